@@ -1,0 +1,206 @@
+"""The records that travel between the rooms of vttdata: small frozen values, defined here once.
+
+This module imports nothing of ours. Times are seconds as float64 counted from the container's start time, which is
+what players show and what ``ffmpeg -ss`` takes; spans are half-open; frame indices are 0-based presentation order;
+ratios are 0..1. An id depends on content or on an official id, never on order, path, time or machine.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from typing import Any, Literal, get_type_hints
+
+ID_PATTERN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,119}")
+
+Transition = Literal["start", "cut", "fade", "dissolve", "gradual"]
+
+
+def is_safe_id(text: str) -> bool:
+    """Whether `text` may serve as an id, and so as a file name: 1-120 of ``A-Z a-z 0-9 . _ -``, no ``..``."""
+    return ID_PATTERN.fullmatch(text) is not None and ".." not in text
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Span:
+    """A given clip inside a source: half-open, in seconds. `video_id` is the official id where there is one."""
+
+    start: float
+    end: float
+    video_id: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Candidate:
+    """A video that somebody listed and nobody has fetched yet.
+
+    `locator` is a URL, or a path relative to the folder that was listed. `stamp` changes when a local file does
+    (size and modification time); it decides what is stale and reaches no table.
+    """
+
+    kind: Literal["file", "url"]
+    locator: str
+    source_id: str | None = None
+    title: str | None = None
+    category: str | None = None
+    query: str | None = None
+    licence: str | None = None
+    spans: tuple[Span, ...] = ()
+    stamp: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Probe:
+    """What a container says of itself, without decoding. Width and height are in display pixels after rotation."""
+
+    container: str
+    video_codec: str
+    audio_codec: str | None
+    pixel_format: str
+    width: int
+    height: int
+    rotation: int
+    frame_rate: float
+    start_time: float
+    container_seconds: float
+    container_frames: int | None
+    video_stream: int
+    audio_stream: int | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Measure:
+    """What decoding every frame shows. The four quality scores are ratios, 0 best and 1 worst."""
+
+    frames: int
+    seconds: float
+    first_frame_time: float
+    variable_frame_rate: bool
+    dark: float
+    frozen: float
+    blur: float
+    blocky: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Source:
+    """An original video. `file` is relative to the listed folder (`stored="listed"`) or the build's (`"fetched"`)."""
+
+    source_id: str
+    file: str
+    stored: Literal["listed", "fetched"]
+    sha256: str
+    bytes: int
+    url: str | None = None
+    title: str | None = None
+    uploader: str | None = None
+    category: str | None = None
+    query: str | None = None
+    licence: str | None = None
+    format: str | None = None
+    spans: tuple[Span, ...] = ()
+    probe: Probe | None = None
+    measure: Measure | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Shot:
+    """One shot of a source: half-open in seconds, inclusive in frames. `transition` says how it begins.
+
+    `dark` is its share of nearly black frames, `motion` the mean change between its frames (0..1), `colours` its mean
+    colour histogram: three channels of equally many bins, each summing to 1.
+    """
+
+    source_id: str
+    index: int
+    start: float
+    end: float
+    first_frame: int
+    last_frame: int
+    transition: Transition
+    dark: float = 0.0
+    motion: float = 0.0
+    colours: tuple[float, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ClipMedia:
+    """A clip's own file: name relative to the dataset folder, checked frame by frame against its source."""
+
+    video: str
+    sha256: str
+    bytes: int
+    frames: int
+    seconds: float
+    width: int
+    height: int
+    audio_seconds: float | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Clip:
+    """What gets captioned. `first_frame` and `last_frame` index the source's frames; `shots` counts its shots."""
+
+    video_id: str
+    source_id: str
+    start: float
+    end: float
+    first_frame: int
+    last_frame: int
+    shots: int
+    url: str | None = None
+    category: str | None = None
+    query: str | None = None
+    media: ClipMedia | None = None
+    split: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Caption:
+    """One sentence about one clip. `author` is ``human`` or a system's name."""
+
+    video_id: str
+    sen_id: int
+    caption: str
+    annotator: str | None = None
+    language: str = "en"
+    author: str = "human"
+
+
+def clip_id(source_id: str, start: float, end: float) -> str:
+    """The id of a chosen clip: its source and its span in milliseconds, in the manner of VATEX's ids."""
+    return f"{source_id}_{round(start * 1000):07d}_{round(end * 1000):07d}"
+
+
+def sentence_id(video_id: str, annotator: str | None, caption: str) -> int:
+    """An id for a caption without an official one: 52 bits of a hash of what it says, who wrote it and of what."""
+    digest = hashlib.sha256("\0".join((video_id, annotator or "", caption)).encode()).hexdigest()
+    return int(digest[:13], 16)
+
+
+def row(record: Any) -> dict[str, Any]:
+    """A record as one flat table row: the fields of nested records become columns of their own."""
+    columns: dict[str, Any] = {}
+    for field in dataclasses.fields(record):
+        value = getattr(record, field.name)
+        nested = _nested(type(record), field.name)
+        if nested is None:
+            columns[field.name] = _plain(value)
+        elif value is None:
+            columns |= dict.fromkeys((f.name for f in dataclasses.fields(nested)))
+        else:
+            columns |= row(value)
+    return columns
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, tuple):
+        return value
+    return [dataclasses.asdict(item) if dataclasses.is_dataclass(item) else item for item in value]  # type: ignore[arg-type]
+
+
+def _nested(record: type, name: str) -> type | None:
+    hint = get_type_hints(record)[name]
+    options = getattr(hint, "__args__", ())
+    return next((option for option in options if dataclasses.is_dataclass(option) and type(None) in options), None)

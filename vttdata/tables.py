@@ -1,0 +1,74 @@
+"""Reads the small tables people bring along (CSV, TSV, JSON lines) row by row, with clear errors."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from vttdata.errors import VttdataError
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_JSON_LINES = {".jsonl", ".ndjson"}
+_FIELD_BYTES = 2**20
+
+
+def read_table(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield `(line number, row)` for each row of a table; the extension says how it is written.
+
+    Rows of CSV and TSV hold strings (empty cells are None); rows of JSON lines hold what the JSON says. UTF-8 with or
+    without a byte order mark.
+
+    Raises:
+        VttdataError: when the extension is unknown or a row cannot be read; the message names file and line.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in _DELIMITERS and suffix not in _JSON_LINES:
+        allowed = ", ".join(sorted({*_DELIMITERS, *_JSON_LINES}))
+        raise VttdataError(f"{path}: a table must end in one of {allowed}, not '{path.suffix}'.")
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            if suffix in _JSON_LINES:
+                yield from _json_lines(path, stream)
+            else:
+                yield from _delimited(path, stream, _DELIMITERS[suffix])
+    except UnicodeDecodeError as error:
+        raise VttdataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
+    except OSError as error:
+        raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
+
+
+def _delimited(path: Path, stream: Any, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    csv.field_size_limit(_FIELD_BYTES)
+    reader = csv.reader(stream, delimiter=delimiter, strict=True)
+    try:
+        header = next(reader, None)
+        if header is None:
+            return
+        names = [name.strip() for name in header]
+        doubled = {name for name in names if names.count(name) > 1}
+        if doubled:
+            raise VttdataError(f"{path}: column '{min(doubled)}' appears twice in the header.")
+        for cells in reader:
+            if not cells:
+                continue
+            if len(cells) != len(names):
+                raise VttdataError(f"{path}:{reader.line_num}: {len(cells)} cells under {len(names)} column names.")
+            yield reader.line_num, {name: cell or None for name, cell in zip(names, cells, strict=True)}
+    except csv.Error as error:
+        raise VttdataError(f"{path}:{reader.line_num}: {error}.") from error
+
+
+def _json_lines(path: Path, stream: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(stream, 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise VttdataError(f"{path}:{number}: not a JSON object ({error}).") from error
+        if not isinstance(value, dict):
+            raise VttdataError(f"{path}:{number}: a JSON object is expected, found {type(value).__name__}.")
+        yield number, value
