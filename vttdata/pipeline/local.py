@@ -1,0 +1,140 @@
+"""Runs a stage's items in worker processes on this machine.
+
+A worker that crashes or exceeds an item's wall-clock limit costs that item and nothing else: it is replaced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Hashable, Iterable, Iterator
+from multiprocessing import Pipe
+from multiprocessing.connection import wait
+from typing import Any
+
+from vttdata.pipeline.parts import Done
+from vttdata.pipeline.stage import Failed, HaltError, Stage
+
+Task = tuple[Hashable, Any]
+"""A tag of the engine's and an item."""
+
+
+class _Worker:
+    """One worker process and what it is doing."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._messages = tempfile.TemporaryFile()
+        self.connection, theirs = Pipe()
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "vttdata.pipeline.worker", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=self._messages,
+            stderr=self._messages,
+            env=environment,
+        )
+        theirs.close()
+        self.task: Task | None = None
+        self.deadline = float("inf")
+        self.connection.send(stage)
+
+    def give(self, stage: Stage, task: Task) -> None:
+        """Hand over the next item."""
+        limit = stage.seconds_limit(task[1])
+        self.task = task
+        self.deadline = time.monotonic() + limit if limit else float("inf")
+        with contextlib.suppress(BrokenPipeError):
+            self.connection.send((task[1],))
+
+    def last_words(self) -> str:
+        """The last line that the process wrote before it died, and its exit code."""
+        self._messages.seek(0)
+        lines = self._messages.read()[-4096:].decode("utf-8", "replace").split("\n")
+        code = self._process.wait()
+        return f"exit code {code}" + "".join(f", {line.strip()}" for line in lines[-9:] if "rror" in line)
+
+    def end(self) -> None:
+        """Kill the process and forget it."""
+        self._process.kill()
+        self._process.wait()
+        self.connection.close()
+        self._messages.close()
+
+
+class LocalExecutor:
+    """A fixed number of worker processes; started when needed, ended with `close`."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._pool: list[_Worker] = []
+
+    def run(self, stage: Stage, tasks: Iterable[Task]) -> Iterator[tuple[Hashable, Done]]:
+        """Process every task, drawing them as workers become free, and yield results in the order they finish.
+
+        Raises:
+            HaltError: as soon as a worker meets what stops the whole build.
+        """
+        queue = iter(tasks)
+        self._announce(stage)
+        while True:
+            self._feed(stage, queue)
+            busy = [worker for worker in self._pool if worker.task is not None]
+            if not busy:
+                return
+            timeout = max(0.0, min(worker.deadline for worker in busy) - time.monotonic())
+            ready = wait([worker.connection for worker in busy], timeout if timeout != float("inf") else None)
+            for worker in busy:
+                if worker.connection in ready:
+                    yield self._collect(stage, worker)
+                elif time.monotonic() >= worker.deadline:
+                    yield self._lose(stage, worker, "timeout", "the wall-clock limit for one item was exceeded")
+
+    def close(self) -> None:
+        """End all workers at once, whatever they are doing."""
+        for worker in self._pool:
+            worker.end()
+        self._pool = []
+
+    def _announce(self, stage: Stage) -> None:
+        for worker in list(self._pool):
+            try:
+                worker.connection.send(stage)
+            except BrokenPipeError:
+                worker.end()
+                self._pool.remove(worker)
+
+    def _feed(self, stage: Stage, queue: Iterator[Task]) -> None:
+        while True:
+            idle = next((worker for worker in self._pool if worker.task is None), None)
+            if idle is None and len(self._pool) >= self.workers:
+                return
+            task = next(queue, None)
+            if task is None:
+                return
+            if idle is None:
+                idle = _Worker(stage)
+                self._pool.append(idle)
+            idle.give(stage, task)
+
+    def _collect(self, stage: Stage, worker: _Worker) -> tuple[Hashable, Done]:
+        try:
+            answer, seconds = worker.connection.recv()
+        except (EOFError, ConnectionResetError):
+            return self._lose(stage, worker, "crashed", f"the worker process died ({worker.last_words()})")
+        if isinstance(answer, HaltError):
+            raise answer
+        tag, item = worker.task or (None, None)
+        worker.task = None
+        return tag, Done(stage.item_id(item), stage.count(item), answer, seconds)
+
+    def _lose(self, stage: Stage, worker: _Worker, reason: str, detail: str) -> tuple[Hashable, Done]:
+        tag, item = worker.task or (None, None)
+        worker.end()
+        self._pool.remove(worker)
+        failed = Failed(stage.item_id(item), reason, detail, retry=True)
+        return tag, Done(stage.item_id(item), stage.count(item), (failed,), stage.seconds_limit(item) or 0.0)

@@ -1,0 +1,120 @@
+"""The contract between a stage and the engine: items in, outcomes out, and failure is a value.
+
+A stage is a frozen dataclass. Its fields are its parameters, and they decide together with its name, its version and
+its inputs what has to be done again; a field made with `runtime()` (a folder, say) does not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from vttdata.errors import VttdataError
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A record that goes on."""
+
+    record: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A well-formed thing that the recipe does not want: its id, a reason from the stage's list, and the facts."""
+
+    id: str
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Something that could not be done: what happened, and whether trying again later may help."""
+
+    id: str
+    reason: str
+    detail: str
+    retry: bool
+
+
+Outcome = Kept | Rejected | Failed
+
+
+class HaltError(VttdataError):
+    """The build cannot go on (a full disk, a bot check), loses nothing, and can be resumed."""
+
+
+def runtime() -> Any:
+    """A stage field that says where to work, not what to do: it takes no part in deciding what is stale."""
+    return dataclasses.field(metadata={"runtime": True})
+
+
+class Stage(ABC):
+    """One step of a build; subclasses are frozen dataclasses."""
+
+    name: ClassVar[str]
+    version: ClassVar[int] = 1
+    """Raised when the same parameters and inputs give other outputs than before."""
+    output: ClassVar[type]
+    """The type of the kept records."""
+    id_column: ClassVar[str] = "source_id"
+    """What the ids of rejects and failures are."""
+    reasons: ClassVar[frozenset[str]] = frozenset()
+    """Every reason for which this stage rejects."""
+    part_size: ClassVar[int] = 16
+    """About how many items are lost at most when a build is killed."""
+    whole: ClassVar[bool] = False
+    """Whether the stage must see all items at once: then there is one item, the tuple of them all."""
+    breaker: ClassVar[frozenset[str]] = frozenset()
+    """Reasons of failure that stop the run once `breaker_after` items in a row failed for one of them."""
+
+    @abstractmethod
+    def process(self, item: Any) -> Iterable[Outcome]:
+        """What becomes of one item. Raises a `VttdataError` where a whole item fails."""
+
+    def item_id(self, item: Any) -> str:
+        """The id under which an item is counted and reported."""
+        return str(getattr(item, self.id_column))
+
+    def count(self, item: Any) -> int:
+        """How many things an item stands for in the attrition table."""
+        return len(item) if self.whole else 1
+
+    def seconds_limit(self, item: Any) -> float | None:  # noqa: ARG002
+        """Wall-clock limit for one item; its worker is killed then. None for no limit."""
+        return None
+
+    def breaker_after(self) -> int:
+        """How many failures in a row for a reason in `breaker` stop the run."""
+        return 3
+
+    def intact(self, record: Any) -> bool:  # noqa: ARG002
+        """Whether what a kept record points to is still there; asked before an earlier result is used again."""
+        return True
+
+    def fingerprint(self) -> str:
+        """A hash of the stage's name, version and parameters."""
+        params = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)  # type: ignore[arg-type]
+            if not field.metadata.get("runtime")
+        }
+        return digest([self.name, self.version, params])
+
+
+def digest(value: Any) -> str:
+    """A SHA-256 over the canonical JSON of plain values and dataclasses."""
+    text = json.dumps(value, default=_plain, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    raise TypeError(f"{type(value).__name__} has no canonical form")

@@ -1,0 +1,56 @@
+"""Writes the tables of a stage for people and for pandas: kept records, rejects and failures, a Parquet file each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from vttdata.pipeline.engine import Table
+from vttdata.pipeline.stage import Failed, Kept, Rejected
+from vttdata.records import arrow_schema, row
+
+_ROWS_AT_A_TIME = 4096
+
+
+def write_tables(table: Table, folder: Path) -> None:
+    """Write ``kept.parquet``, ``rejected.parquet`` and ``failed.parquet`` of one stage into `folder`."""
+    id_field = pa.field(table.stage.id_column, pa.string())
+    texts = [pa.field(name, pa.string()) for name in ("reason", "detail")]
+    _write(folder / "kept.parquet", arrow_schema(table.stage.output), (row(record) for record in table))
+    _write(folder / "rejected.parquet", pa.schema([id_field, *texts]), _rejected(table))
+    _write(folder / "failed.parquet", pa.schema([id_field, *texts, pa.field("retry", pa.bool_())]), _failed(table))
+
+
+def _rejected(table: Table) -> Iterator[dict[str, Any]]:
+    for outcome in _outcomes(table):
+        if isinstance(outcome, Rejected):
+            yield {table.stage.id_column: outcome.id, "reason": outcome.reason, "detail": outcome.detail}
+
+
+def _failed(table: Table) -> Iterator[dict[str, Any]]:
+    for outcome in _outcomes(table):
+        if isinstance(outcome, Failed):
+            facts = {"reason": outcome.reason, "detail": outcome.detail, "retry": outcome.retry}
+            yield {table.stage.id_column: outcome.id, **facts}
+
+
+def _outcomes(table: Table) -> Iterator[Kept | Rejected | Failed]:
+    for result in table.results():
+        yield from result.outcomes
+
+
+def _write(path: Path, schema: pa.Schema, rows: Iterator[dict[str, Any]]) -> None:
+    temporary = path.with_name(path.name + ".tmp")
+    with pq.ParquetWriter(temporary, schema) as writer:
+        batch: list[dict[str, Any]] = []
+        for line in rows:
+            batch.append(line)
+            if len(batch) == _ROWS_AT_A_TIME:
+                writer.write_table(pa.Table.from_pylist(batch, schema))
+                batch = []
+        writer.write_table(pa.Table.from_pylist(batch, schema))
+    temporary.replace(path)
