@@ -141,14 +141,17 @@ class ClipMedia:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Clip:
-    """What gets captioned. `first_frame` and `last_frame` index the source's frames; `shots` counts its shots."""
+    """What gets captioned. `first_frame` and `last_frame` index the source's frames; `shots` counts its shots.
+
+    A clip whose span came from a list, not from shots, has no frame indices: there only the seconds are known.
+    """
 
     video_id: str
     source_id: str
     start: float
     end: float
-    first_frame: int
-    last_frame: int
+    first_frame: int | None
+    last_frame: int | None
     shots: int
     url: str | None = None
     category: str | None = None

@@ -89,8 +89,15 @@ def _check_tracks(container: Any) -> None:
             continue
         if stream.codec_context is None:
             raise MediaError("damaged", f"track {stream.index} ({stream.type}) does not say how it is coded.")
-        if stream.frames == 0 and stream.duration and container.format.name == _ISO_MEDIA and not _fragmented(container):
-            raise MediaError("damaged", f"track {stream.index} ({stream.type}) announces a duration but holds no sample.")
+        if (
+            stream.frames == 0
+            and stream.duration
+            and container.format.name == _ISO_MEDIA
+            and not _fragmented(container)
+        ):
+            raise MediaError(
+                "damaged", f"track {stream.index} ({stream.type}) announces a duration but holds no sample."
+            )
 
 
 def _fragmented(container: Any) -> bool:

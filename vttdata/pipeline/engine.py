@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from vttdata.pipeline.journal import Journal, write_json
-from vttdata.pipeline.parts import Done, Part, PartStore, cut_into_parts
+from vttdata.pipeline.parts import Done, Part, PartStore, Tag, cut_into_parts
 from vttdata.pipeline.progress import Progress
 from vttdata.pipeline.stage import Failed, HaltError, Kept, Rejected, Stage
 from vttdata.pipeline.worker import attempt
@@ -24,7 +24,7 @@ _CRASHES_IN_A_ROW = 8
 class Executor(Protocol):
     """Whatever can process tagged items of a stage; the local one uses processes."""
 
-    def run(self, stage: Stage, tasks: Iterable[tuple[Hashable, Any]]) -> Iterator[tuple[Hashable, Done]]:
+    def run(self, stage: Stage, tasks: Iterable[tuple[Tag, Any]]) -> Iterator[tuple[Tag, Done]]:
         """Process every task and yield `(tag, result)` in any order."""
         ...
 
@@ -130,7 +130,7 @@ class Engine:
                 work.check_breaker(result)
         return self._finish(stage, store, work)
 
-    def _process(self, stage: Stage, tasks: Iterator[tuple[Hashable, Any]]) -> Iterator[tuple[Hashable, Done]]:
+    def _process(self, stage: Stage, tasks: Iterator[tuple[Tag, Any]]) -> Iterator[tuple[Tag, Done]]:
         if not stage.whole:
             yield from self._executor.run(stage, tasks)
             return
@@ -158,7 +158,7 @@ class _Work:
         self.keys: list[str] = []
         self.reused = 0
 
-    def tasks(self, parts: Iterable[Part], progress: Progress) -> Iterator[tuple[Hashable, Any]]:
+    def tasks(self, parts: Iterable[Part], progress: Progress) -> Iterator[tuple[Tag, Any]]:
         """The items that have to be processed, tagged with their part and place."""
         for number, part in enumerate(parts):
             self.keys.append(part.key)
@@ -188,9 +188,9 @@ class _Work:
                 return False
         return True
 
-    def put(self, tag: Hashable, result: Done) -> Part | None:
+    def put(self, tag: Tag, result: Done) -> Part | None:
         """Take in one result; the part is returned once it is complete and stored."""
-        number, place = tag  # type: ignore[misc]
+        number, place = tag
         part, results = self._open[number]
         results[place] = result
         finished = [result for result in results if result is not None]

@@ -11,23 +11,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
 from typing import Any
 
-from vttdata.pipeline.parts import Done
+from vttdata.pipeline.parts import Done, Tag
 from vttdata.pipeline.stage import Failed, HaltError, Stage
 
-Task = tuple[Hashable, Any]
-"""A tag of the engine's and an item."""
+Task = tuple[Tag, Any]
 
 
 class _Worker:
     """One worker process and what it is doing."""
 
     def __init__(self, stage: Stage) -> None:
-        self._messages = tempfile.TemporaryFile()
+        self._messages = tempfile.TemporaryFile()  # noqa: SIM115 - closed in end()
         self.connection, theirs = Pipe()
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
         self._process = subprocess.Popen(
@@ -51,6 +50,13 @@ class _Worker:
         with contextlib.suppress(BrokenPipeError):
             self.connection.send((task[1],))
 
+    def release(self) -> Task:
+        """The task it was busy with; it is idle now."""
+        if self.task is None:
+            raise RuntimeError("an idle worker has no task")
+        task, self.task = self.task, None
+        return task
+
     def last_words(self) -> str:
         """The last line that the process wrote before it died, and its exit code."""
         self._messages.seek(0)
@@ -73,7 +79,7 @@ class LocalExecutor:
         self.workers = workers
         self._pool: list[_Worker] = []
 
-    def run(self, stage: Stage, tasks: Iterable[Task]) -> Iterator[tuple[Hashable, Done]]:
+    def run(self, stage: Stage, tasks: Iterable[Task]) -> Iterator[tuple[Tag, Done]]:
         """Process every task, drawing them as workers become free, and yield results in the order they finish.
 
         Raises:
@@ -121,19 +127,18 @@ class LocalExecutor:
                 self._pool.append(idle)
             idle.give(stage, task)
 
-    def _collect(self, stage: Stage, worker: _Worker) -> tuple[Hashable, Done]:
+    def _collect(self, stage: Stage, worker: _Worker) -> tuple[Tag, Done]:
         try:
             answer, seconds = worker.connection.recv()
         except (EOFError, ConnectionResetError):
             return self._lose(stage, worker, "crashed", f"the worker process died ({worker.last_words()})")
         if isinstance(answer, HaltError):
             raise answer
-        tag, item = worker.task or (None, None)
-        worker.task = None
+        tag, item = worker.release()
         return tag, Done(stage.item_id(item), stage.count(item), answer, seconds)
 
-    def _lose(self, stage: Stage, worker: _Worker, reason: str, detail: str) -> tuple[Hashable, Done]:
-        tag, item = worker.task or (None, None)
+    def _lose(self, stage: Stage, worker: _Worker, reason: str, detail: str) -> tuple[Tag, Done]:
+        tag, item = worker.release()
         worker.end()
         self._pool.remove(worker)
         failed = Failed(stage.item_id(item), reason, detail, retry=True)

@@ -17,6 +17,9 @@ import pydantic
 
 from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, digest
 
+Tag = tuple[int, int]
+"""Which item of which part."""
+
 
 @dataclass(frozen=True, slots=True)
 class Done:
@@ -59,7 +62,7 @@ class PartStore:
 
     def __init__(self, folder: Path, stage: Stage) -> None:
         self._folder = folder
-        self._records = pydantic.TypeAdapter(stage.output)
+        self._records: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(stage.output)
         folder.mkdir(parents=True, exist_ok=True)
 
     def path(self, key: str) -> Path:

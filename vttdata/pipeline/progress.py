@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from tqdm import tqdm
 
@@ -19,7 +19,7 @@ class Progress:
         self._label, self._total, self._quiet = label, total, quiet
         self._count = self._failed = self._rejected = 0
         self._said = time.monotonic()
-        self._bar: tqdm[None] | None = None
+        self._bar: tqdm[Any] | None = None
         if sys.stderr.isatty() and not quiet:
             self._bar = tqdm(total=total, desc=f"{label:<11}", unit="", leave=False, dynamic_ncols=True)
 

@@ -1,0 +1,38 @@
+"""Finds the recipes and builders that come with the package, in a checkout and in an installed wheel alike."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def folder(kind: str) -> Path:
+    """The folder of packaged ``recipes`` or ``builders``: inside the wheel, or beside the package in a checkout."""
+    installed = _PACKAGE / f"_{kind}"
+    return installed if installed.is_dir() else _PACKAGE.parent / kind
+
+
+def recipes() -> dict[str, Path]:
+    """The packaged recipes by name, sorted."""
+    return {path.stem: path for path in sorted(folder("recipes").glob("*.yaml"))}
+
+
+def builders() -> dict[str, Path]:
+    """The packaged builders by name, sorted."""
+    return {path.stem: path for path in sorted(folder("builders").glob("[a-z]*.py"))}
+
+
+def load_builder(path: Path) -> ModuleType:
+    """Import a builder from its file, under a name that hides no other module."""
+    name = f"vttdata_builder_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module

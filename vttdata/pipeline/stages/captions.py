@@ -1,0 +1,96 @@
+"""Stages for captions: cleaning those of each clip, and asking whether enough are left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
+from vttdata.records import Caption, Clip
+from vttdata.text.captions import CaptionSettings, RawCaption, clean_captions
+
+
+@dataclass(frozen=True, slots=True)
+class ClipRaws:
+    """The captions that were written about one clip, as they came; or, with a `reason`, one that fits no clip."""
+
+    video_id: str
+    raws: tuple[RawCaption, ...]
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class CleanCaptions(Stage):
+    """Cleans the captions of each clip; every removal is counted under its reason."""
+
+    name = "captions"
+    output = Caption
+    id_column = "video_id"
+    part_size = 64
+    reasons = frozenset(
+        {"empty", "duplicate", "case_duplicate", "too_short", "too_long", "language"}
+        | {"unknown_clip", "outside_clips", "ambiguous"}
+    )
+
+    settings: CaptionSettings
+
+    def count(self, item: ClipRaws) -> int:
+        """Count captions, not clips."""
+        return len(item.raws)
+
+    def process(self, item: ClipRaws) -> Iterator[Outcome]:
+        """Keep what is left of one clip's captions."""
+        if item.reason is not None:
+            for raw in item.raws:
+                yield Rejected(item.video_id, item.reason, f"line {raw.line}: {raw.caption}")
+            return
+        for result in clean_captions(item.video_id, item.raws, self.settings):
+            if isinstance(result, Caption):
+                yield Kept(result)
+            else:
+                yield Rejected(item.video_id, result.reason, result.detail)
+
+
+@dataclass(frozen=True, slots=True)
+class ClipCaptions:
+    """A clip and how many captions it kept."""
+
+    clip: Clip
+    captions: int
+
+    @property
+    def video_id(self) -> str:
+        """The clip's id."""
+        return self.clip.video_id
+
+
+@dataclass(frozen=True)
+class EnoughCaptions(Stage):
+    """Turns away clips that kept fewer captions than the recipe wants."""
+
+    name = "captioned"
+    output = Clip
+    id_column = "video_id"
+    part_size = 64
+    reasons = frozenset({"too_few_captions"})
+
+    settings: CaptionSettings
+
+    def process(self, item: ClipCaptions) -> Iterator[Outcome]:
+        """Keep the clip or say how many captions it lacks."""
+        if item.captions < self.settings.per_clip and self.settings.below == "reject":
+            facts = f"{item.captions} captions, at least {self.settings.per_clip} wanted"
+            yield Rejected(item.video_id, "too_few_captions", facts)
+        else:
+            yield Kept(item.clip)
+
+
+def count_captions(clips: Iterator[Clip], captions: Iterator[Caption]) -> Iterator[ClipCaptions]:
+    """Count each clip's captions; both come in the same order of clips."""
+    caption = next(captions, None)
+    for clip in clips:
+        number = 0
+        while caption is not None and caption.video_id == clip.video_id:
+            number += 1
+            caption = next(captions, None)
+        yield ClipCaptions(clip, number)

@@ -1,0 +1,126 @@
+"""Stages from sources to clips: shots, the choice of clips, cutting."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from vttdata.errors import MediaError
+from vttdata.media.clips import ClipSettings, choose_clips, why_none
+from vttdata.media.cut import MediaSettings, cut
+from vttdata.media.shots import ShotSettings, detect_shots
+from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, runtime
+from vttdata.pipeline.stages.items import Places, SourceClip, SourceShots
+from vttdata.pipeline.stages.sources import decoding_limit
+from vttdata.records import Clip, Shot, Source, Span, clip_id
+
+_SPAN_SLACK_SECONDS = 0.5
+"""How far a given span may reach beyond the end of its source; published spans are rounded. It is cut off there."""
+
+
+@dataclass(frozen=True)
+class Shots(Stage):
+    """Finds the shots of each source."""
+
+    name = "shots"
+    output = Shot
+    part_size = 4
+
+    settings: ShotSettings
+    places: Places = runtime()
+
+    def seconds_limit(self, item: Source) -> float:
+        """Follow the duration that the container states."""
+        return decoding_limit(item)
+
+    def process(self, item: Source) -> Iterator[Outcome]:
+        """Keep every shot."""
+        try:
+            detection = detect_shots(self.places.of(item), self.settings, source_id=item.source_id)
+        except MediaError as error:
+            yield Failed(item.source_id, error.reason, f"{item.file}: {error.detail}", retry=False)
+            return
+        yield from (Kept(shot) for shot in detection.shots)
+
+
+@dataclass(frozen=True)
+class Clips(Stage):
+    """Chooses clips from a source's shots, or takes the spans that the source came with."""
+
+    name = "clips"
+    output = Clip
+    reasons = frozenset({"too_short", "no_fitting_run", "outside"})
+
+    settings: ClipSettings
+
+    def process(self, item: SourceShots) -> Iterator[Outcome]:
+        """Keep the clips of one source, or say why it has none."""
+        if item.source.spans:
+            yield from (_given(item, span) for span in item.source.spans)
+            return
+        chosen = choose_clips(item.shots, self.settings)
+        if not chosen:
+            yield Rejected(item.source_id, *why_none(item.shots, self.settings))
+        for span in chosen:
+            video_id = clip_id(item.source_id, span.start, span.end)
+            frames = (span.first_frame, span.last_frame)
+            yield Kept(_clip(item.source, video_id, span.start, span.end, frames, span.shots))
+
+
+def _given(item: SourceShots, span: Span) -> Outcome:
+    length = item.shots[-1].end
+    if span.start >= length or span.end > length + _SPAN_SLACK_SECONDS:
+        facts = f"span {span.start:g}-{span.end:g} s of a source that ends at {length:.2f} s"
+        return Rejected(item.source_id, "outside", facts)
+    end = min(span.end, length)
+    video_id = span.video_id or clip_id(item.source_id, span.start, span.end)
+    shots = sum(shot.start < end and shot.end > span.start for shot in item.shots)
+    return Kept(_clip(item.source, video_id, span.start, end, None, shots))
+
+
+def _clip(
+    source: Source, video_id: str, start: float, end: float, frames: tuple[int, int] | None, shots: int
+) -> Clip:
+    first, last = frames or (None, None)
+    facts = {"url": source.url, "category": source.category, "query": source.query}
+    return Clip(video_id, source.source_id, start, end, first, last, shots, **facts)
+
+
+@dataclass(frozen=True)
+class Cut(Stage):
+    """Cuts each clip into a file of its own and checks it frame by frame."""
+
+    name = "cut"
+    output = Clip
+    id_column = "video_id"
+    part_size = 4
+
+    settings: MediaSettings
+    places: Places = runtime()
+    folder: Path = runtime()
+
+    def seconds_limit(self, item: SourceClip) -> float:
+        """Allow for a seek that ends in decoding from the beginning."""
+        return 3 * decoding_limit(item.source)
+
+    def process(self, item: SourceClip) -> Iterator[Outcome]:
+        """Keep the clip with the facts of its file."""
+        clip, source = item.clip, item.source
+        if source.probe is None:
+            raise ValueError(f"source {source.source_id} was not probed")
+        target = self.folder / f"{clip.video_id}.{self.settings.extension}"
+        limit = decoding_limit(source)
+        try:
+            original = self.places.of(source)
+            media = cut(original, source.probe, clip.start, clip.end, target, self.settings, seconds_limit=limit)
+        except MediaError as error:
+            yield Failed(clip.video_id, error.reason, error.detail, retry=error.reason == "timeout")
+            return
+        yield Kept(dataclasses.replace(clip, media=media))
+
+    def intact(self, record: Clip) -> bool:
+        """Ask whether the clip's file is there in its full size."""
+        path = self.folder / record.media.video if record.media else self.folder
+        return record.media is not None and path.is_file() and path.stat().st_size == record.media.bytes

@@ -1,0 +1,74 @@
+"""Stages that bring originals in: queries to candidates, candidates to sources."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from vttdata.collect import BREAKER_REASONS, CollectSettings, fetch, search
+from vttdata.pipeline.stage import Kept, Outcome, Stage, runtime
+from vttdata.pipeline.stages.items import Places
+from vttdata.records import Candidate, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One search query and the category its results get."""
+
+    category: str
+    query: str
+
+
+@dataclass(frozen=True)
+class Search(Stage):
+    """Asks a site for each query's first results."""
+
+    name = "search"
+    output = Candidate
+    part_size = 1
+    breaker = BREAKER_REASONS
+
+    settings: CollectSettings
+
+    def item_id(self, item: Query) -> str:
+        """A query is reported as its category and text."""
+        return f"{item.category}: {item.query}"
+
+    def breaker_after(self) -> int:
+        """As the recipe says."""
+        return self.settings.breaker
+
+    def process(self, item: Query) -> Iterator[Outcome]:
+        """Keep each result as a candidate."""
+        yield from (Kept(candidate) for candidate in search(item.query, item.category, self.settings))
+
+
+@dataclass(frozen=True)
+class Fetch(Stage):
+    """Reads a local file's content hash, or downloads a URL into the build."""
+
+    name = "collect"
+    output = Source
+    part_size = 1
+    breaker = BREAKER_REASONS
+
+    settings: CollectSettings
+    places: Places = runtime()
+
+    def item_id(self, item: Candidate) -> str:
+        """Use the official id where there is one; until the content is known, a hash of the locator stands for it."""
+        return item.source_id or "r" + hashlib.sha256(item.locator.encode()).hexdigest()[:16]
+
+    def breaker_after(self) -> int:
+        """As the recipe says."""
+        return self.settings.breaker
+
+    def process(self, item: Candidate) -> Iterator[Outcome]:
+        """Keep the source that the candidate turned out to be."""
+        yield Kept(fetch(item, originals=self.places.listed, store=self.places.fetched, settings=self.settings))
+
+    def intact(self, record: Source) -> bool:
+        """Ask whether the file is there in its full size."""
+        path = self.places.of(record)
+        return path.is_file() and path.stat().st_size == record.bytes

@@ -1,0 +1,129 @@
+"""Stages that look at whole sources: probe, exact duplicates, screening, measuring, filtering."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from vttdata.errors import MediaError
+from vttdata.media.filter import REASONS, FilterSettings, judge, screen
+from vttdata.media.measure import measure
+from vttdata.media.probe import probe
+from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, runtime
+from vttdata.pipeline.stages.items import Places
+from vttdata.records import Source
+
+_PATIENCE_SECONDS = 120.0
+_PATIENCE_PER_SECOND = 20.0
+
+
+def decoding_limit(source: Source) -> float:
+    """Wall-clock seconds after which decoding a source is given up: far more than any healthy file needs."""
+    seconds = source.probe.container_seconds if source.probe else 0.0
+    return _PATIENCE_SECONDS + _PATIENCE_PER_SECOND * seconds
+
+
+@dataclass(frozen=True)
+class ProbeSources(Stage):
+    """Reads each container's facts; a damaged structure is a failure with its reason."""
+
+    name = "probe"
+    output = Source
+
+    places: Places = runtime()
+
+    def seconds_limit(self, item: Source) -> float:  # noqa: ARG002
+        """Reading a container takes a moment."""
+        return _PATIENCE_SECONDS
+
+    def process(self, item: Source) -> Iterator[Outcome]:
+        """Keep the source with its probe."""
+        try:
+            facts = probe(self.places.of(item))
+        except MediaError as error:
+            yield Failed(item.source_id, error.reason, f"{item.file}: {error.detail}", retry=False)
+            return
+        yield Kept(dataclasses.replace(item, probe=facts))
+
+
+@dataclass(frozen=True)
+class Duplicates(Stage):
+    """Lets each content through once; of equal files the one with the smallest id and name stays. Sorts by id."""
+
+    name = "duplicates"
+    output = Source
+    whole = True
+    reasons = frozenset({"duplicate", "same_id"})
+
+    def process(self, item: tuple[Source, ...]) -> Iterator[Outcome]:
+        """Keep one source per content and per id, in the order of ids."""
+        by_content: dict[str, Source] = {}
+        by_id: dict[str, Source] = {}
+        for source in sorted(item, key=lambda source: (source.source_id, source.file, source.url or "")):
+            twin = by_content.setdefault(source.sha256, source)
+            namesake = by_id.setdefault(source.source_id, source)
+            if twin is not source:
+                detail = f"{source.file} has the same content as {twin.source_id} ({twin.file})"
+                yield Rejected(source.source_id, "duplicate", detail)
+            elif namesake is not source:
+                detail = f"{source.file} has the id of {namesake.file} but other content"
+                yield Rejected(source.source_id, "same_id", detail)
+            else:
+                yield Kept(source)
+
+
+@dataclass(frozen=True)
+class Screen(Stage):
+    """Turns away, before anything is decoded, what the container already shows to be unwanted."""
+
+    name = "screen"
+    output = Source
+    reasons = REASONS
+
+    settings: FilterSettings
+
+    def process(self, item: Source) -> Iterator[Outcome]:
+        """Keep the source or say why not."""
+        verdict = screen(item.probe, self.settings) if item.probe else None
+        yield Rejected(item.source_id, *verdict) if verdict else Kept(item)
+
+
+@dataclass(frozen=True)
+class MeasureSources(Stage):
+    """Decodes every frame once: frame count, true duration, quality scores."""
+
+    name = "measure"
+    output = Source
+    part_size = 4
+
+    places: Places = runtime()
+
+    def seconds_limit(self, item: Source) -> float:
+        """Follow the duration that the container states."""
+        return decoding_limit(item)
+
+    def process(self, item: Source) -> Iterator[Outcome]:
+        """Keep the source with its measure."""
+        try:
+            facts = measure(self.places.of(item))
+        except MediaError as error:
+            yield Failed(item.source_id, error.reason, f"{item.file}: {error.detail}", retry=False)
+            return
+        yield Kept(dataclasses.replace(item, measure=facts))
+
+
+@dataclass(frozen=True)
+class Filter(Stage):
+    """Turns away what decoding showed to be unwanted: too short, dark, frozen, blurred, blocky."""
+
+    name = "filter"
+    output = Source
+    reasons = REASONS
+
+    settings: FilterSettings
+
+    def process(self, item: Source) -> Iterator[Outcome]:
+        """Keep the source or say why not."""
+        verdict = judge(item.measure, self.settings) if item.measure else None
+        yield Rejected(item.source_id, *verdict) if verdict else Kept(item)
