@@ -20,7 +20,7 @@ import yaml
 
 from vttdata import packaged
 from vttdata.errors import VttdataError
-from vttdata.pipeline.stage import digest
+from vttdata.records import digest
 from vttdata.settings import Count, Ratio
 
 _MAX_BYTES = 2**20

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -179,8 +180,19 @@ def clip_id(source_id: str, start: float, end: float) -> str:
 
 def sentence_id(video_id: str, annotator: str | None, caption: str) -> int:
     """An id for a caption without an official one: 52 bits of a hash of what it says, who wrote it and of what."""
-    digest = hashlib.sha256("\0".join((video_id, annotator or "", caption)).encode()).hexdigest()
-    return int(digest[:13], 16)
+    return int(digest([video_id, annotator or "", caption])[:13], 16)
+
+
+def digest(value: Any) -> str:
+    """A SHA-256 over the canonical JSON of plain values and dataclasses."""
+    text = json.dumps(value, default=_canonical, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _canonical(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    raise TypeError(f"{type(value).__name__} has no canonical form")
 
 
 def row(record: Any) -> dict[str, Any]:

@@ -7,14 +7,13 @@ its inputs what has to be done again; a field made with `runtime()` (a folder, s
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from vttdata.errors import VttdataError
+from vttdata.records import digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +105,3 @@ class Stage(ABC):
             if not field.metadata.get("runtime")
         }
         return digest([self.name, self.version, params])
-
-
-def digest(value: Any) -> str:
-    """A SHA-256 over the canonical JSON of plain values and dataclasses."""
-    text = json.dumps(value, default=_plain, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    raise TypeError(f"{type(value).__name__} has no canonical form")

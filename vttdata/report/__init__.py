@@ -1,0 +1,1 @@
+"""Tells people what a build did."""

@@ -1,0 +1,105 @@
+"""Builds a video-to-text benchmark the way MSR-VTT was built (Xu et al., CVPR 2016, section 3).
+
+Videos are collected by query, list or folder; shots are found by colour histogram; runs of consecutive shots of
+10-30 s become clips, at most three a video; each clip gets its human captions; the splits share no source.
+Where the paper had people choose clips by eye, a deterministic rule chooses here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from vttdata.collect import CollectSettings, list_folder, list_manifest
+from vttdata.media.clips import ClipSettings
+from vttdata.media.cut import MediaSettings
+from vttdata.media.filter import FilterSettings
+from vttdata.media.shots import ShotSettings
+from vttdata.pipeline.build import Build, keep_only
+from vttdata.pipeline.engine import Table
+from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, clip_raws, count_captions
+from vttdata.pipeline.stages.clips import Clips, Cut, Shots
+from vttdata.pipeline.stages.collect import Fetch, Query, Search
+from vttdata.pipeline.stages.items import Places, with_shots, with_source
+from vttdata.pipeline.stages.package import package
+from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, ProbeSources, Screen
+from vttdata.pipeline.stages.split import Split
+from vttdata.recipe import BaseRecipe
+from vttdata.records import Candidate
+from vttdata.split import SplitSettings
+from vttdata.text.captions import CaptionSettings
+
+
+class Recipe(BaseRecipe):
+    """A recipe for this builder."""
+
+    paths: ClassVar[dict[str, Literal["file", "folder"]]] = {
+        "collect.folder": "folder",
+        "collect.manifest": "file",
+        "collect.cookies": "file",
+        "captions.file": "file",
+    }
+    one_of: ClassVar[dict[str, frozenset[str]]] = {"collect": frozenset({"folder", "manifest", "search", "scenes"})}
+
+    collect: CollectSettings
+    filter: FilterSettings = FilterSettings()
+    shots: ShotSettings = ShotSettings()
+    clips: ClipSettings = ClipSettings()
+    media: MediaSettings = MediaSettings()
+    captions: CaptionSettings = CaptionSettings()
+    split: SplitSettings = SplitSettings()
+
+
+def build(recipe: Recipe, run: Build) -> None:
+    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
+    places = Places(_listed_folder(recipe.collect, run), run.media("sources"))
+
+    listed = _candidates(recipe, run)
+    collected = run.stage(Fetch(recipe.collect, places), listed)
+    probed = run.stage(ProbeSources(places), collected, len(collected))
+    unique = run.stage(Duplicates(), probed)
+    screened = run.stage(Screen(recipe.filter), unique, len(unique))
+    measured = run.stage(MeasureSources(places), screened, len(screened))
+    sources = run.stage(Filter(recipe.filter), measured, len(measured))
+
+    shots = run.stage(Shots(recipe.shots, places), sources, len(sources))
+    clips = run.stage(Clips(recipe.clips), with_shots(sources, shots), len(sources))
+    cutting = Cut(recipe.media, places, run.media("clips", digest(recipe.media)[:12]))
+    if recipe.media.keep == "files":
+        clips = run.stage(cutting, with_source(clips, sources), len(clips))
+
+    captions_file = _captions_file(recipe, places)
+    captions = None
+    if captions_file is not None:
+        captions = run.stage(CleanCaptions(recipe.captions), raw_captions(captions_file, recipe.captions, clips, sources))
+        clips = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
+    split = run.stage(Split(recipe.split, recipe.seed), clips)
+
+    package(run, split, captions, sources, cutting.folder, recipe.split)
+    keep_only(run.media("clips"), [cutting.folder.name])
+
+
+def _listed_folder(collect: CollectSettings, run: Build) -> Path:
+    if collect.folder is not None:
+        return Path(collect.folder)
+    return Path(collect.manifest).parent if collect.manifest is not None else run.media("scenes")
+
+
+def _candidates(recipe: Recipe, run: Build) -> Iterable[Candidate]:
+    collect = recipe.collect
+    if collect.folder is not None:
+        return list_folder(Path(collect.folder))
+    if collect.manifest is not None:
+        return list_manifest(Path(collect.manifest))
+    if collect.search is not None:
+        queries = [Query(category, query) for category, texts in collect.search.queries.items() for query in texts]
+        return run.stage(Search(collect), queries, len(queries))
+    return run.stage(DrawScenes(collect.scenes, recipe.seed, run.media("scenes")), [collect.scenes])
+
+
+def _captions_file(recipe: Recipe, places: Places) -> Path | None:
+    if recipe.captions.file is not None:
+        return Path(recipe.captions.file)
+    return places.listed / "captions.csv" if recipe.collect.scenes is not None else None

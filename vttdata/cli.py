@@ -1,0 +1,203 @@
+"""The command line: parses, calls, prints. Results go to standard output, messages and progress to standard error."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import vttdata
+from vttdata.errors import MediaError, VttdataError
+
+_DONE, _INCOMPLETE, _BAD_INPUT, _INTERRUPTED = 0, 1, 2, 130
+_EXIT_CODES = "Exit codes: 0 done; 1 not all of it could be done; 2 bad usage, recipe or input; 3 an audit found leaks."
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(_BAD_INPUT, f"{self.prog}: {message}. See '{self.prog} --help'.\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()
+        return code
+    except VttdataError as error:
+        print(f"vttdata: {error}", file=sys.stderr)
+        return _INCOMPLETE if type(error).__name__ == "HaltError" else _BAD_INPUT
+    except KeyboardInterrupt:
+        print("vttdata: interrupted; what is finished is kept, run the same command to go on.", file=sys.stderr)
+        return _INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _DONE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="vttdata", description=vttdata.__doc__, epilog=_EXIT_CODES)
+    parser.add_argument("--version", action="version", version=f"vttdata {vttdata.__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_recipes(commands)
+    _add_build(commands)
+    _add_shots(commands)
+    _add_stats(commands)
+    return parser
+
+
+def _add_recipes(commands: Any) -> None:
+    parser = commands.add_parser("recipes", help="list the packaged recipes, a line each")
+    parser.set_defaults(run=_recipes)
+
+
+def _recipes(_: argparse.Namespace) -> int:
+    from vttdata import packaged
+
+    for name, path in packaged.recipes().items():
+        first = path.read_text(encoding="utf-8").partition("\n")[0]
+        print(f"{name:<18} {first.removeprefix('#').strip()}")
+    return _DONE
+
+
+def _add_build(commands: Any) -> None:
+    parser = commands.add_parser(
+        "build",
+        help="turn a recipe into a dataset",
+        description="Turn a recipe into a build folder with a dataset. Stopped at any moment, the same command goes on "
+        "where it was; after a change in the recipe, only what the change touches is done again.",
+        epilog="Example: vttdata build msrvtt-folder --set collect.folder=videos --set captions.file=captions.csv "
+        "--out my-benchmark",
+    )
+    parser.add_argument("recipe", metavar="RECIPE", help="a YAML file, or a packaged recipe's name")
+    parser.add_argument("--out", metavar="DIR", type=Path, help="build folder (default: $VTTDATA_HOME/<recipe's name>)")
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="override a recipe key, such as clips.max_seconds=20; may be repeated",
+    )
+    parser.add_argument("--workers", metavar="N", type=_positive, default=os.cpu_count() or 1, help="worker processes")
+    parser.add_argument("--engine", choices=["local"], default="local", help="where stages run")
+    parser.add_argument("--retry-failed", action="store_true", help="try again what failed and may succeed now")
+    parser.add_argument("--quiet", action="store_true", help="no progress, only the final table")
+    parser.set_defaults(run=_build)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number
+
+
+def _build(options: argparse.Namespace) -> int:
+    try:
+        from vttdata.pipeline.build import open_build
+        from vttdata.pipeline.local import LocalExecutor
+        from vttdata.recipe import load_recipe
+    except ImportError as error:
+        raise VttdataError(f"Building needs more than loading: pip install 'vttdata[build]' ({error}).") from error
+    from vttdata.loading import home
+    from vttdata.report.attrition import attrition_text
+
+    loaded = load_recipe(options.recipe, options.set)
+    folder = options.out or home() / loaded.recipe.name
+    executor = LocalExecutor(options.workers)
+    with open_build(folder, loaded, executor, retry_failed=options.retry_failed, quiet=options.quiet) as build:
+        loaded.builder.build(loaded.recipe, build)
+        account = build.describe("complete")
+        failures = build.too_many_failures()
+    print(attrition_text(account["stages"]))
+    print(f"\n{loaded.recipe.name} {loaded.recipe.version} is in {folder / 'dataset'}")
+    if failures:
+        print(f"vttdata: {failures} See {folder / 'stages'}.", file=sys.stderr)
+    return _INCOMPLETE if failures else _DONE
+
+
+def _add_shots(commands: Any) -> None:
+    parser = commands.add_parser(
+        "shots",
+        help="find the shots of videos",
+        description="Find the shots of videos by colour histogram: one line a shot with start and end in seconds, "
+        "first and last frame, and how it begins.",
+    )
+    parser.add_argument("videos", metavar="VIDEO", nargs="+", type=Path)
+    parser.add_argument("--method", choices=["exact"], default="exact", help="exact decodes every frame")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line and video")
+    parser.set_defaults(run=_shots)
+
+
+def _shots(options: argparse.Namespace) -> int:
+    from vttdata.media import ShotSettings, detect_shots
+
+    code = _DONE
+    for video in options.videos:
+        try:
+            detection = detect_shots(video, ShotSettings(method=options.method), threads=0)
+        except MediaError as error:
+            code = _INCOMPLETE
+            _print_shot_error(video, str(error), as_json=options.json)
+            continue
+        print(json.dumps(_detection_json(video, detection)) if options.json else _detection_text(video, detection))
+    return code
+
+
+def _print_shot_error(video: Path, message: str, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"file": str(video), "error": message}))
+    else:
+        print(f"vttdata: {video}: {message}", file=sys.stderr)
+
+
+def _detection_json(video: Path, detection: Any) -> dict[str, Any]:
+    keys = ("start", "end", "first_frame", "last_frame", "transition")
+    return {
+        "file": str(video),
+        "frames": detection.frames,
+        "fps": detection.fps,
+        "seconds": detection.seconds,
+        "method": detection.method,
+        "shots": [{key: getattr(shot, key) for key in keys} for shot in detection.shots],
+    }
+
+
+def _detection_text(video: Path, detection: Any) -> str:
+    head = f"{video}: {len(detection.shots)} shots, {detection.frames} frames, {detection.seconds:.3f} s"
+    lines = [
+        f"{shot.start:>10.3f} {shot.end:>10.3f} {shot.first_frame:>7} {shot.last_frame:>7}  {shot.transition}"
+        for shot in detection.shots
+    ]
+    return "\n".join([head, *lines])
+
+
+def _add_stats(commands: Any) -> None:
+    parser = commands.add_parser(
+        "stats",
+        help="count what is in a dataset",
+        description="Sources, clips, hours, sentences, words and vocabulary, by split and by category.",
+    )
+    parser.add_argument("dataset", metavar="DATASET", help="a dataset folder, a build folder, or a dataset's name")
+    parser.add_argument("--json", action="store_true", help="machine-readable")
+    parser.set_defaults(run=_stats)
+
+
+def _stats(options: argparse.Namespace) -> int:
+    from vttdata.loading import find_dataset
+    from vttdata.publish.statistics import statistics
+
+    facts = statistics(find_dataset(options.dataset))
+    print(json.dumps(facts.as_json(), indent=2, ensure_ascii=False) if options.json else facts.as_text())
+    return _DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

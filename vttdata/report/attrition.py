@@ -1,0 +1,44 @@
+"""The attrition table of a build: how much went into each stage, what stayed, and why the rest did not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_UNITS = {
+    "search": "queries",
+    "shots": "sources, shots",
+    "clips": "sources, clips",
+    "cut": "clips",
+    "captions": "captions",
+    "captioned": "clips",
+    "split": "clips",
+}
+
+
+def attrition_rows(stages: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, int, int, str]]:
+    """One row a stage: name, what is counted, in, kept, and the losses by reason in words.
+
+    Args:
+        stages: the ``stages`` of ``build.json``.
+    """
+    return [
+        (stage["name"], _UNITS.get(stage["name"], "sources"), stage["in"], stage["kept"], _losses(stage))
+        for stage in stages
+    ]
+
+
+def attrition_text(stages: Sequence[Mapping[str, Any]]) -> str:
+    """The table as aligned text."""
+    lines = [f"{'stage':<11} {'of':<15} {'in':>7} {'kept':>7}  rejected and failed"]
+    lines += [
+        f"{name:<11} {unit:<15} {taken:>7} {kept:>7}  {losses}".rstrip()
+        for name, unit, taken, kept, losses in attrition_rows(stages)
+    ]
+    return "\n".join(lines)
+
+
+def _losses(stage: Mapping[str, Any]) -> str:
+    rejected = [f"{number} {reason}" for reason, number in stage["rejected"].items()]
+    failed = [f"{number} failed: {reason}" for reason, number in stage["failed"].items()]
+    return ", ".join(rejected + failed)
