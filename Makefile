@@ -1,0 +1,39 @@
+# Each target does all its own set-up: a virtual environment in .venv and what it needs from PyPI.
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: demo test lint bench clean
+
+demo: .venv/build-ready
+	VTTDATA_HOME=build $(BIN)/vttdata build demo
+	@echo
+	VTTDATA_HOME=build $(BIN)/vttdata stats vttdata/demo
+	@echo
+	VTTDATA_HOME=build $(BIN)/python -c "from vttdata import load_dataset; print(load_dataset('vttdata/demo')['train'][0])"
+
+test: .venv/dev-ready
+	$(BIN)/python -m pytest
+
+lint: .venv/dev-ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/dev-ready
+	for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+clean:
+	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit("vttdata needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "python3 has no venv module: install the python3-venv package"; exit 1; }
+
+.venv/build-ready: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[build]'
+	@touch $@
+
+.venv/dev-ready: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ .venv/build-ready

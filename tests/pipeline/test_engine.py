@@ -1,0 +1,173 @@
+"""The engine does what has to be done, once, and survives what items do to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.toys import Double, Number, Total
+from vttdata.pipeline.engine import Engine, Table
+from vttdata.pipeline.journal import Journal
+from vttdata.pipeline.local import LocalExecutor
+from vttdata.pipeline.stage import HaltError, Stage
+
+Run = Callable[..., Table]
+
+
+@pytest.fixture
+def marks(tmp_path: Path) -> Path:
+    folder = tmp_path / "marks"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    executors = []
+
+    def start(stage: Stage, items: Sequence[Number], workers: int = 2, retry_failed: bool = False) -> Table:
+        executor = LocalExecutor(workers)
+        executors.append(executor)
+        journal = Journal(tmp_path / "journal.jsonl")
+        return Engine(tmp_path / "stages", executor, journal, retry_failed=retry_failed, quiet=True).run(stage, items)
+
+    yield start
+    for executor in executors:
+        executor.close()
+
+
+def numbers(*names: str) -> list[Number]:
+    return [Number(name, place) for place, name in enumerate(names)]
+
+
+def calls(marks: Path) -> int:
+    return sum(path.stat().st_size for path in marks.iterdir())
+
+
+def many(count: int) -> list[Number]:
+    return numbers(*(f"n{place:03d}" for place in range(count)))
+
+
+def test_results_come_in_the_order_of_the_items_whatever_the_number_of_workers(run: Run, marks: Path) -> None:
+    items = many(50)
+    for workers in (1, 4):
+        table = run(Double(marks), items, workers=workers)
+        assert [number.value for number in table] == [2 * place for place in range(50)]
+        assert table.tally.taken == table.tally.kept == len(table) == 50
+
+
+def test_a_second_run_does_nothing(run: Run, marks: Path) -> None:
+    run(Double(marks), many(20))
+    again = run(Double(marks), many(20))
+    assert calls(marks) == 20
+    assert again.tally.reused == again.tally.parts > 1
+
+
+def test_a_changed_parameter_does_everything_again(run: Run, marks: Path) -> None:
+    run(Double(marks), many(20))
+    table = run(Double(marks, factor=3), many(20))
+    assert calls(marks) == 40
+    assert [number.value for number in table] == [3 * place for place in range(20)]
+
+
+def test_a_runtime_field_makes_nothing_stale(run: Run, marks: Path, tmp_path: Path) -> None:
+    run(Double(marks), many(20))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    run(Double(elsewhere), many(20))
+    assert calls(elsewhere) == 0
+
+
+def test_a_new_item_disturbs_only_its_own_part(run: Run, marks: Path) -> None:
+    items = [Number(f"n{place:03d}", place) for place in range(0, 200, 2)]
+    run(Double(marks), items)
+    run(Double(marks), sorted([*items, Number("n051", 51)], key=lambda number: number.source_id))
+    assert 100 < calls(marks) <= 100 + 2 * 2 * Double.part_size + 1
+
+
+def test_stale_parts_are_removed(run: Run, marks: Path, tmp_path: Path) -> None:
+    run(Double(marks), many(20))
+    table = run(Double(marks, factor=3), many(20))
+    left = {path.stem for path in (tmp_path / "stages" / "double" / "parts").iterdir()}
+    assert left == set(table.keys)
+
+
+def test_rejects_and_failures_are_values_with_reasons(run: Run, marks: Path) -> None:
+    table = run(Double(marks), numbers("a", "odd-1", "media-1", "bug-1", "b"))
+    assert table.tally.as_json() | {"seconds": 0, "parts": 0, "reused": 0} == {
+        "name": "double",
+        "in": 5,
+        "kept": 2,
+        "rejected": {"odd": 1},
+        "failed": {"damaged": 1, "internal_error": 1},
+        "seconds": 0,
+        "parts": 0,
+        "reused": 0,
+    }
+    details = [outcome.detail for result in table.results() for outcome in result.outcomes if hasattr(outcome, "detail")]
+    assert details[:2] == ["1 is odd", "broken on purpose"]
+    assert "KeyError" in details[2]
+    assert "nothing here" in details[2]
+
+
+def test_an_item_that_kills_its_worker_costs_nothing_but_itself(run: Run, marks: Path) -> None:
+    table = run(Double(marks), numbers("a", "crash-1", "b", "crash-2", "c"))
+    assert [number.source_id for number in table] == ["a", "b", "c"]
+    assert table.tally.failed == {"crashed": 2}
+    assert calls(marks) == 5
+
+
+def test_an_item_beyond_its_wall_clock_limit_is_ended(run: Run, marks: Path) -> None:
+    table = run(Double(marks), numbers("a", "hang-1", "b"), workers=1)
+    assert [number.source_id for number in table] == ["a", "b"]
+    assert table.tally.failed == {"timeout": 1}
+
+
+def test_only_what_failed_and_may_succeed_now_is_tried_again(run: Run, marks: Path) -> None:
+    items = numbers("a", "later-1", "media-1", "b")
+    assert run(Double(marks), items).tally.failed == {"network": 1, "damaged": 1}
+    (marks / "ready").touch()
+    assert run(Double(marks), items).tally.failed == {"network": 1, "damaged": 1}
+    assert calls(marks) == 4
+    table = run(Double(marks), items, retry_failed=True)
+    assert [number.source_id for number in table] == ["a", "later-1", "b"]
+    assert calls(marks) == 5
+
+
+def test_rate_limits_in_a_row_stop_the_run_and_keep_what_is_done(run: Run, marks: Path) -> None:
+    items = numbers("a", "limit-1", "b", "limit-2", "limit-3", "limit-4", *(f"z{place}" for place in range(50)))
+    with pytest.raises(HaltError, match="3 items in a row ended as 'rate_limit': HTTP Error 429.*--retry-failed"):
+        run(Double(marks), items, workers=1)
+    assert not list(marks.glob("z4?"))
+    done_before = calls(marks)
+    run(Double(marks), [item for item in items if not item.source_id.startswith("limit")], workers=1)
+    assert calls(marks) >= done_before
+
+
+def test_a_full_disk_stops_the_build_and_records_no_failure(run: Run, marks: Path, tmp_path: Path) -> None:
+    with pytest.raises(HaltError, match="No space left on device"):
+        run(Double(marks), numbers("a", "full-1", "b"), workers=1)
+    parts = "".join(path.read_text() for path in tmp_path.glob("stages/double/parts/*.jsonl"))
+    assert "full-1" not in parts
+
+
+def test_a_whole_stage_sees_all_items_at_once(run: Run) -> None:
+    table = run(Total(), many(10))
+    assert [number.value for number in table] == [45]
+    assert table.tally.taken == 10
+
+
+def test_nothing_in_nothing_out(run: Run, marks: Path) -> None:
+    assert list(run(Double(marks), [])) == []
+    assert [number.value for number in run(Total(), [])] == [0]
+
+
+def test_a_half_written_part_is_not_taken_for_a_result(run: Run, marks: Path, tmp_path: Path) -> None:
+    table = run(Double(marks), many(8))
+    part = tmp_path / "stages" / "double" / "parts" / f"{table.keys[0]}.jsonl"
+    part.rename(part.with_suffix(".tmp"))
+    again = run(Double(marks), many(8))
+    assert [number.value for number in again] == [2 * place for place in range(8)]
+    assert again.tally.reused == again.tally.parts - 1

@@ -1,0 +1,73 @@
+"""Stages on numbers, for tests of the engine: they crash, hang and fail on command."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from vttdata.errors import MediaError
+from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, runtime
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    source_id: str
+    value: int
+
+
+@dataclass(frozen=True)
+class Double(Stage):
+    """Doubles numbers, leaves a mark for each call, and does what a number's id asks for."""
+
+    name = "double"
+    output = Number
+    part_size = 4
+    reasons = frozenset({"odd"})
+    breaker = frozenset({"rate_limit"})
+
+    marks: Path = runtime()
+    factor: int = 2
+
+    def seconds_limit(self, item: Number) -> float:
+        return 1.0
+
+    def process(self, item: Number) -> Iterator[Outcome]:
+        with (self.marks / item.source_id).open("a") as stream:
+            stream.write("x")
+        match item.source_id.partition("-")[0]:
+            case "crash":
+                os.kill(os.getpid(), signal.SIGSEGV)
+            case "hang":
+                time.sleep(60)
+            case "bug":
+                raise KeyError("nothing here")
+            case "media":
+                raise MediaError("damaged", "broken on purpose")
+            case "full":
+                raise OSError(errno.ENOSPC, "No space left on device", "somewhere")
+            case "limit":
+                yield Failed(item.source_id, "rate_limit", "HTTP Error 429", retry=True)
+            case "later":
+                ready = (self.marks / "ready").exists()
+                yield Kept(item) if ready else Failed(item.source_id, "network", "not yet", retry=True)
+            case "odd":
+                yield Rejected(item.source_id, "odd", f"{item.value} is odd")
+            case _:
+                yield Kept(Number(item.source_id, item.value * self.factor))
+
+
+@dataclass(frozen=True)
+class Total(Stage):
+    """Adds all numbers up."""
+
+    name = "total"
+    output = Number
+    whole = True
+
+    def process(self, item: tuple[Number, ...]) -> Iterator[Outcome]:
+        yield Kept(Number("total", sum(number.value for number in item)))
