@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from vttdata.collect import CollectSettings, list_folder, list_manifest
+from vttdata.collect import CollectSettings, list_folder, list_manifest, sweep
 from vttdata.media.clips import ClipSettings
 from vttdata.media.cut import MediaSettings
 from vttdata.media.filter import FilterSettings
 from vttdata.media.shots import ShotSettings
 from vttdata.pipeline.build import Build, keep_only
 from vttdata.pipeline.engine import Table
-from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, clip_raws, count_captions
+from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, count_captions, raw_captions
 from vttdata.pipeline.stages.clips import Clips, Cut, Shots
 from vttdata.pipeline.stages.collect import Fetch, Query, Search
 from vttdata.pipeline.stages.items import Places, with_shots, with_source
@@ -56,8 +56,10 @@ def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
     places = Places(_listed_folder(recipe.collect, run), run.media("sources"))
 
+    sweep(places.fetched)
+
     listed = _candidates(recipe, run)
-    collected = run.stage(Fetch(recipe.collect, places), listed)
+    collected = run.stage(Fetch(recipe.collect.max_height, recipe.collect, places), listed)
     probed = run.stage(ProbeSources(places), collected, len(collected))
     unique = run.stage(Duplicates(), probed)
     screened = run.stage(Screen(recipe.filter), unique, len(unique))
@@ -73,7 +75,9 @@ def build(recipe: Recipe, run: Build) -> None:
     captions_file = _captions_file(recipe, places)
     captions = None
     if captions_file is not None:
-        captions = run.stage(CleanCaptions(recipe.captions), raw_captions(captions_file, recipe.captions, clips, sources))
+        captions = run.stage(
+            CleanCaptions(recipe.captions), raw_captions(captions_file, recipe.captions, clips, sources)
+        )
         clips = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
     split = run.stage(Split(recipe.split, recipe.seed), clips)
 
@@ -95,7 +99,7 @@ def _candidates(recipe: Recipe, run: Build) -> Iterable[Candidate]:
         return list_manifest(Path(collect.manifest))
     if collect.search is not None:
         queries = [Query(category, query) for category, texts in collect.search.queries.items() for query in texts]
-        return run.stage(Search(collect), queries, len(queries))
+        return run.stage(Search(collect.search.engine, collect.search.per_query, collect), queries, len(queries))
     return run.stage(DrawScenes(collect.scenes, recipe.seed, run.media("scenes")), [collect.scenes])
 
 

@@ -28,14 +28,19 @@ def write_tables(table: Table, folder: Path) -> None:
 def _rejected(table: Table) -> Iterator[dict[str, Any]]:
     for outcome in _outcomes(table):
         if isinstance(outcome, Rejected):
-            yield {table.stage.id_column: outcome.id, "reason": outcome.reason, "detail": outcome.detail}
+            yield _named(table, outcome)
 
 
 def _failed(table: Table) -> Iterator[dict[str, Any]]:
     for outcome in _outcomes(table):
         if isinstance(outcome, Failed):
-            facts = {"reason": outcome.reason, "detail": outcome.detail, "retry": outcome.retry}
-            yield {table.stage.id_column: outcome.id, **facts}
+            yield _named(table, outcome) | {"retry": outcome.retry}
+
+
+def _named(table: Table, outcome: Rejected | Failed) -> dict[str, Any]:
+    """Name the lost thing; hostile text may hold what UTF-8 cannot, so that is replaced."""
+    texts = {table.stage.id_column: outcome.id, "reason": outcome.reason, "detail": outcome.detail}
+    return {name: text.encode("utf-8", "replace").decode() for name, text in texts.items()}
 
 
 def _outcomes(table: Table) -> Iterator[Kept | Rejected | Failed]:

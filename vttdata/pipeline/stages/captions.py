@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+from vttdata.errors import VttdataError
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
-from vttdata.records import Caption, Clip
-from vttdata.text.captions import CaptionSettings, RawCaption, clean_captions
+from vttdata.records import Caption, Clip, Source
+from vttdata.text.captions import CaptionSettings, RawCaption, clean_captions, read_captions
+from vttdata.text.matching import match_captions
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,27 @@ class ClipRaws:
     video_id: str
     raws: tuple[RawCaption, ...]
     reason: str | None = None
+    detail: str = ""
+
+
+def raw_captions(
+    file: Path, settings: CaptionSettings, clips: Iterable[Clip], sources: Iterable[Source]
+) -> Iterator[ClipRaws]:
+    """Give each clip the captions that a table holds about it, then those that fit no clip.
+
+    Raises:
+        VttdataError: when the table cannot be read, or none of its captions is about any of the clips.
+    """
+    matched = match_captions(read_captions(file, settings), clips, sources)
+    if matched.unmatched and not any(matched.by_clip.values()):
+        first = matched.unmatched[0].detail
+        example = next(iter(matched.by_clip), None)
+        known = f"the clips are called like '{example}'" if example else "the build has no clip"
+        raise VttdataError(f"{file}: none of its {len(matched.unmatched)} captions fits a clip ({first}); {known}.")
+    for video_id, raws in matched.by_clip.items():
+        yield ClipRaws(video_id, raws)
+    for lost in matched.unmatched:
+        yield ClipRaws(lost.raw.video_id or lost.raw.source or "", (lost.raw,), lost.reason, lost.detail)
 
 
 @dataclass(frozen=True)
@@ -41,8 +65,7 @@ class CleanCaptions(Stage):
     def process(self, item: ClipRaws) -> Iterator[Outcome]:
         """Keep what is left of one clip's captions."""
         if item.reason is not None:
-            for raw in item.raws:
-                yield Rejected(item.video_id, item.reason, f"line {raw.line}: {raw.caption}")
+            yield Rejected(item.video_id, item.reason, item.detail)
             return
         for result in clean_captions(item.video_id, item.raws, self.settings):
             if isinstance(result, Caption):
@@ -85,12 +108,13 @@ class EnoughCaptions(Stage):
             yield Kept(item.clip)
 
 
-def count_captions(clips: Iterator[Clip], captions: Iterator[Caption]) -> Iterator[ClipCaptions]:
+def count_captions(clips: Iterable[Clip], captions: Iterable[Caption]) -> Iterator[ClipCaptions]:
     """Count each clip's captions; both come in the same order of clips."""
-    caption = next(captions, None)
+    stream = iter(captions)
+    caption = next(stream, None)
     for clip in clips:
         number = 0
         while caption is not None and caption.video_id == clip.video_id:
             number += 1
-            caption = next(captions, None)
+            caption = next(stream, None)
         yield ClipCaptions(clip, number)

@@ -80,9 +80,7 @@ def _given(item: SourceShots, span: Span) -> Outcome:
     return Kept(_clip(item.source, video_id, span.start, end, None, shots))
 
 
-def _clip(
-    source: Source, video_id: str, start: float, end: float, frames: tuple[int, int] | None, shots: int
-) -> Clip:
+def _clip(source: Source, video_id: str, start: float, end: float, frames: tuple[int, int] | None, shots: int) -> Clip:
     first, last = frames or (None, None)
     facts = {"url": source.url, "category": source.category, "query": source.query}
     return Clip(video_id, source.source_id, start, end, first, last, shots, **facts)

@@ -12,6 +12,13 @@ from vttdata.pipeline.stages.items import Places
 from vttdata.records import Candidate, Source
 
 
+_CLEANING_SECONDS = 60.0
+
+
+def _item_limit(settings: CollectSettings) -> float:
+    return settings.limits.seconds_per_item + settings.sleep_seconds + _CLEANING_SECONDS
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """One search query and the category its results get."""
@@ -29,7 +36,9 @@ class Search(Stage):
     part_size = 1
     breaker = BREAKER_REASONS
 
-    settings: CollectSettings
+    engine: str
+    per_query: int
+    settings: CollectSettings = runtime()
 
     def item_id(self, item: Query) -> str:
         """A query is reported as its category and text."""
@@ -39,6 +48,10 @@ class Search(Stage):
         """As the recipe says."""
         return self.settings.breaker
 
+    def seconds_limit(self, item: Query) -> float:  # noqa: ARG002
+        """Leave a search, which keeps its own limit, time to clean up."""
+        return _item_limit(self.settings)
+
     def process(self, item: Query) -> Iterator[Outcome]:
         """Keep each result as a candidate."""
         yield from (Kept(candidate) for candidate in search(item.query, item.category, self.settings))
@@ -46,14 +59,18 @@ class Search(Stage):
 
 @dataclass(frozen=True)
 class Fetch(Stage):
-    """Reads a local file's content hash, or downloads a URL into the build."""
+    """Reads a local file's content hash, or downloads a URL into the build.
+
+    How politely and patiently is `settings`; only the height asked for decides what a download would be.
+    """
 
     name = "collect"
     output = Source
     part_size = 1
     breaker = BREAKER_REASONS
 
-    settings: CollectSettings
+    max_height: int
+    settings: CollectSettings = runtime()
     places: Places = runtime()
 
     def item_id(self, item: Candidate) -> str:
@@ -63,6 +80,10 @@ class Fetch(Stage):
     def breaker_after(self) -> int:
         """As the recipe says."""
         return self.settings.breaker
+
+    def seconds_limit(self, item: Candidate) -> float | None:
+        """Leave downloads, which keep their own limit, time to clean up; a local file takes as long as reading it."""
+        return _item_limit(self.settings) if item.kind == "url" else None
 
     def process(self, item: Candidate) -> Iterator[Outcome]:
         """Keep the source that the candidate turned out to be."""

@@ -1,0 +1,55 @@
+"""The command line says the right thing on the right stream and ends with the right code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from vttdata import packaged
+from vttdata.cli import main
+
+
+def test_recipes_lists_every_packaged_one_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["recipes"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == sorted(packaged.recipes())
+    assert all(len(line.split()) > 3 for line in lines)
+
+
+def test_shots_prints_one_json_object_a_video_and_goes_on_after_a_bad_one(
+    shared: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad = shared / "videos" / "shots" / "sintel-trailer-30s.mp4", shared / "videos" / "broken" / "corrupted.mp4"
+    assert main(["shots", "--json", str(bad), str(good)]) == 1
+    first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert set(first) == {"file", "error"}
+    assert set(second) == {"file", "frames", "fps", "seconds", "method", "shots"}
+    assert (second["frames"], second["fps"], second["seconds"]) == (720, 24.0, 30.0)
+    assert set(second["shots"][0]) == {"start", "end", "first_frame", "last_frame", "transition"}
+    assert second["shots"][0]["first_frame"] == 0
+    assert second["shots"][-1]["last_frame"] == 719
+
+
+@pytest.mark.parametrize("arguments", [["shots"], ["bild"], [], ["build", "demo", "--workers", "0"]])
+def test_bad_usage_is_one_sentence_and_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("module", ["yt_dlp", "spacy", "torch", "av", "datasets", "pandas"])
+def test_importing_the_package_pulls_nothing_heavy(module: str) -> None:
+    code = f"import vttdata, sys; sys.exit('{module}' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_closed_pipe_ends_quietly() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m vttdata.cli recipes | true", shell=True, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
