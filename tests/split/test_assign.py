@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vttdata.errors import VttdataError
+from vttdata.records import Clip
+from vttdata.split import Assignment, SplitSettings, assign_splits, group_clips
+
+
+def clip(number: int, source: str, category: str | None = None, query: str | None = None) -> Clip:
+    return Clip(f"v{number}", source, 0.0, 1.0, 0, 1, 1, category=category, query=query)
+
+
+def groups_of(*sizes: int) -> list[Clip]:
+    sources = [f"s{index}" for index, size in enumerate(sizes) for _ in range(size)]
+    return [clip(number, source) for number, source in enumerate(sources)]
+
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 15), st.sampled_from([None, "music", "sport", "food"]), st.sampled_from([None, "q", "r"])),
+    min_size=1,
+    max_size=60,
+)
+SETTINGS = st.builds(
+    SplitSettings,
+    ratios=st.sampled_from(
+        [
+            {"train": 0.65, "validation": 0.05, "test": 0.30},
+            {"test": 0.5, "train": 0.5},
+            {"train": 1.0},
+            {"train": 0.97, "validation": 0.01, "test": 0.02},
+        ]
+    ),
+    together=st.sampled_from([(), ("source",), ("source", "query"), ("source", "near_duplicate")]),
+    stratify=st.sampled_from([None, "category"]),
+)
+
+
+class TestProperties:
+    @settings(deadline=None)
+    @given(ROWS, SETTINGS, st.integers(0, 9), st.randoms())
+    def test_the_rules_hold_for_all_inputs(self, rows, wanted, seed, random) -> None:  # type: ignore[no-untyped-def]
+        clips = [clip(number, f"s{source}", category, query) for number, (source, category, query) in enumerate(rows)]
+        pairs = [("s1", "s2"), ("s2", "s3")]
+        result = assign_splits(clips, wanted, seed=seed, pairs=pairs)
+
+        groups = group_clips(clips, wanted.together, pairs)
+        split_of_group: dict[str, str] = {}
+        for one in clips:
+            split = result.split_of[one.video_id]
+            assert split_of_group.setdefault(groups[one.video_id], split) == split, "a group crosses a split"
+
+        counts = Counter(result.split_of.values())
+        largest = max(Counter(groups.values()).values())
+        served = sorted(wanted.ratios, key=lambda name: (-wanted.ratios[name], name))[: len(split_of_group)]
+        assert set(counts) == set(served), "a split is empty without need"
+        reachable = all(ratio * len(clips) >= largest for ratio in wanted.ratios.values())
+        bound = largest if reachable else largest * max(len(wanted.ratios) - 1, 1)
+        for name, ratio in wanted.ratios.items():
+            assert abs(counts[name] - ratio * len(clips)) <= bound + 1e-9
+
+        shuffled = random.sample(clips, len(clips))
+        reordered = SplitSettings(dict(reversed(wanted.ratios.items())), wanted.together, wanted.stratify)
+        assert assign_splits(shuffled, reordered, seed=seed, pairs=pairs[::-1]).split_of == result.split_of
+
+
+class TestAwkwardInputs:
+    def test_one_giant_group_goes_to_the_split_with_the_highest_ratio(self) -> None:
+        result = assign_splits(groups_of(50), SplitSettings(), seed=0)
+        assert result.counts == {"train": 50, "validation": 0, "test": 0}
+        assert result.largest_gap == pytest.approx(0.35)
+
+    def test_two_groups_fill_train_and_test_before_validation(self) -> None:
+        result = assign_splits(groups_of(3, 3), SplitSettings(), seed=0)
+        assert result.counts == {"train": 3, "validation": 0, "test": 3}
+
+    def test_a_giant_beside_two_small_groups_leaves_no_split_empty(self) -> None:
+        result = assign_splits(groups_of(100, 1, 1), SplitSettings(), seed=0)
+        assert result.counts == {"train": 100, "validation": 1, "test": 1}
+
+    def test_no_clips_give_no_assignment(self) -> None:
+        result = assign_splits([], SplitSettings(), seed=0)
+        assert (result.split_of, result.groups, result.largest_gap) == ({}, 0, 0.0)
+
+    def test_categories_with_one_clip_do_not_spoil_the_ratios(self) -> None:
+        clips = [clip(number, f"s{number}", f"category {number}") for number in range(100)]
+        assert assign_splits(clips, SplitSettings(), seed=3).counts == {"train": 65, "validation": 5, "test": 30}
+
+    def test_equal_ids_are_refused(self) -> None:
+        with pytest.raises(VttdataError, match="'v1' appears twice"):
+            assign_splits([clip(1, "a"), clip(1, "b")], SplitSettings(), seed=0)
+
+
+class TestReport:
+    def test_asked_and_achieved_ratios_are_told_overall_and_by_category(self) -> None:
+        clips = [clip(n, f"s{n}", "music" if n < 20 else None) for n in range(60)]
+        result = assign_splits(clips, SplitSettings({"train": 0.75, "test": 0.25}), seed=0)
+        assert result.asked == {"train": 0.75, "test": 0.25}
+        assert result.achieved == {"train": 0.75, "test": 0.25}
+        assert result.by_category == {
+            "(none)": {"train": 0.75, "test": 0.25},
+            "music": {"train": 0.75, "test": 0.25},
+        }
+        assert (result.groups, result.largest_group, result.largest_gap) == (60, 1, 0.0)
+
+    def test_another_seed_gives_another_split(self) -> None:
+        clips = groups_of(*[1] * 60)
+        first, second = (assign_splits(clips, SplitSettings(), seed=seed).split_of for seed in (0, 1))
+        assert first != second
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("ratios", "message"),
+        [
+            ({"train": 0.6, "test": 0.3}, r"train, test add up to 0\.9, not to 1"),
+            ({"all": 1.0}, "'all' cannot name a split"),
+            ({"test-a": 1.0}, "'test-a' cannot name a split"),
+            ({"train": 1.0, "test": 0.0}, "leave out a split"),
+            ({"train": float("nan")}, "leave out a split"),
+            ({}, "no splits add up to 0"),
+        ],
+    )
+    def test_wrong_ratios_are_refused_with_a_sentence(self, ratios: dict[str, float], message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            SplitSettings(ratios)
+
+
+@pytest.fixture(scope="module")
+def msrvtt(shared: Path) -> list[Clip]:
+    videos = []
+    for archive in ("train_val_annotation.zip", "test_videodatainfo.json.zip"):
+        with zipfile.ZipFile(shared / "data/msrvtt" / archive) as stream:
+            name = next(name for name in stream.namelist() if name.endswith("videodatainfo.json") and "__" not in name)
+            videos += json.loads(stream.read(name))["videos"]
+    return [
+        Clip(v["video_id"], v["url"], v["start time"], v["end time"], 0, 1, 1, category=str(v["category"]))
+        for v in videos
+    ]
+
+
+class TestMsrVtt:
+    def test_the_real_sources_divide_as_asked_in_every_category(self, msrvtt: list[Clip]) -> None:
+        result: Assignment = assign_splits(msrvtt, SplitSettings(), seed=2016)
+        assert result.groups == 7180
+        assert result.counts == {"train": 6500, "validation": 500, "test": 3000}
+        sizes = Counter(clip.category for clip in msrvtt)
+        for category, shares in result.by_category.items():
+            for split, share in shares.items():
+                assert abs(share - result.asked[split]) * sizes[category] < 2
