@@ -1,0 +1,25 @@
+"""What the tests of collecting share: one tiny real video and a server that hands it out."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from tests.collect.media_server import MediaServer, serving
+from vttdata.media.ffmpeg import ffmpeg_path
+
+
+@pytest.fixture(scope="session")
+def tiny_video(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("video") / "tiny.mp4"
+    picture = ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=10:duration=1"]
+    subprocess.run([ffmpeg_path(), "-v", "error", *picture, "-pix_fmt", "yuv420p", str(path)], check=True)
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="session")
+def server(tiny_video: bytes) -> Iterator[MediaServer]:
+    with serving(tiny_video) as running:
+        yield running

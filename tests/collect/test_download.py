@@ -1,0 +1,294 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yt_dlp
+
+from tests.collect.media_server import MediaServer
+from vttdata.collect import CollectSettings, FetchError, LimitSettings, fetch, format_choice, sweep
+from vttdata.errors import VttdataError
+from vttdata.media import decode
+from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.records import Candidate, Source, Span
+
+
+def quick(seconds: float = 20.0, **changes: object) -> CollectSettings:
+    given: dict[str, object] = {
+        "folder": ".",
+        "limits": LimitSettings(seconds_per_item=seconds, megabytes_per_item=1.0),
+        "retries": 0,
+        "backoff_seconds": 0.0,
+        "sleep_seconds": 0.0,
+        "socket_timeout_seconds": 1.0,
+    }
+    return CollectSettings(**(given | changes))  # type: ignore[arg-type]
+
+
+def get(url: str, store: Path, settings: CollectSettings | None = None, **facts: object) -> Source:
+    candidate = Candidate("url", url, **facts)  # type: ignore[arg-type]
+    return fetch(candidate, originals=store, store=store, settings=settings or quick())
+
+
+def failing(url: str, store: Path, settings: CollectSettings | None = None) -> FetchError:
+    with pytest.raises(FetchError) as caught:
+        get(url, store, settings)
+    assert list(store.iterdir()) == [], "a failed download leaves nothing behind"
+    return caught.value
+
+
+def test_a_direct_link_is_kept_under_the_hash_of_its_content(server: MediaServer, tmp_path: Path) -> None:
+    digest = hashlib.sha256(server.video).hexdigest()
+    first = get(server.url("/good.mp4"), tmp_path)
+    again = get(server.url("/other%20name's.mp4?x=1"), tmp_path, category="music", query="a cat", licence="cc0")
+    assert first.source_id == again.source_id == "v" + digest[:16]
+    assert (first.file, first.stored, first.sha256) == (f"v{digest[:16]}.mp4", "fetched", digest)
+    assert (first.bytes, first.url, first.format) == (len(server.video), server.url("/good.mp4"), "mp4")
+    assert (again.category, again.query, again.licence) == ("music", "a cat", "cc0")
+    assert [path.name for path in tmp_path.iterdir()] == [first.file]
+    assert (tmp_path / first.file).read_bytes() == server.video
+
+
+def test_what_was_listed_goes_before_what_the_site_says(server: MediaServer, tmp_path: Path) -> None:
+    source = get(server.url("/good.mp4"), tmp_path, source_id="mine", title="My title", spans=(Span(0.0, 0.5),))
+    assert (source.source_id, source.file, source.title) == ("mine", "mine.mp4", "My title")
+    assert source.spans == (Span(0.0, 0.5),)
+
+
+TROUBLE = [
+    ("/stall.mp4", "timeout", True, "Read timed out"),
+    ("/truncated.mp4", "network", True, "more expected"),
+    ("/nothing.mp4", "network", True, "Did not get any data"),
+    ("/huge.mp4", "too_large", False, "limit of 1 MB"),
+    ("/endless.mp4", "too_large", False, "limit of 1 MB"),
+    ("/loop.mp4", "unsupported", False, "redirect loop"),
+    ("/page.html", "unsupported", False, "Unsupported URL"),
+    ("/several.html", "unsupported", False, "a list of videos"),
+]
+
+
+REFUSALS = [("/gone.mp4", "removed", 404), ("/forbidden.mp4", "forbidden", 403), ("/busy.mp4", "rate_limit", 429)]
+
+
+@pytest.mark.parametrize(("path", "reason", "status"), REFUSALS)
+def test_a_refusal_is_final_for_this_run(
+    server: MediaServer, tmp_path: Path, path: str, reason: str, status: int
+) -> None:
+    before = server.hits[path]
+    error = failing(server.url(path), tmp_path, quick(retries=5))
+    assert error.reason == reason
+    assert f"HTTP Error {status}" in error.detail
+    assert server.hits[path] == before + 1
+
+
+@pytest.mark.parametrize(("path", "reason", "retry", "words"), TROUBLE)
+def test_each_trouble_has_its_reason(
+    server: MediaServer, tmp_path: Path, path: str, reason: str, retry: bool, words: str
+) -> None:
+    error = failing(server.url(path), tmp_path)
+    assert (error.reason, error.retry) == (reason, retry)
+    assert words in error.detail
+    assert str(tmp_path) not in error.detail
+
+
+def test_the_wall_clock_limit_ends_a_download_that_never_fails(server: MediaServer, tmp_path: Path) -> None:
+    error = failing(server.url("/stall.mp4"), tmp_path, quick(seconds=1.5, socket_timeout_seconds=60.0))
+    assert (error.reason, error.retry, error.detail) == ("timeout", True, "not finished within the limit of 1.5 s.")
+
+
+def test_a_host_where_nobody_listens_is_network_trouble(tmp_path: Path) -> None:
+    assert failing("http://127.0.0.1:9/x.mp4", tmp_path).reason == "network"
+
+
+def test_a_server_that_recovers_is_asked_again(server: MediaServer, tmp_path: Path) -> None:
+    source = get(server.url("/flaky.mp4"), tmp_path, quick(retries=1))
+    assert (tmp_path / source.file).read_bytes() == server.video
+
+
+def test_a_broken_transfer_continues_where_it_broke(server: MediaServer, tmp_path: Path) -> None:
+    source = get(server.url("/halved.mp4"), tmp_path, quick(retries=1))
+    assert max(server.starts) > 0
+    assert (tmp_path / source.file).read_bytes() == server.video
+
+
+def test_pauses_between_retries_double_and_stay_within_the_limit(server: MediaServer, tmp_path: Path) -> None:
+    before = server.hits["/down.mp4"]
+    error = failing(server.url("/down.mp4"), tmp_path, quick(seconds=3.0, retries=50, backoff_seconds=0.5))
+    assert error.reason in ("network", "timeout")
+    assert 1 <= server.hits["/down.mp4"] - before <= 3, "0.5 s + 1 s fit into 3 s, a further 2 s do not"
+
+
+def test_picture_and_sound_of_a_site_are_joined_and_av1_is_passed_over(
+    server: MediaServer, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The AV1 variant is the first choice of yt-dlp's own ranking; here its address leads nowhere."""
+    made = tmp_path_factory.mktemp("hls")
+    inputs = ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=10:duration=1", "-f", "lavfi", "-i", "sine=duration=1"]
+    outputs = ["-map", "0", "-pix_fmt", "yuv420p", "-f", "hls", "v.m3u8", "-map", "1", "-f", "hls", "a.m3u8"]
+    subprocess.run([ffmpeg_path(), "-v", "error", *inputs, *outputs], check=True, cwd=made)
+    server.files |= {f"/hls/{path.name}": path.read_bytes() for path in made.iterdir()}
+    variant = '#EXT-X-STREAM-INF:BANDWIDTH=90000,RESOLUTION={0},AUDIO="s",CODECS="{1},mp4a.40.2"\n{2}\n'
+    server.files["/hls/film.m3u8"] = (
+        '#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="s",NAME="s",DEFAULT=YES,URI="a.m3u8"\n'
+        + variant.format("1280x720", "av01.0.05M.08", "absent.m3u8")
+        + variant.format("640x480", "avc1.42c01e", "v.m3u8")
+        + variant.format("1920x1080", "avc1.42c01e", "absent.m3u8")
+    ).encode()
+    source = get(server.url("/hls/film.m3u8"), tmp_path)
+    with decode.open_video(tmp_path / source.file) as video:
+        codecs = {stream.type: stream.codec_context.name for stream in video.container.streams}
+    assert codecs["video"] == "h264"
+    assert codecs["audio"] == "aac"
+    assert [path.name for path in tmp_path.iterdir()] == [source.file]
+
+
+def codec(name: str, video: str, audio: str, height: int | None = None, extension: str = "mp4") -> dict[str, object]:
+    width = height * 16 // 9 if height else None
+    facts: dict[str, object] = {
+        "format_id": name,
+        "vcodec": video,
+        "acodec": audio,
+        "height": height,
+        "width": width,
+        "ext": extension,
+    }
+    return facts | {"url": f"https://a.example/{name}", "protocol": "https"}
+
+
+YOUTUBE = [
+    codec("140", "none", "mp4a.40.2", extension="m4a"),
+    codec("251", "none", "opus", extension="webm"),
+    codec("18", "avc1.42001E", "mp4a.40.2", 360),
+    codec("134", "avc1.4d401e", "none", 360),
+    codec("136", "avc1.4d401f", "none", 720),
+    codec("137", "avc1.640028", "none", 1080),
+    codec("247", "vp9", "none", 720, "webm"),
+    codec("398", "av01.0.05M.08", "none", 720),
+    codec("399", "av01.0.08M.08", "none", 1080),
+]
+
+
+@pytest.mark.parametrize(
+    ("offered", "chosen"),
+    [
+        ("18 134 136 137 140 247 251 398 399", ["136+140"]),
+        ("247 251 398 399", ["247+251"]),
+        ("137 140 399", ["137+140"]),
+        ("18 398", ["18"]),
+        ("136 398", ["136"]),
+        ("140 398 399", []),
+    ],
+)
+def test_h264_comes_first_and_av1_never(offered: str, chosen: list[str]) -> None:
+    formats = [dict(one) for one in YOUTUBE if one["format_id"] in offered.split()]
+    silent = all(one["acodec"] == "none" for one in formats)
+    with yt_dlp.YoutubeDL({"quiet": True}) as program:
+        choose = program.build_format_selector(format_choice(720))
+        program.sort_formats({"formats": formats})
+        picked = [one["format_id"] for one in choose({"formats": formats, "incomplete_formats": silent})]
+    assert picked == chosen
+
+
+def test_cookies_are_sent_and_their_file_is_not_written(server: MediaServer, tmp_path: Path) -> None:
+    cookies = tmp_path / "cookies.txt"
+    text = "# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/\tFALSE\t0\tcrumb\tbutter\n"
+    cookies.write_text(text)
+    cookies.chmod(0o400)
+    get(server.url("/good.mp4"), tmp_path / "store", quick(cookies=str(cookies)))
+    assert "crumb=butter" in server.cookies
+    assert cookies.read_text() == text
+
+
+def test_a_missing_cookie_file_is_an_error_of_the_recipe(server: MediaServer, tmp_path: Path) -> None:
+    with pytest.raises(VttdataError, match="the cookie file cannot be read") as caught:
+        get(server.url("/good.mp4"), tmp_path / "store", quick(cookies=str(tmp_path / "none.txt")))
+    assert not isinstance(caught.value, FetchError)
+
+
+def test_requests_go_through_the_proxy(server: MediaServer, tmp_path: Path) -> None:
+    settings = quick(proxy=server.url(""), kilobytes_per_second=500.0)
+    source = get("http://nosuch.invalid/good.mp4", tmp_path, settings)
+    assert (tmp_path / source.file).read_bytes() == server.video
+
+
+def test_neither_addresses_nor_the_users_configuration_give_orders(
+    server: MediaServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = tmp_path / "trace"
+    (tmp_path / "home/yt-dlp").mkdir(parents=True)
+    (tmp_path / "home/yt-dlp/config").write_text(f"--exec 'touch {trace}'\n")
+    plugins = tmp_path / "home/yt-dlp/plugins/mine/yt_dlp_plugins/extractor"
+    plugins.mkdir(parents=True)
+    (plugins / "mine.py").write_text(f"open({str(trace)!r}, 'w')\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    get(server.url("/good.mp4"), tmp_path / "store")
+    for order in (f"--exec=touch {trace}", f"file://{tmp_path}/home/yt-dlp/config"):
+        failing(order, tmp_path / "empty")
+    assert not trace.exists()
+
+
+def test_a_killed_download_takes_ytdlp_along_and_is_swept_up(server: MediaServer, tmp_path: Path) -> None:
+    (tmp_path / "kept.mp4").write_bytes(b"x")
+    code = (
+        "from pathlib import Path; from tests.collect.test_download import get, quick; import sys;"
+        "get(sys.argv[1], Path(sys.argv[2]), quick(socket_timeout_seconds=60.0))"
+    )
+    root = Path(__file__).parents[2]
+    child = subprocess.Popen([sys.executable, "-c", code, server.url("/stall.mp4"), str(tmp_path)], cwd=root)
+    before = server.hits["/stall.mp4"]
+    while server.hits["/stall.mp4"] == before and child.poll() is None:
+        time.sleep(0.02)
+    (left,) = tmp_path.glob(".fetch-*")
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    if sys.platform.startswith("linux"):
+        while working_in(left):
+            time.sleep(0.02)
+    sweep(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.mp4"]
+
+
+def working_in(folder: Path) -> bool:
+    """Whether any living process has this working folder."""
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            if link.readlink() == folder:
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def test_a_listed_file_stays_where_it_is(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/-odd %name\n.mp4").write_bytes(b"abc")
+    digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, appendix B.1
+    listed = Candidate("file", "sub/-odd %name\n.mp4", title="t", category="c", query="q", licence="l")
+    source = fetch(listed, originals=tmp_path, store=tmp_path / "store", settings=quick())
+    assert source == Source(
+        source_id="v" + digest[:16],
+        file="sub/-odd %name\n.mp4",
+        stored="listed",
+        sha256=digest,
+        bytes=3,
+        title="t",
+        category="c",
+        query="q",
+        licence="l",
+    )
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_listed_file_that_cannot_be_read_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "folder.mp4").mkdir()
+    os.mkfifo(tmp_path / "pipe.mp4")
+    for name in ("absent.mp4", "folder.mp4", "pipe.mp4", "x" * 300 + ".mp4", "folder.mp4/x.mp4"):
+        with pytest.raises(FetchError) as caught:
+            fetch(Candidate("file", name), originals=tmp_path, store=tmp_path, settings=quick())
+        assert (caught.value.reason, caught.value.retry) == ("missing", False)

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from vttdata.collect import CollectSettings, LimitSettings, SearchSettings
+
+CATEGORIES = (
+    *("music", "people", "gaming", "sports/actions", "news/events/politics", "education", "tv shows", "movie/comedy"),
+    *("animation", "vehicles/autos", "howto", "travel", "science/technology", "animals/pets", "kids/family"),
+    *("documentary", "food/drink", "cooking", "beauty/fashion", "advertisement"),
+)
+
+
+def read(**given: object) -> CollectSettings:
+    return TypeAdapter(CollectSettings).validate_json(json.dumps(given))
+
+
+def test_a_recipes_values_are_taken_over_and_the_rest_has_defaults() -> None:
+    settings = read(manifest="sources.csv", limits={"seconds_per_item": 60}, retries=0)
+    assert settings == CollectSettings(manifest="sources.csv", limits=LimitSettings(60.0), retries=0)
+    assert settings.limits.megabytes_per_item == 500.0
+    assert read(search={"queries": {"music": ["a", "b"]}}).search == SearchSettings({"music": ("a", "b")})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"folder": "x", "max_height": 0},
+        {"folder": "x", "breaker": 0},
+        {"folder": "x", "retries": -1},
+        {"folder": "x", "retries": "3"},
+        {"folder": "x", "limits": {"seconds_per_item": 0}},
+        {"folder": "x", "kilobytes_per_second": 0},
+        {"folder": "x", "retry": 1},
+        {"search": {"queries": {"music": ["a"]}, "per_query": 0}},
+    ],
+)
+def test_values_out_of_range_and_unknown_keys_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        read(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("queries", "engine", "message"),
+    [
+        ({}, "ytsearch", "at least one"),
+        ({"music": ()}, "ytsearch", "at least one"),
+        ({"music": ("a", " ")}, "ytsearch", "none may be empty"),
+        ({"music": ("a",), "people": ("a ",)}, "ytsearch", "'a' stands twice"),
+        ({"music": ("a",)}, "-x", "search prefix"),
+        ({"music": ("a",)}, "https://a.example/", "search prefix"),
+    ],
+)
+def test_search_settings_that_make_no_sense_are_refused(
+    queries: dict[str, tuple[str, ...]], engine: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        SearchSettings(queries, engine=engine)
+
+
+def test_exactly_one_source_is_asked_for() -> None:
+    with pytest.raises(ValueError, match=r"exactly one source is needed .* found none"):
+        CollectSettings()
+    with pytest.raises(ValueError, match="found folder and manifest"):
+        CollectSettings(folder="a", manifest="b")
+
+
+def test_the_shipped_queries_are_as_many_as_msrvtts_in_its_twenty_categories() -> None:
+    """MSR-VTT, section 3.1: 257 queries, 20 categories; the names are those of the official category.txt."""
+    path = Path(__file__).parents[2] / "recipes/msrvtt-queries.yaml"
+    queries = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert tuple(queries) == CATEGORIES
+    settings = SearchSettings({category: tuple(group) for category, group in queries.items()})
+    assert sum(map(len, settings.queries.values())) == 257
+    assert {len(group) for group in settings.queries.values()} == {12, 13}
+    assert settings.per_query == 150
