@@ -1,0 +1,189 @@
+"""Writes small videos whose frames say their own number and whose sound beeps on every whole second, and reads both.
+
+What is read back is what an encoder kept, so a cut can be judged without any code of the package.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import numpy.typing as npt
+
+from vttdata.media.ffmpeg import ffmpeg_path
+
+RATE = 48000
+BEEP_SECONDS = 0.25
+_BITS = 11
+_COLUMNS, _ROWS = 4, 3
+_AREA = (0.1, 0.1, 0.7, 0.6)  # left, top, width, height as shares of the picture
+
+Array = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True)
+class Movie:
+    """A barcode video and, for each frame number, its time since the container's start and on the sound's clock."""
+
+    path: Path
+    times: tuple[float, ...]
+    clock: tuple[float, ...]
+
+    def inside(self, start: float, end: float) -> list[int]:
+        """The numbers of the frames whose time lies in [start, end)."""
+        return [number for number, time in enumerate(self.times) if start <= time < end]
+
+
+def picture(number: int, width: int, height: int) -> npt.NDArray[np.uint8]:
+    """A textured still, height x width x 3, with `number` (below 2048) and a parity bit as black and white blocks."""
+    still = np.random.default_rng(7).integers(90, 166, (-(-height // 4), -(-width // 4)), dtype=np.uint8)
+    grey = still.repeat(4, axis=0).repeat(4, axis=1)[:height, :width].copy()
+    for bit, (top, bottom, left, right) in enumerate(_blocks(width, height)):
+        value = number >> bit & 1 if bit < _BITS else number.bit_count() & 1
+        grey[top:bottom, left:right] = 235 * value
+    return grey[:, :, None].repeat(3, axis=2)
+
+
+def read_number(grey: Array) -> int:
+    """The number in a grey picture of any size.
+
+    Raises:
+        ValueError: when a block is neither black nor white or the parity bit does not fit.
+    """
+    number = parity = 0
+    height, width = grey.shape
+    for bit, (top, bottom, left, right) in enumerate(_blocks(width, height)):
+        y, x = (bottom - top) // 4, (right - left) // 4
+        level = float(grey[top + y : bottom - y, left + x : right - x].mean())
+        if 100 < level < 140:
+            raise ValueError(f"block {bit} is grey ({level:.0f})")
+        if bit < _BITS:
+            number |= int(level > 120) << bit
+        else:
+            parity = int(level > 120)
+    if number.bit_count() & 1 != parity:
+        raise ValueError(f"the parity of {number} is wrong")
+    return number
+
+
+def _blocks(width: int, height: int) -> Iterator[tuple[int, int, int, int]]:
+    left, top, wide, high = _AREA
+    for index in range(_BITS + 1):
+        row, column = divmod(index, _COLUMNS)
+        x, y = left + wide * column / _COLUMNS, top + high * row / _ROWS
+        bottom, right = y + high / _ROWS, x + wide / _COLUMNS
+        yield round(y * height), round(bottom * height), round(x * width), round(right * width)
+
+
+def beeps(start: float, end: float) -> npt.NDArray[np.float32]:
+    """The sound of the seconds from `start` to `end`: on second s a beep of a quarter second at 400 + 100 * s Hz."""
+    time = np.arange(round(start * RATE), round(end * RATE)) / RATE
+    second = np.floor(time)
+    tone = 0.5 * np.sin(2 * np.pi * (400 + 100 * second) * (time - second))
+    return np.where(time - second < BEEP_SECONDS, tone, 0).astype(np.float32)
+
+
+def write_barcode(
+    path: Path,
+    ticks: Sequence[int],
+    tick: Fraction,
+    *,
+    size: tuple[int, int] = (160, 120),
+    sound: tuple[float, float] | None = None,
+    codec: str = "libx264",
+    sound_codec: str = "aac",
+    pixel_format: str = "yuv420p",
+    aspect: str = "",
+    turn: int = 0,
+) -> Movie:
+    """Encode one frame per entry of `ticks` (its time in units of `tick` seconds) with the encoder's own defaults.
+
+    Args:
+        size: width and height as stored; the number stands upright once the picture is turned.
+        sound: first and last second of the beeping sound, on the video's own clock; without it there is none.
+        aspect: the display aspect, such as ``16:9``, where pixels are not square.
+        turn: degrees, a multiple of 90, by which a player turns the picture counter-clockwise.
+    """
+    upright = size if turn % 180 == 0 else size[::-1]
+    with av.open(str(path), "w") as container:
+        video: Any = container.add_stream(codec, rate=round(1 / tick) if tick > Fraction(1, 1000) else 30)
+        video.width, video.height, video.pix_fmt, video.time_base = *size, pixel_format, tick
+        video.codec_context.time_base = tick
+        video.options = {"threads": "1"}
+        audio: Any = container.add_stream(sound_codec, rate=RATE, layout="mono") if sound else None
+        if sound:
+            container.mux(_sound_packets(audio, *sound))
+        for number, ticks_at in enumerate(ticks):
+            stored = np.ascontiguousarray(np.rot90(picture(number, *upright), -turn // 90))
+            frame = av.VideoFrame.from_ndarray(stored, format="rgb24")
+            frame.pts, frame.time_base = ticks_at, tick
+            container.mux(video.encode(frame))
+        container.mux(video.encode(None))
+    if turn or aspect:
+        _mark(path, ["-display_rotation", str(turn)] if turn else [], ["-aspect", aspect] if aspect else [])
+    return Movie(path, packet_times(path), tuple(float(ticks_at * tick) for ticks_at in ticks))
+
+
+def _mark(path: Path, before: list[str], after: list[str]) -> None:
+    stored = path.rename(path.with_stem(path.stem + "-stored"))
+    command = [ffmpeg_path(), "-v", "error", *before, "-i", str(stored), "-c", "copy", *after, str(path)]
+    subprocess.run(command, check=True, timeout=60)
+    stored.unlink()
+
+
+def packet_times(path: Path) -> tuple[float, ...]:
+    """The time of every frame that is to be shown, from the container's packets alone."""
+    with av.open(str(path)) as container:
+        stream: Any = container.streams.best("video")
+        base, start = stream.time_base, Fraction(container.start_time or 0, 10**6)
+        shown: list[Any] = [packet.pts for packet in container.demux(stream) if packet.size and not packet.is_discard]
+    return tuple(float(stamp * base - start) for stamp in sorted(shown))
+
+
+def _sound_packets(stream: Any, start: float, end: float) -> list[Any]:
+    samples = beeps(start, end)
+    packets: list[Any] = []
+    for position in range(0, len(samples), 1024):
+        frame = av.AudioFrame.from_ndarray(samples[None, position : position + 1024], format="fltp", layout="mono")
+        frame.rate, frame.time_base, frame.pts = RATE, Fraction(1, RATE), round(start * RATE) + position
+        packets += stream.encode(frame)
+    return [*packets, *stream.encode(None)]
+
+
+def read_video(path: Path) -> list[tuple[int, float]]:
+    """The number and time of every frame of a barcode video, decoded in full."""
+    with av.open(str(path)) as container:
+        return [
+            (read_number(frame.to_ndarray(format="gray")), float(frame.time)) for frame in container.decode(video=0)
+        ]
+
+
+def read_sound(path: Path) -> npt.NDArray[np.float32]:
+    """All sound of a file as one channel at 48 kHz, preceded by silence where it starts after time 0."""
+    resampler = av.AudioResampler(format="fltp", layout="mono", rate=RATE)
+    with av.open(str(path)) as container:
+        frames = list(container.decode(audio=0))
+    start = (frames[0].time or 0.0) if frames else 0.0
+    pieces = [piece.to_ndarray()[0] for frame in [*frames, None] for piece in resampler.resample(frame)]
+    return np.concatenate([np.zeros(max(round(start * RATE), 0), np.float32), *pieces])
+
+
+def read_beeps(sound: npt.NDArray[np.float32]) -> list[tuple[float, int]]:
+    """Where each beep that follows a silence begins, in seconds, and the whole second that its pitch names."""
+    window = RATE // 200
+    loud = np.convolve(np.abs(sound), np.ones(window) / window, "same") > 0.12
+    begins = np.flatnonzero(loud[1:] & ~loud[:-1]) + 1
+    found = []
+    for begin in begins:
+        tone = sound[begin + RATE // 50 : begin + RATE // 5]
+        if len(tone) < RATE // 10:
+            continue
+        peak = np.abs(np.fft.rfft(tone * np.hanning(len(tone)), RATE)).argmax()
+        found.append((float(begin / RATE), round((int(peak) - 400) / 100)))
+    return found
