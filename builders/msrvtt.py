@@ -23,11 +23,11 @@ from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, coun
 from vttdata.pipeline.stages.clips import Clips, Cut, Shots
 from vttdata.pipeline.stages.collect import Fetch, Query, Search
 from vttdata.pipeline.stages.items import Places, with_shots, with_source
-from vttdata.pipeline.stages.package import package
 from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, ProbeSources, Screen
 from vttdata.pipeline.stages.split import Split
+from vttdata.publish.package import package
 from vttdata.recipe import BaseRecipe
-from vttdata.records import Candidate
+from vttdata.records import Candidate, digest
 from vttdata.split import SplitSettings
 from vttdata.text.captions import CaptionSettings
 
@@ -81,7 +81,8 @@ def build(recipe: Recipe, run: Build) -> None:
         clips = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
     split = run.stage(Split(recipe.split, recipe.seed), clips)
 
-    package(run, split, captions, sources, cutting.folder, recipe.split)
+    media = cutting.folder if recipe.media.keep == "files" else None
+    package(run, split, captions or (), sources, recipe.split, media)
     keep_only(run.media("clips"), [cutting.folder.name])
 
 

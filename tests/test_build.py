@@ -61,7 +61,9 @@ def write_captions(out: Path, file: Path, per_clip: int = 4) -> list[str]:
         writer = csv.writer(stream)
         writer.writerow(["clip", "text", "worker"])
         for video_id in ids:
-            writer.writerows([video_id, f"sentence {number} about {video_id}", f"w{number}"] for number in range(per_clip))
+            writer.writerows(
+                [video_id, f"sentence {number} about {video_id}", f"w{number}"] for number in range(per_clip)
+            )
     return ids
 
 
@@ -145,7 +147,16 @@ def test_all_the_real_videos_go_through(shared: Path, tmp_path: Path) -> None:
     assert sum(len(split) for split in loaded.values()) == len(ids) > 20
 
 
-NAMES = ["a b.mp4", "it's.mp4", 'say "hi".mp4', "new\nline.mp4", "-leading.mp4", "100%d.mp4", "日本 é.mp4", "a;b|c&d.mp4"]
+NAMES = [
+    "a b.mp4",
+    "it's.mp4",
+    'say "hi".mp4',
+    "new\nline.mp4",
+    "-leading.mp4",
+    "100%d.mp4",
+    "日本 é.mp4",
+    "a;b|c&d.mp4",
+]
 
 
 def test_hostile_file_names_are_just_names(tmp_path: Path) -> None:

@@ -44,7 +44,9 @@ def test_the_input_is_empty_unless_fed() -> None:
 
 
 def test_a_program_that_stops_reading_does_not_break_the_feeder() -> None:
-    done = run([PYTHON, "-c", "pass"], seconds=20, feed=lambda pipe: [os.write(pipe, b"x" * 65536) for _ in range(99)] and None)
+    done = run(
+        [PYTHON, "-c", "pass"], seconds=20, feed=lambda pipe: [os.write(pipe, b"x" * 65536) for _ in range(99)] and None
+    )
     assert done.code == 0
 
 
@@ -70,8 +72,7 @@ def test_a_program_that_says_the_disk_is_full_is_believed() -> None:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel ends orphans on Linux only")
 def test_nothing_outlives_a_killed_parent(tmp_path: Path) -> None:
     parent = (
-        "from vttdata.process import run\n"
-        f"run(['sh', '-c', 'echo $$ > {tmp_path}/pid; exec sleep 60'], seconds=60)"
+        f"from vttdata.process import run\nrun(['sh', '-c', 'echo $$ > {tmp_path}/pid; exec sleep 60'], seconds=60)"
     )
     process = subprocess.Popen([PYTHON, "-c", parent])
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():

@@ -138,7 +138,9 @@ def test_every_packaged_recipe_is_right_and_says_what_it_is(name: str, folder: P
 
 
 @given(st.dictionaries(st.text(), st.recursive(st.none() | st.integers() | st.text(), st.lists), max_size=4))
-def test_whatever_the_yaml_says_the_answer_is_a_sentence(tmp_path_factory: pytest.TempPathFactory, value: object) -> None:
+def test_whatever_the_yaml_says_the_answer_is_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, value: object
+) -> None:
     import yaml
 
     path = tmp_path_factory.mktemp("any") / "recipe.yaml"

@@ -106,7 +106,9 @@ def test_rejects_and_failures_are_values_with_reasons(run: Run, marks: Path) -> 
         "parts": 0,
         "reused": 0,
     }
-    details = [outcome.detail for result in table.results() for outcome in result.outcomes if hasattr(outcome, "detail")]
+    details = [
+        outcome.detail for result in table.results() for outcome in result.outcomes if hasattr(outcome, "detail")
+    ]
     assert details[:2] == ["1 is odd", "broken on purpose"]
     assert "KeyError" in details[2]
     assert "nothing here" in details[2]

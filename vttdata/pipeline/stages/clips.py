@@ -108,7 +108,7 @@ class Cut(Stage):
         clip, source = item.clip, item.source
         if source.probe is None:
             raise ValueError(f"source {source.source_id} was not probed")
-        target = self.folder / f"{clip.video_id}.{self.settings.extension}"
+        target = self.folder / f"{clip.video_id}.mp4"
         limit = decoding_limit(source)
         try:
             original = self.places.of(source)
@@ -116,9 +116,11 @@ class Cut(Stage):
         except MediaError as error:
             yield Failed(clip.video_id, error.reason, error.detail, retry=error.reason == "timeout")
             return
-        yield Kept(dataclasses.replace(clip, media=media))
+        yield Kept(dataclasses.replace(clip, media=dataclasses.replace(media, video=f"videos/{target.name}")))
 
     def intact(self, record: Clip) -> bool:
         """Ask whether the clip's file is there in its full size."""
-        path = self.folder / record.media.video if record.media else self.folder
-        return record.media is not None and path.is_file() and path.stat().st_size == record.media.bytes
+        if record.media is None:
+            return False
+        path = self.folder / Path(record.media.video).name
+        return path.is_file() and path.stat().st_size == record.media.bytes

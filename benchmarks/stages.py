@@ -1,0 +1,78 @@
+"""What each stage that reads pictures costs, against a bare decode of the same files, and whether memory stays flat.
+
+Run it alone: ``python benchmarks/stages.py [FILE...]``. Without files it draws a two-minute film of its own. Every figure is
+a ratio of CPU seconds (user and system, children included) to ``ffmpeg -f null`` on the same file in the same run, one
+decoder thread each, the median of three rounds; the last column is the peak memory of a process that does only this.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from vttdata.media.ffmpeg import ffmpeg_path
+
+ROUNDS = 3
+SNIPPETS = {
+    "bare PyAV decode": "from vttdata.media.decode import open_video\n"
+    "with open_video(path) as video:\n    for frame in video.frames(): pass",
+    "measure": "from vttdata.media.measure import measure\nmeasure(path)",
+    "shots (exact)": "from vttdata.media.shots import detect_shots\ndetect_shots(path)",
+}
+
+
+def film(path: Path, seconds: int) -> None:
+    """A 640x360 film of moving test pictures that change every five seconds, as x264 encodes it by default."""
+    graph = f"testsrc2=s=640x360:r=25:d={seconds},hue='h=60*floor(t/5)'"
+    command = [ffmpeg_path(), "-v", "error", "-y", "-f", "lavfi", "-i", graph, "-pix_fmt", "yuv420p", str(path)]
+    subprocess.run(command, check=True)
+
+
+def cost(command: list[str]) -> tuple[float, float]:
+    """CPU seconds and peak memory in MiB of one process."""
+    pid = os.posix_spawn(command[0], command, os.environ)
+    _, status, usage = os.wait4(pid, 0)
+    if status:
+        raise SystemExit(f"{command[:3]} ended with status {status}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def python(snippet: str, path: Path) -> list[str]:
+    """The command line of a process that runs one snippet on a file."""
+    return [sys.executable, "-c", f"import sys\nfrom pathlib import Path\npath = Path({str(path)!r})\n{snippet}"]
+
+
+def compare(path: Path) -> None:
+    """Print one table for one file."""
+    bare = [ffmpeg_path(), "-v", "error", "-threads", "1", "-i", str(path), "-map", "0:v:0", "-f", "null", "-"]
+    empty = statistics.median(cost(python("import av, numpy", path))[0] for _ in range(ROUNDS))
+    rounds: dict[str, list[tuple[float, float]]] = {name: [] for name in ("ffmpeg -f null", *SNIPPETS)}
+    for _ in range(ROUNDS):
+        rounds["ffmpeg -f null"].append(cost(bare))
+        for name, snippet in SNIPPETS.items():
+            seconds, memory = cost(python(snippet, path))
+            rounds[name].append((seconds - empty, memory))
+    limit = statistics.median(seconds for seconds, _ in rounds["ffmpeg -f null"])
+    print(f"{path.name}: bare decode {limit:.2f} CPU s (start-up of Python, {empty:.2f} s, is taken off below)")
+    for name, figures in rounds.items():
+        ratio = statistics.median(seconds for seconds, _ in figures) / limit
+        print(f"  {name:<18}{ratio:>6.2f} x   {max(memory for _, memory in figures):>6.0f} MiB")
+
+
+def main() -> None:
+    """Compare on the files named, or on drawn films of half a minute and of two minutes."""
+    files = [Path(name) for name in sys.argv[1:]]
+    with tempfile.TemporaryDirectory() as folder:
+        for seconds in () if files else (30, 120):
+            files.append(Path(folder) / f"drawn-{seconds}s.mp4")
+            film(files[-1], seconds)
+        for path in files:
+            compare(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""Turns the finished tables of a build into its dataset folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import vttdata
+from vttdata.pipeline.build import Build, tools
+from vttdata.publish.about import About
+from vttdata.publish.dataset import write_dataset
+from vttdata.records import Caption, Clip, Source
+from vttdata.report.attrition import attrition_rows
+from vttdata.split import SplitSettings
+
+
+def package(
+    run: Build,
+    clips: Iterable[Clip],
+    captions: Iterable[Caption],
+    sources: Iterable[Source],
+    split: SplitSettings,
+    media: Path | None,
+) -> None:
+    """Replace the build's dataset by one of these records.
+
+    Args:
+        run: the build; its recipe and its stages' counts go into the card.
+        clips: with their splits.
+        captions: of these clips and of others, which are left out.
+        sources: at least those of the clips.
+        split: what was asked of the splits.
+        media: the folder of the clips' files, or None when the clips have none.
+
+    Raises:
+        VttdataError: when no clip is left.
+    """
+    recipe = run.loaded.recipe
+    about = About(
+        name=recipe.name,
+        version=recipe.version,
+        licence=recipe.licence,
+        language=recipe.language,
+        seed=recipe.seed,
+        description=recipe.description,
+        asked=split.ratios,
+        together=split.together,
+        attrition=attrition_rows([table.tally.as_json() for table in run.tables]),
+        provenance={"vttdata": vttdata.__version__, **tools()},
+    )
+    clips = list(clips)
+    wanted = {clip.video_id for clip in clips}
+    kept = (caption for caption in captions if caption.video_id in wanted)
+    write_dataset(run.dataset, clips=clips, captions=kept, sources=sources, about=about, media=media)
