@@ -21,7 +21,7 @@ from vttdata.pipeline.build import Build, keep_only
 from vttdata.pipeline.engine import Table
 from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, count_captions, raw_captions
 from vttdata.pipeline.stages.clips import Clips, Cut, Shots
-from vttdata.pipeline.stages.collect import Fetch, Query, Search
+from vttdata.pipeline.stages.collect import Fetch, Found, Query, Search
 from vttdata.pipeline.stages.items import Places, with_shots, with_source
 from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, ProbeSources, Screen
 from vttdata.pipeline.stages.split import Split
@@ -100,7 +100,8 @@ def _candidates(recipe: Recipe, run: Build) -> Iterable[Candidate]:
         return list_manifest(Path(collect.manifest))
     if collect.search is not None:
         queries = [Query(category, query) for category, texts in collect.search.queries.items() for query in texts]
-        return run.stage(Search(collect.search.engine, collect.search.per_query, collect), queries, len(queries))
+        results = run.stage(Search(collect.search.engine, collect.search.per_query, collect), queries, len(queries))
+        return run.stage(Found(), results)
     return run.stage(DrawScenes(collect.scenes, recipe.seed, run.media("scenes")), [collect.scenes])
 
 

@@ -72,8 +72,8 @@ def test_exactly_one_source_is_asked_for() -> None:
 
 def test_the_shipped_queries_are_as_many_as_msrvtts_in_its_twenty_categories() -> None:
     """MSR-VTT, section 3.1: 257 queries, 20 categories; the names are those of the official category.txt."""
-    path = Path(__file__).parents[2] / "recipes/msrvtt-queries.yaml"
-    queries = yaml.safe_load(path.read_text(encoding="utf-8"))
+    path = Path(__file__).parents[2] / "recipes/msrvtt-collect.yaml"
+    queries = yaml.safe_load(path.read_text(encoding="utf-8"))["collect"]["search"]["queries"]
     assert tuple(queries) == CATEGORIES
     settings = SearchSettings({category: tuple(group) for category, group in queries.items()})
     assert sum(map(len, settings.queries.values())) == 257

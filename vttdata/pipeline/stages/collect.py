@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vttdata.collect import BREAKER_REASONS, CollectSettings, fetch, search
-from vttdata.pipeline.stage import Kept, Outcome, Stage, runtime
+from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
 from vttdata.pipeline.stages.items import Places
 from vttdata.records import Candidate, Source
 
@@ -55,6 +55,29 @@ class Search(Stage):
     def process(self, item: Query) -> Iterator[Outcome]:
         """Keep each result as a candidate."""
         yield from (Kept(candidate) for candidate in search(item.query, item.category, self.settings))
+
+
+@dataclass(frozen=True)
+class Found(Stage):
+    """Lets each video through once that several queries found; the query that comes first keeps it."""
+
+    name = "found"
+    output = Candidate
+    whole = True
+    reasons = frozenset({"found_before"})
+
+    def process(self, item: tuple[Candidate, ...]) -> Iterator[Outcome]:
+        """Keep a candidate unless one with its address, or its id, came before."""
+        seen: dict[str, Candidate] = {}
+        for candidate in item:
+            names = [name for name in (candidate.locator, candidate.source_id) if name]
+            first = next((seen[name] for name in names if name in seen), None)
+            if first is not None:
+                detail = f"{candidate.query!r} finds {candidate.locator}, and {first.query!r} did before"
+                yield Rejected(candidate.source_id or candidate.locator, "found_before", detail)
+                continue
+            seen |= dict.fromkeys(names, candidate)
+            yield Kept(candidate)
 
 
 @dataclass(frozen=True)
