@@ -1,0 +1,161 @@
+"""Decides from a video's signals where its shots change: hard cuts, and dissolves and fades with their extent.
+
+Pure functions on arrays; knows nothing of files, frames' contents or seconds.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vttdata.media.signals import Flags, Floats, Signals
+from vttdata.records import Transition
+
+_WINDOW = 6  # frames to either side that a cut is compared with
+_NOISE = 0.006  # change between frames of a still scene, from coding noise and grain
+_STANDING_OUT = 1.25  # a cut's change over that of the frames beside it
+_BLENDED = 1.7  # how much clearer a change that adjacent frames share must be than one that stands alone
+_LASTING = 0.5  # of the change at a cut is still there a fifth of a second later
+_RENEWAL = 0.42  # pictures further apart than this, relative to their contrast, may show different scenes
+_LIKENESS = 0.75  # pictures that correlate more show one scene, unless one of them is blank
+_MIXING, _MIXING_PEAK = 0.025, 0.035  # distance that mixing must bridge, everywhere and somewhere in a transition
+_GAP = 3  # frames of a transition that may fail the tests in a row
+_LENGTH = 3  # frames that must pass
+_PURITY, _SURE_PURITY = 0.3, 0.6  # least of a gradual transition, and of what is surely a dissolve
+_BLANK_SHARE = 0.5  # of the frames between a fade-out and its fade-in
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """Where one shot gives way to the next: `frame` is the new shot's first, `first`..`last` the frames in change."""
+
+    frame: int
+    transition: Transition
+    first: int
+    last: int
+
+
+def find_boundaries(
+    signals: Signals, *, cut_ratio: float, reach: int, shortest: int, longest_blank: int
+) -> list[Boundary]:
+    """The boundaries inside a video, in order, at least `shortest` frames from each other and from both ends.
+
+    A hard cut is a change that stands out from the frames around it and lasts. A gradual transition is a run of
+    frames that are mixtures of what lies before and after; its boundary is its middle. Blank frames between a
+    fade-out and a fade-in belong to one transition, unless there are many; half as many do between a cut and a
+    fade.
+
+    Args:
+        signals: of all the video's frames.
+        cut_ratio: change at a cut over the mean change around it.
+        reach: frames to either side that `signals.span` looks at.
+        shortest: the least length of a shot, in frames.
+        longest_blank: the most blank frames inside one transition.
+    """
+    cuts = find_cuts(signals, cut_ratio)
+    found = [Boundary(frame, "cut", frame, frame) for frame in cuts]
+    found += find_gradual(signals, cuts, reach)
+    found += find_dips(signals, found, reach)
+    whole = _join_over_blanks(sorted(found, key=lambda one: one.first), signals.blank, longest_blank)
+    return _apart(whole, signals, shortest)
+
+
+def find_cuts(signals: Signals, cut_ratio: float) -> list[int]:
+    """The frames at which something new begins at once, or within a few blended frames."""
+    change = signals.change
+    before, after = _shifted(change, 1), _shifted(change, -1)
+    around = sum((_shifted(change, lag) for lag in range(-_WINDOW, _WINDOW + 1) if lag), np.zeros_like(change))
+    further = (around - before - after) / (2 * _WINDOW - 2)
+    alone = (change > cut_ratio * (around / (2 * _WINDOW) + _NOISE)) & (
+        change > _STANDING_OUT * np.maximum(before, after)
+    )
+    blended = (change > _BLENDED * cut_ratio * (further + _NOISE)) & (change > before) & (change >= after)
+    lasting = signals.lasting > _LASTING * change
+    return [int(frame) for frame in np.flatnonzero((alone | blended) & lasting)]
+
+
+def _shifted(values: Floats, lag: int) -> Floats:
+    """The values `lag` frames earlier, the ends mirrored."""
+    places = np.abs(np.arange(len(values)) - lag)
+    last = len(values) - 1
+    return np.asarray(values[np.clip(last - np.abs(last - places), 0, last)])
+
+
+def find_gradual(signals: Signals, cuts: Sequence[int], reach: int) -> list[Boundary]:
+    """The dissolves and fades, each at its middle; near a cut and at the video's ends there is none."""
+    mixing = signals.span * signals.purity
+    passing = (mixing > _MIXING) & (signals.renewal > _RENEWAL)
+    passing[:reach] = passing[-reach:] = False
+    for cut in cuts:
+        passing[max(cut - reach, 0) : cut + reach + 1] = False
+    found = []
+    for first, last in _runs(passing):
+        peak = first + int(mixing[first : last + 1].argmax())
+        faded = signals.blank[max(first - reach, 0) : last + reach + 1].any()
+        renewed = signals.likeness[first : last + 1].min() < _LIKENESS
+        clear = last - first + 1 >= _LENGTH and mixing[peak] >= _MIXING_PEAK and signals.purity[peak] >= _PURITY
+        if clear and (faded or renewed):
+            kind: Transition = "fade" if faded else "dissolve" if signals.purity[peak] > _SURE_PURITY else "gradual"
+            found.append(Boundary((first + last + 1) // 2, kind, first, last))
+    return found
+
+
+def find_dips(signals: Signals, known: Sequence[Boundary], reach: int) -> list[Boundary]:
+    """Short blank stretches between different scenes, away from known boundaries: fades too quick to show mixtures."""
+    taken = np.zeros(len(signals), bool)
+    for boundary in known:
+        taken[max(boundary.first - reach, 0) : boundary.last + reach + 1] = True
+    found = []
+    for first, last in _runs(signals.blank):
+        middle = (first + last + 1) // 2
+        renewed = signals.renewal[middle] > _RENEWAL and signals.likeness[middle] < _LIKENESS
+        if last - first < reach and renewed and not taken[first : last + 1].any():
+            found.append(Boundary(middle, "fade", first, last))
+    return found
+
+
+def _runs(passing: Flags) -> Iterator[tuple[int, int]]:
+    """First and last index of each run of true values; gaps of up to `_GAP` are bridged."""
+    places = np.flatnonzero(passing)
+    if len(places):
+        breaks = np.flatnonzero(np.diff(places) > _GAP + 1)
+        yield from zip(
+            places[np.r_[0, breaks + 1]].tolist(), places[np.r_[breaks, len(places) - 1]].tolist(), strict=True
+        )
+
+
+def _join_over_blanks(found: list[Boundary], blank: Flags, longest_blank: int) -> list[Boundary]:
+    """Make one of neighbours with little but blank frames between them; the video's ends swallow the fades there."""
+    count = len(blank)
+    joined = [Boundary(0, "start", 0, 0)]
+    for one in [*found, Boundary(count, "start", count, count)]:
+        before = joined[-1]
+        between = blank[before.last : one.first + 1]
+        limit = longest_blank / 2 if "cut" in (before.transition, one.transition) else longest_blank
+        together = 0 < between.sum() < limit and between.mean() >= _BLANK_SHARE
+        if together and "start" in (before.transition, one.transition):
+            joined[-1] = before if before.transition == "start" else one
+        elif together:
+            joined[-1] = Boundary((before.first + one.last + 1) // 2, "fade", before.first, one.last)
+        else:
+            joined.append(one)
+    return [one for one in joined if one.transition != "start"]
+
+
+def _apart(found: list[Boundary], signals: Signals, shortest: int) -> list[Boundary]:
+    """Drop boundaries that would make a shot too short: cuts stay before gradual ones, stronger before weaker."""
+
+    def strength(one: Boundary) -> tuple[bool, float]:
+        return one.transition == "cut", float((signals.change if one.transition == "cut" else signals.span)[one.frame])
+
+    kept: list[int] = [0, len(signals)]
+    chosen = []
+    for one in sorted(found, key=strength, reverse=True):
+        place = bisect.bisect(kept, one.frame)
+        if one.frame - kept[place - 1] >= shortest and kept[place] - one.frame >= shortest:
+            kept.insert(place, one.frame)
+            chosen.append(one)
+    return sorted(chosen, key=lambda one: one.frame)

@@ -1,0 +1,141 @@
+"""Turns a video's frames into colour histograms and cell means, taken at a fixed grid of points whatever its size.
+
+Every frame is looked at once and described in about two kilobytes, batch by batch. What the descriptions say about
+shots is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+CHANNELS = 3
+REGIONS = 16
+BINS = 16
+CELLS = 96
+
+_SIDE = 4  # regions each way: equal palettes in another arrangement then differ
+_LUMA_GRID = (36, 64)
+_CHROMA_GRID = (24, 32)
+_LUMA_POINTS = _LUMA_GRID[0] * _LUMA_GRID[1]
+_CHROMA_POINTS = _CHROMA_GRID[0] * _CHROMA_GRID[1]
+POINTS = np.array([_LUMA_POINTS, _CHROMA_POINTS, _CHROMA_POINTS])
+"""How many points of each channel (Y, Cb, Cr) a frame is looked at."""
+
+CELL_POINTS = 12
+"""Every cell sum counts as that of 12 points, in chroma too."""
+
+_BATCH = 64
+_DIRECT = frozenset({"yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p"})
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptions:
+    """A run of n frames, in whole numbers so that sums are exact on every machine.
+
+    Attributes:
+        histograms: (n, 3, 16, 16) counts by channel (Y, Cb, Cr), region of the frame and bin of the value.
+        cells: (n, 3, 96) sums over the cells of the frame's middle, 8 x 12 of them; letterbox bars stay outside.
+    """
+
+    histograms: NDArray[np.uint8]
+    cells: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __getitem__(self, span: slice) -> Descriptions:
+        return Descriptions(self.histograms[span], self.cells[span])
+
+    def repeated(self, times: int) -> Descriptions:
+        """The only frame of this run, so many times."""
+        return Descriptions(self.histograms.repeat(times, 0), self.cells.repeat(times, 0))
+
+
+def joined(first: Descriptions, second: Descriptions) -> Descriptions:
+    """One run after the other."""
+    return Descriptions(
+        np.concatenate((first.histograms, second.histograms)), np.concatenate((first.cells, second.cells))
+    )
+
+
+def describe(pictures: Iterable[Any]) -> Iterator[Descriptions]:
+    """Describe decoded pictures (`av.VideoFrame`) in batches of up to 64; no picture is kept."""
+    remaining = iter(pictures)
+    sampler = _Sampler()
+    samples = np.empty((_BATCH, _LUMA_POINTS + 2 * _CHROMA_POINTS), np.uint8)
+    while True:
+        count = 0
+        for picture in islice(remaining, _BATCH):
+            sampler.sample(picture, samples[count])
+            count += 1
+        if count == 0:
+            return
+        yield Descriptions(_histograms(samples[:count]), _cells(samples[:count]))
+
+
+class _Sampler:
+    """Takes a picture's colours at the grid's points, straight from the decoder's memory where its format allows."""
+
+    def __init__(self) -> None:
+        self._geometry: list[tuple[int, int, int]] = []
+        self._points: list[NDArray[np.intp]] = []
+
+    def sample(self, picture: Any, out: NDArray[np.uint8]) -> None:
+        planes = _planes(picture)
+        geometry = [(plane.line_size, plane.width, plane.height) for plane in planes]
+        if geometry != self._geometry:
+            grids = (_LUMA_GRID, _CHROMA_GRID, _CHROMA_GRID)
+            self._points = [_grid_points(grid, *plane) for grid, plane in zip(grids, geometry, strict=True)]
+            self._geometry = geometry
+        start = 0
+        for plane, points in zip(planes, self._points, strict=True):
+            end = start + len(points)
+            np.frombuffer(plane, np.uint8).take(points, out=out[start:end], mode="clip")
+            start = end
+
+
+def _planes(picture: Any) -> Any:
+    """Three 8-bit planes of luma and chroma; other formats, and pictures stored upside down, are made small first."""
+    if picture.format.name in _DIRECT and picture.planes[0].line_size > 0:
+        return picture.planes
+    return picture.reformat(2 * _LUMA_GRID[1], 2 * _LUMA_GRID[0], "yuv420p", interpolation="BILINEAR").planes
+
+
+def _grid_points(grid: tuple[int, int], line_size: int, width: int, height: int) -> NDArray[np.intp]:
+    y = ((np.arange(grid[0]) + 0.5) * height / grid[0]).astype(np.intp)
+    x = ((np.arange(grid[1]) + 0.5) * width / grid[1]).astype(np.intp)
+    return (y[:, None] * line_size + x).ravel()
+
+
+def _bin_offsets() -> NDArray[np.intp]:
+    """The first histogram bin of each point: its channel's and region's."""
+    offsets = []
+    for channel, (rows, columns) in enumerate((_LUMA_GRID, _CHROMA_GRID, _CHROMA_GRID)):
+        region = (np.arange(rows) * _SIDE // rows)[:, None] * _SIDE + np.arange(columns) * _SIDE // columns
+        offsets.append((channel * REGIONS + region.ravel()) * BINS)
+    return np.concatenate(offsets)
+
+
+_OFFSETS = _bin_offsets()
+
+
+def _histograms(samples: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    size = CHANNELS * REGIONS * BINS
+    counts = np.empty((len(samples), size), np.uint8)
+    for row, values in zip(counts, samples >> 4, strict=True):
+        row[:] = np.bincount(_OFFSETS + values, minlength=size)
+    return counts.reshape(-1, CHANNELS, REGIONS, BINS)
+
+
+def _cells(samples: NDArray[np.uint8]) -> NDArray[np.int32]:
+    luma = samples[:, :_LUMA_POINTS].reshape(-1, 1, *_LUMA_GRID)[:, :, 6:30, 8:56]
+    chroma = samples[:, _LUMA_POINTS:].reshape(-1, 2, *_CHROMA_GRID)[:, :, 4:20, 4:28]
+    sums = luma.reshape(-1, 1, 8, 3, 12, 4).sum((3, 5), dtype=np.int32)
+    doubled = 3 * chroma.reshape(-1, 2, 8, 2, 12, 2).sum((3, 5), dtype=np.int32)
+    return np.concatenate((sums, doubled), axis=1).reshape(-1, CHANNELS, CELLS)

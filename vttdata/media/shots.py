@@ -1,0 +1,158 @@
+"""Divides a video into shots by its colours: the exact mode, which decodes every frame once.
+
+A colour-histogram detector as MSR-VTT used one (section 3.2), with a window that adapts to how much the material
+moves, and with gradual transitions. Knows nothing of clips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from annotated_types import Gt, Le
+
+from vttdata.errors import MediaError
+from vttdata.media.boundaries import Boundary, find_boundaries
+from vttdata.media.decode import Video, open_video
+from vttdata.media.histogram import describe
+from vttdata.media.signals import Floats, Signals, measure_signals, reach_of
+from vttdata.records import Shot, Transition
+from vttdata.settings import STRICT, Seconds
+
+_BLANK_SECONDS = 1.0  # between a fade-out and its fade-in
+_USUAL_RATE = 25.0
+
+
+@dataclass(frozen=True, slots=True)
+class ShotSettings:
+    """How shots are found.
+
+    Attributes:
+        method: ``exact`` decodes and compares every frame.
+        min_seconds: shots are at least this long; of boundaries closer together the clearest stays. In AutoShot's
+            truth 2.6 % of the shots have fewer than 8 frames.
+        cut_ratio: a hard cut changes the colours at least this many times as much as the frames around it do; lower
+            finds more cuts between similar pictures, higher fewer false ones in fast motion.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    method: Literal["exact"] = "exact"
+    min_seconds: Seconds = 0.3
+    cut_ratio: Annotated[float, Gt(1), Le(100)] = 2.1
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The shots of one video: all its decoded frames, mean frames a second, and where the last frame ends (seconds)."""
+
+    frames: int
+    fps: float
+    seconds: float
+    method: str
+    shots: tuple[Shot, ...]
+
+
+def detect_shots(
+    path: Path, settings: ShotSettings = ShotSettings(), *, source_id: str = "", threads: int = 1
+) -> Detection:
+    """Find the shots of a video file.
+
+    Args:
+        path: a local file.
+        settings: see `ShotSettings`.
+        source_id: the shots' source.
+        threads: decoder threads; 1 costs least CPU in all, 0 lets the decoder choose.
+
+    Returns:
+        A `Detection` whose shots cover the video without gaps: each ends where the next starts. A gradual transition
+        is divided at its middle.
+
+    Raises:
+        MediaError: when the file cannot be read, holds no frame or no usable times, or a packet cannot be decoded.
+    """
+    with open_video(path, threads=threads) as video:
+        rate = float(video.stream.average_rate or video.stream.guessed_rate or _USUAL_RATE)
+        clock = _Clock()
+        signals = measure_signals(describe(clock.watch(video)), rate)
+        _check(video, len(clock.times))
+    times = np.array([*clock.times, clock.end])
+    fps = len(signals) / (clock.end - clock.times[0])
+    found = find_boundaries(
+        signals,
+        cut_ratio=settings.cut_ratio,
+        reach=reach_of(rate),
+        shortest=max(round(settings.min_seconds * fps), 1),
+        longest_blank=round(_BLANK_SECONDS * fps),
+    )
+    shots = tuple(shots_between(found, signals, times, source_id))
+    return Detection(len(signals), fps, clock.end, settings.method, shots)
+
+
+@dataclass(slots=True)
+class _Clock:
+    """Notes when each frame starts and where the last one ends."""
+
+    times: list[float] = field(default_factory=list)
+    end: float = 0.0
+
+    def watch(self, video: Video) -> Iterator[Any]:
+        length = 0.0
+        for frame in video.frames():
+            self.times.append(frame.time)
+            length = frame.seconds
+            yield frame.picture
+        if self.times:
+            interval = self.times[-1] - self.times[-2] if len(self.times) > 1 else 1 / _USUAL_RATE
+            self.end = self.times[-1] + (length or interval)
+
+
+def _check(video: Video, frames: int) -> None:
+    if video.tally.undecodable:
+        raise MediaError(
+            "damaged",
+            f"{video.tally.undecodable} of {video.tally.packets} packets cannot be decoded: {video.tally.first_error}",
+        )
+    if frames == 0:
+        raise MediaError("no_video", "the video stream holds no frame.")
+
+
+def shots_between(found: list[Boundary], signals: Signals, times: Floats, source_id: str) -> Iterator[Shot]:
+    """The shots that boundaries divide a video into.
+
+    Args:
+        found: the boundaries, in order.
+        signals: of the video's n frames.
+        times: n + 1 seconds: when each frame starts, and when the last one ends.
+        source_id: the shots' source.
+    """
+    moving = np.ones(len(signals), bool)
+    moving[0] = False
+    for boundary in found:
+        moving[boundary.first : boundary.last + 1] = False
+    starts = [0, *(boundary.frame for boundary in found)]
+    kinds: list[Transition] = ["start", *(boundary.transition for boundary in found)]
+    for index, (first, after, kind) in enumerate(zip(starts, [*starts[1:], len(signals)], kinds, strict=True)):
+        own = slice(first, after)
+        change = signals.change[own][moving[own]]
+        yield Shot(
+            source_id=source_id,
+            index=index,
+            start=float(times[first]),
+            end=float(times[after]),
+            first_frame=first,
+            last_frame=after - 1,
+            transition=kind,
+            dark=round(float(signals.dark[own].mean()), 4),
+            motion=round(float(change.sum() / max(len(change), 1)), 4),
+            colours=_mean_colours(signals, own),
+        )
+
+
+def _mean_colours(signals: Signals, own: slice) -> tuple[float, ...]:
+    counts = signals.colours[own].sum(0, dtype=np.int64)
+    shares = counts / counts.sum(-1, keepdims=True)
+    return tuple(round(float(share), 4) for share in shares.ravel())

@@ -1,0 +1,148 @@
+"""Turns descriptions of frames into a few numbers a frame: how much changes, whether it lasts, whether it mixes.
+
+Works on a stream and holds about a second of descriptions; knows nothing of files or of shots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vttdata.media.histogram import BINS, CELL_POINTS, CELLS, CHANNELS, POINTS, REGIONS, Descriptions, joined
+
+COLOUR_BINS = 8
+
+_REACH_SECONDS = 0.5  # half of a usual dissolve: edited material has them at 0.5 to 1.5 s
+_FLASH_SECONDS = 0.2
+_REACH_FRAMES = (3, 60)
+_BLACK_BINS = 2  # luma below 32; limited-range black is 16
+_NEARLY_BLACK = 0.98  # of the frame, as in ffmpeg's blackdetect
+_ONE_TONE = 0.998  # of the middle rows: a line of text is no blank
+_STEADY = CELL_POINTS * 2  # two levels of luma: contrast that coding noise can have
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What each of n frames shows; every array has n rows.
+
+    Attributes:
+        change: colour distance (0..1) to the frame before; 0 for the first.
+        lasting: the smaller of two colour distances: from the frame before to a fifth of a second later, and from a
+            fifth of a second earlier to this frame. After a flash the old picture returns: small beside `change`.
+        span: distance (0..1) between the pictures half a second before and after.
+        purity: how far (0..1) this frame is the mean of those two: 1 within a dissolve or fade of still pictures,
+            little in motion, 0 beside a cut.
+        renewal: `span` relative to the contrast of both; about 1 for pictures that have nothing in common.
+        likeness: correlation (-1..1) of their luma; high where the light or the contrast changes and the scene stays.
+        blank: the middle of the frame has one tone.
+        dark: the frame is nearly black.
+        colours: (n, 3, 8) colour histograms, counts of points by channel (Y, Cb, Cr).
+    """
+
+    change: Floats
+    lasting: Floats
+    span: Floats
+    purity: Floats
+    renewal: Floats
+    likeness: Floats
+    blank: Flags
+    dark: Flags
+    colours: NDArray[np.uint16]
+
+    def __len__(self) -> int:
+        return len(self.change)
+
+
+def reach_of(frame_rate: float) -> int:
+    """How many frames half a second is, within bounds."""
+    return int(np.clip(round(frame_rate * _REACH_SECONDS), *_REACH_FRAMES))
+
+
+def measure_signals(descriptions: Iterable[Descriptions], frame_rate: float) -> Signals:
+    """The signals of a whole video.
+
+    Args:
+        descriptions: of all its frames, in batches.
+        frame_rate: frames a second, about; it sets how far a frame looks to either side.
+    """
+    reach = reach_of(frame_rate)
+    flash = max(round(reach * _FLASH_SECONDS / _REACH_SECONDS), 1)
+    parts = [_part(run, reach, flash) for run in _runs(descriptions, reach)]
+    return Signals(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Signals)))
+
+
+def _runs(descriptions: Iterable[Descriptions], reach: int) -> Iterator[Descriptions]:
+    """Runs that overlap by `reach` frames to either side; the video's first and last frame are repeated outwards."""
+    carried: Descriptions | None = None
+    for batch in descriptions:
+        run = joined(carried or batch[:1].repeated(reach), batch)
+        if len(run) > 2 * reach:
+            yield run
+        carried = run[-2 * reach :] if len(run) > 2 * reach else run
+    if carried is not None:
+        yield joined(carried, carried[-1:].repeated(reach))
+
+
+def _part(run: Descriptions, reach: int, flash: int) -> Signals:
+    count = len(run) - 2 * reach
+    cumulated = np.cumsum(run.histograms, axis=-1, dtype=np.int16)
+
+    def at(shift: int) -> slice:
+        return slice(reach + shift, reach + shift + count)
+
+    ahead = colour_distance(cumulated[at(-1)], cumulated[at(flash - 1)])
+    behind = colour_distance(cumulated[at(-flash)], cumulated[at(0)])
+    before, after = run.cells[at(-reach)], run.cells[at(reach)]
+    span = _root_mean_square(after - before)
+    off_mean = _root_mean_square(2 * run.cells[at(0)] - before - after)
+    deviation_before, deviation_after, covariance = _luma_moments(before, after)
+    own = run.histograms[at(0)]
+    return Signals(
+        change=colour_distance(cumulated[at(-1)], cumulated[at(0)]),
+        lasting=np.minimum(ahead, behind),
+        span=span / (255 * CELL_POINTS),
+        purity=np.maximum(1 - off_mean / (span + _STEADY), 0),
+        renewal=span / (deviation_before + deviation_after + _STEADY),
+        likeness=covariance / (deviation_before * deviation_after + _STEADY**2),
+        blank=_blank(own),
+        dark=own[:, 0, :, :_BLACK_BINS].sum((1, 2)) >= _NEARLY_BLACK * POINTS[0],
+        colours=own.reshape(count, CHANNELS, REGIONS, COLOUR_BINS, -1).sum((2, 4), dtype=np.uint16),
+    )
+
+
+def colour_distance(one: NDArray[np.int16], other: NDArray[np.int16]) -> Floats:
+    """How far colours moved, region by region: the mean earth mover's distance of histograms (0..1).
+
+    Args:
+        one: (n, 3, 16, 16) cumulated histograms.
+        other: the same of the frames to compare with.
+    """
+    moved = np.abs(one - other).sum((2, 3), dtype=np.int64)
+    return np.asarray((moved / (POINTS * (BINS - 1))).mean(1))
+
+
+def _root_mean_square(cells: NDArray[np.int32]) -> Floats:
+    values = cells.astype(np.float64)
+    return np.asarray(np.sqrt((values * values).sum((1, 2)) / (CHANNELS * CELLS)))
+
+
+def _luma_moments(before: NDArray[np.int32], after: NDArray[np.int32]) -> tuple[Floats, Floats, Floats]:
+    """Standard deviation of either side's luma cells, and their covariance, in units of a cell sum."""
+    one, other = before[:, 0].astype(np.float64), after[:, 0].astype(np.float64)
+
+    def covariance(left: Floats, right: Floats) -> Floats:
+        return np.asarray((CELLS * (left * right).sum(1) - left.sum(1) * right.sum(1)) / CELLS**2)
+
+    return np.sqrt(covariance(one, one)), np.sqrt(covariance(other, other)), covariance(one, other)
+
+
+def _blank(histograms: NDArray[np.uint8]) -> Flags:
+    middle = histograms[:, 0, REGIONS // 4 : -REGIONS // 4].sum(1, dtype=np.int32)
+    pairs = middle[:, 1:] + middle[:, :-1]
+    return np.asarray(pairs.max(1) >= _ONE_TONE * middle.sum(1))
