@@ -5,6 +5,7 @@ What is read back is what an encoder kept, so a cut can be judged without any co
 
 from __future__ import annotations
 
+import random
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ import numpy.typing as npt
 
 from vttdata.media.ffmpeg import ffmpeg_path
 
+KINDS = ("30 fps", "30000/1001 fps", "variable", "rotated", "offset")
 RATE = 48000
 BEEP_SECONDS = 0.25
 _BITS = 11
@@ -128,6 +130,28 @@ def write_barcode(
     if turn or aspect:
         _mark(path, ["-display_rotation", str(turn)] if turn else [], ["-aspect", aspect] if aspect else [])
     return Movie(path, packet_times(path), tuple(float(ticks_at * tick) for ticks_at in ticks))
+
+
+def write_movies(folder: Path, seconds: int, size: tuple[int, int] = (160, 120)) -> dict[str, Movie]:
+    """One MP4 with sound for each of `KINDS`: x264 at its defaults (B-frames, keyframes up to 250 frames apart)."""
+    frames, sound = range(seconds * 30), (0.0, float(seconds))
+    thirty, ntsc, fine = Fraction(1, 30), Fraction(1001, 30000), Fraction(1, 90000)
+    later, later_sound = [number + 163 for number in frames], (5.6, 5.0 + seconds)
+    return {
+        "30 fps": write_barcode(folder / "thirty.mp4", frames, thirty, size=size, sound=sound),
+        "30000/1001 fps": write_barcode(folder / "ntsc.mp4", frames, ntsc, size=size, sound=sound),
+        "variable": write_barcode(folder / "varied.mp4", _varied_ticks(seconds), fine, size=size, sound=sound),
+        "rotated": write_barcode(folder / "rotated.mp4", frames, thirty, size=size[::-1], turn=90, sound=sound),
+        "offset": write_barcode(folder / "offset.mp4", later, thirty, size=size, sound=later_sound),
+    }
+
+
+def _varied_ticks(seconds: int) -> list[int]:
+    """Frame times in 1/90000 s, a 90th to a third of a second apart."""
+    draw, ticks = random.Random(5), [0]
+    while ticks[-1] < seconds * 90000:
+        ticks.append(ticks[-1] + draw.choice([1001, 1500, 3003, 3003, 3003, 6006, draw.randrange(1000, 30000)]))
+    return ticks
 
 
 def _mark(path: Path, before: list[str], after: list[str]) -> None:

@@ -11,45 +11,16 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.barcode import Movie, packet_times, read_beeps, read_sound, read_video, write_barcode
-from vttdata.errors import MediaError
-from vttdata.media import cut as cutting
+from tests.barcode import KINDS, Movie, packet_times, read_beeps, read_sound, read_video, write_barcode
 from vttdata.media.cut import MediaSettings, clip_size, cut
 from vttdata.media.ffmpeg import ffmpeg_path
 from vttdata.media.probe import probe
-from vttdata.media.span import read_span
-from vttdata.media.verify import verify_clip, verify_sound
 from vttdata.records import ClipMedia
 
-KINDS = ("30 fps", "30000/1001 fps", "variable", "rotated", "offset")
 SPANS_PER_KIND = 12
-SECONDS = 16
-FOREVER = float("inf")
-
-
-def varied_ticks(seed: int) -> list[int]:
-    """Frame times in 1/90000 s with gaps from a 90th of a second to a third of a second."""
-    draw, ticks = random.Random(seed), [0]
-    while ticks[-1] < SECONDS * 90000:
-        ticks.append(ticks[-1] + draw.choice([1001, 1500, 3003, 3003, 3003, 6006, draw.randrange(1000, 30000)]))
-    return ticks
-
-
-@pytest.fixture(scope="session")
-def movies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Movie]:
-    folder = tmp_path_factory.mktemp("barcodes")
-    frames, sound = range(SECONDS * 30), (0.0, float(SECONDS))
-    thirty, ntsc = Fraction(1, 30), Fraction(1001, 30000)
-    return {
-        "30 fps": write_barcode(folder / "thirty.mp4", frames, thirty, sound=sound),
-        "30000/1001 fps": write_barcode(folder / "ntsc.mp4", frames, ntsc, sound=sound),
-        "variable": write_barcode(folder / "variable.mp4", varied_ticks(5), Fraction(1, 90000), sound=sound),
-        "rotated": write_barcode(folder / "rotated.mp4", frames, thirty, sound=sound, size=(120, 160), turn=90),
-        "offset": write_barcode(folder / "offset.mp4", [n + 163 for n in frames], thirty, sound=(5.6, 5.0 + SECONDS)),
-    }
 
 
 def random_span(movie: Movie, kind: str, number: int) -> tuple[float, float]:
@@ -101,23 +72,6 @@ def test_a_random_span_is_cut_to_the_frame_with_its_sound_in_step(
     assert os.listdir(tmp_path) == ["clip.mp4"]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(kind=st.sampled_from(KINDS), start=st.floats(0, SECONDS), length=st.floats(0.1, 2))
-def test_the_frames_found_in_a_span_are_those_whose_packets_lie_in_it(
-    movies: dict[str, Movie], kind: str, start: float, length: float
-) -> None:
-    movie = movies[kind]
-    expected = movie.inside(start - 1e-6, start + length - 1e-6)
-    if not expected:
-        with pytest.raises(MediaError, match="no frame of the source"):
-            read_span(movie.path, start, start + length, FOREVER)
-        return
-    found = read_span(movie.path, start, start + length, FOREVER)
-    assert len(found.ticks) == len(expected)
-    times = [float((tick - found.ticks[0]) * found.tick) for tick in found.ticks]
-    assert times == pytest.approx([movie.times[number] - movie.times[expected[0]] for number in expected], abs=1e-6)
-
-
 @pytest.mark.parametrize(
     ("name", "codec", "sound_codec"),
     [
@@ -143,31 +97,6 @@ def test_other_codecs_are_exact_too(movies: dict[str, Movie], codec: str, tmp_pa
     cut_file(movie.path, 5.0, 6.5, clip, codec=codec, quality=30)
     assert_exact(movie, 5.0, 6.5, clip)
     assert_in_step(movie, 5.0, 6.5, clip)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "a b.mp4",
-        'it\'s "one".mp4',
-        "two\nlines.mp4",
-        "-i.mp4",
-        "100%d%%.mp4",
-        "фильм 影.mp4",
-        "concat:a|b.mp4",
-        "http:evil.mp4",
-        "[0]:v,;x=\\.mp4",
-    ],
-)
-def test_hostile_file_names_are_only_names(
-    movies: dict[str, Movie], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    movie = movies["30 fps"]
-    monkeypatch.chdir(tmp_path)
-    os.link(movie.path, name)
-    media = cut_file(Path(name), 3.0, 3.2, Path("clip " + name))
-    assert media.video == "clip " + name
-    assert_exact(movie, 3.0, 3.2, tmp_path / media.video)
 
 
 def test_sound_that_starts_late_is_preceded_by_silence(tmp_path: Path) -> None:
@@ -262,103 +191,6 @@ def test_a_picture_that_stands_still_ends_with_the_span(tmp_path: Path) -> None:
     assert media.seconds == pytest.approx(3.0, abs=1e-4)
     with av.open(str(tmp_path / "clip.mp4")) as container:
         assert (container.duration or 0) / 1e6 == pytest.approx(3.0, abs=1024 / 48000)
-
-
-def test_the_same_span_gives_the_same_bytes_on_one_core_and_on_all(movies: dict[str, Movie], tmp_path: Path) -> None:
-    movie, cores = movies["variable"], os.sched_getaffinity(0)
-    clips = [tmp_path / f"{number}.mp4" for number in range(3)]
-    for clip in clips:
-        if clip is clips[-1]:
-            os.sched_setaffinity(0, {min(cores)})
-        try:
-            cut_file(movie.path, 3.0, 6.0, clip)
-        finally:
-            os.sched_setaffinity(0, cores)
-    assert len({clip.read_bytes() for clip in clips}) == 1
-
-
-def test_a_clip_names_neither_the_encoder_nor_its_source(tmp_path: Path) -> None:
-    movie = write_barcode(tmp_path / "secretname.mp4", range(40), Fraction(1, 30), sound=(0.0, 2.0))
-    cut_file(movie.path, 0.2, 1.0, tmp_path / "clip.mp4")
-    data = (tmp_path / "clip.mp4").read_bytes()
-    assert b"x264 - core" in movie.path.read_bytes()
-    assert not [word for word in (b"x264 - core", b"Lavf", b"Lavc6", b"secretname") if word in data]
-
-
-def test_a_damaged_source_is_an_error_and_leaves_nothing(movies: dict[str, Movie], tmp_path: Path) -> None:
-    source, folder = tmp_path / "damaged.mp4", tmp_path / "clips"
-    data = bytearray(movies["30 fps"].path.read_bytes())
-    data[len(data) // 3 : len(data) * 2 // 3] = bytes(len(data) * 2 // 3 - len(data) // 3)
-    source.write_bytes(data)
-    folder.mkdir()
-    with pytest.raises(MediaError) as caught:
-        cut_file(source, 7.0, 9.0, folder / "clip.mp4")
-    assert caught.value.reason in ("damaged", "cut_failed", "cut_mismatch")
-    assert os.listdir(folder) == []
-
-
-def test_what_ffmpeg_says_is_passed_on_without_paths(
-    movies: dict[str, Movie], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(cutting._ENCODERS, "h264", {"c:v": "nonesuch"})
-    with pytest.raises(MediaError, match="Encoder not found") as caught:
-        cut_file(movies["30 fps"].path, 1.0, 2.0, tmp_path / "clip.mp4")
-    assert caught.value.reason == "cut_failed"
-    assert str(tmp_path) not in caught.value.detail
-    assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.parametrize(("start", "end"), [(99.0, 101.0), (3.0, 3.0), (5.0, 4.0), (2.001, 2.002)])
-def test_a_span_without_frames_fails_and_keeps_an_older_clip(
-    movies: dict[str, Movie], start: float, end: float, tmp_path: Path
-) -> None:
-    clip = tmp_path / "clip.mp4"
-    clip.write_bytes(b"older")
-    with pytest.raises(MediaError, match="no frame of the source lies between"):
-        cut_file(movies["30 fps"].path, start, end, clip)
-    assert clip.read_bytes() == b"older"
-    assert os.listdir(tmp_path) == ["clip.mp4"]
-
-
-def test_a_cut_over_its_limit_is_given_up(movies: dict[str, Movie], tmp_path: Path) -> None:
-    source = movies["30 fps"].path
-    with pytest.raises(MediaError) as caught:
-        cut(source, probe(source), 1, 3, tmp_path / "clip.mp4", MediaSettings(), seconds_limit=0.0)
-    assert caught.value.reason == "timeout"
-    assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.parametrize("target", ["missing/clip.mp4", "file/clip.mp4"])
-def test_a_target_that_cannot_be_written_is_an_error_of_the_system(
-    movies: dict[str, Movie], target: str, tmp_path: Path
-) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(OSError, match="clip"):
-        cut_file(movies["30 fps"].path, 1.0, 2.0, tmp_path / target)
-
-
-def test_a_clip_that_is_not_its_span_is_noticed(movies: dict[str, Movie], tmp_path: Path) -> None:
-    movie, clip, frame = movies["30 fps"], tmp_path / "clip.mp4", 1 / 30
-    cut_file(movie.path, 4.0, 5.0, clip)
-    verify_clip(clip, read_span(movie.path, 4.0, 5.0, FOREVER))
-    for start, end, found in (
-        (4.0 + frame, 5.0 + frame, "first frame is not"),
-        (4.0 - frame, 5.0 - frame, "first frame is not"),
-        (4.0, 5.0 + frame, "shows 30 frames where the source has 31"),
-        (4.0, 5.0 - frame, "shows 30 frames where the source has 29"),
-    ):
-        with pytest.raises(MediaError, match=found) as caught:
-            verify_clip(clip, read_span(movie.path, start, end, FOREVER))
-        assert caught.value.reason == "cut_mismatch"
-    with pytest.raises(MediaError, match="s of sound"):
-        verify_sound(clip, read_span(movie.path, 4.0, 5.1, FOREVER))
-
-
-def test_wrong_times_inside_a_clip_are_noticed(movies: dict[str, Movie], tmp_path: Path) -> None:
-    cut_file(movies["30 fps"].path, 4.0, 5.0, tmp_path / "clip.mp4")
-    ntsc = read_span(movies["30000/1001 fps"].path, 4.0, 5.0, FOREVER)
-    with pytest.raises(MediaError, match=r"frame 16 of the clip is at 0\.5333 s instead of 0\.5339 s"):
-        verify_clip(tmp_path / "clip.mp4", ntsc)
 
 
 @given(

@@ -1,0 +1,121 @@
+"""Compares the package's cut with two commands that video builders commonly use, over 60 spans of barcode videos.
+
+Run `python benchmarks/cutting.py`. Exact means that the barcodes read from the clip are those of the frames in the
+span, no more, no fewer. CPU counts this process and the programs it starts; its unit is a bare re-encode of the same
+spans with the same encoder, size and quality.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import av
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.barcode import Movie, read_number, write_movies
+from vttdata.media.cut import MediaSettings, cut
+from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.probe import probe
+
+SECONDS = 40
+SPANS_PER_MOVIE = 12
+Cutter = Callable[[Path, float, float, Path], object]
+
+
+def main() -> None:
+    """Print one line per method: spans that are exact in each movie and in all, and CPU seconds by the unit."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        movies = write_movies(folder, SECONDS, (320, 240))
+        jobs = [(kind, movie, span) for kind, movie in movies.items() for span in spans(movie, kind)]
+        rows = {method: measure(cutter, jobs, folder / "clip.mp4") for method, cutter in METHODS.items()}
+    unit = rows["bare re-encode"][1]
+    print("| method | " + " | ".join(movies) + f" | exact of {len(jobs)} | CPU |")
+    print("|---" * (len(movies) + 3) + "|")
+    for method, (exact, seconds) in rows.items():
+        counts = [str(exact.count(kind)) for kind in movies]
+        print(f"| {method} | {' | '.join(counts)} | {len(exact)} | {seconds / unit:.2f} |")
+    print(f"\n{SPANS_PER_MOVIE} spans a movie; the unit of CPU is {unit / len(jobs):.3f} s a span.")
+
+
+def spans(movie: Movie, kind: str) -> list[tuple[float, float]]:
+    """Spans of 5 to 12 s that begin and end on frames, as shot boundaries do."""
+    found = []
+    for number in range(SPANS_PER_MOVIE):
+        draw = random.Random(f"{kind} {number}")
+        start = draw.uniform(0, movie.times[-1] - 13)
+        inside = movie.inside(start, start + draw.uniform(5, 12))
+        found.append((movie.times[inside[0]], movie.times[inside[-1] + 1]))
+    return found
+
+
+def measure(cutter: Cutter, jobs: list[tuple[str, Movie, tuple[float, float]]], clip: Path) -> tuple[list[str], float]:
+    """The kinds of movie of all exact clips, and the CPU seconds that cutting took."""
+    exact, seconds = [], 0.0
+    for kind, movie, (start, end) in jobs:
+        begin = cpu_seconds()
+        cutter(movie.path, start, end, clip)
+        seconds += cpu_seconds() - begin
+        if read_all(clip) == movie.inside(start, end):
+            exact.append(kind)
+    return exact, seconds
+
+
+def read_all(clip: Path) -> list[int]:
+    """The numbers of the frames that a player shows, turned as the clip says."""
+    with av.open(str(clip)) as container:
+        frames = list(container.decode(video=0))
+    turns = frames[0].rotation // 90 if frames else 0
+    return [read_number(np.rot90(frame.to_ndarray(format="gray"), turns)) for frame in frames]
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process and of its ended children."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def ours(source: Path, start: float, end: float, clip: Path) -> None:
+    """The package's cut, with its verification."""
+    cut(source, probe(source), start, end, clip, MediaSettings())
+
+
+def bare(source: Path, start: float, end: float, clip: Path) -> None:
+    """Re-encode with times in full precision, one thread, nothing verified."""
+    _ffmpeg(source, clip, repr(start), repr(end - start), "-c:v", "libx264", "-crf", "23", "-c:a", "aac")
+
+
+def rounded(source: Path, start: float, end: float, clip: Path) -> None:
+    """Re-encode with times cut off after the milliseconds."""
+    times = (f"{int(start * 1000) / 1000:.3f}", f"{int(end * 1000) / 1000 - int(start * 1000) / 1000:.3f}")
+    _ffmpeg(source, clip, *times, "-c:v", "libx264", "-crf", "23", "-c:a", "aac")
+
+
+def copied(source: Path, start: float, end: float, clip: Path) -> None:
+    """Stream copy."""
+    _ffmpeg(source, clip, repr(start), repr(end - start), "-c", "copy")
+
+
+def _ffmpeg(source: Path, clip: Path, start: str, seconds: str, *coding: str) -> None:
+    times = ("-ss", start, "-i", str(source), "-t", seconds)
+    command = [ffmpeg_path(), "-y", "-v", "error", "-threads", "1", *times, *coding, "-threads:v", "1", str(clip)]
+    subprocess.run(command, check=True, timeout=300)
+
+
+METHODS: dict[str, Cutter] = {
+    "vttdata cut, verified": ours,
+    "bare re-encode": bare,
+    "re-encode, times in whole milliseconds": rounded,
+    "stream copy": copied,
+}
+
+if __name__ == "__main__":
+    main()
