@@ -1,0 +1,11 @@
+"""Dataset folders: written so that they load everywhere and never stale, counted, described and checked.
+
+It decides nothing about what is in a dataset, and it does not upload.
+"""
+
+from vttdata.publish.about import About
+from vttdata.publish.dataset import write_dataset
+from vttdata.publish.manifest import find_damage
+from vttdata.publish.statistics import SplitStatistics, Statistics, statistics
+
+__all__ = ["About", "SplitStatistics", "Statistics", "find_damage", "statistics", "write_dataset"]

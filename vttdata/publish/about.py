@@ -1,0 +1,45 @@
+"""What is to be said of a dataset besides its tables: its name, version, licence, and how it was made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a card says that no table does.
+
+    Fields:
+        name: ``owner/name``, as `load_dataset` takes it.
+        version: MAJOR.MINOR.PATCH.
+        licence: of the annotations; an identifier of the Hub's kind (``cc-by-4.0``) or a name.
+        language: of the captions, ISO 639-1.
+        seed: the seed of all random choices.
+        description: a paragraph, as plain text.
+        asked: split -> ratio that was asked for; empty where the splits were given.
+        together: what the splits never divide (``source``, ``query``, ``near_duplicate``).
+        attrition: rows of (stage, what is counted, in, kept, losses in words).
+        provenance: program, library or recipe -> version or checksum.
+    """
+
+    name: str
+    version: str = "1.0.0"
+    licence: str = "unknown"
+    language: str = "en"
+    seed: int = 0
+    description: str = ""
+    asked: Mapping[str, float] = field(default_factory=dict)
+    together: Sequence[str] = ()
+    attrition: Sequence[tuple[str, str, int, int, str]] = ()
+    provenance: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name) or ".." in self.name:
+            raise ValueError(f"'{self.name}' cannot name a dataset; owner/name in letters, digits, '.', '_', '-' can.")
+        if not _VERSION.fullmatch(self.version):
+            raise ValueError(f"'{self.version}' is no version; MAJOR.MINOR.PATCH is, such as 1.0.0.")

@@ -1,0 +1,125 @@
+"""Writes the README of a dataset for people: what is in it, how it was made, what each column means, how to load it.
+
+Headings follow the Hub's dataset card template where they have something to say. All text that comes from outside is
+escaped, so that a title or description cannot become markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from vttdata.publish.about import About
+from vttdata.publish.columns import CONFIGS
+from vttdata.publish.statistics import Statistics
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]#|~]|^[-+=]|(?<=^\d)[.)])")
+_CONFIG_ROWS = {
+    "clips": "one row a clip, with its captions",
+    "captions": "one row a caption",
+    "sources": "one row an original video, in each split that has clips of it",
+}
+
+
+def card_text(about: About, facts: Statistics, configs: Iterable[str], *, shipped: int, missing: Sequence[str]) -> str:
+    """The README below its YAML head.
+
+    Args:
+        about: what the tables do not say.
+        facts: what they do.
+        configs: the configurations that exist.
+        shipped: the number of clips whose video file is in the dataset.
+        missing: names of splits that were asked for and got no clip.
+    """
+    configs = list(configs)
+    parts = [
+        f"# {about.name.partition('/')[2]} {about.version}",
+        escape(about.description) or "A video-to-text benchmark built with vttdata.",
+        _details(about),
+        _loading(about, configs, facts),
+        "## Statistics\n\n" + _table([[escape(cell) for cell in row] for row in facts.table()]),
+        "Words are what white space separates; the vocabulary is their distinct lower-cased forms. Clip lengths are in "
+        "seconds. A source that feeds several splits counts once in the total.",
+        _availability(facts, shipped, missing),
+        _splits(about, facts),
+        _creation(about),
+        "## Dataset Structure\n\n" + "\n\n".join(_columns(config) for config in configs),
+        "`manifest.json` lists every file with its SHA-256 checksum.",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def escape(text: str) -> str:
+    """Plain text as one line of Markdown that means nothing else: no HTML, no links, no table cells."""
+    folded = " ".join("".join(sign for sign in text if sign.isprintable() or sign.isspace()).split())
+    marked = _MARKUP.sub(r"\\\1", folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+    return marked.replace("://", ":&#47;/").replace("@", "&#64;").replace("www.", "www&#46;")
+
+
+def _details(about: About) -> str:
+    return (
+        f"## Dataset Details\n\n- **Language:** {escape(about.language)}\n- **Licence of the annotations:** "
+        f"{escape(about.licence)}\n- **Version:** {about.version}\n- **Seed of all random choices:** {about.seed}"
+    )
+
+
+def _loading(about: About, configs: Sequence[str], facts: Statistics) -> str:
+    first = next(iter(facts.splits), "train")
+    others = "".join(f'{name} = load_dataset("{about.name}", "{name}")\n' for name in configs if name != "clips")
+    return (
+        "## Uses\n\n```python\nfrom vttdata import load_dataset  # or from datasets, with this folder's path\n\n"
+        f'clips = load_dataset("{about.name}", split="{first}")\n{others}```\n\n'
+        + "\n".join(f"- `{config}`: {_CONFIG_ROWS[config]}" for config in configs)
+    )
+
+
+def _availability(facts: Statistics, shipped: int, missing: Sequence[str]) -> str:
+    lines = [f"Video files of {shipped:,} of {facts.total.clips:,} clips are part of this dataset (`video`)."]
+    if missing:
+        lines.append(f"No clips fell into: {', '.join(missing)}. Such a split does not exist here.")
+    if not facts.total.sentences:
+        lines.append("There are no captions.")
+    return " ".join(lines)
+
+
+def _splits(about: About, facts: Statistics) -> str:
+    if not about.asked:
+        return ""
+    rows: list[tuple[str, ...]] = [("split", "asked", "achieved", "clips")]
+    for split, ratio in about.asked.items():
+        clips = facts.splits[split].clips if split in facts.splits else 0
+        rows.append((split, f"{ratio:.2%}", f"{clips / max(facts.total.clips, 1):.2%}", f"{clips:,}"))
+    ties = ", ".join(tie.replace("_", " ") for tie in about.together)
+    promise = f"Clips that share a {ties} are never in different splits." if ties else ""
+    return "## Splits\n\n" + _table(rows) + (f"\n\n{promise}" if promise else "")
+
+
+def _creation(about: About) -> str:
+    if not about.attrition and not about.provenance:
+        return ""
+    parts = ["## Dataset Creation"]
+    if about.attrition:
+        rows: list[tuple[str, ...]] = [("stage", "counted", "in", "kept", "rejected and failed")]
+        rows += [
+            (escape(stage), escape(unit), f"{taken:,}", f"{kept:,}", escape(losses))
+            for stage, unit, taken, kept, losses in about.attrition
+        ]
+        parts += ["What went into each stage, and what was left:", _table(rows)]
+    if about.provenance:
+        lines = [f"- {escape(name)}: {escape(version)}" for name, version in sorted(about.provenance.items())]
+        parts += ["Made with:", "\n".join(lines)]
+    return "\n\n".join(parts)
+
+
+def _columns(config: str) -> str:
+    rows: list[tuple[str, ...]] = [("column", "type", "meaning")]
+    rows += [(f"`{column.name}`", _TYPES.get(column.kind, column.kind), column.meaning) for column in CONFIGS[config]]
+    return f"### {config}\n\n" + _table(rows)
+
+
+_TYPES = {"strings": "list of string", "category": "class label"}
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    head, *body = rows
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *body])

@@ -1,0 +1,145 @@
+"""The columns of a published dataset, said once: for the Parquet schema, for the README's features and for readers.
+
+Types are the plain ones that every version of the readers knows: int64, float64, string, bool, list of string.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from vttdata.records import Caption, Clip, Source
+
+Kind = Literal["string", "int64", "float64", "bool", "strings", "category"]
+
+_ARROW = {
+    "string": pa.string(),
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+    "bool": pa.bool_(),
+    "strings": pa.list_(pa.string()),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its name, its type, and what it means in words."""
+
+    name: str
+    kind: Kind
+    meaning: str
+
+
+_VIDEO_ID = Column("video_id", "string", "the clip")
+_CATEGORY = Column("category", "category", "the category under which the source was collected")
+_QUERY = Column("query", "string", "the search query that found the source, if one did")
+
+CLIPS = (
+    _VIDEO_ID,
+    Column("source_id", "string", "the original video that the clip is cut from"),
+    Column("url", "string", "where the original video was found"),
+    Column("start", "float64", "where the clip starts in the original, seconds"),
+    Column("end", "float64", "where the clip ends in the original, seconds, exclusive"),
+    Column("duration", "float64", "end - start, seconds"),
+    _CATEGORY,
+    _QUERY,
+    Column("shots", "int64", "number of shots in the clip"),
+    Column("first_frame", "int64", "first frame, counted from 0 in the original"),
+    Column("last_frame", "int64", "last frame, inclusive"),
+    Column("video", "string", "the clip's file in this dataset; null where none is shipped"),
+    Column("sha256", "string", "checksum of that file"),
+    Column("frames", "int64", "frames in that file"),
+    Column("width", "int64", "its width, pixels"),
+    Column("height", "int64", "its height, pixels"),
+    Column("audio_seconds", "float64", "length of its sound, seconds; null without sound"),
+    Column("captions", "strings", "all captions of the clip, in the order of `sen_id`"),
+)
+
+CAPTIONS = (
+    _VIDEO_ID,
+    Column("sen_id", "int64", "the caption, unique within its clip"),
+    Column("caption", "string", "one sentence about the clip"),
+    Column("annotator", "string", "who wrote it, as an anonymous id"),
+    Column("language", "string", "its language"),
+    Column("author", "string", "`human`, or the name of a system"),
+)
+
+SOURCES = (
+    Column("source_id", "string", "the original video"),
+    Column("url", "string", "where it was found"),
+    Column("file", "string", "its name in the folder that was collected; null if it was fetched"),
+    Column("title", "string", "its title"),
+    Column("uploader", "string", "who published it"),
+    _CATEGORY,
+    _QUERY,
+    Column("licence", "string", "its licence as far as known"),
+    Column("sha256", "string", "checksum of the file that was used"),
+    Column("bytes", "int64", "size of that file"),
+    Column("format", "string", "the format that was fetched"),
+    Column("seconds", "float64", "its length, all frames decoded"),
+    Column("frames", "int64", "number of its frames, all decoded"),
+    Column("frame_rate", "float64", "frames a second as the container says"),
+    Column("variable_frame_rate", "bool", "whether frames are unevenly spaced"),
+    Column("width", "int64", "width as displayed, pixels"),
+    Column("height", "int64", "height as displayed, pixels"),
+    Column("video_codec", "string", "codec of the pictures"),
+    Column("audio_codec", "string", "codec of the sound; null without sound"),
+    Column("dark", "float64", "share of nearly black frames, 0..1"),
+    Column("frozen", "float64", "share of frames that repeat the one before, 0..1"),
+    Column("blur", "float64", "how blurred it is, 0 best, 1 worst"),
+    Column("blocky", "float64", "how visible compression blocks are, 0 best, 1 worst"),
+    Column("clips", "int64", "number of its clips in this split"),
+)
+
+CONFIGS: dict[str, tuple[Column, ...]] = {"clips": CLIPS, "captions": CAPTIONS, "sources": SOURCES}
+
+
+def schema(columns: Sequence[Column], categories: Sequence[str]) -> pa.Schema:
+    """The Arrow schema; a category is the index of its name, or a (null) string where there are no categories."""
+    category = pa.int64() if categories else pa.string()
+    return pa.schema([(column.name, _ARROW.get(column.kind, category)) for column in columns])
+
+
+def features(columns: Sequence[Column], categories: Sequence[str]) -> list[dict[str, Any]]:
+    """The ``features`` of the README's ``dataset_info``, which make types known without opening a file."""
+    return [{"name": column.name} | _feature(column.kind, categories) for column in columns]
+
+
+def _feature(kind: Kind, categories: Sequence[str]) -> dict[str, Any]:
+    if kind == "strings":
+        return {"list": "string"}
+    if kind != "category":
+        return {"dtype": kind}
+    names = {str(index): name for index, name in enumerate(categories)}
+    return {"dtype": {"class_label": {"names": names}} if names else "string"}
+
+
+def clip_row(clip: Clip, captions: list[str], categories: Mapping[str, int], *, shipped: bool) -> dict[str, Any]:
+    """One row of `clips`; facts about a file are null unless the file is `shipped`."""
+    own = ("video_id", "source_id", "url", "start", "end", "query", "shots", "first_frame", "last_frame")
+    row = {name: getattr(clip, name) for name in own}
+    file = ("video", "sha256", "frames", "width", "height", "audio_seconds")
+    row |= {name: getattr(clip.media, name) if shipped else None for name in file}
+    category = None if clip.category is None else categories[clip.category]
+    return row | {"duration": clip.end - clip.start, "category": category, "captions": captions}
+
+
+def caption_row(caption: Caption) -> dict[str, Any]:
+    """One row of `captions`."""
+    return {column.name: getattr(caption, column.name) for column in CAPTIONS}
+
+
+def source_row(source: Source, clips: int, categories: Mapping[str, int]) -> dict[str, Any]:
+    """One row of `sources`; `clips` counts its clips in the split."""
+    own = ("source_id", "url", "title", "uploader", "query", "licence", "sha256", "bytes", "format")
+    probed = ("frame_rate", "width", "height", "video_codec", "audio_codec")
+    measured = ("seconds", "frames", "variable_frame_rate", "dark", "frozen", "blur", "blocky")
+    row = {name: getattr(source, name) for name in own}
+    row |= {name: getattr(source.probe, name, None) for name in probed}
+    row |= {name: getattr(source.measure, name, None) for name in measured}
+    file = source.file if source.stored == "listed" else None
+    category = categories.get(source.category) if source.category is not None else None
+    return row | {"file": file, "category": category, "clips": clips}

@@ -1,0 +1,69 @@
+"""Replaces a dataset folder as a whole, and brings media files into it without copying them where that is possible."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from vttdata.errors import VttdataError
+from vttdata.publish.manifest import MANIFEST
+
+
+@contextlib.contextmanager
+def replacing(folder: Path) -> Iterator[Path]:
+    """A new folder to fill, which takes the place of `folder` at the end, or vanishes after an error.
+
+    The new one is filled beside the old one and then put in its place by two renames. Killed between them, the
+    next call first puts the old one back.
+
+    Raises:
+        VttdataError: when `folder` holds something else than a dataset; it is left alone.
+    """
+    folder = folder.resolve()
+    partial, old = (folder.with_name(f".{folder.name}.{suffix}") for suffix in ("partial", "old"))
+    _recover(folder, old)
+    if folder.exists() and not _is_ours(folder):
+        raise VttdataError(f"{folder}: holds something else than a dataset of vttdata, and will not be replaced.")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        yield partial
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    if folder.exists():
+        folder.rename(old)
+    partial.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _recover(folder: Path, old: Path) -> None:
+    if old.exists() and not folder.exists():
+        old.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _is_ours(folder: Path) -> bool:
+    return folder.is_dir() and ((folder / MANIFEST).is_file() or not any(folder.iterdir()))
+
+
+def bring(original: Path, target: Path, size: int) -> None:
+    """Hard-link a file, or copy it where links are not possible.
+
+    Raises:
+        VttdataError: when it is not there or has not `size` bytes.
+        OSError: when it cannot be written, such as on a full disk.
+    """
+    try:
+        found = original.stat().st_size
+    except OSError as error:
+        raise VttdataError(f"{original}: the clip's file cannot be read ({error.strerror or error}).") from error
+    if found != size:
+        raise VttdataError(f"{original}: has {found} bytes, but its record says {size}; build it again.")
+    try:
+        os.link(original, target)
+    except OSError:
+        shutil.copyfile(original, target)

@@ -1,0 +1,143 @@
+"""The machine-readable head of a dataset's README: written so that plain `datasets` needs nothing else, and read back.
+
+Keys and their meaning are those of the Hub's dataset cards (`dataset_info`, `configs`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from vttdata.errors import VttdataError
+from vttdata.publish.about import About
+from vttdata.publish.columns import CONFIGS, features
+from vttdata.publish.shards import SplitFiles
+
+_HEAD = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
+_LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a README says of its folder: configuration -> split -> files, and the category names."""
+
+    files: dict[str, dict[str, list[Path]]]
+    categories: tuple[str, ...]
+
+
+def front_matter(tables: Mapping[str, Sequence[SplitFiles]], categories: Sequence[str], about: About) -> str:
+    """The YAML between the two ``---`` lines, these included.
+
+    Args:
+        tables: configuration -> its splits; ``clips`` is the default one.
+        categories: the names of the category labels, in the order of their numbers.
+        about: the dataset; a licence that is no identifier of the Hub's kind is named under ``license_name``.
+    """
+    clips = sum(split.rows for split in tables["clips"])
+    known = _LICENCE.fullmatch(about.licence) is not None
+    head: dict[str, Any] = {"license": about.licence if known else "other"}
+    if not known:
+        head["license_name"] = " ".join(about.licence.split())
+    head |= {
+        "language": [about.language],
+        "pretty_name": about.name.partition("/")[2],
+        "task_categories": ["video-text-to-text"],
+        "tags": ["video-captioning", "vttdata"],
+        "size_categories": [next((label for limit, label in _SIZES if clips < limit), "n>1M")],
+        "dataset_info": [_info(config, splits, categories) for config, splits in tables.items()],
+        "configs": [
+            _config(config, splits, about.version, default=config == "clips") for config, splits in tables.items()
+        ],
+    }
+    return f"---\n{yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=10_000)}---\n"
+
+
+def _info(config: str, splits: Sequence[SplitFiles], categories: Sequence[str]) -> dict[str, Any]:
+    return {
+        "config_name": config,
+        "features": features(CONFIGS[config], categories),
+        "splits": [{"name": s.split, "num_bytes": s.memory, "num_examples": s.rows} for s in splits],
+        "download_size": sum(split.bytes for split in splits),
+        "dataset_size": sum(split.memory for split in splits),
+    }
+
+
+def _config(config: str, splits: Sequence[SplitFiles], version: str, *, default: bool) -> dict[str, Any]:
+    files = [{"split": split.split, "path": split.pattern} for split in splits]
+    return {"config_name": config, "version": version} | ({"default": True} if default else {}) | {"data_files": files}
+
+
+def read_front_matter(dataset: Path) -> dict[str, Any]:
+    """The mapping at the head of ``README.md``.
+
+    Raises:
+        VttdataError: when there is none.
+    """
+    path = dataset / "README.md"
+    try:
+        found = _HEAD.match(path.read_text(encoding="utf-8"))
+        head = yaml.safe_load(found[1]) if found else None
+    except OSError as error:
+        raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise VttdataError(f"{path}: its head is not valid YAML ({' '.join(str(error).split())}).") from error
+    if not isinstance(head, dict):
+        raise VttdataError(f"{path}: does not begin with the YAML head of a dataset card.")
+    return head
+
+
+def read_version(dataset: Path) -> str | None:
+    """The version that the README of a dataset folder states, if it does.
+
+    Raises:
+        VttdataError: when there is no such README.
+    """
+    configs = read_front_matter(dataset).get("configs")
+    found = (config.get("version") for config in configs or () if isinstance(config, dict))
+    return next((str(version) for version in found if version is not None), None)
+
+
+def read_layout(dataset: Path) -> Layout:
+    """Find the files that the README of a dataset folder names.
+
+    Raises:
+        VttdataError: when it names no ``clips``, or a pattern matches nothing.
+    """
+    head = read_front_matter(dataset)
+    try:
+        files = {
+            config["config_name"]: {
+                entry["split"]: _glob(dataset, entry["path"]) for entry in config.get("data_files", ())
+            }
+            for config in head.get("configs", ())
+        }
+        categories = next((names for info in head.get("dataset_info", ()) if (names := _label_names(info))), ())
+    except (TypeError, KeyError, AttributeError) as error:
+        raise VttdataError(
+            f"{dataset / 'README.md'}: its head is not laid out as a dataset card of vttdata."
+        ) from error
+    if "clips" not in files:
+        raise VttdataError(f"{dataset}: its README names no configuration 'clips'.")
+    return Layout(files, categories)
+
+
+def _glob(dataset: Path, pattern: str) -> list[Path]:
+    if ".." in Path(pattern).parts or Path(pattern).is_absolute():
+        raise VttdataError(f"{dataset}: the pattern '{pattern}' leads out of the dataset.")
+    found = sorted(dataset.glob(pattern))
+    if not found:
+        raise VttdataError(f"{dataset}: no file matches '{pattern}', which its README names.")
+    return found
+
+
+def _label_names(info: Mapping[str, Any]) -> tuple[str, ...]:
+    feature: Mapping[str, Any] = next((feature for feature in info["features"] if feature["name"] == "category"), {})
+    dtype = feature.get("dtype")
+    names = dtype["class_label"]["names"] if isinstance(dtype, dict) else {}
+    return tuple(names[key] for key in sorted(names, key=int))

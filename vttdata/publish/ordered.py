@@ -1,0 +1,72 @@
+"""Brings captions that come in any order and any number into the order of their clips, on disk instead of in memory."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from vttdata.errors import VttdataError
+from vttdata.records import Caption
+
+_ROWS_AT_A_TIME = 1_000
+
+
+class OrderedCaptions:
+    """Captions in a scratch database, sorted by the place of their clip and then by `sen_id`.
+
+    Args:
+        path: where the scratch file may lie; remove it after `close`.
+        places: `video_id` -> place of the clip in the dataset.
+        captions: in any order.
+
+    Raises:
+        VttdataError: when a caption names an unknown clip, two of a clip share a `sen_id`, or a text is no Unicode.
+        OSError: ENOSPC when the disk is full.
+    """
+
+    def __init__(self, path: Path, places: Mapping[str, int], captions: Iterable[Caption]) -> None:
+        self._base = sqlite3.connect(path, isolation_level=None)
+        self._base.execute("PRAGMA journal_mode = OFF")
+        self._base.execute("PRAGMA synchronous = OFF")
+        self._base.execute(
+            "CREATE TABLE caption (place INTEGER, video_id TEXT, sen_id INTEGER, caption TEXT, annotator TEXT,"
+            " language TEXT, author TEXT, PRIMARY KEY (place, sen_id)) WITHOUT ROWID"
+        )
+        self._base.execute("BEGIN")
+        stream = iter(captions)
+        while batch := list(itertools.islice(stream, _ROWS_AT_A_TIME)):
+            self._insert(batch, places)
+        self._base.execute("COMMIT")
+
+    def _insert(self, captions: list[Caption], places: Mapping[str, int]) -> None:
+        lost = next((caption for caption in captions if caption.video_id not in places), None)
+        if lost is not None:
+            raise VttdataError(f"Caption {lost.sen_id} is about clip '{lost.video_id}', which is not in the dataset.")
+        rows = [
+            (places[c.video_id], c.video_id, c.sen_id, c.caption, c.annotator, c.language, c.author) for c in captions
+        ]
+        try:
+            self._base.executemany("INSERT INTO caption VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        except sqlite3.IntegrityError as error:
+            ids = f"{captions[0].video_id} to {captions[-1].video_id}"
+            raise VttdataError(f"Two captions of one clip share a sen_id (among the clips {ids}).") from error
+        except UnicodeEncodeError as error:
+            raise VttdataError(f"A caption holds half a character ({error.object!r}); clean the captions.") from error
+        except sqlite3.OperationalError as error:
+            raise OSError(errno.ENOSPC, f"captions cannot be sorted on disk: {error}") from error
+
+    def between(self, first: int, last: int) -> Iterator[Caption]:
+        """The captions of the clips with places `first` to `last`, exclusive, in order."""
+        rows = self._base.execute(
+            "SELECT video_id, sen_id, caption, annotator, language, author FROM caption"
+            " WHERE place >= ? AND place < ? ORDER BY place, sen_id",
+            (first, last),
+        )
+        return itertools.starmap(Caption, rows)
+
+    def close(self) -> None:
+        """Let go of the scratch file."""
+        self._base.close()
