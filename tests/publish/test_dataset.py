@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -260,6 +262,20 @@ class TestContradictions:
             with pytest.raises(VttdataError, match=message):
                 material.write(tmp_path / "d", **({"captions": []} | changes))
         assert not list(tmp_path.iterdir())
+
+    def test_a_scratch_file_that_cannot_grow_is_told_as_such(self, tmp_path: Path) -> None:
+        code = (
+            "import resource, signal, sys; from pathlib import Path;"
+            "from vttdata.publish.ordered import OrderedCaptions;"
+            "from vttdata.records import Caption; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000));"
+            "captions = [Caption('v', n, 'word ' * 50) for n in range(20_000)];"
+            "OrderedCaptions(Path(sys.argv[1]), {'v': 0}, captions)"
+        )
+        command = [sys.executable, "-c", code, str(tmp_path / "scratch")]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert "OSError: [Errno" in done.stderr.splitlines()[-1]
+        assert "captions cannot be sorted on disk" in done.stderr
 
     def test_names_and_versions_are_checked(self) -> None:
         for name in ("demo", "../demo", "a/b/c", "a/b..c", "a/b\nc"):

@@ -24,11 +24,19 @@ class OrderedCaptions:
 
     Raises:
         VttdataError: when a caption names an unknown clip, two of a clip share a `sen_id`, or a text is no Unicode.
-        OSError: ENOSPC when the disk is full.
+        OSError: when the scratch file cannot be written, ENOSPC when the disk is full.
     """
 
     def __init__(self, path: Path, places: Mapping[str, int], captions: Iterable[Caption]) -> None:
         self._base = sqlite3.connect(path, isolation_level=None)
+        try:
+            self._fill(places, iter(captions))
+        except sqlite3.OperationalError as error:
+            self.close()
+            code = errno.ENOSPC if "full" in str(error) else errno.EIO
+            raise OSError(code, f"captions cannot be sorted on disk: {error}", str(path)) from error
+
+    def _fill(self, places: Mapping[str, int], captions: Iterator[Caption]) -> None:
         self._base.execute("PRAGMA journal_mode = OFF")
         self._base.execute("PRAGMA synchronous = OFF")
         self._base.execute(
@@ -36,8 +44,7 @@ class OrderedCaptions:
             " language TEXT, author TEXT, PRIMARY KEY (place, sen_id)) WITHOUT ROWID"
         )
         self._base.execute("BEGIN")
-        stream = iter(captions)
-        while batch := list(itertools.islice(stream, _ROWS_AT_A_TIME)):
+        while batch := list(itertools.islice(captions, _ROWS_AT_A_TIME)):
             self._insert(batch, places)
         self._base.execute("COMMIT")
 
@@ -55,8 +62,6 @@ class OrderedCaptions:
             raise VttdataError(f"Two captions of one clip share a sen_id (among the clips {ids}).") from error
         except UnicodeEncodeError as error:
             raise VttdataError(f"A caption holds half a character ({error.object!r}); clean the captions.") from error
-        except sqlite3.OperationalError as error:
-            raise OSError(errno.ENOSPC, f"captions cannot be sorted on disk: {error}") from error
 
     def between(self, first: int, last: int) -> Iterator[Caption]:
         """The captions of the clips with places `first` to `last`, exclusive, in order."""
