@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from vttdata.collect import BREAKER_REASONS, CollectSettings, fetch, search
-from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
+from vttdata.collect import BREAKER_REASONS, CollectSettings, FetchError, fetch, search
+from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, runtime
 from vttdata.pipeline.stages.items import Places
 from vttdata.records import Candidate, Source
 
@@ -110,7 +110,13 @@ class Fetch(Stage):
 
     def process(self, item: Candidate) -> Iterator[Outcome]:
         """Keep the source that the candidate turned out to be."""
-        yield Kept(fetch(item, originals=self.places.listed, store=self.places.fetched, settings=self.settings))
+        try:
+            source = fetch(item, originals=self.places.listed, store=self.places.fetched, settings=self.settings)
+        except FetchError as error:
+            retry = error.retry or error.reason == "too_large"  # the limit may be another one next time
+            yield Failed(self.item_id(item), error.reason, f"{item.locator}: {error.detail}", retry)
+            return
+        yield Kept(source)
 
     def intact(self, record: Source) -> bool:
         """Ask whether the file is there in its full size."""
