@@ -7,21 +7,22 @@ Where the paper had people choose clips by eye, a deterministic rule chooses her
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar, Literal
 
+import pydantic
+
 from vttdata.collect import CollectSettings, list_folder, list_manifest, sweep
+from vttdata.collect.scenes import CAPTIONS
 from vttdata.media.clips import ClipSettings
 from vttdata.media.cut import MediaSettings
 from vttdata.media.filter import FilterSettings
 from vttdata.media.shots import ShotSettings
 from vttdata.pipeline.build import Build, keep_only
-from vttdata.pipeline.engine import Table
 from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, count_captions, raw_captions
 from vttdata.pipeline.stages.clips import Clips, Cut, Shots
-from vttdata.pipeline.stages.collect import Fetch, Found, Query, Search
+from vttdata.pipeline.stages.collect import DrawScenes, Fetch, Found, Query, Search
 from vttdata.pipeline.stages.items import Places, with_shots, with_source
 from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, ProbeSources, Screen
 from vttdata.pipeline.stages.split import Split
@@ -50,6 +51,13 @@ class Recipe(BaseRecipe):
     media: MediaSettings = MediaSettings()
     captions: CaptionSettings = CaptionSettings()
     split: SplitSettings = SplitSettings()
+
+    @pydantic.field_validator("split")
+    @classmethod
+    def _ties_are_known(cls, split: SplitSettings) -> SplitSettings:
+        if "near_duplicate" in split.together:
+            raise ValueError("together cannot hold 'near_duplicate' here: this builder makes no fingerprints")
+        return split
 
 
 def build(recipe: Recipe, run: Build) -> None:
@@ -102,10 +110,10 @@ def _candidates(recipe: Recipe, run: Build) -> Iterable[Candidate]:
         queries = [Query(category, query) for category, texts in collect.search.queries.items() for query in texts]
         results = run.stage(Search(collect.search.engine, collect.search.per_query, collect), queries, len(queries))
         return run.stage(Found(), results)
-    return run.stage(DrawScenes(collect.scenes, recipe.seed, run.media("scenes")), [collect.scenes])
+    return run.stage(DrawScenes(recipe.seed, run.media("scenes")), [collect.scenes])
 
 
 def _captions_file(recipe: Recipe, places: Places) -> Path | None:
     if recipe.captions.file is not None:
         return Path(recipe.captions.file)
-    return places.listed / "captions.csv" if recipe.collect.scenes is not None else None
+    return places.listed / CAPTIONS if recipe.collect.scenes is not None else None

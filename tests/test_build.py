@@ -108,7 +108,7 @@ def test_a_changed_threshold_reruns_its_stage_and_nothing_before_it(videos: Path
         assert again[name]["reused"] == again[name]["parts"], name
     assert again["filter"]["reused"] == 0
     assert again["filter"]["rejected"]["frozen"] >= 1
-    assert len(again["clips"]) and again["clips"]["in"] < everything["clips"]["in"]
+    assert 0 < again["clips"]["in"] < everything["clips"]["in"]
 
 
 def test_every_broken_file_ends_as_a_failure_with_its_reason(shared: Path, tmp_path: Path) -> None:

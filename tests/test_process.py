@@ -52,7 +52,12 @@ def test_a_program_that_stops_reading_does_not_break_the_feeder() -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_a_time_limit_ends_the_program_and_what_it_started(tmp_path: Path) -> None:
-    child = f"import subprocess,time,sys; p=subprocess.Popen(['sleep','60']); open({str(tmp_path / 'pid')!r},'w').write(str(p.pid)); time.sleep(60)"
+    child = (
+        "import subprocess, time\n"
+        "sleeper = subprocess.Popen(['sleep', '60'])\n"
+        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(sleeper.pid))\n"
+        "time.sleep(60)"
+    )
     done = run([PYTHON, "-c", child], seconds=2.0)
     assert done.stopped == "timeout"
     assert gone(int((tmp_path / "pid").read_text()))

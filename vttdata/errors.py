@@ -12,7 +12,8 @@ class MediaError(VttdataError):
 
     Args:
         reason: a word from a short closed list, fit for a table: ``empty``, ``unreadable``, ``truncated``,
-            ``no_video``, ``damaged``, ``frames_missing``, ``timestamps``, ``unsupported``, ``timeout``.
+            ``no_video``, ``damaged``, ``frames_missing``, ``timestamps``, ``unsupported``, ``timeout``, ``cut_failed``,
+            ``cut_mismatch``.
         detail: what exactly was found, in one sentence without the file's name.
     """
 

@@ -217,9 +217,10 @@ def _plain(value: Any) -> Any:
 
 
 def _nested(record: type, name: str) -> type | None:
-    hint = get_type_hints(record)[name]
-    options = getattr(hint, "__args__", ())
-    return next((option for option in options if dataclasses.is_dataclass(option) and type(None) in options), None)
+    options = get_args(get_type_hints(record)[name])
+    if type(None) not in options:
+        return None
+    return next((option for option in options if isinstance(option, type) and dataclasses.is_dataclass(option)), None)
 
 
 def arrow_schema(record: type) -> Any:

@@ -140,7 +140,7 @@ def test_only_what_failed_and_may_succeed_now_is_tried_again(run: Run, marks: Pa
 
 def test_rate_limits_in_a_row_stop_the_run_and_keep_what_is_done(run: Run, marks: Path) -> None:
     items = numbers("a", "limit-1", "b", "limit-2", "limit-3", "limit-4", *(f"z{place}" for place in range(50)))
-    with pytest.raises(HaltError, match="3 items in a row ended as 'rate_limit': HTTP Error 429.*--retry-failed"):
+    with pytest.raises(HaltError, match=r"3 items in a row ended as 'rate_limit': HTTP Error 429.*--retry-failed"):
         run(Double(marks), items, workers=1)
     assert not list(marks.glob("z4?"))
     done_before = calls(marks)

@@ -1,1 +1,19 @@
-"""Video files in, records and frames out: probe, decode, shots, quality, clips, cutting. A library of its own."""
+"""Video files in, records and frames out: probe, measure, shots, clips, cutting. A library of its own."""
+
+from vttdata.media.clips import ClipSettings, choose_clips
+from vttdata.media.cut import MediaSettings, cut
+from vttdata.media.measure import measure
+from vttdata.media.probe import probe
+from vttdata.media.shots import Detection, ShotSettings, detect_shots
+
+__all__ = [
+    "ClipSettings",
+    "Detection",
+    "MediaSettings",
+    "ShotSettings",
+    "choose_clips",
+    "cut",
+    "detect_shots",
+    "measure",
+    "probe",
+]

@@ -65,7 +65,7 @@ class MediaSettings:
     audio: bool = True
 
 
-def cut(  # noqa: PLR0917 - what to cut, where to, and how
+def cut(
     source: Path,
     probe: Probe,
     start: float,

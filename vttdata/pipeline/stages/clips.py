@@ -64,9 +64,16 @@ class Clips(Stage):
         if not chosen:
             yield Rejected(item.source_id, *why_none(item.shots, self.settings))
         for span in chosen:
-            video_id = clip_id(item.source_id, span.start, span.end)
-            frames = (span.first_frame, span.last_frame)
-            yield Kept(_clip(item.source, video_id, span.start, span.end, frames, span.shots))
+            clip = Clip(
+                video_id=clip_id(item.source_id, span.start, span.end),
+                source_id=item.source_id,
+                start=span.start,
+                end=span.end,
+                first_frame=span.first_frame,
+                last_frame=span.last_frame,
+                shots=span.shots,
+            )
+            yield Kept(_described(clip, item.source))
 
 
 def _given(item: SourceShots, span: Span) -> Outcome:
@@ -75,15 +82,20 @@ def _given(item: SourceShots, span: Span) -> Outcome:
         facts = f"span {span.start:g}-{span.end:g} s of a source that ends at {length:.2f} s"
         return Rejected(item.source_id, "outside", facts)
     end = min(span.end, length)
-    video_id = span.video_id or clip_id(item.source_id, span.start, span.end)
-    shots = sum(shot.start < end and shot.end > span.start for shot in item.shots)
-    return Kept(_clip(item.source, video_id, span.start, end, None, shots))
+    clip = Clip(
+        video_id=span.video_id or clip_id(item.source_id, span.start, span.end),
+        source_id=item.source_id,
+        start=span.start,
+        end=end,
+        first_frame=None,
+        last_frame=None,
+        shots=sum(shot.start < end and shot.end > span.start for shot in item.shots),
+    )
+    return Kept(_described(clip, item.source))
 
 
-def _clip(source: Source, video_id: str, start: float, end: float, frames: tuple[int, int] | None, shots: int) -> Clip:
-    first, last = frames or (None, None)
-    facts = {"url": source.url, "category": source.category, "query": source.query}
-    return Clip(video_id, source.source_id, start, end, first, last, shots, **facts)
+def _described(clip: Clip, source: Source) -> Clip:
+    return dataclasses.replace(clip, url=source.url, category=source.category, query=source.query)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from vttdata.collect import BREAKER_REASONS, CollectSettings, FetchError, fetch, search
+from vttdata.collect import BREAKER_REASONS, CollectSettings, FetchError, fetch, list_manifest, search
+from vttdata.collect.scenes import MANIFEST, SceneSettings, draw_scenes
 from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, runtime
 from vttdata.pipeline.stages.items import Places
 from vttdata.records import Candidate, Source
-
 
 _CLEANING_SECONDS = 60.0
 
@@ -55,6 +56,30 @@ class Search(Stage):
     def process(self, item: Query) -> Iterator[Outcome]:
         """Keep each result as a candidate."""
         yield from (Kept(candidate) for candidate in search(item.query, item.category, self.settings))
+
+
+@dataclass(frozen=True)
+class DrawScenes(Stage):
+    """Draws the demo's videos and writes the captions of what is in them."""
+
+    name = "scenes"
+    output = Candidate
+
+    seed: int
+    folder: Path = runtime()
+
+    def item_id(self, item: SceneSettings) -> str:  # noqa: ARG002
+        """There is one item."""
+        return "scenes"
+
+    def process(self, item: SceneSettings) -> Iterator[Outcome]:
+        """Keep each drawn file as a candidate."""
+        draw_scenes(self.folder, item, self.seed)
+        yield from (Kept(candidate) for candidate in list_manifest(self.folder / MANIFEST))
+
+    def intact(self, record: Candidate) -> bool:
+        """Ask whether the drawn file is still there."""
+        return (self.folder / record.locator).is_file()
 
 
 @dataclass(frozen=True)
