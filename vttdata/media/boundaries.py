@@ -15,7 +15,7 @@ from vttdata.media.signals import Flags, Floats, Signals
 from vttdata.records import Transition
 
 _WINDOW = 6  # frames to either side that a cut is compared with
-_NOISE = 0.006  # change between frames of a still scene, from coding noise and grain
+_NOISE = 0.005  # change between frames of a still scene, from coding noise and grain
 _STANDING_OUT = 1.25  # a cut's change over that of the frames beside it
 _BLENDED = 1.7  # how much clearer a change that adjacent frames share must be than one that stands alone
 _LASTING = 0.5  # of the change at a cut is still there a fifth of a second later
@@ -25,7 +25,7 @@ _MIXING, _MIXING_PEAK = 0.025, 0.035  # distance that mixing must bridge, everyw
 _GAP = 3  # frames of a transition that may fail the tests in a row
 _LENGTH = 3  # frames that must pass
 _PURITY, _SURE_PURITY = 0.3, 0.6  # least of a gradual transition, and of what is surely a dissolve
-_BLANK_SHARE = 0.5  # of the frames between a fade-out and its fade-in
+_BLANK_SHARE = 0.3  # at least, of the frames between a fade-out and its fade-in
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def find_gradual(signals: Signals, cuts: Sequence[int], reach: int) -> list[Boun
     for first, last in _runs(passing):
         peak = first + int(mixing[first : last + 1].argmax())
         faded = signals.blank[max(first - reach, 0) : last + reach + 1].any()
-        renewed = signals.likeness[first : last + 1].min() < _LIKENESS
+        renewed = signals.likeness[peak] < _LIKENESS
         clear = last - first + 1 >= _LENGTH and mixing[peak] >= _MIXING_PEAK and signals.purity[peak] >= _PURITY
         if clear and (faded or renewed):
             kind: Transition = "fade" if faded else "dissolve" if signals.purity[peak] > _SURE_PURITY else "gradual"
@@ -112,7 +112,8 @@ def find_dips(signals: Signals, known: Sequence[Boundary], reach: int) -> list[B
     for first, last in _runs(signals.blank):
         middle = (first + last + 1) // 2
         renewed = signals.renewal[middle] > _RENEWAL and signals.likeness[middle] < _LIKENESS
-        if last - first < reach and renewed and not taken[first : last + 1].any():
+        lasting = signals.lasting[first] > _LASTING * signals.change[first]
+        if last - first < reach and renewed and lasting and not taken[first : last + 1].any():
             found.append(Boundary(middle, "fade", first, last))
     return found
 

@@ -30,6 +30,7 @@ POINTS = np.array([_LUMA_POINTS, _CHROMA_POINTS, _CHROMA_POINTS])
 CELL_POINTS = 12
 """Every cell sum counts as that of 12 points, in chroma too."""
 
+_SHIFT = 8  # puts black (16) and grey (128) inside a bin instead of on the edge of one, where noise would tell
 _BATCH = 64
 _DIRECT = frozenset({"yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p"})
 
@@ -39,7 +40,8 @@ class Descriptions:
     """A run of n frames, in whole numbers so that sums are exact on every machine.
 
     Attributes:
-        histograms: (n, 3, 16, 16) counts by channel (Y, Cb, Cr), region of the frame and bin of the value.
+        histograms: (n, 3, 16, 16) counts by channel (Y, Cb, Cr), region of the frame and bin of the value
+            (bin k holds 16k-8 to 16k+7).
         cells: (n, 3, 96) sums over the cells of the frame's middle, 8 x 12 of them; letterbox bars stay outside.
     """
 
@@ -128,7 +130,7 @@ _OFFSETS = _bin_offsets()
 def _histograms(samples: NDArray[np.uint8]) -> NDArray[np.uint8]:
     size = CHANNELS * REGIONS * BINS
     counts = np.empty((len(samples), size), np.uint8)
-    for row, values in zip(counts, samples >> 4, strict=True):
+    for row, values in zip(counts, (np.minimum(samples, 255 - _SHIFT) + _SHIFT) >> 4, strict=True):
         row[:] = np.bincount(_OFFSETS + values, minlength=size)
     return counts.reshape(-1, CHANNELS, REGIONS, BINS)
 
