@@ -38,9 +38,9 @@ def film(path: Path, seconds: int = 4, picture: str = "testsrc2", options: tuple
     """A small real video: a moving test picture that changes its colours half way, with a tone."""
     half = f"hue=h=180:enable='gte(t,{seconds / 2})'"
     command = [
-        *(ffmpeg_path(), "-v", "error", "-y", "-f", "lavfi", "-i", f"{picture}=s=96x64:r=12:d={seconds}"),
+        *(ffmpeg_path(), "-v", "error", "-y", "-f", "lavfi", "-i", f"{picture}=s=96x64:r=12"),
         *("-f", "lavfi", "-i", f"sine=d={seconds}", "-vf", half, "-c:v", "libx264", "-preset", "ultrafast"),
-        *("-pix_fmt", "yuv420p", "-c:a", "aac", *options, f"file:{path}"),
+        *("-pix_fmt", "yuv420p", "-c:a", "aac", "-t", str(seconds), *options, f"file:{path}"),
     ]
     subprocess.run(command, check=True)
     return path

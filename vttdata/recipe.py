@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
+import re
 import types
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,8 @@ from vttdata.records import digest
 from vttdata.settings import Count, Ratio
 
 _MAX_BYTES = 2**20
+_SHOWN = 80
+_SHOULD = re.compile(r"^\w+ should")
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}$"
 
 
@@ -83,7 +86,7 @@ def load_recipe(reference: str, overrides: Sequence[str] = ()) -> Loaded:
     _resolve_paths(raw, model.paths, file.parent)
     _override(raw, overrides, model)
     _check_paths(file, raw, model.paths)
-    return Loaded(_validate(file, raw, model), builder, file, sha256)
+    return Loaded(_validate(file, raw, model, overrides), builder, file, sha256)
 
 
 def _find(reference: str) -> Path:
@@ -144,15 +147,12 @@ def _read_yaml(file: Path) -> dict[str, Any]:
 
 
 def _builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
-    name = raw.get("builder")
+    name = str(raw.get("builder"))
     known = packaged.builders()
-    if not isinstance(name, str):
-        raise VttdataError(f"{file}: builder: found {name!r}; allowed are {_options('', sorted(known))} or a .py file.")
     path = known.get(name) or (file.parent / name if name.endswith(".py") else None)
     if path is None or not path.is_file():
-        raise VttdataError(
-            f"{file}: builder: found '{name}'; allowed are {_options(name, sorted(known))} or a .py file."
-        )
+        allowed = _options(name, sorted(known))
+        raise VttdataError(f"{file}: builder: found '{name}'; allowed are {allowed} or an existing .py file.")
     return packaged.load_builder(path)
 
 
@@ -190,27 +190,29 @@ def _check_paths(file: Path, raw: dict[str, Any], paths: dict[str, Literal["file
                 raise VttdataError(f"{file}: {key}: found '{value}', which is not an existing {kind}.")
 
 
-def _validate(file: Path, raw: dict[str, Any], model: type[BaseRecipe]) -> BaseRecipe:
+def _validate(file: Path, raw: dict[str, Any], model: type[BaseRecipe], overrides: Sequence[str]) -> BaseRecipe:
     try:
         return model.model_validate_json(json.dumps(raw))
     except pydantic.ValidationError as error:
-        problems = error.errors(include_url=False)
-        more = f" ({len(problems) - 1} more after this)" if len(problems) > 1 else ""
-        raise VttdataError(f"{file}: {_describe(problems[0], model)}{more}") from error
+        first, *others = error.errors(include_url=False)
+        key = ".".join(str(step) for step in first["loc"])
+        overridden = any(key.startswith(text.partition("=")[0]) for text in overrides)
+        more = f" ({len(others)} more after this)" if others else ""
+        raise VttdataError(f"{'--set' if overridden else file}: {_describe(key, first, model)}{more}") from error
 
 
-def _describe(problem: Any, model: type[BaseRecipe]) -> str:
-    place = [str(step) for step in problem["loc"]]
-    key = ".".join(place)
+def _describe(key: str, problem: Any, model: type[BaseRecipe]) -> str:
     if problem["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
-        known = _keys_at(model, place[:-1])
-        return f"{key}: there is no such key; allowed are {_options(place[-1], known)}."
+        *place, name = key.split(".")
+        return f"{key}: there is no such key; allowed are {_options(name, _keys_at(model, place))}."
     if problem["type"] in {"missing", "missing_argument"}:
         return f"{key}: is missing and has no default."
-    allowed = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    allowed, shoulds = _SHOULD.subn("it should", problem["msg"].removeprefix("Value error, "))
+    if not shoulds:
+        return f"{key}: {allowed.rstrip('.')}."
     found = json.dumps(problem["input"], ensure_ascii=False)
-    found = found if len(found) <= 80 else found[:77] + "..."
-    return f"{key}: found {found}; it {allowed}." if allowed.startswith("should") else f"{key}: {allowed}."
+    found = found if len(found) <= _SHOWN else f"{found[:_SHOWN]}..."
+    return f"{key}: found {found}; {allowed}."
 
 
 def _keys_at(model: type[Any], place: Sequence[str]) -> list[str]:
