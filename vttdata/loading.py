@@ -24,7 +24,7 @@ def home() -> Path:
     return Path(os.environ.get("VTTDATA_HOME") or "~/.cache/vttdata").expanduser()
 
 
-def load_dataset(  # noqa: D417, PLR0917 - the signature is that of datasets.load_dataset
+def load_dataset(  # noqa: D417 - the signature is that of datasets.load_dataset
     path: str | os.PathLike[str],
     name: str | None = None,
     data_dir: str | None = None,

@@ -58,11 +58,11 @@ def write_split(
 ) -> SplitFiles | None:
     """Write ``<config>/<split>-<i>-of-<n>-<digest>.parquet``; None, and no file, when there are no rows."""
     folder = dataset / config
-    folder.mkdir(exist_ok=True)
     written: list[tuple[Path, int]] = []
     memory = 0
     tables = _tables(rows, schema)
     for first in tables:
+        folder.mkdir(exist_ok=True)
         path = folder / f"{split}-{len(written):05d}.part"
         size, count = _write_shard(path, schema, itertools.chain([first], tables))
         written.append((path, count))

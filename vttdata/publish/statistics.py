@@ -60,8 +60,8 @@ class Statistics:
         """Rows of text: a head, the figures, then the clips of each category; columns are the splits and the total."""
         columns = [*self.splits.values(), self.total]
         rows: list[tuple[str, ...]] = [("", *self.splits, "total")]
-        for name, digits in _SHOWN.items():
-            rows.append((name.replace("_", " "), *(_show(getattr(column, name), digits) for column in columns)))
+        for name, (label, digits) in _SHOWN.items():
+            rows.append((label, *(_show(getattr(column, name), digits) for column in columns)))
         for category in self.total.categories:
             rows.append((category, *(_show(column.categories.get(category, 0), 0) for column in columns)))
         return rows
@@ -79,19 +79,19 @@ class Statistics:
 
 
 _SHOWN = {
-    "sources": 0,
-    "clips": 0,
-    "hours": 2,
-    "sentences": 0,
-    "words": 0,
-    "vocabulary": 0,
-    "words_per_sentence": 2,
-    "sentences_per_clip": 2,
-    "shortest_clip": 2,
-    "median_clip": 2,
-    "mean_clip": 2,
-    "longest_clip": 2,
-    "median_shots": 1,
+    "sources": ("sources", 0),
+    "clips": ("clips", 0),
+    "hours": ("hours", 2),
+    "sentences": ("sentences", 0),
+    "words": ("words", 0),
+    "vocabulary": ("vocabulary", 0),
+    "words_per_sentence": ("words per sentence", 2),
+    "sentences_per_clip": ("sentences per clip", 2),
+    "shortest_clip": ("shortest clip, s", 2),
+    "median_clip": ("median clip, s", 2),
+    "mean_clip": ("mean clip, s", 2),
+    "longest_clip": ("longest clip, s", 2),
+    "median_shots": ("median shots", 1),
 }
 
 
