@@ -14,6 +14,7 @@ import numpy as np
 from vttdata.media.signals import Flags, Floats, Signals
 from vttdata.records import Transition
 
+# Measured on a film trailer, home videos, single takes and drawn transitions of 3 to 60 frames.
 _WINDOW = 6  # frames to either side that a cut is compared with
 _NOISE = 0.005  # change between frames of a still scene, from coding noise and grain
 _STANDING_OUT = 1.25  # a cut's change over that of the frames beside it
@@ -25,7 +26,7 @@ _MIXING, _MIXING_PEAK = 0.025, 0.035  # distance that mixing must bridge, everyw
 _GAP = 3  # frames of a transition that may fail the tests in a row
 _LENGTH = 3  # frames that must pass
 _PURITY, _SURE_PURITY = 0.3, 0.6  # least of a gradual transition, and of what is surely a dissolve
-_BLANK_SHARE = 0.3  # at least, of the frames between a fade-out and its fade-in
+_BLANK_BETWEEN_FADES, _BLANK_BESIDE_CUT = 0.3, 0.5  # least share of blank frames inside one transition
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +136,9 @@ def _join_over_blanks(found: list[Boundary], blank: Flags, longest_blank: int) -
     for one in [*found, Boundary(count, "start", count, count)]:
         before = joined[-1]
         between = blank[before.last : one.first + 1]
-        limit = longest_blank / 2 if "cut" in (before.transition, one.transition) else longest_blank
-        together = 0 < between.sum() < limit and between.mean() >= _BLANK_SHARE
+        beside_cut = "cut" in (before.transition, one.transition)
+        most, share = (longest_blank / 2, _BLANK_BESIDE_CUT) if beside_cut else (longest_blank, _BLANK_BETWEEN_FADES)
+        together = 0 < between.sum() < most and between.mean() >= share
         if together and "start" in (before.transition, one.transition):
             joined[-1] = before if before.transition == "start" else one
         elif together:

@@ -136,8 +136,19 @@ def _histograms(samples: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _cells(samples: NDArray[np.uint8]) -> NDArray[np.int32]:
-    luma = samples[:, :_LUMA_POINTS].reshape(-1, 1, *_LUMA_GRID)[:, :, 6:30, 8:56]
-    chroma = samples[:, _LUMA_POINTS:].reshape(-1, 2, *_CHROMA_GRID)[:, :, 4:20, 4:28]
-    sums = luma.reshape(-1, 1, 8, 3, 12, 4).sum((3, 5), dtype=np.int32)
-    doubled = 3 * chroma.reshape(-1, 2, 8, 2, 12, 2).sum((3, 5), dtype=np.int32)
-    return np.concatenate((sums, doubled), axis=1).reshape(-1, CHANNELS, CELLS)
+    luma = samples[:, :_LUMA_POINTS].reshape(-1, *_LUMA_GRID)[:, 6:30, 8:56]
+    chroma = samples[:, _LUMA_POINTS:].reshape(-1, *_CHROMA_GRID)[:, 4:20, 4:28]
+    sums = np.empty((len(samples), CHANNELS, CELLS), np.int32)
+    sums[:, 0] = _block_sums(luma, 3, 4).reshape(-1, CELLS)
+    sums[:, 1:] = 3 * _block_sums(chroma, 2, 2).reshape(-1, CHANNELS - 1, CELLS)
+    return sums
+
+
+def _block_sums(values: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint16]:
+    rows = values[:, ::height].astype(np.uint16)
+    for start in range(1, height):
+        rows += values[:, start::height]
+    sums = rows[:, :, ::width].copy()
+    for start in range(1, width):
+        sums += rows[:, :, start::width]
+    return sums

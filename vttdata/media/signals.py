@@ -91,7 +91,7 @@ def _runs(descriptions: Iterable[Descriptions], reach: int) -> Iterator[Descript
 
 def _part(run: Descriptions, reach: int, flash: int) -> Signals:
     count = len(run) - 2 * reach
-    cumulated = np.cumsum(run.histograms, axis=-1, dtype=np.int16)
+    cumulated = np.cumsum(run.histograms, axis=-1, dtype=np.int16)  # all sums of these stay below 2 ** 16
 
     def at(shift: int) -> slice:
         return slice(reach + shift, reach + shift + count)
@@ -103,6 +103,7 @@ def _part(run: Descriptions, reach: int, flash: int) -> Signals:
     off_mean = _root_mean_square(2 * run.cells[at(0)] - before - after)
     deviation_before, deviation_after, covariance = _luma_moments(before, after)
     own = run.histograms[at(0)]
+    whole = own.sum(2, dtype=np.uint16)
     return Signals(
         change=colour_distance(cumulated[at(-1)], cumulated[at(0)]),
         lasting=np.minimum(ahead, behind),
@@ -111,8 +112,8 @@ def _part(run: Descriptions, reach: int, flash: int) -> Signals:
         renewal=span / (deviation_before + deviation_after + _STEADY),
         likeness=covariance / (deviation_before * deviation_after + _STEADY**2),
         blank=_blank(own),
-        dark=own[:, 0, :, :_BLACK_BINS].sum((1, 2)) >= _NEARLY_BLACK * POINTS[0],
-        colours=own.reshape(count, CHANNELS, REGIONS, COLOUR_BINS, -1).sum((2, 4), dtype=np.uint16),
+        dark=whole[:, 0, :_BLACK_BINS].sum(1) >= _NEARLY_BLACK * POINTS[0],
+        colours=whole[:, :, 0::2] + whole[:, :, 1::2],
     )
 
 
@@ -123,7 +124,7 @@ def colour_distance(one: NDArray[np.int16], other: NDArray[np.int16]) -> Floats:
         one: (n, 3, 16, 16) cumulated histograms.
         other: the same of the frames to compare with.
     """
-    moved = np.abs(one - other).sum((2, 3), dtype=np.int64)
+    moved = np.abs(one - other).view(np.uint16).reshape(-1, CHANNELS, REGIONS * BINS).sum(2, dtype=np.uint16)
     return np.asarray((moved / (POINTS * (BINS - 1))).mean(1))
 
 
