@@ -137,11 +137,12 @@ def _add_shots(commands: Any) -> None:
 
 
 def _shots(options: argparse.Namespace) -> int:
-    from vttdata.media import ShotSettings, detect_shots
+    from vttdata.media import ShotSettings, detect_shots, probe
 
     code = _DONE
     for video in options.videos:
         try:
+            probe(video)
             detection = detect_shots(video, ShotSettings(method=options.method), threads=0)
         except MediaError as error:
             code = _INCOMPLETE
