@@ -14,7 +14,6 @@ from typing import ClassVar, Literal
 import pydantic
 
 from vttdata.collect import CollectSettings, list_folder, list_manifest, sweep
-from vttdata.collect.scenes import CAPTIONS
 from vttdata.media.clips import ClipSettings
 from vttdata.media.cut import MediaSettings
 from vttdata.media.filter import FilterSettings
@@ -116,4 +115,4 @@ def _candidates(recipe: Recipe, run: Build) -> Iterable[Candidate]:
 def _captions_file(recipe: Recipe, places: Places) -> Path | None:
     if recipe.captions.file is not None:
         return Path(recipe.captions.file)
-    return places.listed / CAPTIONS if recipe.collect.scenes is not None else None
+    return places.listed / "captions.csv" if recipe.collect.scenes is not None else None

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _UNITS = {
-    "search": "queries",
+    "scenes": "recipe, files",
+    "search": "queries, videos",
+    "found": "videos",
     "shots": "sources, shots",
     "clips": "sources, clips",
     "cut": "clips",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.collect import BREAKER_REASONS, CollectSettings, FetchError, fetch, list_manifest, search
-from vttdata.collect.scenes import MANIFEST, SceneSettings, draw_scenes
+from vttdata.collect.scenes import SceneSettings, draw_scenes
 from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, runtime
 from vttdata.pipeline.stages.items import Places
 from vttdata.records import Candidate, Source
@@ -75,7 +75,7 @@ class DrawScenes(Stage):
     def process(self, item: SceneSettings) -> Iterator[Outcome]:
         """Keep each drawn file as a candidate."""
         draw_scenes(self.folder, item, self.seed)
-        yield from (Kept(candidate) for candidate in list_manifest(self.folder / MANIFEST))
+        yield from (Kept(candidate) for candidate in list_manifest(self.folder / "manifest.csv"))
 
     def intact(self, record: Candidate) -> bool:
         """Ask whether the drawn file is still there."""
