@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,7 +11,6 @@ import pytest
 
 from tests.barcode import Movie, read_video, write_barcode
 from vttdata.errors import MediaError
-from vttdata.media import cut as cutting
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.probe import probe
 from vttdata.records import ClipMedia
@@ -81,7 +81,7 @@ def test_a_damaged_source_is_an_error_and_leaves_nothing(movies: dict[str, Movie
 def test_what_ffmpeg_says_is_passed_on_without_paths(
     movies: dict[str, Movie], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(cutting._ENCODERS, "h264", {"c:v": "nonesuch"})
+    monkeypatch.setitem(sys.modules["vttdata.media.cut"]._ENCODERS, "h264", {"c:v": "nonesuch"})
     with pytest.raises(MediaError, match="Encoder not found") as caught:
         cut_file(movies["30 fps"].path, 1.0, 2.0, tmp_path / "clip.mp4")
     assert caught.value.reason == "cut_failed"
