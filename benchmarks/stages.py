@@ -1,8 +1,8 @@
 """What each stage that reads pictures costs, against a bare decode of the same files, and whether memory stays flat.
 
-Run it alone: ``python benchmarks/stages.py [FILE...]``. Without files it draws films of its own. Every figure is a ratio of
-CPU seconds (user and system) to ``ffmpeg -f null`` on the same file in the same run, one decoder thread each, the median
-of three rounds; the last column is the peak memory of a process that does only this.
+Run it alone: ``python benchmarks/stages.py [FILE...]``. Without files it draws films of its own. Every figure is a
+ratio of CPU seconds (user and system) to ``ffmpeg -f null`` on the same file in the same run, one decoder thread each,
+the median of three rounds; the last column is the peak memory of a process that does only this.
 """
 
 from __future__ import annotations

@@ -62,6 +62,10 @@ class Video:
         """The time of a timestamp of the video stream, in seconds since time zero."""
         base = self.stream.time_base
         exact = pts * base.numerator * _MICRO - self._zero_micros() * base.denominator
+        if self.stream.start_time is not None:
+            own = self.stream.start_time * base.numerator * _MICRO - self._zero_micros() * base.denominator
+            if abs(own) < base.denominator:  # the container's start is this stream's, rounded to microseconds
+                exact -= own
         return float(exact / (base.denominator * _MICRO))
 
     def seek(self, time: float) -> None:
