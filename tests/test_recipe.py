@@ -119,7 +119,8 @@ def test_set_overrides_and_is_checked_like_the_file(folder: Path) -> None:
 def test_setting_one_source_takes_the_others_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     (folder / "videos: #1").mkdir()
-    recipe = load_recipe(str(write(folder, GOOD)), ["collect.folder=videos: #1"]).recipe
+    overrides = ["collect.folder=videos: #1", "collect.sleep_seconds=0"]
+    recipe = load_recipe(str(write(folder, GOOD)), overrides).recipe
     assert recipe.collect.folder == "videos: #1"
     assert recipe.collect.manifest is None
 

@@ -175,7 +175,8 @@ def _override(raw: dict[str, Any], overrides: Sequence[str], model: type[BaseRec
             inner = holder.get(section)
             holder[section] = holder = inner if isinstance(inner, dict) else {}
         holder[name] = value if key in model.paths else _parse(value, f"--set {key}")
-        for rival in model.one_of.get(".".join(sections), frozenset()) - {name}:
+        rivals = model.one_of.get(".".join(sections), frozenset())
+        for rival in rivals - {name} if name in rivals else ():
             holder.pop(rival, None)
 
 
