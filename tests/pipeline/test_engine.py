@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tests.pipeline.toys import Double, Number, Total
@@ -12,6 +13,7 @@ from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.journal import Journal
 from vttdata.pipeline.local import LocalExecutor
 from vttdata.pipeline.stage import HaltError, Stage
+from vttdata.pipeline.tables import write_tables
 
 Run = Callable[..., Table]
 
@@ -173,3 +175,27 @@ def test_a_half_written_part_is_not_taken_for_a_result(run: Run, marks: Path, tm
     again = run(Double(marks), many(8))
     assert [number.value for number in again] == [2 * place for place in range(8)]
     assert again.tally.reused == again.tally.parts - 1
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"id": 1}\n', b"[]\n", b"\xff\xfe"])
+def test_a_part_that_was_damaged_later_is_done_again(run: Run, marks: Path, tmp_path: Path, damage: bytes) -> None:
+    table = run(Double(marks), many(8))
+    (tmp_path / "stages" / "double" / "parts" / f"{table.keys[0]}.jsonl").write_bytes(damage)
+    again = run(Double(marks), many(8))
+    assert [number.value for number in again] == [2 * place for place in range(8)]
+    assert again.tally.reused == again.tally.parts - 1
+
+
+def test_tables_follow_the_results(run: Run, marks: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "stages" / "double"
+    items = numbers("a", "later-1", "odd-1")
+    write_tables(run(Double(marks), items), folder)
+    assert pd.read_parquet(folder / "kept.parquet").source_id.tolist() == ["a"]
+    assert pd.read_parquet(folder / "rejected.parquet").to_dict("records") == [
+        {"source_id": "odd-1", "reason": "odd", "detail": "2 is odd"}
+    ]
+    assert pd.read_parquet(folder / "failed.parquet").reason.tolist() == ["network"]
+    (marks / "ready").touch()
+    write_tables(run(Double(marks), items, retry_failed=True), folder)
+    assert pd.read_parquet(folder / "kept.parquet").source_id.tolist() == ["a", "later-1"]
+    assert pd.read_parquet(folder / "failed.parquet").empty

@@ -5,18 +5,17 @@ The engine decides what is stale and keeps results in the order of the items; an
 
 from __future__ import annotations
 
-import json
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from vttdata.pipeline.journal import Journal, write_json
+from vttdata.pipeline.journal import Journal
 from vttdata.pipeline.parts import Done, Part, PartStore, Tag, cut_into_parts
 from vttdata.pipeline.progress import Progress
 from vttdata.pipeline.stage import Failed, HaltError, Kept, Rejected, Stage
-from vttdata.pipeline.worker import attempt
 
 _CRASHES_IN_A_ROW = 8
 
@@ -134,8 +133,10 @@ class Engine:
         if not stage.whole:
             yield from self._executor.run(stage, tasks)
             return
-        for tag, item in tasks:
-            yield tag, Done(stage.name, stage.count(item), attempt(stage, item), 0.0)
+        for tag, item in tasks:  # nothing to isolate: an error in a whole stage ends the build
+            started = time.monotonic()
+            outcomes = tuple(stage.process(item))
+            yield tag, Done(stage.name, stage.count(item), outcomes, time.monotonic() - started)
 
     def _finish(self, stage: Stage, store: PartStore, work: _Work) -> Table:
         store.keep_only(work.keys)
@@ -143,8 +144,7 @@ class Engine:
         table = Table(stage, store, tuple(work.keys), tally)
         for result in table.results():
             tally.add(result)
-        write_json(self._folder / stage.name / "stage.json", {"fingerprint": stage.fingerprint(), **tally.as_json()})
-        self._journal.note("stage done", **json.loads(json.dumps(tally.as_json())))
+        self._journal.note("stage done", **tally.as_json())
         return table
 
 
@@ -178,7 +178,13 @@ class _Work:
     def _reuse(self, part: Part) -> list[Done | None]:
         if not self._store.has(part.key):
             return [None] * len(part.items)
-        return [result if self._still_good(result) else None for result in self._store.read(part.key)]
+        try:
+            results = list(self._store.read(part.key))
+        except ValueError:  # damaged after it was written, by a failing disk or a curious editor
+            results = []
+        if len(results) != len(part.items):
+            return [None] * len(part.items)
+        return [result if self._still_good(result) else None for result in results]
 
     def _still_good(self, result: Done) -> bool:
         for outcome in result.outcomes:

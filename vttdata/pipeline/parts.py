@@ -84,12 +84,19 @@ class PartStore:
         temporary.replace(self.path(key))
 
     def read(self, key: str) -> Iterator[Done]:
-        """The results of a part, one after the other."""
+        """The results of a part, one after the other.
+
+        Raises:
+            ValueError: when the file is damaged.
+        """
         with self.path(key).open(encoding="utf-8") as stream:
             for line in stream:
-                value = json.loads(line)
-                outcomes = tuple(self._outcome(outcome) for outcome in value["outcomes"])
-                yield Done(value["id"], value["count"], outcomes, value["seconds"])
+                try:
+                    value = json.loads(line)
+                    outcomes = tuple(self._outcome(outcome) for outcome in value["outcomes"])
+                    yield Done(value["id"], value["count"], outcomes, value["seconds"])
+                except (KeyError, TypeError) as error:
+                    raise ValueError(f"{self.path(key)} is damaged") from error
 
     def keep_only(self, keys: Iterable[str]) -> None:
         """Remove every file that does not belong to one of these parts."""

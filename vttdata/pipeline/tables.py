@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,35 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vttdata.pipeline.engine import Table
+from vttdata.pipeline.journal import write_json
 from vttdata.pipeline.stage import Failed, Kept, Rejected
-from vttdata.records import arrow_schema, row
+from vttdata.records import arrow_schema, digest, row
 
 _ROWS_AT_A_TIME = 4096
 
 
 def write_tables(table: Table, folder: Path) -> None:
-    """Write ``kept.parquet``, ``rejected.parquet`` and ``failed.parquet`` of one stage into `folder`."""
+    """Write ``kept.parquet``, ``rejected.parquet`` and ``failed.parquet`` of one stage into `folder`.
+
+    ``stage.json``, written last, says which results they hold; where it says so already, nothing is written.
+    """
+    tally = table.tally
+    state = {"results": digest([table.keys, tally.kept, tally.rejected, tally.failed])}
+    if tally.reused == tally.parts and _read(folder / "stage.json") == state:
+        return
+    (folder / "stage.json").unlink(missing_ok=True)
+    _write_all(table, folder)
+    write_json(folder / "stage.json", state)
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def _write_all(table: Table, folder: Path) -> None:
     id_field = pa.field(table.stage.id_column, pa.string())
     texts = [pa.field(name, pa.string()) for name in ("reason", "detail")]
     _write(folder / "kept.parquet", arrow_schema(table.stage.output), (row(record) for record in table))
