@@ -43,7 +43,9 @@ class Recipe(BaseRecipe):
     }
     one_of: ClassVar[dict[str, frozenset[str]]] = {"collect": frozenset({"folder", "manifest", "search", "scenes"})}
 
-    collect: CollectSettings
+    collect: CollectSettings = pydantic.Field(
+        description="one of folder, manifest, search or scenes, such as --set collect.folder=VIDEOS"
+    )
     filter: FilterSettings = FilterSettings()
     shots: ShotSettings = ShotSettings()
     clips: ClipSettings = ClipSettings()
@@ -82,9 +84,8 @@ def build(recipe: Recipe, run: Build) -> None:
     captions_file = _captions_file(recipe, places)
     captions = None
     if captions_file is not None:
-        captions = run.stage(
-            CleanCaptions(recipe.captions), raw_captions(captions_file, recipe.captions, clips, sources)
-        )
+        written = raw_captions(captions_file, recipe.captions, clips, sources)
+        captions = run.stage(CleanCaptions(recipe.captions), written, may_be_empty=True)
         clips = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
     split = run.stage(Split(recipe.split, recipe.seed), clips)
 

@@ -6,6 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("no wall clock", deadline=None)
+settings.load_profile("no wall clock")
 
 _BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared"
 

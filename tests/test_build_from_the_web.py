@@ -77,8 +77,7 @@ def test_rate_limits_stop_the_run_politely_and_it_goes_on_later(server: MediaSer
 def test_given_spans_become_the_clips(server: MediaServer, tmp_path: Path) -> None:
     url = server.url("/good.mp4")
     (tmp_path / "links.csv").write_text(
-        "url,id,start,end,video_id\n"
-        f"{url},one,0.5,1.5,clip-a\n{url},one,1.5,3.2,clip-b\n{url},one,1.5,9,clip-c\n"
+        f"url,id,start,end,video_id\n{url},one,0.5,1.5,clip-a\n{url},one,1.5,3.2,clip-b\n{url},one,1.5,9,clip-c\n"
     )
     done = build(tmp_path / "out", f"collect.manifest={tmp_path / 'links.csv'}", *QUICK, recipe="own-list")
     assert done.returncode == 0, done.stderr

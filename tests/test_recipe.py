@@ -114,6 +114,7 @@ def test_set_overrides_and_is_checked_like_the_file(folder: Path) -> None:
     assert "clips.max_second:" in sentence(path, "clips.max_second=20")
     assert "KEY=VALUE" in sentence(path, "clips.max_seconds")
     assert "KEY=VALUE" in sentence(path, ".x=3")
+    assert "made for its builder" in sentence(path, "builder=other")
 
 
 def test_setting_one_source_takes_the_others_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,8 +133,8 @@ def test_an_unknown_recipe_names_the_packaged_ones() -> None:
 
 @pytest.mark.parametrize("name", sorted(packaged.recipes()))
 def test_every_packaged_recipe_is_right_and_says_what_it_is(name: str, folder: Path) -> None:
-    manifest = [f"collect.manifest={folder / 'sources.csv'}"] if name == "own-list" else []
-    loaded = load_recipe(name, manifest)
+    own = {"own-list": [f"collect.manifest={folder / 'sources.csv'}"], "own-folder": [f"collect.folder={folder}"]}
+    loaded = load_recipe(name, own.get(name, []))
     assert loaded.recipe.name == f"vttdata/{name}"
     assert packaged.recipes()[name].read_text().startswith("# ")
 

@@ -14,7 +14,7 @@ import vttdata
 from vttdata.errors import MediaError, VttdataError
 
 _DONE, _INCOMPLETE, _BAD_INPUT, _INTERRUPTED = 0, 1, 2, 130
-_EXIT_CODES = "Exit codes: 0 done; 1 not all of it could be done; 2 bad usage, recipe or input; 3 an audit found leaks."
+_EXIT_CODES = "Exit codes: 0 done; 1 not all of it could be done; 2 bad usage, recipe or input."
 
 
 class _Parser(argparse.ArgumentParser):
@@ -73,8 +73,7 @@ def _add_build(commands: Any) -> None:
         help="turn a recipe into a dataset",
         description="Turn a recipe into a build folder with a dataset. Stopped at any moment, the same command goes on "
         "where it was; after a change in the recipe, only what the change touches is done again.",
-        epilog="Example: vttdata build msrvtt-folder --set collect.folder=videos --set captions.file=captions.csv "
-        "--out my-benchmark",
+        epilog="Example: vttdata build own-folder --set collect.folder=VIDEOS --set name=me/street --out street",
     )
     parser.add_argument("recipe", metavar="RECIPE", help="a YAML file, or a packaged recipe's name")
     parser.add_argument("--out", metavar="DIR", type=Path, help="build folder (default: $VTTDATA_HOME/<recipe's name>)")
@@ -85,10 +84,16 @@ def _add_build(commands: Any) -> None:
         default=[],
         help="override a recipe key, such as clips.max_seconds=20; may be repeated",
     )
-    parser.add_argument("--workers", metavar="N", type=_positive, default=os.cpu_count() or 1, help="worker processes")
-    parser.add_argument("--engine", choices=["local"], default="local", help="where stages run")
+    parser.add_argument(
+        "--workers",
+        metavar="N",
+        type=_positive,
+        default=os.cpu_count() or 1,
+        help="worker processes (default: one a core)",
+    )
+    parser.add_argument("--engine", choices=["local"], default="local", help="where stages run (default: local)")
     parser.add_argument("--retry-failed", action="store_true", help="try again what failed and may succeed now")
-    parser.add_argument("--quiet", action="store_true", help="no progress, only the final table")
+    parser.add_argument("--quiet", action="store_true", help="show no progress, only the table")
     parser.set_defaults(run=_build)
 
 
@@ -107,19 +112,20 @@ def _build(options: argparse.Namespace) -> int:
     except ImportError as error:
         raise VttdataError(f"Building needs more than loading: pip install 'vttdata[build]' ({error}).") from error
     from vttdata.loading import home
-    from vttdata.report.attrition import attrition_text
+    from vttdata.report.attrition import HEADER, stage_text
 
     loaded = load_recipe(options.recipe, options.set)
     folder = options.out or home() / loaded.recipe.name
     executor = LocalExecutor(options.workers)
-    with open_build(folder, loaded, executor, retry_failed=options.retry_failed, quiet=options.quiet) as build:
+    flags = {"retry_failed": options.retry_failed, "quiet": options.quiet}
+    with open_build(folder, loaded, executor, lambda stage: print(stage_text(stage), flush=True), **flags) as build:
+        print(HEADER, flush=True)
         loaded.builder.build(loaded.recipe, build)
-        account = build.describe("complete")
+        build.describe("complete")
         failures = build.too_many_failures()
-    print(attrition_text(account["stages"]))
     print(f"\n{loaded.recipe.name} {loaded.recipe.version} is in {folder / 'dataset'}")
     if failures:
-        print(f"vttdata: {failures} See {folder / 'stages'}.", file=sys.stderr)
+        print(f"vttdata: {failures}", file=sys.stderr)
     return _INCOMPLETE if failures else _DONE
 
 
@@ -172,7 +178,9 @@ def _detection_json(video: Path, detection: Any) -> dict[str, Any]:
 
 
 def _detection_text(video: Path, detection: Any) -> str:
-    head = f"{video}: {len(detection.shots)} shots, {detection.frames} frames, {detection.seconds:.3f} s"
+    number = len(detection.shots)
+    plural = "" if number == 1 else "s"
+    head = f"{video}: {number} shot{plural}, {detection.frames} frames, {detection.seconds:.3f} s"
     lines = [
         f"{shot.start:>10.3f} {shot.end:>10.3f} {shot.first_frame:>7} {shot.last_frame:>7}  {shot.transition}"
         for shot in detection.shots

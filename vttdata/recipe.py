@@ -14,7 +14,7 @@ import re
 import types
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
+from typing import Any, ClassVar, Literal, get_args, get_type_hints
 
 import pydantic
 import yaml
@@ -48,9 +48,9 @@ class BaseRecipe(pydantic.BaseModel):
     one_of: ClassVar[dict[str, frozenset[str]]] = {}
     """Sections, and the keys in them that exclude each other: giving one in ``--set`` takes the others out."""
 
-    name: Annotated[str, pydantic.StringConstraints(pattern=_NAME)]
+    name: str = pydantic.Field(pattern=_NAME, description="owner/name, such as me/street")
     builder: str
-    version: Annotated[str, pydantic.StringConstraints(pattern=r"^\d+\.\d+\.\d+$")] = "1.0.0"
+    version: str = pydantic.Field("1.0.0", pattern=r"^\d+\.\d+\.\d+$", description="a text such as 1.0.0")
     seed: Count = 0
     licence: str = "unknown"
     language: str = "en"
@@ -147,7 +147,7 @@ def _read_yaml(file: Path) -> dict[str, Any]:
 
 
 def _builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
-    name = str(raw.get("builder"))
+    name = str(raw.get("builder", ""))
     known = packaged.builders()
     path = known.get(name) or (file.parent / name if name.endswith(".py") else None)
     if path is None or not path.is_file():
@@ -169,6 +169,8 @@ def _override(raw: dict[str, Any], overrides: Sequence[str], model: type[BaseRec
         key, equals, value = text.partition("=")
         if not equals or not all(key.split(".")):
             raise VttdataError(f"--set {text}: KEY=VALUE is expected, such as clips.max_seconds=20.")
+        if key == "builder":
+            raise VttdataError("--set builder: a recipe is made for its builder; copy the recipe to change it.")
         holder = raw
         *sections, name = key.split(".")
         for section in sections:
@@ -206,8 +208,12 @@ def _describe(key: str, problem: Any, model: type[BaseRecipe]) -> str:
     if problem["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
         *place, name = key.split(".")
         return f"{key}: there is no such key; allowed are {_options(name, _keys_at(model, place))}."
+    field = model.model_fields.get(key)
+    wanted = field.description if field else None
     if problem["type"] in {"missing", "missing_argument"}:
-        return f"{key}: is missing and has no default."
+        return f"{key}: is missing; it should be {wanted}." if wanted else f"{key}: is missing and has no default."
+    if wanted and problem["type"].startswith("string"):
+        return f"{key}: found {json.dumps(problem['input'])}; it should be {wanted}."
     allowed, shoulds = _SHOULD.subn("it should", problem["msg"].removeprefix("Value error, "))
     if not shoulds:
         return f"{key}: {allowed.rstrip('.')}."

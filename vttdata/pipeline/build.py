@@ -5,17 +5,17 @@ from __future__ import annotations
 import errno
 import importlib.metadata
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import vttdata
+from vttdata.errors import VttdataError
 from vttdata.media.ffmpeg import ffmpeg_version
 from vttdata.pipeline.engine import Engine, Executor, Table
 from vttdata.pipeline.journal import Journal, locked, write_json
-from vttdata.pipeline.progress import say
 from vttdata.pipeline.stage import HaltError, Stage
 from vttdata.pipeline.tables import write_tables
 from vttdata.recipe import Loaded
@@ -31,6 +31,7 @@ class Build:
     Fields:
         folder: the build folder.
         loaded: the recipe.
+        tell: is called with each finished stage's entry of ``build.json``.
         tables: the finished stages, in order.
     """
 
@@ -38,7 +39,7 @@ class Build:
     loaded: Loaded
     engine: Engine
     journal: Journal
-    quiet: bool
+    tell: Callable[[dict[str, Any]], None]
     tables: list[Table] = field(default_factory=list)
 
     @property
@@ -52,19 +53,23 @@ class Build:
         path.mkdir(parents=True, exist_ok=True)
         return path
 
-    def stage(self, stage: Stage, items: Iterable[Any], total: int | None = None) -> Table:
-        """Bring a stage up to date and describe it in a line, in its tables and in ``build.json``."""
+    def stage(
+        self, stage: Stage, items: Iterable[Any], total: int | None = None, *, may_be_empty: bool = False
+    ) -> Table:
+        """Bring a stage up to date, write its tables, and tell what became of its items.
+
+        Raises:
+            VttdataError: when nothing is left and that is not allowed.
+        """
         table = self.engine.run(stage, items, total)
         write_tables(table, self.folder / "stages" / stage.name)
         self.tables.append(table)
         self.describe("running")
-        self.say(_line(table))
+        self.tell(table.tally.as_json())
+        if not table.tally.kept and not may_be_empty:
+            where = self.folder / "stages" / stage.name
+            raise VttdataError(f"Nothing is left after stage '{stage.name}'; {where} holds each item with its reason.")
         return table
-
-    def say(self, text: str) -> None:
-        """Tell the user something, unless asked to be quiet."""
-        if not self.quiet:
-            say(text)
 
     def describe(self, status: str) -> dict[str, Any]:
         """Write ``build.json``, the machine-readable account of this build, and return it."""
@@ -87,7 +92,11 @@ class Build:
         for table in self.tables:
             failed, taken = table.tally.failed.total(), table.tally.taken
             if taken and failed / taken > allowed:
-                return f"Stage '{table.tally.name}': {failed} of {taken} items failed; the recipe allows {allowed:.0%}."
+                where = self.folder / "stages" / table.tally.name / "failed.parquet"
+                return (
+                    f"The dataset is there, but in stage '{table.tally.name}' {failed} of {taken} items failed and the "
+                    f"recipe allows {allowed:.0%} (max_failed); {where} holds each with its reason."
+                )
         return None
 
 
@@ -97,17 +106,15 @@ def tools() -> dict[str, str]:
     return versions | {name: importlib.metadata.version(name) for name in _TOOLS}
 
 
-def _line(table: Table) -> str:
-    tally = table.tally
-    lost = [f"{number} {reason}" for reason, number in sorted((tally.rejected + tally.failed).items())]
-    aside = f"  ({', '.join(lost)})" if lost else ""
-    done_before = "  unchanged" if tally.parts and tally.reused == tally.parts else ""
-    return f"{tally.name:<11}{tally.taken:>8} in {tally.kept:>8} kept{aside}{done_before}"
-
-
 @contextmanager
 def open_build(
-    folder: Path, loaded: Loaded, executor: Executor, *, retry_failed: bool = False, quiet: bool = False
+    folder: Path,
+    loaded: Loaded,
+    executor: Executor,
+    tell: Callable[[dict[str, Any]], None],
+    *,
+    retry_failed: bool = False,
+    quiet: bool = False,
 ) -> Iterator[Build]:
     """Hold a build folder; ends all workers at the end, whatever happened.
 
@@ -122,7 +129,7 @@ def open_build(
             journal.note("build", recipe=loaded.recipe.name, sha256=loaded.sha256, vttdata=vttdata.__version__)
             engine = Engine(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet)
             try:
-                yield Build(folder, loaded, engine, journal, quiet)
+                yield Build(folder, loaded, engine, journal, tell)
             finally:
                 executor.close()
     except OSError as error:

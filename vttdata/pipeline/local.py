@@ -18,6 +18,7 @@ from typing import Any
 
 from vttdata.pipeline.parts import Done, Tag
 from vttdata.pipeline.stage import Failed, HaltError, Stage
+from vttdata.pipeline.worker import READY
 
 Task = tuple[Tag, Any]
 
@@ -39,16 +40,26 @@ class _Worker:
         )
         theirs.close()
         self.task: Task | None = None
+        self.started = False
+        self._limit: float | None = None
         self.deadline = float("inf")
         self.connection.send(stage)
 
     def give(self, stage: Stage, task: Task) -> None:
         """Hand over the next item."""
-        limit = stage.seconds_limit(task[1])
         self.task = task
-        self.deadline = time.monotonic() + limit if limit else float("inf")
+        self._limit = stage.seconds_limit(task[1])
+        self._start_clock()
         with contextlib.suppress(BrokenPipeError):
             self.connection.send((task[1],))
+
+    def has_started(self) -> None:
+        """The process is up and at its first item: from now on the clock runs."""
+        self.started = True
+        self._start_clock()
+
+    def _start_clock(self) -> None:
+        self.deadline = time.monotonic() + self._limit if self._limit and self.started else float("inf")
 
     def release(self) -> Task:
         """The task it was busy with; it is idle now."""
@@ -96,7 +107,9 @@ class LocalExecutor:
             ready = wait([worker.connection for worker in busy], timeout if timeout != float("inf") else None)
             for worker in busy:
                 if worker.connection in ready:
-                    yield self._collect(stage, worker)
+                    result = self._collect(stage, worker)
+                    if result is not None:
+                        yield result
                 elif time.monotonic() >= worker.deadline:
                     yield self._lose(stage, worker, "timeout", "the wall-clock limit for one item was exceeded")
 
@@ -127,11 +140,15 @@ class LocalExecutor:
                 self._pool.append(idle)
             idle.give(stage, task)
 
-    def _collect(self, stage: Stage, worker: _Worker) -> tuple[Tag, Done]:
+    def _collect(self, stage: Stage, worker: _Worker) -> tuple[Tag, Done] | None:
         try:
-            answer, seconds = worker.connection.recv()
+            message = worker.connection.recv()
         except (EOFError, ConnectionResetError):
             return self._lose(stage, worker, "crashed", f"the worker process died ({worker.last_words()})")
+        if message == READY:
+            worker.has_started()
+            return None
+        answer, seconds = message
         if isinstance(answer, HaltError):
             raise answer
         tag, item = worker.release()

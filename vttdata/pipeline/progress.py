@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from types import TracebackType
 from typing import Any, Self
@@ -10,6 +11,8 @@ from typing import Any, Self
 from tqdm import tqdm
 
 _LINE_EVERY_SECONDS = 10.0
+_KNOWN = "{desc} {n_fmt:>7} of {total_fmt} |{bar:30}| {elapsed}<{remaining}{postfix}"
+_UNKNOWN = "{desc} {n_fmt:>7} {elapsed}{postfix}"
 
 
 class Progress:
@@ -20,8 +23,12 @@ class Progress:
         self._count = self._failed = self._rejected = 0
         self._said = time.monotonic()
         self._bar: tqdm[Any] | None = None
+        self._over = threading.Event()
         if sys.stderr.isatty() and not quiet:
-            self._bar = tqdm(total=total, desc=f"{label:<11}", unit="", leave=False, dynamic_ncols=True)
+            shape = _KNOWN if total else _UNKNOWN
+            self._bar = tqdm(total=total, desc=f"{label:<11}", bar_format=shape, leave=False, dynamic_ncols=True)
+            self._ticker = threading.Thread(target=self._tick, daemon=True)
+            self._ticker.start()
 
     def advance(self, *, rejected: int = 0, failed: int = 0) -> None:
         """One more item is done."""
@@ -41,8 +48,15 @@ class Progress:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._over.set()
         if self._bar is not None:
+            self._ticker.join()
             self._bar.close()
+
+    def _tick(self) -> None:
+        """Let the clock go on while one long item is at work."""
+        while self._bar is not None and not self._over.wait(1.0):
+            self._bar.refresh()
 
 
 def say(text: str) -> None:

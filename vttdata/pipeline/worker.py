@@ -18,6 +18,9 @@ from vttdata.errors import VttdataError
 from vttdata.pipeline.stage import Failed, HaltError, Outcome, Stage
 from vttdata.process import die_with_parent
 
+READY = "ready"
+"""The first message of a worker: importing is over."""
+
 _STOP_THE_BUILD = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
 
 
@@ -47,6 +50,7 @@ def attempt(stage: Stage, item: Any) -> tuple[Outcome, ...]:
 def serve(connection: Connection) -> None:
     """Answer messages until the connection closes: a `Stage` replaces the stage, `(item,)` is processed."""
     stage: Stage | None = None
+    connection.send(READY)
     while True:
         try:
             message = connection.recv()

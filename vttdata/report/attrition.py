@@ -18,6 +18,10 @@ _UNITS = {
 }
 
 
+HEADER = f"{'stage':<11} {'of':<15} {'in':>7} {'kept':>7}  rejected and failed"
+"""Stands above the lines of `stage_text`."""
+
+
 def attrition_rows(stages: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, int, int, str]]:
     """One row a stage: name, what is counted, in, kept, and the losses by reason in words.
 
@@ -25,22 +29,19 @@ def attrition_rows(stages: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, 
         stages: the ``stages`` of ``build.json``.
     """
     return [
-        (stage["name"], _UNITS.get(stage["name"], "sources"), stage["in"], stage["kept"], _losses(stage))
+        (stage["name"], _UNITS.get(stage["name"], "sources"), stage["in"], stage["kept"], losses(stage))
         for stage in stages
     ]
 
 
-def attrition_text(stages: Sequence[Mapping[str, Any]]) -> str:
-    """The table as aligned text."""
-    lines = [f"{'stage':<11} {'of':<15} {'in':>7} {'kept':>7}  rejected and failed"]
-    lines += [
-        f"{name:<11} {unit:<15} {taken:>7} {kept:>7}  {losses}".rstrip()
-        for name, unit, taken, kept, losses in attrition_rows(stages)
-    ]
-    return "\n".join(lines)
+def stage_text(stage: Mapping[str, Any]) -> str:
+    """One stage as an aligned line."""
+    ((name, unit, taken, kept, lost),) = attrition_rows([stage])
+    return f"{name:<11} {unit:<15} {taken:>7} {kept:>7}  {lost}".rstrip()
 
 
-def _losses(stage: Mapping[str, Any]) -> str:
+def losses(stage: Mapping[str, Any]) -> str:
+    """What a stage did not keep, by reason, in words."""
     rejected = [f"{number} {reason}" for reason, number in stage["rejected"].items()]
     failed = [f"{number} failed: {reason}" for reason, number in stage["failed"].items()]
     return ", ".join(rejected + failed)
