@@ -6,11 +6,17 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 .PHONY: demo test lint bench clean
 
 demo: .venv/build-ready
-	VTTDATA_HOME=build $(BIN)/vttdata build demo
+	$(BIN)/vttdata build demo
 	@echo
-	VTTDATA_HOME=build $(BIN)/vttdata stats vttdata/demo
+	$(BIN)/vttdata stats vttdata/demo
 	@echo
-	VTTDATA_HOME=build $(BIN)/python -c "from vttdata import load_dataset; print(load_dataset('vttdata/demo')['train'][0])"
+	@$(BIN)/python -c "import datasets; datasets.disable_progress_bars(); \
+	from vttdata import load_dataset; clip = load_dataset('vttdata/demo')['train'][0]; \
+	print('load_dataset(\"vttdata/demo\")[\"train\"][0]:', clip['video'], *clip['captions'][:3], sep='\n  ')"
+	@echo
+	@echo 'To go on from here: . .venv/bin/activate; export VTTDATA_HOME=$(VTTDATA_HOME)'
+
+demo: export VTTDATA_HOME = $(CURDIR)/build
 
 test: .venv/dev-ready
 	$(BIN)/python -m pytest
@@ -31,9 +37,11 @@ clean:
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "python3 has no venv module: install the python3-venv package"; exit 1; }
 
 .venv/build-ready: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[build]'
+	@echo 'Installing into .venv; this takes about half a minute.'
+	@$(BIN)/python -m pip install --quiet --editable '.[build]'
 	@touch $@
 
 .venv/dev-ready: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@echo 'Installing into .venv; this takes about half a minute.'
+	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@ .venv/build-ready

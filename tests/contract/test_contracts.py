@@ -1,0 +1,74 @@
+"""What holds for every builder, every recipe section, every record and every stage."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+
+import vttdata.pipeline.stages
+from vttdata import packaged, records
+from vttdata.pipeline.stage import Stage
+from vttdata.recipe import BaseRecipe
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORDS = [records.Candidate, records.Source, records.Shot, records.Clip, records.Caption]
+
+
+def stages() -> list[type[Stage]]:
+    for module in pkgutil.iter_modules(vttdata.pipeline.stages.__path__):
+        importlib.import_module(f"vttdata.pipeline.stages.{module.name}")
+    return sorted(Stage.__subclasses__(), key=lambda stage: stage.__name__)
+
+
+OURS = [stage for stage in stages() if stage.__module__.startswith("vttdata.")]
+
+
+def sections(settings: Any) -> dict[str, Any]:
+    return {field.name: field for field in dataclasses.fields(settings)}
+
+
+@pytest.mark.parametrize("name", sorted(packaged.builders()))
+def test_a_builder_has_a_recipe_class_and_a_build_function(name: str) -> None:
+    builder = packaged.load_builder(packaged.builders()[name])
+    assert issubclass(builder.Recipe, BaseRecipe)
+    assert callable(builder.build)
+    assert builder.__doc__
+
+
+@pytest.mark.parametrize("name", sorted(packaged.builders()))
+def test_every_key_of_a_recipe_is_documented(name: str) -> None:
+    text = (ROOT / "docs" / "recipe.md").read_text()
+    recipe = packaged.load_builder(packaged.builders()[name]).Recipe
+    for key, field in recipe.model_fields.items():
+        assert f"`{key}`" in text, key
+        if dataclasses.is_dataclass(field.annotation):
+            for inner in dataclasses.fields(field.annotation):
+                assert f"`{inner.name}`" in text, f"{key}.{inner.name}"
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_a_record_is_frozen_and_has_features(record: type) -> None:
+    assert record.__dataclass_params__.frozen
+    assert isinstance(records.features(record), datasets.Features)
+    assert record.__doc__
+
+
+@pytest.mark.parametrize("stage", OURS, ids=lambda stage: stage.__name__)
+def test_a_stage_is_a_frozen_dataclass_that_says_what_it_is(stage: type[Stage]) -> None:
+    assert dataclasses.is_dataclass(stage)
+    assert stage.__dataclass_params__.frozen
+    assert stage.name.isidentifier()
+    assert dataclasses.is_dataclass(stage.output)
+    assert stage.id_column in {"source_id", "video_id"}
+    assert stage.__doc__
+
+
+def test_no_two_stages_share_a_name() -> None:
+    names = [stage.name for stage in OURS]
+    assert len(set(names)) == len(names) >= 12
