@@ -1,4 +1,4 @@
-"""vttdata: build, audit, publish and load video-to-text benchmarks that can be trusted."""
+"""vttdata: build and load video-to-text benchmarks that can be trusted."""
 
 from __future__ import annotations
 

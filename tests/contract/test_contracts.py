@@ -6,7 +6,6 @@ import dataclasses
 import importlib
 import pkgutil
 from pathlib import Path
-from typing import Any
 
 import datasets
 import pytest
@@ -27,10 +26,6 @@ def stages() -> list[type[Stage]]:
 
 
 OURS = [stage for stage in stages() if stage.__module__.startswith("vttdata.")]
-
-
-def sections(settings: Any) -> dict[str, Any]:
-    return {field.name: field for field in dataclasses.fields(settings)}
 
 
 @pytest.mark.parametrize("name", sorted(packaged.builders()))
