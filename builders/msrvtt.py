@@ -7,6 +7,7 @@ Where the paper had people choose clips by eye, a deterministic rule chooses her
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -14,6 +15,7 @@ from typing import ClassVar, Literal
 import pydantic
 
 from vttdata.collect import CollectSettings, list_folder, list_manifest, sweep
+from vttdata.errors import VttdataError
 from vttdata.media.clips import ClipSettings
 from vttdata.media.cut import MediaSettings
 from vttdata.media.filter import FilterSettings
@@ -29,7 +31,7 @@ from vttdata.publish.package import package
 from vttdata.recipe import BaseRecipe
 from vttdata.records import Candidate, digest
 from vttdata.split import SplitSettings
-from vttdata.text.captions import CaptionSettings
+from vttdata.text.captions import CaptionSettings, read_captions
 
 
 class Recipe(BaseRecipe):
@@ -42,6 +44,7 @@ class Recipe(BaseRecipe):
         "captions.file": "file",
     }
     one_of: ClassVar[dict[str, frozenset[str]]] = {"collect": frozenset({"folder", "manifest", "search", "scenes"})}
+    secrets: ClassVar[frozenset[str]] = frozenset({"collect.cookies", "collect.cookies_from_browser", "collect.proxy"})
 
     collect: CollectSettings = pydantic.Field(
         description="one of folder, manifest, search or scenes, such as --set collect.folder=VIDEOS"
@@ -63,23 +66,27 @@ class Recipe(BaseRecipe):
 
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
+    _check_inputs(recipe, run)
     places = Places(_listed_folder(recipe.collect, run), run.media("sources"))
-
+    decoder, encoder = f"av {run.tools['av']}", f"ffmpeg {run.tools['ffmpeg']}"
     sweep(places.fetched)
 
-    listed = _candidates(recipe, run)
+    listed = _candidates(recipe, run, encoder)
     collected = run.stage(Fetch(recipe.collect.max_height, recipe.collect, places), listed)
     probed = run.stage(ProbeSources(places), collected, len(collected))
     unique = run.stage(Duplicates(), probed)
     screened = run.stage(Screen(recipe.filter), unique, len(unique))
-    measured = run.stage(MeasureSources(places), screened, len(screened))
+    measured = run.stage(MeasureSources(decoder, places), screened, len(screened))
     sources = run.stage(Filter(recipe.filter), measured, len(measured))
 
-    shots = run.stage(Shots(recipe.shots, places), sources, len(sources))
+    shots = run.stage(Shots(recipe.shots, decoder, places), sources, len(sources))
     clips = run.stage(Clips(recipe.clips), with_shots(sources, shots), len(sources))
-    cutting = Cut(recipe.media, places, run.media("clips", digest(recipe.media)[:12]))
+    media = None
     if recipe.media.keep == "files":
-        clips = run.stage(cutting, with_source(clips, sources), len(clips))
+        media = run.media("clips", digest([recipe.media, encoder])[:12])
+        clips = run.stage(Cut(recipe.media, encoder, places, media), with_source(clips, sources), len(clips))
+        keep_only(media, {f"{clip.video_id}.mp4" for clip in clips})
+        keep_only(media.parent, {media.name})
 
     captions_file = _captions_file(recipe, places)
     captions = None
@@ -89,9 +96,19 @@ def build(recipe: Recipe, run: Build) -> None:
         clips = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
     split = run.stage(Split(recipe.split, recipe.seed), clips)
 
-    media = cutting.folder if recipe.media.keep == "files" else None
     package(run, split, captions or (), sources, recipe.split, media)
-    keep_only(run.media("clips"), [cutting.folder.name])
+
+
+def _check_inputs(recipe: Recipe, run: Build) -> None:
+    """Find out before any work what would end the build after hours."""
+    folder = recipe.collect.folder
+    if folder is not None and run.folder.resolve().is_relative_to(Path(folder).resolve()):
+        raise VttdataError(
+            f"The build folder {run.folder} lies inside collect.folder {folder}, so its clips would become sources; "
+            "name another place with --out."
+        )
+    if recipe.captions.file is not None:
+        deque(read_captions(Path(recipe.captions.file), recipe.captions), maxlen=0)
 
 
 def _listed_folder(collect: CollectSettings, run: Build) -> Path:
@@ -100,7 +117,7 @@ def _listed_folder(collect: CollectSettings, run: Build) -> Path:
     return Path(collect.manifest).parent if collect.manifest is not None else run.media("scenes")
 
 
-def _candidates(recipe: Recipe, run: Build) -> Iterable[Candidate]:
+def _candidates(recipe: Recipe, run: Build, encoder: str) -> Iterable[Candidate]:
     collect = recipe.collect
     if collect.folder is not None:
         return list_folder(Path(collect.folder))
@@ -110,7 +127,7 @@ def _candidates(recipe: Recipe, run: Build) -> Iterable[Candidate]:
         queries = [Query(category, query) for category, texts in collect.search.queries.items() for query in texts]
         results = run.stage(Search(collect.search.engine, collect.search.per_query, collect), queries, len(queries))
         return run.stage(Found(), results)
-    return run.stage(DrawScenes(recipe.seed, run.media("scenes")), [collect.scenes])
+    return run.stage(DrawScenes(recipe.seed, encoder, run.media("scenes")), [collect.scenes])
 
 
 def _captions_file(recipe: Recipe, places: Places) -> Path | None:

@@ -251,7 +251,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(videos: Path, tmp_path:
     assert "Read-only" in done.stderr
 
 
-def test_a_lost_or_damaged_clip_file_is_cut_again(videos: Path, tmp_path: Path) -> None:
+def test_a_lost_clip_file_is_cut_again_and_a_changed_one_never_shipped(videos: Path, tmp_path: Path) -> None:
     settings = [f"collect.folder={videos}", *LOOSE, "filter.max_frozen=1.0"]
     assert build(tmp_path, *settings).returncode == 0
     clip = next(tmp_path.glob("media/clips/*/*.mp4"))
@@ -259,6 +259,80 @@ def test_a_lost_or_damaged_clip_file_is_cut_again(videos: Path, tmp_path: Path) 
     clip.unlink()
     assert build(tmp_path, *settings).returncode == 0
     assert clip.read_bytes() == whole
+    clip.unlink()
+    clip.write_bytes(whole[:-100] + bytes(100))
+    done = build(tmp_path, *settings)
+    assert done.returncode == 2
+    assert f"{clip.name}: the clip's content has changed" in done.stderr
+    clip.unlink()
+    assert build(tmp_path, *settings).returncode == 0
+    assert clip.read_bytes() == whole
+
+
+def test_only_a_new_empty_or_own_folder_becomes_a_build(videos: Path, tmp_path: Path) -> None:
+    settings = [f"collect.folder={videos}", *LOOSE]
+    thesis = tmp_path / "mine" / "media" / "clips" / "thesis.txt"
+    thesis.parent.mkdir(parents=True)
+    thesis.write_text("three years of work")
+    for folder, word in ((tmp_path / "mine", "something else"), (thesis, "cannot be"), (thesis / "x", "cannot be")):
+        done = build(folder, *settings)
+        assert done.returncode == 2
+        assert word in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert thesis.read_text() == "three years of work"
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["media"]
+
+
+def test_a_build_inside_the_listed_folder_is_refused(videos: Path) -> None:
+    done = build(videos / "out", f"collect.folder={videos}", *LOOSE)
+    assert done.returncode == 2
+    assert "lies inside collect.folder" in done.stderr
+    shutil.rmtree(videos / "out")
+
+
+def test_a_bad_caption_table_is_found_before_any_work(videos: Path, tmp_path: Path) -> None:
+    (tmp_path / "captions.csv").write_text("clip,words\na,b c\n")
+    done = build(tmp_path / "out", f"collect.folder={videos}", *LOOSE, f"captions.file={tmp_path / 'captions.csv'}")
+    assert done.returncode == 2
+    assert "captions.csv" in done.stderr
+    assert not (tmp_path / "out" / "stages").exists()
+    assert json.loads((tmp_path / "out" / "build.json").read_text())["status"] == "stopped"
+
+
+def test_when_nothing_is_left_the_user_learns_where_and_the_old_dataset_stays(videos: Path, tmp_path: Path) -> None:
+    settings = [f"collect.folder={videos}", *LOOSE, "filter.max_frozen=1.0"]
+    assert build(tmp_path, *settings).returncode == 0
+    done = build(tmp_path, *settings, "filter.min_height=1000")
+    assert done.returncode == 2
+    assert "Nothing is left after stage 'screen'" in done.stderr
+    assert "still that of an earlier build" in done.stderr
+    assert "4 too_small" in done.stdout
+    assert (tmp_path / "dataset" / "README.md").is_file()
+
+
+def test_a_build_says_with_which_settings_and_tools_it_was_made(videos: Path, tmp_path: Path) -> None:
+    (tmp_path / "cookies.txt").write_text("secret")
+    cookies = f"collect.cookies={tmp_path / 'cookies.txt'}"
+    assert build(tmp_path / "out", f"collect.folder={videos}", *LOOSE, cookies).returncode == 0
+    told = json.loads((tmp_path / "out" / "build.json").read_text())
+    assert told["status"] == "complete"
+    assert told["settings"]["clips"] == {"min_seconds": 2.0, "max_seconds": 30.0, "per_source": 3}
+    assert told["settings"]["collect"]["cookies"] is None
+    assert {"ffmpeg", "av", "yt-dlp"} <= set(told["tools"])
+
+
+def test_the_place_of_the_videos_leaves_no_trace_in_the_dataset(videos: Path, tmp_path: Path) -> None:
+    for place in ("here", "there"):
+        shutil.copytree(videos, tmp_path / place)
+        rows = [str(tmp_path / place / path.name) for path in sorted(videos.glob("*.mp4"))]
+        (tmp_path / f"{place}.csv").write_text("\n".join(["path", *rows]) + "\n")
+        listed = f"collect.manifest={tmp_path / place}.csv"
+        assert build(tmp_path / f"{place}-out", listed, *LOOSE, recipe="own-list").returncode == 0
+    found = [
+        {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        for folder in (tmp_path / "here-out" / "dataset", tmp_path / "there-out" / "dataset")
+    ]
+    assert found[0] == found[1]
 
 
 def test_without_media_nothing_is_cut(videos: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.collect.media_server import MediaServer, serving
-from tests.test_build import LOOSE, account, build, film
+from tests.test_build import LOOSE, account, build, film, vttdata
 
 QUICK = [
     *LOOSE,
@@ -72,6 +72,25 @@ def test_rate_limits_stop_the_run_politely_and_it_goes_on_later(server: MediaSer
     assert not (tmp_path / "out" / "dataset").exists()
     manifest(tmp_path, server, *("/good.mp4" for _ in range(1)))
     assert build(tmp_path / "out", listed, *QUICK, recipe="own-list").returncode == 0
+
+
+def test_only_retry_failed_asks_a_server_again_that_has_recovered(server: MediaServer, tmp_path: Path) -> None:
+    listed = manifest(tmp_path, server, "/good.mp4", "/flaky.mp4")
+    first = build(tmp_path / "out", listed, *QUICK, recipe="own-list")
+    assert first.returncode == 0
+    assert account(tmp_path / "out")["collect"]["failed"] == {"network": 1}
+    assert "1 of the failures may succeed now" in first.stderr
+    build(tmp_path / "out", listed, *QUICK, recipe="own-list")
+    assert account(tmp_path / "out")["collect"]["failed"] == {"network": 1}
+    retried = [*QUICK, "name=me/again"]
+    done = vttdata("build", "own-list", "--out", str(tmp_path / "out"), "--retry-failed", *_set(listed, *retried))
+    assert done.returncode == 0, done.stderr
+    assert account(tmp_path / "out")["collect"]["failed"] == {}
+    assert account(tmp_path / "out")["collect"]["kept"] == 2
+
+
+def _set(*settings: str) -> list[str]:
+    return [part for setting in settings for part in ("--set", setting)]
 
 
 def test_given_spans_become_the_clips(server: MediaServer, tmp_path: Path) -> None:

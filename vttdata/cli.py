@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import vttdata
-from vttdata.errors import MediaError, VttdataError
+from vttdata.errors import HaltError, MediaError, VttdataError
 
 _DONE, _INCOMPLETE, _BAD_INPUT, _INTERRUPTED = 0, 1, 2, 130
 _EXIT_CODES = "Exit codes: 0 done; 1 not all of it could be done; 2 bad usage, recipe or input."
@@ -33,13 +33,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except VttdataError as error:
         print(f"vttdata: {error}", file=sys.stderr)
-        return _INCOMPLETE if type(error).__name__ == "HaltError" else _BAD_INPUT
+        return _INCOMPLETE if isinstance(error, HaltError) else _BAD_INPUT
     except KeyboardInterrupt:
         print("vttdata: interrupted; what is finished is kept, run the same command to go on.", file=sys.stderr)
         return _INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _DONE
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"vttdata: {error.strerror or error}{f' ({error.filename})' if error.filename else ''}.", file=sys.stderr)
+        return _INCOMPLETE
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -98,10 +102,9 @@ def _add_build(commands: Any) -> None:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("at least 1")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 1 on")
+    return int(text)
 
 
 def _build(options: argparse.Namespace) -> int:
@@ -120,10 +123,17 @@ def _build(options: argparse.Namespace) -> int:
     flags = {"retry_failed": options.retry_failed, "quiet": options.quiet}
     with open_build(folder, loaded, executor, lambda stage: print(stage_text(stage), flush=True), **flags) as build:
         print(HEADER, flush=True)
-        loaded.builder.build(loaded.recipe, build)
+        try:
+            loaded.builder.build(loaded.recipe, build)
+        except VttdataError:
+            if build.dataset.exists():
+                print(f"{build.dataset} is still that of an earlier build", file=sys.stderr)
+            raise
         build.describe("complete")
-        failures = build.too_many_failures()
+        failures, retryable = build.too_many_failures(), build.retryable()
     print(f"\n{loaded.recipe.name} {loaded.recipe.version} is in {folder / 'dataset'}")
+    if retryable:
+        print(f"{retryable} of the failures may succeed now: --retry-failed tries them again", file=sys.stderr)
     if failures:
         print(f"vttdata: {failures}", file=sys.stderr)
     return _INCOMPLETE if failures else _DONE

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+
+DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
+"""Error numbers of an `OSError` in writing that concern the disk or folder and not what is written."""
+
 
 class VttdataError(Exception):
     """An expected error: the command line prints its message as one sentence and ends with exit code 2."""
+
+
+class HaltError(VttdataError):
+    """A build cannot go on (a full disk, a bot check), loses nothing, and can be resumed: exit code 1."""
+
+
+def disk_halt(error: OSError, place: object) -> HaltError:
+    """What to say when writing fails for one of `DISK_ERRORS`; `place` stands in for a missing file name."""
+    what = f"{error.strerror} ({error.filename or place})"
+    return HaltError(f"The build stopped: {what}. Nothing finished is lost; run the same command again.")
 
 
 class MediaError(VttdataError):

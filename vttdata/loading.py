@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import VttdataError
+from vttdata.records import is_dataset_name
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 _VERSION = re.compile(r"v?(\d+\.\d+\.\d+)")
 _TABLES = ("README.md", "manifest.json", "*.parquet")
 
@@ -83,7 +83,7 @@ def load_dataset(  # noqa: D417 - the signature is that of datasets.load_dataset
     local = _find_local(text, revision)
     if local is not None:
         return datasets.load_dataset(str(local), **arguments)
-    if not _NAME.fullmatch(text) or Path(text).exists():
+    if not is_dataset_name(text) or Path(text).exists():
         return datasets.load_dataset(text, revision=revision, **arguments)
     try:
         loaded = datasets.load_dataset(text, revision=revision, **arguments)
@@ -109,7 +109,7 @@ def find_dataset(name_or_path: str | os.PathLike[str], *, revision: str | None =
         raise VttdataError(
             f"'{text}' is neither a dataset folder nor a build folder: no README.md beside clips/ there."
         )
-    if not _NAME.fullmatch(text):
+    if not is_dataset_name(text):
         raise VttdataError(f"There is no dataset at '{text}', and it is no name such as vttdata/demo.")
     import huggingface_hub
 
@@ -124,7 +124,7 @@ def find_dataset(name_or_path: str | os.PathLike[str], *, revision: str | None =
 
 def _find_local(text: str, revision: object) -> Path | None:
     """The dataset folder that `text` means on this machine: by name with the right version, or by path."""
-    if _NAME.fullmatch(text) and ".." not in text:
+    if is_dataset_name(text):
         found = _dataset_in(home() / text)
         if found is not None and (revision is None or _plain(revision) == _version(found)):
             return found

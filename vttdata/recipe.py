@@ -21,13 +21,12 @@ import yaml
 
 from vttdata import packaged
 from vttdata.errors import VttdataError
-from vttdata.records import digest
+from vttdata.records import digest, is_dataset_name
 from vttdata.settings import Count, Ratio
 
 _MAX_BYTES = 2**20
 _SHOWN = 80
 _SHOULD = re.compile(r"^\w+ should")
-_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}$"
 
 
 class BaseRecipe(pydantic.BaseModel):
@@ -48,7 +47,10 @@ class BaseRecipe(pydantic.BaseModel):
     one_of: ClassVar[dict[str, frozenset[str]]] = {}
     """Sections, and the keys in them that exclude each other: giving one in ``--set`` takes the others out."""
 
-    name: str = pydantic.Field(pattern=_NAME, description="owner/name, such as me/street")
+    secrets: ClassVar[frozenset[str]] = frozenset()
+    """Keys whose values are nobody else's business."""
+
+    name: str = pydantic.Field(description="owner/name, such as me/street")
     builder: str
     version: str = pydantic.Field("1.0.0", pattern=r"^\d+\.\d+\.\d+$", description="a text such as 1.0.0")
     seed: Count = 0
@@ -56,6 +58,21 @@ class BaseRecipe(pydantic.BaseModel):
     language: str = "en"
     description: str = ""
     max_failed: Ratio = 0.2
+
+    @pydantic.field_validator("name")
+    @classmethod
+    def _name_is_usable(cls, name: str) -> str:
+        if not is_dataset_name(name):
+            raise ValueError(f"found '{name}'; it should be owner/name, such as me/street")
+        return name
+
+    def public(self) -> dict[str, Any]:
+        """All settings as plain values, without secrets."""
+        settings = self.model_dump(mode="json")
+        for key in self.secrets:
+            section, _, name = key.rpartition(".")
+            settings[section][name] = None
+        return settings
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -85,7 +102,7 @@ def load_recipe(reference: str, overrides: Sequence[str] = ()) -> Loaded:
     model: type[BaseRecipe] = builder.Recipe
     _resolve_paths(raw, model.paths, file.parent)
     _override(raw, overrides, model)
-    _check_paths(file, raw, model.paths)
+    _check_paths(file, raw, model.paths, overrides)
     return Loaded(_validate(file, raw, model, overrides), builder, file, sha256)
 
 
@@ -124,7 +141,7 @@ def _parse(text: str, place: str) -> Any:
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
             raise VttdataError(f"{place}: YAML aliases (*name) are not allowed; write the value out.")
         value = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
-        json.dumps(value, allow_nan=False)
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except yaml.YAMLError as error:
         raise VttdataError(f"{place}: not valid YAML ({' '.join(str(error).split())}).") from error
     except (TypeError, ValueError, RecursionError) as error:
@@ -147,13 +164,22 @@ def _read_yaml(file: Path) -> dict[str, Any]:
 
 
 def _builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
-    name = str(raw.get("builder", ""))
+    name = raw.get("builder", "")
+    if not isinstance(name, str):
+        raise VttdataError(f"{file}: builder: found {json.dumps(name)[:_SHOWN]}; it should be a name or a .py file.")
     known = packaged.builders()
     path = known.get(name) or (file.parent / name if name.endswith(".py") else None)
     if path is None or not path.is_file():
         allowed = _options(name, sorted(known))
         raise VttdataError(f"{file}: builder: found '{name}'; allowed are {allowed} or an existing .py file.")
-    return packaged.load_builder(path)
+    try:
+        builder = packaged.load_builder(path)
+    except (Exception, SystemExit) as error:
+        raise VttdataError(f"{path}: cannot be loaded as a builder ({type(error).__name__}: {error}).") from error
+    model = getattr(builder, "Recipe", None)
+    if not (isinstance(model, type) and issubclass(model, BaseRecipe) and callable(getattr(builder, "build", None))):
+        raise VttdataError(f"{path}: a builder has a class Recipe(BaseRecipe) and a function build(recipe, run).")
+    return builder
 
 
 def _resolve_paths(raw: dict[str, Any], paths: dict[str, Literal["file", "folder"]], base: Path) -> None:
@@ -182,15 +208,25 @@ def _override(raw: dict[str, Any], overrides: Sequence[str], model: type[BaseRec
             holder.pop(rival, None)
 
 
-def _check_paths(file: Path, raw: dict[str, Any], paths: dict[str, Literal["file", "folder"]]) -> None:
+def _check_paths(
+    file: Path, raw: dict[str, Any], paths: dict[str, Literal["file", "folder"]], overrides: Sequence[str]
+) -> None:
     for key, kind in paths.items():
         section, _, name = key.rpartition(".")
         holder = raw.get(section) if section else raw
         value = holder.get(name) if isinstance(holder, dict) else None
         if isinstance(value, str):
             there = Path(value).is_dir() if kind == "folder" else Path(value).is_file()
-            if not there:
-                raise VttdataError(f"{file}: {key}: found '{value}', which is not an existing {kind}.")
+            if not there or not value:
+                place = _place(file, key, overrides)
+                raise VttdataError(f"{place}: {key}: found '{value}', which is not an existing {kind}.")
+
+
+def _place(file: Path, key: str, overrides: Sequence[str]) -> str:
+    """Where a mistake stands: in the file, or in a ``--set`` of this key, of one above it or of one below."""
+    keys = [text.partition("=")[0] for text in overrides]
+    related = any(key == other or key.startswith(f"{other}.") or other.startswith(f"{key}.") for other in keys)
+    return "--set" if related else str(file)
 
 
 def _validate(file: Path, raw: dict[str, Any], model: type[BaseRecipe], overrides: Sequence[str]) -> BaseRecipe:
@@ -199,9 +235,8 @@ def _validate(file: Path, raw: dict[str, Any], model: type[BaseRecipe], override
     except pydantic.ValidationError as error:
         first, *others = error.errors(include_url=False)
         key = ".".join(str(step) for step in first["loc"])
-        overridden = any(key.startswith(text.partition("=")[0]) for text in overrides)
         more = f" ({len(others)} more after this)" if others else ""
-        raise VttdataError(f"{'--set' if overridden else file}: {_describe(key, first, model)}{more}") from error
+        raise VttdataError(f"{_place(file, key, overrides)}: {_describe(key, first, model)}{more}") from error
 
 
 def _describe(key: str, problem: Any, model: type[BaseRecipe]) -> str:
@@ -222,14 +257,20 @@ def _describe(key: str, problem: Any, model: type[BaseRecipe]) -> str:
     return f"{key}: found {found}; {allowed}."
 
 
-def _keys_at(model: type[Any], place: Sequence[str]) -> list[str]:
-    hints = get_type_hints(model)
+def _keys_at(model: type[BaseRecipe], place: Sequence[str]) -> list[str]:
+    """The keys that a recipe allows at a place."""
     if not place:
-        return sorted(name for name in hints if not name.startswith("_") and name not in {"model_config", "paths"})
-    hint = hints.get(place[0])
-    options = [hint, *get_args(hint)]
-    inner = next((option for option in options if dataclasses.is_dataclass(option)), None)
-    return _keys_at(inner, place[1:]) if isinstance(inner, type) else []
+        return sorted(model.model_fields)
+    hint: Any = model.model_fields[place[0]].annotation
+    for step in place[1:]:
+        section = _section(hint)
+        hint = get_type_hints(section).get(step) if section else None
+    section = _section(hint)
+    return sorted(field.name for field in dataclasses.fields(section)) if section else []
+
+
+def _section(hint: Any) -> Any:
+    return next((option for option in (hint, *get_args(hint)) if dataclasses.is_dataclass(option)), None)
 
 
 def _options(found: str, known: Sequence[str]) -> str:

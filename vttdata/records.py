@@ -14,14 +14,26 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-ID_PATTERN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,119}")
+_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
+_DATASET_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
+
+LONGEST_GIVEN_ID = 120
+"""Ids that come from outside leave room for what is added: a clip's span, an extension."""
 
 Transition = Literal["start", "cut", "fade", "dissolve", "gradual"]
 
 
-def is_safe_id(text: str) -> bool:
-    """Whether `text` may serve as an id, and so as a file name: 1-120 of ``A-Z a-z 0-9 . _ -``, no ``..``."""
-    return ID_PATTERN.fullmatch(text) is not None and ".." not in text
+def is_safe_id(text: str, longest: int = 160) -> bool:
+    """Whether `text` may serve as an id, and so as a file name: ``A-Z a-z 0-9 . _ -``, no ``..``, not too long."""
+    return _ID.fullmatch(text) is not None and ".." not in text and len(text) <= longest
+
+
+def is_dataset_name(text: str) -> bool:
+    """Whether `text` is ``owner/name`` as the Hub takes it: 1-96 of ``A-Z a-z 0-9 . _ -`` each, no ``..`` or ``--``."""
+    parts = text.split("/")
+    return len(parts) == 2 and all(
+        _DATASET_NAME.fullmatch(part) and ".." not in part and "--" not in part for part in parts
+    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

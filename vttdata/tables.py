@@ -67,7 +67,7 @@ def _json_lines(path: Path, stream: Any) -> Iterator[tuple[int, dict[str, Any]]]
             continue
         try:
             value = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise VttdataError(f"{path}:{number}: not a JSON object ({error}).") from error
         if not isinstance(value, dict):
             raise VttdataError(f"{path}:{number}: a JSON object is expected, found {type(value).__name__}.")

@@ -48,7 +48,7 @@ def test_a_direct_link_is_kept_under_the_hash_of_its_content(server: MediaServer
     first = get(server.url("/good.mp4"), tmp_path)
     again = get(server.url("/other%20name's.mp4?x=1"), tmp_path, category="music", query="a cat", licence="cc0")
     assert first.source_id == again.source_id == "v" + digest[:16]
-    assert (first.file, first.stored, first.sha256) == (f"v{digest[:16]}.mp4", "fetched", digest)
+    assert (first.file, first.stored, first.sha256) == (f"v{digest[:16]}-{digest[:8]}.mp4", "fetched", digest)
     assert (first.bytes, first.url, first.format) == (len(server.video), server.url("/good.mp4"), "mp4")
     assert (again.category, again.query, again.licence) == ("music", "a cat", "cc0")
     assert [path.name for path in tmp_path.iterdir()] == [first.file]
@@ -57,7 +57,8 @@ def test_a_direct_link_is_kept_under_the_hash_of_its_content(server: MediaServer
 
 def test_what_was_listed_goes_before_what_the_site_says(server: MediaServer, tmp_path: Path) -> None:
     source = get(server.url("/good.mp4"), tmp_path, source_id="mine", title="My title", spans=(Span(0.0, 0.5),))
-    assert (source.source_id, source.file, source.title) == ("mine", "mine.mp4", "My title")
+    assert (source.source_id, source.title) == ("mine", "My title")
+    assert source.file == f"mine-{source.sha256[:8]}.mp4"
     assert source.spans == (Span(0.0, 0.5),)
 
 

@@ -41,7 +41,7 @@ def fetch(candidate: Candidate, *, originals: Path, store: Path, settings: Colle
     Args:
         candidate: what was listed. Its own id, title, category, query, licence and spans go before the site's.
         originals: the folder that was listed, to which the locators of files are relative.
-        store: the folder where fetched videos are kept, as ``<source_id>.<extension>``.
+        store: the folder where fetched videos are kept, as ``<source_id>-<start of its sha256>.<extension>``.
         settings: limits, retries and what yt-dlp is to be told.
 
     Returns:
@@ -172,7 +172,7 @@ def _stored(candidate: Candidate, video: Path, info: dict[str, Any], store: Path
     found = site_id(info.get("extractor_key"), info.get("id"))
     source_id = candidate.source_id or found or _content_id(sha256)
     suffix = video.suffix.lower()
-    name = source_id + (suffix if _EXTENSION.fullmatch(suffix) else ".media")
+    name = f"{source_id}-{sha256[:8]}{suffix if _EXTENSION.fullmatch(suffix) else '.media'}"
     os.replace(video, store / name)
     return Source(
         source_id=source_id,

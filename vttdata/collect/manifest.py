@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from vttdata.collect.folder import file_stamp
 from vttdata.errors import VttdataError
-from vttdata.records import Candidate, Span, is_safe_id
+from vttdata.records import LONGEST_GIVEN_ID, Candidate, Span, is_safe_id
 from vttdata.tables import read_table
 
 _ALIASES = {"id": "source_id", "license": "licence"}
@@ -117,7 +117,7 @@ class _Reader:
             raise self._error(f"{name} must be text, found {value!r}")
         if "\0" in value or not _encodable(value):
             raise self._error(f"{name} holds characters that fit into no table: {value!a}")
-        if name in ("source_id", "video_id") and not is_safe_id(value.strip()):
+        if name in ("source_id", "video_id") and not is_safe_id(value.strip(), LONGEST_GIVEN_ID):
             raise self._error(
                 f"{name} {value!r} must be 1-120 of A-Z a-z 0-9 . _ - and start with no dot or '..' in it"
             )

@@ -17,7 +17,7 @@ from vttdata.collect.failures import TRANSIENT_REASONS, FetchError, failure
 from vttdata.collect.settings import CollectSettings
 from vttdata.errors import VttdataError
 from vttdata.process import Completed, run
-from vttdata.records import is_safe_id
+from vttdata.records import LONGEST_GIVEN_ID, is_safe_id
 
 _COOKIES = "cookies.txt"
 _TEXT_CHARACTERS = 1000
@@ -105,7 +105,7 @@ def site_id(extractor: object, identifier: object) -> str | None:
     if not isinstance(extractor, str) or not isinstance(identifier, str) or extractor.lower() in ("generic", "html5"):
         return None
     joined = f"{extractor.lower()}-{identifier}"
-    return joined if is_safe_id(joined) else None
+    return joined if is_safe_id(joined, LONGEST_GIVEN_ID) else None
 
 
 def text_of(value: Any) -> str | None:

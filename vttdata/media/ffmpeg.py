@@ -33,7 +33,10 @@ def ffmpeg_path() -> str:
     Raises:
         VttdataError: when there is none.
     """
-    chosen = os.environ.get("VTTDATA_FFMPEG") or shutil.which("ffmpeg")
+    wanted = os.environ.get("VTTDATA_FFMPEG")
+    chosen = shutil.which(wanted or "ffmpeg")
+    if wanted and not chosen:
+        raise VttdataError(f"VTTDATA_FFMPEG is '{wanted}', which is no program that can be run.")
     if chosen:
         return chosen
     try:

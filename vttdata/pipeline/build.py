@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import errno
+import contextlib
+import functools
 import importlib.metadata
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import vttdata
-from vttdata.errors import VttdataError
+from vttdata.errors import DISK_ERRORS, HaltError, VttdataError, disk_halt
 from vttdata.media.ffmpeg import ffmpeg_version
 from vttdata.pipeline.engine import Engine, Executor, Table
 from vttdata.pipeline.journal import Journal, locked, write_json
-from vttdata.pipeline.stage import HaltError, Stage
+from vttdata.pipeline.stage import Stage
 from vttdata.pipeline.tables import write_tables
 from vttdata.recipe import Loaded
 
 _TOOLS = ("av", "datasets", "numpy", "pyarrow", "yt-dlp")
-_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
+_JOURNAL = "journal.jsonl"
 
 
-@dataclass(slots=True)
+@dataclass
 class Build:
     """What a builder works with: it hands over stages and items, and gets tables back.
 
@@ -41,6 +41,11 @@ class Build:
     journal: Journal
     tell: Callable[[dict[str, Any]], None]
     tables: list[Table] = field(default_factory=list)
+
+    @functools.cached_property
+    def tools(self) -> dict[str, str]:
+        """The versions of the programs and libraries that decide what comes out."""
+        return {"ffmpeg": ffmpeg_version()} | {name: importlib.metadata.version(name) for name in _TOOLS}
 
     @property
     def dataset(self) -> Path:
@@ -78,13 +83,18 @@ class Build:
             "recipe_file": self.loaded.file.name,
             "recipe_sha256": self.loaded.sha256,
             "version": self.loaded.recipe.version,
+            "settings": self.loaded.recipe.public(),
             "vttdata_version": vttdata.__version__,
-            "tools": tools(),
+            "tools": self.tools,
             "status": status,
             "stages": [table.tally.as_json() for table in self.tables],
         }
         write_json(self.folder / "build.json", account)
         return account
+
+    def retryable(self) -> int:
+        """How many failures may be none if they are tried again."""
+        return sum(table.tally.retryable for table in self.tables)
 
     def too_many_failures(self) -> str | None:
         """The first stage in which a larger share of items failed than the recipe allows, in words."""
@@ -100,13 +110,7 @@ class Build:
         return None
 
 
-def tools() -> dict[str, str]:
-    """The versions of the programs and libraries that decide what comes out."""
-    versions = {"ffmpeg": ffmpeg_version()}
-    return versions | {name: importlib.metadata.version(name) for name in _TOOLS}
-
-
-@contextmanager
+@contextlib.contextmanager
 def open_build(
     folder: Path,
     loaded: Loaded,
@@ -122,21 +126,37 @@ def open_build(
         VttdataError: when another build is at work in this folder.
         HaltError: when the disk is full or the folder cannot be written; what is finished stays.
     """
+    _claim(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         with locked(folder):
-            journal = Journal(folder / "journal.jsonl")
+            journal = Journal(folder / _JOURNAL)
             journal.note("build", recipe=loaded.recipe.name, sha256=loaded.sha256, vttdata=vttdata.__version__)
             engine = Engine(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet)
+            build = Build(folder, loaded, engine, journal, tell)
             try:
-                yield Build(folder, loaded, engine, journal, tell)
+                yield build
+            except BaseException:
+                with contextlib.suppress(OSError):  # the disk may be what went wrong
+                    build.describe("stopped")
+                raise
             finally:
                 executor.close()
     except OSError as error:
-        if error.errno not in _DISK:
+        if error.errno not in DISK_ERRORS:
             raise
-        what = f"{error.strerror} ({error.filename or folder})"
-        raise HaltError(f"The build stopped: {what}. Nothing finished is lost; run the same command again.") from error
+        raise disk_halt(error, folder) from error
+
+
+def _claim(folder: Path) -> None:
+    """Make the build folder, or see that what is there is a build's."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        strange = not (folder / _JOURNAL).is_file() and any(folder.iterdir())
+    except OSError as error:
+        kind = HaltError if error.errno in DISK_ERRORS else VttdataError
+        raise kind(f"{folder}: cannot be a build folder ({error.strerror}).") from error
+    if strange:
+        raise VttdataError(f"{folder}: holds something else than a build; name a new or empty folder with --out.")
 
 
 def keep_only(folder: Path, wanted: Iterable[str]) -> None:

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from vttdata.errors import HaltError
 from vttdata.pipeline.journal import Journal
 from vttdata.pipeline.parts import Done, Part, PartStore, Tag, cut_into_parts
 from vttdata.pipeline.progress import Progress
-from vttdata.pipeline.stage import Failed, HaltError, Kept, Rejected, Stage
+from vttdata.pipeline.stage import Failed, Kept, Rejected, Stage
 
 _CRASHES_IN_A_ROW = 8
 
@@ -34,13 +35,14 @@ class Executor(Protocol):
 
 @dataclass(slots=True)
 class Tally:
-    """The counts of one stage: things in, records kept, rejects and failures by reason, CPU-seconds of its items."""
+    """The counts of one stage: things in, records kept, rejects and failures by reason, seconds spent on its items."""
 
     name: str
     taken: int = 0
     kept: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
+    retryable: int = 0
     seconds: float = 0.0
     parts: int = 0
     reused: int = 0
@@ -55,8 +57,9 @@ class Tally:
                     self.kept += 1
                 case Rejected(_, reason, _):
                     self.rejected[reason] += 1
-                case Failed(_, reason, _, _):
+                case Failed(_, reason, _, retry):
                     self.failed[reason] += 1
+                    self.retryable += retry
 
     def as_json(self) -> dict[str, Any]:
         """The stage's entry in ``build.json``."""

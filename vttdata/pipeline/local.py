@@ -1,6 +1,6 @@
 """Runs a stage's items in worker processes on this machine.
 
-A worker that crashes or exceeds an item's wall-clock limit costs that item and nothing else: it is replaced.
+A worker that crashes twice over an item, or exceeds its wall-clock limit, costs that item and nothing else.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from multiprocessing import Pipe
 from multiprocessing.connection import wait
 from typing import Any
 
+from vttdata.errors import HaltError
 from vttdata.pipeline.parts import Done, Tag
-from vttdata.pipeline.stage import Failed, HaltError, Stage
+from vttdata.pipeline.stage import Failed, Stage
 from vttdata.pipeline.worker import READY
 
 Task = tuple[Tag, Any]
@@ -83,6 +84,29 @@ class _Worker:
         self._messages.close()
 
 
+class _Queue:
+    """The tasks still to do. A task whose worker died gets one more try: something else may have killed the worker."""
+
+    def __init__(self, tasks: Iterable[Task]) -> None:
+        self._tasks = iter(tasks)
+        self._again: list[Task] = []
+        self._tried: set[Tag] = set()
+
+    def __next__(self) -> Task:
+        return self._again.pop() if self._again else next(self._tasks)
+
+    def __iter__(self) -> Iterator[Task]:
+        return self
+
+    def put_back(self, task: Task) -> bool:
+        """Take a task back, unless it was taken back before."""
+        fresh = task[0] not in self._tried
+        self._tried.add(task[0])
+        if fresh:
+            self._again.append(task)
+        return fresh
+
+
 class LocalExecutor:
     """A fixed number of worker processes; started when needed, ended with `close`."""
 
@@ -96,7 +120,7 @@ class LocalExecutor:
         Raises:
             HaltError: as soon as a worker meets what stops the whole build.
         """
-        queue = iter(tasks)
+        queue = _Queue(tasks)
         self._announce(stage)
         while True:
             self._feed(stage, queue)
@@ -107,7 +131,7 @@ class LocalExecutor:
             ready = wait([worker.connection for worker in busy], timeout if timeout != float("inf") else None)
             for worker in busy:
                 if worker.connection in ready:
-                    result = self._collect(stage, worker)
+                    result = self._collect(stage, worker, queue)
                     if result is not None:
                         yield result
                 elif time.monotonic() >= worker.deadline:
@@ -124,10 +148,13 @@ class LocalExecutor:
             try:
                 worker.connection.send(stage)
             except BrokenPipeError:
-                worker.end()
-                self._pool.remove(worker)
+                self._drop(worker)
 
-    def _feed(self, stage: Stage, queue: Iterator[Task]) -> None:
+    def _drop(self, worker: _Worker) -> None:
+        worker.end()
+        self._pool.remove(worker)
+
+    def _feed(self, stage: Stage, queue: _Queue) -> None:
         while True:
             idle = next((worker for worker in self._pool if worker.task is None), None)
             if idle is None and len(self._pool) >= self.workers:
@@ -140,10 +167,13 @@ class LocalExecutor:
                 self._pool.append(idle)
             idle.give(stage, task)
 
-    def _collect(self, stage: Stage, worker: _Worker) -> tuple[Tag, Done] | None:
+    def _collect(self, stage: Stage, worker: _Worker, queue: _Queue) -> tuple[Tag, Done] | None:
         try:
             message = worker.connection.recv()
         except (EOFError, ConnectionResetError):
+            if worker.task is not None and queue.put_back(worker.task):
+                self._drop(worker)
+                return None
             return self._lose(stage, worker, "crashed", f"the worker process died ({worker.last_words()})")
         if message == READY:
             worker.has_started()
@@ -156,7 +186,6 @@ class LocalExecutor:
 
     def _lose(self, stage: Stage, worker: _Worker, reason: str, detail: str) -> tuple[Tag, Done]:
         tag, item = worker.release()
-        worker.end()
-        self._pool.remove(worker)
+        self._drop(worker)
         failed = Failed(stage.item_id(item), reason, detail, retry=True)
         return tag, Done(stage.item_id(item), stage.count(item), (failed,), stage.seconds_limit(item) or 0.0)

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from vttdata.errors import VttdataError
 from vttdata.records import digest
 
 
@@ -43,10 +42,6 @@ class Failed:
 
 
 Outcome = Kept | Rejected | Failed
-
-
-class HaltError(VttdataError):
-    """The build cannot go on (a full disk, a bot check), loses nothing, and can be resumed."""
 
 
 def runtime() -> Any:

@@ -5,7 +5,6 @@ Started by the local executor with the file descriptor of its connection as only
 
 from __future__ import annotations
 
-import errno
 import faulthandler
 import signal
 import sys
@@ -14,14 +13,12 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
-from vttdata.errors import VttdataError
-from vttdata.pipeline.stage import Failed, HaltError, Outcome, Stage
+from vttdata.errors import DISK_ERRORS, HaltError, VttdataError, disk_halt
+from vttdata.pipeline.stage import Failed, Outcome, Stage
 from vttdata.process import die_with_parent
 
 READY = "ready"
 """The first message of a worker: importing is over."""
-
-_STOP_THE_BUILD = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
 
 
 def attempt(stage: Stage, item: Any) -> tuple[Outcome, ...]:
@@ -38,8 +35,8 @@ def attempt(stage: Stage, item: Any) -> tuple[Outcome, ...]:
         retry = bool(getattr(error, "retry", False))
         return (Failed(stage.item_id(item), getattr(error, "reason", "refused"), str(error), retry),)
     except OSError as error:
-        if error.errno in _STOP_THE_BUILD:
-            raise HaltError(f"{error.strerror} ({error.filename or stage.name}).") from error
+        if error.errno in DISK_ERRORS:
+            raise disk_halt(error, stage.name) from error
         return (Failed(stage.item_id(item), "io_error", str(error), retry=True),)
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
+from vttdata.records import is_dataset_name
+
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
@@ -39,7 +40,7 @@ class About:
     provenance: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name) or ".." in self.name:
+        if not is_dataset_name(self.name):
             raise ValueError(f"'{self.name}' cannot name a dataset; owner/name in letters, digits, '.', '_', '-' can.")
         if not _VERSION.fullmatch(self.version):
             raise ValueError(f"'{self.version}' is no version; MAJOR.MINOR.PATCH is, such as 1.0.0.")

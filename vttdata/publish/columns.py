@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -141,5 +142,7 @@ def source_row(source: Source, clips: int, categories: Mapping[str, int]) -> dic
     row |= {name: getattr(source.probe, name, None) for name in probed}
     row |= {name: getattr(source.measure, name, None) for name in measured}
     file = source.file if source.stored == "listed" else None
+    if file is not None and (PurePosixPath(file).is_absolute() or ".." in PurePosixPath(file).parts):
+        file = PurePosixPath(file).name  # where it lies on the builder's machine is nobody's business
     category = categories.get(source.category) if source.category is not None else None
     return row | {"file": file, "category": category, "clips": clips}

@@ -156,7 +156,7 @@ class _Contents:
                 folder, _, name = clip.media.video.partition("/")
                 if folder != "videos" or not is_safe_id(name) or not name.startswith(f"{clip.video_id}."):
                     raise VttdataError(f"Clip {clip.video_id}: its file is called {clip.media.video!r}.")
-                bring(media / name, dataset / "videos" / name, clip.media.bytes)
+                bring(media / name, dataset / "videos" / name, clip.media.sha256)
                 files[clip.media.video] = {"sha256": clip.media.sha256, "bytes": clip.media.bytes}
         return files
 

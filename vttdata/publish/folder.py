@@ -10,6 +10,7 @@ from pathlib import Path
 
 from vttdata.errors import VttdataError
 from vttdata.publish.manifest import MANIFEST
+from vttdata.publish.shards import file_sha256
 
 
 @contextlib.contextmanager
@@ -50,19 +51,19 @@ def _is_ours(folder: Path) -> bool:
     return folder.is_dir() and ((folder / MANIFEST).is_file() or not any(folder.iterdir()))
 
 
-def bring(original: Path, target: Path, size: int) -> None:
+def bring(original: Path, target: Path, sha256: str) -> None:
     """Hard-link a file, or copy it where links are not possible.
 
     Raises:
-        VttdataError: when it is not there or has not `size` bytes.
+        VttdataError: when it is not there or its content has changed.
         OSError: when it cannot be written, such as on a full disk.
     """
     try:
-        found = original.stat().st_size
+        found = file_sha256(original)
     except OSError as error:
         raise VttdataError(f"{original}: the clip's file cannot be read ({error.strerror or error}).") from error
-    if found != size:
-        raise VttdataError(f"{original}: has {found} bytes, but its record says {size}; build it again.")
+    if found != sha256:
+        raise VttdataError(f"{original}: the clip's content has changed; delete the file and build again.")
     try:
         os.link(original, target)
     except OSError:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import vttdata
-from vttdata.pipeline.build import Build, tools
+from vttdata.pipeline.build import Build
 from vttdata.publish.about import About
 from vttdata.publish.dataset import write_dataset
 from vttdata.records import Caption, Clip, Source
@@ -46,7 +46,7 @@ def package(
         asked=split.ratios,
         together=split.together,
         attrition=attrition_rows([table.tally.as_json() for table in run.tables]),
-        provenance={"vttdata": vttdata.__version__, **tools()},
+        provenance={"vttdata": vttdata.__version__, **run.tools},
     )
     clips = list(clips)
     wanted = {clip.video_id for clip in clips}

@@ -7,10 +7,10 @@ rewrites a caption's words. Which clip a caption belongs to is decided in `vttda
 from __future__ import annotations
 
 import difflib
-import itertools
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +25,7 @@ from vttdata.text.language import is_language
 COLUMNS = ("video_id", "source", "start", "end", "caption", "annotator", "language", "sen_id", "author")
 """What a caption table may say; only `caption` and one of `video_id` and `source` must be there."""
 
-RemovalReason = Literal["empty", "duplicate", "case_duplicate", "too_short", "too_long", "language"]
+RemovalReason = Literal["empty", "duplicate", "case_duplicate", "too_short", "too_long", "language", "doubled_id"]
 
 # Invisible signs that change no word: soft hyphen, zero-width space and marks, directional overrides, byte order
 # mark. The joiners U+200C and U+200D stay, since Persian, Hindi and emoji are spelled with them.
@@ -176,8 +176,6 @@ def clean_captions(video_id: str, raws: Iterable[RawCaption], settings: CaptionS
     lines named in removals depends on the order of rows: of several captions that say the same, the one with the
     lowest official `sen_id` stays, then the first by code points of text, annotator and author.
 
-    Raises:
-        VttdataError: when two different captions of the clip bear one `sen_id`.
     """
     kept: list[tuple[Caption, int]] = []
     removals: list[Removal] = []
@@ -195,8 +193,13 @@ def clean_captions(video_id: str, raws: Iterable[RawCaption], settings: CaptionS
         caseless.add(key)
         kept.append((_caption(video_id, text, raw, settings), raw.line))
     kept.sort(key=lambda pair: pair[0].sen_id)
-    _check_ids(video_id, kept)
-    return [*(caption for caption, _ in kept), *sorted(removals, key=lambda removal: removal.line)]
+    numbers = Counter(caption.sen_id for caption, _ in kept)
+    for caption, line in kept:
+        if numbers[caption.sen_id] > 1:
+            detail = f"line {line}: sen_id {caption.sen_id} stands at different captions: {caption.caption[:200]}"
+            removals.append(Removal(video_id, "doubled_id", detail, caption.caption, line))
+    unique = [caption for caption, _ in kept if numbers[caption.sen_id] == 1]
+    return [*unique, *sorted(removals, key=lambda removal: removal.line)]
 
 
 def clean_text(text: str) -> str:
@@ -231,13 +234,6 @@ def _caption(video_id: str, text: str, raw: RawCaption, settings: CaptionSetting
     sen_id = sentence_id(video_id, raw.annotator, text) if raw.sen_id is None else raw.sen_id
     language = raw.language or settings.language or "en"
     return Caption(video_id, sen_id, text, raw.annotator, language, raw.author or "human")
-
-
-def _check_ids(video_id: str, kept: Sequence[tuple[Caption, int]]) -> None:
-    for (one, line), (other, other_line) in itertools.pairwise(kept):
-        if one.sen_id == other.sen_id:
-            lines = " and ".join(str(number) for number in sorted((line, other_line)))
-            raise VttdataError(f"Clip {video_id}: lines {lines} give the sen_id {one.sen_id} to different captions.")
 
 
 def _options(found: str, known: Sequence[str]) -> str:

@@ -52,7 +52,7 @@ class CleanCaptions(Stage):
     id_column = "video_id"
     part_size = 64
     reasons = frozenset(
-        {"empty", "duplicate", "case_duplicate", "too_short", "too_long", "language"}
+        {"empty", "duplicate", "case_duplicate", "too_short", "too_long", "language", "doubled_id"}
         | {"unknown_clip", "outside_clips", "ambiguous"}
     )
 

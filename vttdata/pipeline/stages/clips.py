@@ -29,6 +29,7 @@ class Shots(Stage):
     part_size = 4
 
     settings: ShotSettings
+    decoder: str
     places: Places = runtime()
 
     def seconds_limit(self, item: Source) -> float:
@@ -51,14 +52,14 @@ class Clips(Stage):
 
     name = "clips"
     output = Clip
-    reasons = frozenset({"too_short", "no_fitting_run", "outside"})
+    reasons = frozenset({"too_short", "no_fitting_run", "outside", "same_id"})
 
     settings: ClipSettings
 
     def process(self, item: SourceShots) -> Iterator[Outcome]:
         """Keep the clips of one source, or say why it has none."""
         if item.source.spans:
-            yield from (_given(item, span) for span in item.source.spans)
+            yield from _given_clips(item)
             return
         chosen = choose_clips(item.shots, self.settings)
         if not chosen:
@@ -74,6 +75,17 @@ class Clips(Stage):
                 shots=span.shots,
             )
             yield Kept(_described(clip, item.source))
+
+
+def _given_clips(item: SourceShots) -> Iterator[Outcome]:
+    seen: set[str] = set()
+    for span in item.source.spans:
+        outcome = _given(item, span)
+        if isinstance(outcome, Kept) and outcome.record.video_id in seen:
+            outcome = Rejected(item.source_id, "same_id", f"another span is called {outcome.record.video_id} too")
+        elif isinstance(outcome, Kept):
+            seen.add(outcome.record.video_id)
+        yield outcome
 
 
 def _given(item: SourceShots, span: Span) -> Outcome:
@@ -108,6 +120,7 @@ class Cut(Stage):
     part_size = 4
 
     settings: MediaSettings
+    encoder: str
     places: Places = runtime()
     folder: Path = runtime()
 

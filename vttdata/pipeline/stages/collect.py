@@ -66,6 +66,7 @@ class DrawScenes(Stage):
     output = Candidate
 
     seed: int
+    encoder: str
     folder: Path = runtime()
 
     def item_id(self, item: SceneSettings) -> str:  # noqa: ARG002

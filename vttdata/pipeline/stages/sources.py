@@ -65,6 +65,7 @@ class Duplicates(Stage):
             namesake = by_id.setdefault(source.source_id, source)
             if twin is not source:
                 detail = f"{source.file} has the same content as {twin.source_id} ({twin.file})"
+                detail += f"; its {len(source.spans)} given clips go with it" if source.spans else ""
                 yield Rejected(source.source_id, "duplicate", detail)
             elif namesake is not source:
                 detail = f"{source.file} has the id of {namesake.file} but other content"
@@ -97,6 +98,7 @@ class MeasureSources(Stage):
     output = Source
     part_size = 4
 
+    decoder: str
     places: Places = runtime()
 
     def seconds_limit(self, item: Source) -> float:
