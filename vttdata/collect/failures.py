@@ -63,7 +63,7 @@ class FetchError(VttdataError):
             (HTTP 403), ``network``, ``unsupported``, ``too_large``, ``timeout``, ``missing`` (a listed file that is
             not there) or ``other``.
         detail: what exactly happened; yt-dlp's own error text where it gave one.
-        retry: whether trying again later, with nothing changed here, may help.
+        retry: whether trying again later may help; for too_large, once the limit is another one.
     """
 
     def __init__(self, reason: str, detail: str, retry: bool) -> None:

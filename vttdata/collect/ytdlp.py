@@ -72,9 +72,9 @@ def call(
 
 
 def too_large(settings: CollectSettings) -> FetchError:
-    """The error for a video above the size limit."""
+    """The error for a video above the size limit, which may be another one next time."""
     limit = settings.limits.megabytes_per_item
-    return FetchError("too_large", f"larger than the limit of {limit:g} MB.", retry=False)
+    return FetchError("too_large", f"larger than the limit of {limit:g} MB.", retry=True)
 
 
 def retrying(action: Callable[[float], Result], settings: CollectSettings) -> Result:

@@ -76,6 +76,10 @@ class Stage(ABC):
         """The id under which an item is counted and reported."""
         return str(getattr(item, self.id_column))
 
+    def place(self, item: Any) -> str:  # noqa: ARG002
+        """What a person calls an item, beside its id: a file, an address. Stands before the detail of a failure."""
+        return ""
+
     def count(self, item: Any) -> int:
         """How many things an item stands for in the attrition table."""
         return len(item) if self.whole else 1

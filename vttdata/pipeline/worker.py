@@ -32,8 +32,9 @@ def attempt(stage: Stage, item: Any) -> tuple[Outcome, ...]:
     except HaltError:
         raise
     except VttdataError as error:
-        retry = bool(getattr(error, "retry", False))
-        return (Failed(stage.item_id(item), getattr(error, "reason", "refused"), str(error), retry),)
+        reason = getattr(error, "reason", "refused")
+        detail = ": ".join(text for text in (stage.place(item), str(error)) if text)
+        return (Failed(stage.item_id(item), reason, detail, getattr(error, "retry", reason == "timeout")),)
     except OSError as error:
         if error.errno in DISK_ERRORS:
             raise disk_halt(error, stage.name) from error

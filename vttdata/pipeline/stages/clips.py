@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from vttdata.errors import MediaError
 from vttdata.media.clips import ClipSettings, choose_clips, why_none
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.shots import ShotSettings, detect_shots
-from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, runtime
+from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
 from vttdata.pipeline.stages.items import Places, SourceClip, SourceShots
 from vttdata.pipeline.stages.sources import decoding_limit
 from vttdata.records import Clip, Shot, Source, Span, clip_id
@@ -32,17 +31,17 @@ class Shots(Stage):
     decoder: str
     places: Places = runtime()
 
+    def place(self, item: Source) -> str:
+        """Name the file."""
+        return item.file
+
     def seconds_limit(self, item: Source) -> float:
         """Follow the duration that the container states."""
         return decoding_limit(item)
 
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep every shot."""
-        try:
-            detection = detect_shots(self.places.of(item), self.settings, source_id=item.source_id)
-        except MediaError as error:
-            yield Failed(item.source_id, error.reason, f"{item.file}: {error.detail}", retry=False)
-            return
+        detection = detect_shots(self.places.of(item), self.settings, source_id=item.source_id)
         yield from (Kept(shot) for shot in detection.shots)
 
 
@@ -124,6 +123,10 @@ class Cut(Stage):
     places: Places = runtime()
     folder: Path = runtime()
 
+    def place(self, item: SourceClip) -> str:
+        """Name the source's file."""
+        return item.source.file
+
     def seconds_limit(self, item: SourceClip) -> float:
         """Allow for a seek that ends in decoding from the beginning."""
         return 3 * decoding_limit(item.source)
@@ -134,13 +137,8 @@ class Cut(Stage):
         if source.probe is None:
             raise ValueError(f"source {source.source_id} was not probed")
         target = self.folder / f"{clip.video_id}.mp4"
-        limit = decoding_limit(source)
-        try:
-            original = self.places.of(source)
-            media = cut(original, source.probe, clip.start, clip.end, target, self.settings, seconds_limit=limit)
-        except MediaError as error:
-            yield Failed(clip.video_id, error.reason, error.detail, retry=error.reason == "timeout")
-            return
+        original, limit = self.places.of(source), decoding_limit(source)
+        media = cut(original, source.probe, clip.start, clip.end, target, self.settings, seconds_limit=limit)
         yield Kept(dataclasses.replace(clip, media=dataclasses.replace(media, video=f"videos/{target.name}")))
 
     def intact(self, record: Clip) -> bool:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from vttdata.collect import BREAKER_REASONS, CollectSettings, FetchError, fetch, list_manifest, search
+from vttdata.collect import BREAKER_REASONS, CollectSettings, fetch, list_manifest, search
 from vttdata.collect.scenes import SceneSettings, draw_scenes
-from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, runtime
+from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
 from vttdata.pipeline.stages.items import Places
 from vttdata.records import Candidate, Source
 
@@ -126,6 +126,10 @@ class Fetch(Stage):
         """Use the official id where there is one; until the content is known, a hash of the locator stands for it."""
         return item.source_id or "r" + hashlib.sha256(item.locator.encode()).hexdigest()[:16]
 
+    def place(self, item: Candidate) -> str:
+        """Name the file or address."""
+        return item.locator
+
     def breaker_after(self) -> int:
         """As the recipe says."""
         return self.settings.breaker
@@ -136,13 +140,7 @@ class Fetch(Stage):
 
     def process(self, item: Candidate) -> Iterator[Outcome]:
         """Keep the source that the candidate turned out to be."""
-        try:
-            source = fetch(item, originals=self.places.listed, store=self.places.fetched, settings=self.settings)
-        except FetchError as error:
-            retry = error.retry or error.reason == "too_large"  # the limit may be another one next time
-            yield Failed(self.item_id(item), error.reason, f"{item.locator}: {error.detail}", retry)
-            return
-        yield Kept(source)
+        yield Kept(fetch(item, originals=self.places.listed, store=self.places.fetched, settings=self.settings))
 
     def intact(self, record: Source) -> bool:
         """Ask whether the file is there in its full size."""

@@ -6,11 +6,10 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from vttdata.errors import MediaError
 from vttdata.media.filter import REASONS, FilterSettings, judge, screen
 from vttdata.media.measure import measure
 from vttdata.media.probe import probe
-from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, runtime
+from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
 from vttdata.pipeline.stages.items import Places
 from vttdata.records import Source
 
@@ -33,18 +32,17 @@ class ProbeSources(Stage):
 
     places: Places = runtime()
 
+    def place(self, item: Source) -> str:
+        """Name the file."""
+        return item.file
+
     def seconds_limit(self, item: Source) -> float:  # noqa: ARG002
         """Reading a container takes a moment."""
         return _PATIENCE_SECONDS
 
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep the source with its probe."""
-        try:
-            facts = probe(self.places.of(item))
-        except MediaError as error:
-            yield Failed(item.source_id, error.reason, f"{item.file}: {error.detail}", retry=False)
-            return
-        yield Kept(dataclasses.replace(item, probe=facts))
+        yield Kept(dataclasses.replace(item, probe=probe(self.places.of(item))))
 
 
 @dataclass(frozen=True)
@@ -101,18 +99,17 @@ class MeasureSources(Stage):
     decoder: str
     places: Places = runtime()
 
+    def place(self, item: Source) -> str:
+        """Name the file."""
+        return item.file
+
     def seconds_limit(self, item: Source) -> float:
         """Follow the duration that the container states."""
         return decoding_limit(item)
 
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep the source with its measure."""
-        try:
-            facts = measure(self.places.of(item))
-        except MediaError as error:
-            yield Failed(item.source_id, error.reason, f"{item.file}: {error.detail}", retry=False)
-            return
-        yield Kept(dataclasses.replace(item, measure=facts))
+        yield Kept(dataclasses.replace(item, measure=measure(self.places.of(item))))
 
 
 @dataclass(frozen=True)
