@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.shots.draw import Planes, Size, frames
 from benchmarks.shots.plan import Plan, plan_video
@@ -114,7 +114,8 @@ def make(job: Job) -> Path:
     part = job.path.with_name(f"part-{job.path.name}")
     command = [ffmpeg_path(), "-y", "-v", "error", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", size]
     command += ["-r", job.encoding.rate, "-i", "pipe:0", "-threads", "1", *job.encoding.options, str(part)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+    quiet = os.environ | {"SVT_LOG": "1"}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env=quiet) as process:
         assert process.stdin is not None
         for picture in frames(job.plan, job.encoding.size, job.footage, job.folder):
             process.stdin.write(_bytes(picture))
