@@ -6,6 +6,8 @@ the first, frames decoded where known, and CPU and wall-clock seconds that start
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import json
 import re
 import sys
@@ -38,11 +40,7 @@ def names() -> list[str]:
 
 
 def _has_scenedetect() -> bool:
-    try:
-        import scenedetect
-    except ImportError:
-        return False
-    return bool(scenedetect.__version__)
+    return importlib.util.find_spec("scenedetect") is not None
 
 
 def prepare(name: str) -> Callable[[Path], Found]:
@@ -51,8 +49,7 @@ def prepare(name: str) -> Callable[[Path], Found]:
         settings = ShotSettings(method=name.removeprefix("vttdata "))  # type: ignore[arg-type]
         return lambda path: _ours(path, settings)
     if name in SCENEDETECT:
-        import scenedetect
-
+        scenedetect = importlib.import_module("scenedetect")
         return lambda path: _scenedetect(path, scenedetect, SCENEDETECT[name])
     raise ValueError(f"there is no detector {name}")
 

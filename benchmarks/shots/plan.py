@@ -65,7 +65,7 @@ class Plan:
     shots: tuple[PlannedShot, ...]
 
     def truth(self) -> dict[str, Any]:
-        """The transitions as [first frame in change, first frame of the new shot alone, how], and what else is in it."""
+        """The transitions as [first frame in change, first of the new shot alone, how], and what else is in it."""
         transitions = [
             [*((shot.first, shot.first) if shot.mixed is None else (shot.mixed[0], shot.mixed[1] + 1)), shot.entry]
             for shot in self.shots[1:]

@@ -3,10 +3,11 @@
 Run `python benchmarks/shots/run.py FOLDER [--quick] [--half tune|report]`; the videos are made in FOLDER if they are
 not there. Detectors are tuned on the half `tune` and reported on `report`, which share no footage.
 
-Cuts count as found at most one frame off, gradual transitions anywhere inside their extent or one frame beside it; every
-prediction matches one truth at most, and one that matches none is false. CPU is user and system time of the process
-and its children, less what starting Python and importing takes; its unit, like that of time, is a bare decode of the
-same files by ffmpeg with one thread. Videos are measured one after another, the bare decode before and after each.
+Cuts count as found at most one frame off, gradual transitions anywhere inside their extent or one frame beside it;
+every prediction matches one truth at most, and one that matches none is false. CPU is user and system time of the
+process and its children, less what starting Python and importing takes; its unit, like that of time, is a bare decode
+of the same files by ffmpeg with one thread. Videos are measured one after another, the bare decode before and after
+each.
 """
 
 from __future__ import annotations
@@ -168,8 +169,13 @@ def _report(half: Half, videos: list[Video], composed_videos: int, runs: dict[st
     changes = [change for video in videos[:composed_videos] for change in video.changes]
     minutes = sum(video.seconds for video in videos[:composed_videos]) / 60
     cuts = sum(change.is_cut for change in changes)
-    print(f"\n## {half}: {composed_videos} composed videos, {minutes:.0f} minutes, {cuts} cuts, {len(changes) - cuts} gradual\n")
-    print("\n".join(accuracy_table(videos[:composed_videos], {name: done[:composed_videos] for name, done in runs.items()})))
+    counts = f"{minutes:.0f} minutes, {cuts} cuts, {len(changes) - cuts} gradual"
+    print(f"\n## {half}: {composed_videos} composed videos, {counts}\n")
+    print(
+        "\n".join(
+            accuracy_table(videos[:composed_videos], {name: done[:composed_videos] for name, done in runs.items()})
+        )
+    )
     for place, video in enumerate(videos[composed_videos:], composed_videos):
         cuts = sum(change.is_cut for change in video.changes)
         print(f"\n### {video.label}, annotated by eye: {cuts} cuts, {len(video.changes) - cuts} gradual\n")

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 Half = Literal["tune", "report"]
-Planes = tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]
-"""A picture as Y, Cb and Cr, the last two halved in both directions."""
+Pixels = npt.NDArray[np.uint8]
+Planes = tuple[Pixels, Pixels, Pixels]
+"""A picture as Y, Cb and Cr, each height x width, the last two halved in both directions."""
 
 MOST_FRAMES = 300  # kept of a take: ten seconds
 
@@ -49,15 +50,14 @@ TAKES = (
     *_takes("tune", "lift", "codecs/nasa_13013.mp4", (206, 324)),
     *_takes("tune", "window", "near-duplicates/cat.1.mp4", (255, 500), (505, 780)),
     *_takes("tune", "kitten", "near-duplicates/cat.1.mp4", (930, 1060)),
-    *_takes("tune", "hob", "shots/vatex-sample.mp4", (0, 118)),
+    *_takes("tune", "hob", "shots/vatex-sample.mp4", (27, 58), (61, 118)),
     *_takes("tune", "eggs", "shots/vatex-sample.mp4", (182, 249)),
-    *_takes("tune", "snow", "shots/sintel-trailer-30s.mp4", (100, 155)),
-    *_takes("tune", "old man", "shots/sintel-trailer-30s.mp4", (222, 274)),
-    *_takes("tune", "girl", "shots/sintel-trailer-30s.mp4", (288, 330)),
-    *_takes("tune", "alley", "shots/sintel-trailer-30s.mp4", (418, 455)),
+    *_takes("tune", "snow", "shots/sintel-trailer-30s.mp4", (100, 142)),
+    *_takes("tune", "old man", "shots/sintel-trailer-30s.mp4", (262, 284)),
+    *_takes("tune", "girl", "shots/sintel-trailer-30s.mp4", (288, 308)),
     *_takes("tune", "leaves", "shots/sintel-trailer-30s.mp4", (526, 570)),
-    *_takes("tune", "flight", "shots/sintel-trailer-30s.mp4", (642, 668)),
-    *_takes("report", "sofa", "near-duplicates/dog.1.mp4", (0, 117), (222, 370)),
+    *_takes("tune", "dragon", "shots/sintel-trailer-30s.mp4", (574, 606)),
+    *_takes("report", "sofa", "near-duplicates/dog.1.mp4", (0, 117), (222, 286), (288, 370)),
     *_takes("report", "room", "near-duplicates/dog.1.mp4", (527, 820)),
     *_takes("report", "kiss", "near-duplicates/dog.1.mp4", (826, 878)),
     *_takes("report", "coat", "near-duplicates/dog.1.mp4", (957, 1030)),

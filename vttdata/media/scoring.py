@@ -5,6 +5,7 @@ Works on frame numbers alone: knows nothing of files, detectors or seconds.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -65,7 +66,7 @@ def changes_of_scenes(scenes: Iterable[Sequence[int]]) -> list[Change]:
         ValueError: when a scene does not end before the next begins.
     """
     listed = [tuple(scene) for scene in scenes]
-    changes = [Change(before[1] + 1, after[0]) for before, after in zip(listed, listed[1:], strict=False)]
+    changes = [Change(before[1] + 1, after[0]) for before, after in itertools.pairwise(listed)]
     _check(changes)
     return changes
 
@@ -93,9 +94,7 @@ def score(truth: Sequence[Change], predicted: Sequence[Change], tolerance: int =
     return Score(matches, len(predicted) - matches, len(truth) - matches)
 
 
-def score_by_kind(
-    truth: Sequence[Change], predicted: Sequence[Change], tolerance: int = 1
-) -> tuple[Score, Score]:
+def score_by_kind(truth: Sequence[Change], predicted: Sequence[Change], tolerance: int = 1) -> tuple[Score, Score]:
     """The scores of hard cuts and of gradual changes, for detectors that only say where a shot begins.
 
     All changes are matched together, so that each prediction counts once; then each kind's truth is counted by
@@ -141,6 +140,6 @@ def _check(changes: Sequence[Change]) -> None:
     for change in changes:
         if change.last < change.first:
             raise ValueError(f"a change cannot end at frame {change.last} before it begins at {change.first}")
-    for before, after in zip(changes, changes[1:], strict=False):
+    for before, after in itertools.pairwise(changes):
         if after.first <= before.last:
             raise ValueError(f"the change at frame {after.first} does not come after the one at {before.last}")
