@@ -32,7 +32,7 @@ from benchmarks.shots.takes import Half
 from vttdata.media.scoring import Change, Score, match, score_by_kind
 
 TOLERANCE = 1
-_DETECTORS = Path(__file__).with_name("detectors.py")
+_HERE = Path(__file__).resolve().parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +50,17 @@ class Run:
 def measure(detector: str, path: Path) -> Run:
     """Run a detector on a video in a process of its own."""
     own = program(detector, path)
-    command = own or [sys.executable, str(_DETECTORS), detector, str(path)]
-    begun = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        printed, errors = process.stdout.read(), process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    cpu, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
-    if process.returncode:
-        return Run((), (), cpu, 0.0, memory, (errors.strip().splitlines() or ["no reason given"])[-1])
+    command = own or [sys.executable, str(_HERE / "detectors.py"), detector, str(path)]
+    watched = [sys.executable, "-I", "-S", str(_HERE / "watch.py"), *command]
+    seen = json.loads(subprocess.run(watched, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    cpu, wall, memory = seen["cpu"], seen["wall"], seen["memory"]
+    if seen["code"]:
+        return Run((), (), cpu, wall, memory, (seen["errors"].strip().splitlines() or ["no reason given"])[-1])
     if own:
-        frames, kinds = read_program(printed)
-        return Run(tuple(frames), tuple(kinds), cpu, time.monotonic() - begun, memory)
-    said = json.loads(printed.splitlines()[-1])
-    before, since = said["started"]
-    return Run(tuple(said["frames"]), tuple(said["kinds"]), cpu - before, said["ended"] - since, memory)
+        frames, kinds = read_program(seen["printed"])
+        return Run(tuple(frames), tuple(kinds), cpu, wall, memory)
+    said = json.loads(seen["printed"].splitlines()[-1])
+    return Run(tuple(said["frames"]), tuple(said["kinds"]), cpu - said["started_cpu"], said["wall"], memory)
 
 
 def measure_all(videos: Sequence[Video], detectors: Sequence[str]) -> dict[str, list[Run]]:

@@ -18,10 +18,11 @@ from benchmarks.shots.annotated import composed
 from benchmarks.shots.draw import Planes, frames
 from benchmarks.shots.generate import ENCODINGS, Job, jobs, make
 from benchmarks.shots.plan import Entry, Event, Move, Plan, PlannedShot, plan_video
-from benchmarks.shots.run import Run, mistakes, predicted, scores
+from benchmarks.shots.run import Run, measure, mistakes, predicted, scores
 from benchmarks.shots.takes import TAKES, Take, read_takes
 from tests.barcode import picture, read_number
 from vttdata.media.scoring import Change, Score
+from vttdata.media.shots import detect_shots
 
 TINTS = (60, 100, 150, 195)  # the Cb of each take: neither the tone curve nor a camera move changes it
 SIZE = (160, 90)
@@ -211,3 +212,24 @@ def test_a_run_is_scored_and_its_mistakes_are_named(footage: Path, tmp_path: Pat
     missed, added = mistakes([video], [run])
     assert missed.startswith("film: missed 92-108")
     assert added.startswith("film: added 61 (cut)")
+
+
+def test_a_detector_is_measured_in_a_process_of_its_own(footage: Path, tmp_path: Path) -> None:
+    path = make(Job(dataclasses.replace(ENCODINGS[0], size=SIZE), plan_of(*ALL_ENTRIES[:2]), footage, tmp_path))
+    bare, ours = measure("bare decode", path), measure("vttdata exact", path)
+    assert (bare.frames, bare.error) == ((), "")
+    found = detect_shots(path).shots[1:]
+    assert ours.frames == tuple(shot.first_frame for shot in found)
+    assert ours.kinds == tuple(shot.transition for shot in found)
+    assert found
+    assert 5 < bare.memory < ours.memory
+    assert bare.cpu > 0
+    assert ours.cpu > 0
+
+
+def test_a_detector_that_fails_is_reported_and_found_nothing(tmp_path: Path) -> None:
+    (tmp_path / "broken.mp4").write_bytes(b"this is no video")
+    for detector in ("vttdata exact", "ffmpeg scdet"):
+        run = measure(detector, tmp_path / "broken.mp4")
+        assert run.frames == ()
+        assert run.error
