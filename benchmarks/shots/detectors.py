@@ -79,10 +79,12 @@ def _ours(path: Path, settings: ShotSettings) -> Found:
 
 
 def _scenedetect(path: Path, scenedetect: Any, detector: str) -> Found:
-    """At its defaults; decoded with PyAV, since the OpenCV wheels decode no AV1."""
-    manager = scenedetect.SceneManager()
-    manager.add_detector(getattr(scenedetect, detector)())
-    manager.detect_scenes(scenedetect.open_video(str(path), backend="pyav"))
+    """At its defaults; decoded with OpenCV as is its default too, or with PyAV where OpenCV gets no frame, as of AV1."""
+    for backend in ("opencv", "pyav"):
+        manager = scenedetect.SceneManager()
+        manager.add_detector(getattr(scenedetect, detector)())
+        if manager.detect_scenes(scenedetect.open_video(str(path), backend=backend)):
+            break
     starts = [start.frame_num for start, _ in manager.get_scene_list()]
     return starts[1:], [""] * len(starts[1:])
 

@@ -1,6 +1,6 @@
 """Composes the benchmark's videos with known truth and encodes them as the web does.
 
-Run `python benchmarks/shots/generate.py FOLDER [--quick] [--half tune|report]`. Each video is written beside a JSON
+Run `python benchmarks/shots/generate.py [FOLDER] [--quick] [--half tune|report]`. Each video is written beside a JSON
 file with its truth; what is there already stays. The same seed gives the same plans and pictures; the bytes also
 depend on the ffmpeg program.
 """
@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -145,7 +146,8 @@ def generate(todo: list[Job], workers: int) -> list[Path]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options that say which videos are meant."""
-    parser.add_argument("folder", type=Path, help="where the videos are kept")
+    folder = Path(tempfile.gettempdir()) / "vttdata-shots-benchmark"
+    parser.add_argument("folder", type=Path, nargs="?", default=folder, help="where the videos are kept (%(default)s)")
     parser.add_argument("--footage", type=Path, default=default_footage(), help="folder of the takes' files")
     parser.add_argument("--takes", type=Path, help="JSON table of takes in other footage")
     parser.add_argument("--half", choices=get_args(Half), action="append", help="default: both")

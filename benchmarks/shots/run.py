@@ -1,6 +1,6 @@
 """Measures shot detectors on composed videos with known truth and on annotated real ones, side by side in one run.
 
-Run `python benchmarks/shots/run.py FOLDER [--quick] [--half tune|report]`; the videos are made in FOLDER if they are
+Run `python benchmarks/shots/run.py [FOLDER] [--quick] [--half tune|report]`; the videos are made in FOLDER if they are
 not there. Detectors are tuned on the half `tune` and reported on `report`, which share no footage.
 
 Cuts count as found at most one frame off, gradual transitions anywhere inside their extent or one frame beside it;
