@@ -79,7 +79,7 @@ def _ours(path: Path, settings: ShotSettings) -> Found:
 
 
 def _scenedetect(path: Path, scenedetect: Any, detector: str) -> Found:
-    """At its defaults; decoded with OpenCV as is its default too, or with PyAV where OpenCV gets no frame, as of AV1."""
+    """At its defaults; decoded with OpenCV, or with PyAV where OpenCV gets no frame, as of AV1."""
     for backend in ("opencv", "pyav"):
         manager = scenedetect.SceneManager()
         manager.add_detector(getattr(scenedetect, detector)())
