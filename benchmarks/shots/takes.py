@@ -50,7 +50,7 @@ TAKES = (
     *_takes("tune", "lift", "codecs/nasa_13013.mp4", (206, 324)),
     *_takes("tune", "window", "near-duplicates/cat.1.mp4", (255, 500), (505, 780)),
     *_takes("tune", "kitten", "near-duplicates/cat.1.mp4", (930, 1060)),
-    *_takes("tune", "hob", "shots/vatex-sample.mp4", (27, 58), (61, 118)),
+    *_takes("tune", "hob", "shots/vatex-sample.mp4", (27, 58), (61, 93), (97, 118)),
     *_takes("tune", "eggs", "shots/vatex-sample.mp4", (182, 249)),
     *_takes("tune", "snow", "shots/sintel-trailer-30s.mp4", (100, 142)),
     *_takes("tune", "old man", "shots/sintel-trailer-30s.mp4", (262, 284)),
