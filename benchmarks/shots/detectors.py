@@ -1,0 +1,97 @@
+"""The detectors that are compared, each run on one file in a process of its own.
+
+Run by the benchmark as `python detectors.py DETECTOR FILE`; prints one line of JSON: the first frame of each shot but
+the first, how each begins, the wall-clock seconds this took, and the CPU seconds that starting had taken before.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.shots import ShotSettings, detect_shots
+
+BARE, SCDET = "bare decode", "ffmpeg scdet"
+SCENEDETECT = {
+    "PySceneDetect content": "ContentDetector",
+    "PySceneDetect adaptive": "AdaptiveDetector",
+    "PySceneDetect histogram": "HistogramDetector",
+    "PySceneDetect hash": "HashDetector",
+}
+Found = tuple[list[int], list[str]]
+"""First frames of the shots after the first, and how the detector says each begins, where it does."""
+
+
+def names() -> list[str]:
+    """All detectors that can run here."""
+    methods = get_args(get_type_hints(ShotSettings)["method"])
+    peers = list(SCENEDETECT) if _has_scenedetect() else []
+    return [BARE, *(f"vttdata {method}" for method in methods), *peers, SCDET]
+
+
+def _has_scenedetect() -> bool:
+    return importlib.util.find_spec("scenedetect") is not None
+
+
+def prepare(name: str) -> Callable[[Path], Found]:
+    """The detector, with everything imported that it needs."""
+    if name.startswith("vttdata "):
+        settings = ShotSettings(method=name.removeprefix("vttdata "))  # type: ignore[arg-type]
+        return lambda path: _ours(path, settings)
+    if name in SCENEDETECT:
+        scenedetect = importlib.import_module("scenedetect")
+        return lambda path: _scenedetect(path, scenedetect, SCENEDETECT[name])
+    raise ValueError(f"there is no detector {name}")
+
+
+def program(name: str, path: Path) -> list[str] | None:
+    """The command of a detector that is a program of its own, None for the others.
+
+    The bare decode is the limit of every detector that decodes all frames: ffmpeg decodes them and does nothing. Its
+    filter scdet runs at its default threshold.
+    """
+    options = {BARE: (), SCDET: ("-vf", "scdet,metadata=print:key=lavfi.scd.time:file=-")}.get(name)
+    if options is None:
+        return None
+    command = [ffmpeg_path(), "-v", "error", "-threads", "1", "-i", str(path), "-map", "0:v:0", *options]
+    return [*command, "-f", "null", "-"]
+
+
+def read_program(printed: str) -> Found:
+    """What such a program found."""
+    frames = [int(frame) for frame in re.findall(r"^frame:(\d+)", printed, re.MULTILINE) if int(frame)]
+    return frames, [""] * len(frames)
+
+
+def _ours(path: Path, settings: ShotSettings) -> Found:
+    shots = detect_shots(path, settings, threads=1).shots[1:]
+    return [shot.first_frame for shot in shots], [shot.transition for shot in shots]
+
+
+def _scenedetect(path: Path, scenedetect: Any, detector: str) -> Found:
+    """At its defaults; decoded with OpenCV, or with PyAV where OpenCV gets no frame, as of AV1."""
+    for backend in ("opencv", "pyav"):
+        manager = scenedetect.SceneManager()
+        manager.add_detector(getattr(scenedetect, detector)())
+        if manager.detect_scenes(scenedetect.open_video(str(path), backend=backend)):
+            break
+    starts = [start.frame_num for start, _ in manager.get_scene_list()]
+    return starts[1:], [""] * len(starts[1:])
+
+
+if __name__ == "__main__":
+    detect = prepare(sys.argv[1])
+    begun, before = time.monotonic(), time.process_time()
+    frames, kinds = detect(Path(sys.argv[2]))
+    wall = time.monotonic() - begun
+    print(json.dumps({"frames": frames, "kinds": kinds, "wall": wall, "started_cpu": before}))

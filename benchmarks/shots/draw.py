@@ -1,0 +1,148 @@
+"""Draws planned videos frame by frame: footage and drawn scenes with camera moves, and what lies over them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import av
+import numpy as np
+
+from benchmarks.shots.overlay import Size, flashed, letterboxed, mixed, slide, with_text
+from benchmarks.shots.plan import Move, Plan, PlannedShot
+from benchmarks.shots.takes import Pixels, Planes, Reel
+from vttdata.collect.scenery import CATEGORIES, MOODS, View
+
+Painter = Callable[[int], Planes]
+"""A shot: the picture at a frame of it, counted from where it first shows."""
+
+
+def frames(plan: Plan, size: Size, footage: Path, folder: Path) -> Iterator[Planes]:
+    """Every frame of a planned video."""
+    shots = plan.shots
+    shows = [shot.mixed[0] if shot.mixed else shot.first for shot in shots]
+    ends = [shot.mixed[1] + 1 if shot.mixed else shot.first for shot in shots[1:]] + [plan.frames]
+    painters: dict[int, Painter] = {}
+    for number, shot in enumerate(shots):
+        painters = {one: painter for one, painter in painters.items() if one >= number - 1}
+        painters[number] = _painter(shot, ends[number] - shows[number], plan.rate, size, footage, folder)
+        for frame in range(shows[number], shows[number + 1] if number + 1 < len(shots) else plan.frames):
+            picture = painters[number](frame - shows[number])
+            if shot.mixed and frame <= shot.mixed[1]:
+                before = painters[number - 1](frame - shows[number - 1])
+                picture = mixed(shot, before, picture, frame - shot.mixed[0] + 1, shot.mixed[1] - shot.mixed[0] + 2)
+            for event in shot.events:
+                if event.first <= frame <= event.last:
+                    picture = flashed(picture) if event.kind == "flash" else with_text(picture, event)
+            yield letterboxed(picture, plan.shape) if plan.shape else picture
+
+
+def _painter(shot: PlannedShot, length: int, rate: float, size: Size, footage: Path, folder: Path) -> Painter:
+    random = Random(shot.seed)
+    if shot.content == "slide":
+        page = slide(random, size)
+        return lambda _: page
+    inner = _drawn(random, rate, length) if shot.take is None else _filmed(shot, random, footage, folder)
+    camera = _camera(shot, random, length)
+    grade = _grade(random) if shot.take else None
+
+    def paint(frame: int) -> Planes:
+        shown = _shown(shot.move, frame)
+        source = inner(shown)
+        scale, x, y = camera(shown / max(length - 1, 1))
+        picture = _framed(source, size, scale, x, y)
+        return (grade[picture[0]], picture[1], picture[2]) if grade is not None else picture
+
+    return paint
+
+
+def _shown(move: Move, frame: int) -> int:
+    """The frame that is seen, where some are shown more than once."""
+    if move == "twos":
+        return frame // 2 * 2
+    if move == "fifths":
+        return frame - (frame % 5 == 4)
+    return 0 if move == "still" else frame
+
+
+def _filmed(shot: PlannedShot, random: Random, footage: Path, folder: Path) -> Painter:
+    """The take from somewhere on, back and forth where it is shorter than the shot; at times mirrored."""
+    assert shot.take is not None
+    reel = Reel(shot.take, footage, folder)
+    last, start, mirrored = len(reel) - 1, random.randrange(len(reel)), random.random() < 0.5
+
+    def paint(frame: int) -> Planes:
+        planes = reel.planes(last - abs(last - (start + frame) % (2 * last)))
+        return (planes[0][:, ::-1], planes[1][:, ::-1], planes[2][:, ::-1]) if mirrored else planes
+
+    return paint
+
+
+def _drawn(random: Random, rate: float, length: int) -> Painter:
+    _, choose = random.choice(random.choice(list(CATEGORIES.values())))
+    drawing = choose(random, random.choice(MOODS)).paint(View(640, 360))
+
+    def paint(frame: int) -> Planes:
+        picture = drawing.frame(frame / rate, frame / length)
+        return _planes(av.VideoFrame.from_ndarray(picture, format="rgb24").reformat(format="yuv420p"))
+
+    return paint
+
+
+def _camera(shot: PlannedShot, random: Random, length: int) -> Callable[[float], tuple[float, float, float]]:
+    """Scale (1 and more) and place (0..1 each way) of the window at a part of the shot."""
+    x0, y0, x1, y1 = (random.random() for _ in range(4))
+    far, outward = random.uniform(1.25, 1.7), random.random() < 0.5
+    if shot.move == "pan":
+        return lambda part: (far, x0 + (x1 - x0) * part, y0 + (y1 - y0) * part)
+    if shot.move == "whip":
+        at = random.uniform(0.3, 0.7)
+        side = round(x0)
+        return lambda part: (1.6, abs(side - 1 / (1 + math.exp(-(part - at) * length / 2.5))), y0)
+    if shot.move == "zoom":
+        return lambda part: (1 + (far - 1) * (1 - part if outward else part), 0.5, 0.5)
+    if shot.move == "shake":
+        speeds = [random.uniform(2, 9) * length / 25 for _ in range(4)]
+
+        def shaken(part: float) -> tuple[float, float, float]:
+            turns = [math.sin(speed * part + 7 * number) for number, speed in enumerate(speeds)]
+            return 1.15, 0.5 + 0.25 * (turns[0] + turns[1]), 0.5 + 0.25 * (turns[2] + turns[3])
+
+        return shaken
+    return lambda _: (1.0, 0.5, 0.5)
+
+
+def _framed(source: Planes, size: Size, scale: float, x: float, y: float) -> Planes:
+    """The source enlarged to fill the picture, and `scale` times more; of what hangs over, the window at (x, y)."""
+    width, height = size
+    own_height, own_width = source[0].shape
+    fill = max(width / own_width, height / own_height) * scale
+    wide, high = (
+        max(round(own * fill / 2) * 2, own_size) for own, own_size in ((own_width, width), (own_height, height))
+    )
+    large = _planes(_frame(source).reformat(wide, high, interpolation="BILINEAR"))
+    left, top = round((wide - width) * x / 2) * 2, round((high - height) * y / 2) * 2
+    rows, columns = slice(top // 2, (top + height) // 2), slice(left // 2, (left + width) // 2)
+    return large[0][top : top + height, left : left + width], large[1][rows, columns], large[2][rows, columns]
+
+
+def _frame(planes: Planes) -> av.VideoFrame:
+    flat = np.concatenate([plane.ravel() for plane in planes])
+    height, width = planes[0].shape
+    return av.VideoFrame.from_ndarray(flat.reshape(height * 3 // 2, width), format="yuv420p")
+
+
+def _planes(frame: av.VideoFrame) -> Planes:
+    planes: list[Pixels] = []
+    for plane in frame.planes:
+        rows = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)
+        planes.append(rows[: plane.height, : plane.width])
+    return planes[0], planes[1], planes[2]
+
+
+def _grade(random: Random) -> Pixels:
+    """A tone curve, so that takes used twice differ a little."""
+    levels = np.clip((np.arange(256) - 16) / 219, 0, 1) ** random.uniform(0.8, 1.25)
+    return (16 + 219 * levels).round().astype(np.uint8)
