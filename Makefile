@@ -27,7 +27,9 @@ lint: .venv/dev-ready
 	$(BIN)/mypy
 
 bench: .venv/dev-ready
+	@$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	$(BIN)/python benchmarks/shots/run.py --quick
 
 clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache

@@ -53,3 +53,15 @@ def test_a_closed_pipe_ends_quietly() -> None:
         f"{sys.executable} -m vttdata.cli recipes | true", shell=True, capture_output=True, text=True, check=False
     )
     assert done.stderr == ""
+
+
+def test_a_contact_sheet_is_drawn_for_one_video(
+    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    video = str(shared / "videos" / "shots" / "bikes.mp4")
+    assert main(["shots", "--sheet", str(tmp_path / "sheet.png"), video]) == 0
+    assert (tmp_path / "sheet.png").read_bytes().startswith(b"\x89PNG")
+    assert main(["shots", "--sheet", str(tmp_path / "two.png"), video, video]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert main(["shots", "--sheet", str(tmp_path / "no" / "folder.png"), video]) == 1
+    assert capsys.readouterr().err.count("\n") == 1

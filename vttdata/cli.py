@@ -149,17 +149,24 @@ def _add_shots(commands: Any) -> None:
     parser.add_argument("videos", metavar="VIDEO", nargs="+", type=Path)
     parser.add_argument("--method", choices=["exact"], default="exact", help="exact decodes every frame")
     parser.add_argument("--json", action="store_true", help="one JSON object a line and video")
+    sheet = "draw each shot's first, middle and last frame with times into a picture (one video)"
+    parser.add_argument("--sheet", metavar="FILE.png", type=Path, help=sheet)
     parser.set_defaults(run=_shots)
 
 
 def _shots(options: argparse.Namespace) -> int:
-    from vttdata.media import ShotSettings, detect_shots, probe
+    from vttdata.media import ShotSettings, detect_shots, draw_sheet, probe
+
+    if options.sheet and len(options.videos) > 1:
+        raise VttdataError(f"--sheet draws one video, and {len(options.videos)} were given.")
 
     code = _DONE
     for video in options.videos:
         try:
             probe(video)
             detection = detect_shots(video, ShotSettings(method=options.method), threads=0)
+            if options.sheet:
+                draw_sheet(video, detection, options.sheet, threads=0)
         except MediaError as error:
             code = _INCOMPLETE
             _print_shot_error(video, str(error), as_json=options.json)

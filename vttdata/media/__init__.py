@@ -4,6 +4,8 @@ from vttdata.media.clips import ClipSettings, choose_clips
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.measure import measure
 from vttdata.media.probe import probe
+from vttdata.media.scoring import score, score_by_kind
+from vttdata.media.sheet import draw_sheet
 from vttdata.media.shots import Detection, ShotSettings, detect_shots
 
 __all__ = [
@@ -14,6 +16,9 @@ __all__ = [
     "choose_clips",
     "cut",
     "detect_shots",
+    "draw_sheet",
     "measure",
     "probe",
+    "score",
+    "score_by_kind",
 ]
