@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -48,11 +49,18 @@ def test_importing_the_package_pulls_nothing_heavy(module: str) -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_a_closed_pipe_ends_quietly() -> None:
-    done = subprocess.run(
-        f"{sys.executable} -m vttdata.cli recipes | true", shell=True, capture_output=True, text=True, check=False
-    )
+def test_a_closed_pipe_ends_quietly_and_a_full_disk_with_a_sentence() -> None:
+    recipes = [sys.executable, "-m", "vttdata.cli", "recipes"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(recipes, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
     assert done.stderr == ""
+    if Path("/dev/full").exists():
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(recipes, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == 1
+        assert done.stderr == "vttdata: No space left on device.\n"
 
 
 def test_a_contact_sheet_is_drawn_for_one_video(

@@ -38,12 +38,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("vttdata: interrupted; what is finished is kept, run the same command to go on.", file=sys.stderr)
         return _INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
         return _DONE
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.filename is None:
+            _give_up_output()
         print(f"vttdata: {error.strerror or error}{f' ({error.filename})' if error.filename else ''}.", file=sys.stderr)
         return _INCOMPLETE
+
+
+def _give_up_output() -> None:
+    """Send the rest of standard output nowhere, so that the interpreter does not complain about it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
