@@ -64,6 +64,18 @@ def test_the_installed_package_finds_its_recipes_and_builders(wheel: Path, tmp_p
     assert name == "vttdata/demo"
 
 
+@pytest.mark.parametrize("command", [["build", "demo"], ["shots", "x.mp4"]])
+def test_what_needs_the_build_extra_says_so(command: list[str]) -> None:
+    code = (
+        "import sys; sys.modules['av'] = sys.modules['ffmpeg'] = sys.modules['pydantic'] = None\n"
+        f"from vttdata.cli import main; sys.exit(main({command!r}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "pip install 'vttdata[build]'" in done.stderr
+
+
 def test_a_builder_and_recipe_of_ones_own_work_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from vttdata.recipe import load_recipe
 

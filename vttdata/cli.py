@@ -34,6 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except VttdataError as error:
         print(f"vttdata: {error}", file=sys.stderr)
         return _INCOMPLETE if isinstance(error, HaltError) else _BAD_INPUT
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "vttdata":
+            raise
+        print(f"vttdata: this needs more than loading does: pip install 'vttdata[build]' ({error}).", file=sys.stderr)
+        return _BAD_INPUT
     except KeyboardInterrupt:
         print("vttdata: interrupted; what is finished is kept, run the same command to go on.", file=sys.stderr)
         return _INTERRUPTED
@@ -114,13 +119,10 @@ def _positive(text: str) -> int:
 
 
 def _build(options: argparse.Namespace) -> int:
-    try:
-        from vttdata.pipeline.build import open_build
-        from vttdata.pipeline.local import LocalExecutor
-        from vttdata.recipe import load_recipe
-    except ImportError as error:
-        raise VttdataError(f"Building needs more than loading: pip install 'vttdata[build]' ({error}).") from error
     from vttdata.loading import home
+    from vttdata.pipeline.build import open_build
+    from vttdata.pipeline.local import LocalExecutor
+    from vttdata.recipe import load_recipe
     from vttdata.report.attrition import HEADER, stage_text
 
     loaded = load_recipe(options.recipe, options.set)
