@@ -8,10 +8,11 @@ ratios are 0..1. An id depends on content or on an official id, never on order, 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
@@ -210,9 +211,10 @@ def _canonical(value: Any) -> Any:
 def row(record: Any) -> dict[str, Any]:
     """A record as one flat table row: the fields of nested records become columns of their own."""
     columns: dict[str, Any] = {}
+    kind: Hashable = type(record)
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        nested = _nested(type(record), field.name)
+        nested = _nested(kind, field.name)
         if nested is None:
             columns[field.name] = _plain(value)
         elif value is None:
@@ -228,7 +230,8 @@ def _plain(value: Any) -> Any:
     return [dataclasses.asdict(item) if dataclasses.is_dataclass(item) else item for item in value]  # type: ignore[arg-type]
 
 
-def _nested(record: type, name: str) -> type | None:
+@functools.cache
+def _nested(record: Any, name: str) -> type | None:
     options = get_args(get_type_hints(record)[name])
     if type(None) not in options:
         return None
