@@ -12,7 +12,7 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
@@ -211,10 +211,9 @@ def _canonical(value: Any) -> Any:
 def row(record: Any) -> dict[str, Any]:
     """A record as one flat table row: the fields of nested records become columns of their own."""
     columns: dict[str, Any] = {}
-    kind: Hashable = type(record)
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        nested = _nested(kind, field.name)
+        nested = _nested(type(record), field.name)  # type: ignore[arg-type] # a class is hashable
         if nested is None:
             columns[field.name] = _plain(value)
         elif value is None:
