@@ -19,6 +19,7 @@ _WINDOW = 6  # frames to either side that a cut is compared with
 _NOISE = 0.005  # change between frames of a still scene, from coding noise and grain
 _STANDING_OUT = 1.25  # a cut's change over that of the frames beside it
 _BLENDED = 1.7  # how much clearer a change that adjacent frames share must be than one that stands alone
+_UNEXPECTED = 2.7  # how much clearer a cut must be where packets give no sign of one
 _LASTING = 0.5  # of the change at a cut is still there a fifth of a second later
 _RENEWAL = 0.42  # pictures further apart than this, relative to their contrast, may show different scenes
 _LIKENESS = 0.75  # pictures that correlate more show one scene, unless one of them is blank
@@ -40,7 +41,7 @@ class Boundary:
 
 
 def find_boundaries(
-    signals: Signals, *, cut_ratio: float, reach: int, shortest: int, longest_blank: int
+    signals: Signals, *, cut_ratio: float, reach: int, shortest: int, longest_blank: int, sudden: Flags | None = None
 ) -> list[Boundary]:
     """The boundaries inside a video, in order, at least `shortest` frames from each other and from both ends.
 
@@ -55,8 +56,12 @@ def find_boundaries(
         reach: frames to either side that `signals.span` looks at.
         shortest: the least length of a shot, in frames.
         longest_blank: the most blank frames inside one transition.
+        sudden: where a hard cut is to be expected, if more is known than the signals show; elsewhere a cut must be
+            much clearer.
     """
     cuts = find_cuts(signals, cut_ratio)
+    if sudden is not None:
+        cuts = sorted({*find_cuts(signals, _UNEXPECTED * cut_ratio), *(cut for cut in cuts if sudden[cut])})
     found = [Boundary(frame, "cut", frame, frame) for frame in cuts]
     found += find_gradual(signals, cuts, reach)
     found += find_dips(signals, found, reach)

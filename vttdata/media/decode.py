@@ -89,7 +89,7 @@ class Video:
             yield Frame(index, self.seconds_of(picture.pts), length, picture)
 
     def _pictures(self) -> Iterator[av.VideoFrame]:
-        for packet in self._packets():
+        for packet in self.packets():
             if packet.size and not packet.is_discard:
                 self.tally.packets += 1
             try:
@@ -98,7 +98,12 @@ class Video:
                 self.tally.undecodable += 1
                 self.tally.first_error = self.tally.first_error or _sentence(error)
 
-    def _packets(self) -> Iterator[Any]:
+    def packets(self) -> Iterator[Any]:
+        """Every packet of the video stream from here to the end, in decoding order.
+
+        Raises:
+            MediaError: ``damaged`` when reading stops in the middle.
+        """
         packets = self.container.demux(self.stream)
         while True:
             try:

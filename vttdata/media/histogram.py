@@ -59,11 +59,9 @@ class Descriptions:
         return Descriptions(self.histograms.repeat(times, 0), self.cells.repeat(times, 0))
 
 
-def joined(first: Descriptions, second: Descriptions) -> Descriptions:
+def joined(*runs: Descriptions) -> Descriptions:
     """One run after the other."""
-    return Descriptions(
-        np.concatenate((first.histograms, second.histograms)), np.concatenate((first.cells, second.cells))
-    )
+    return Descriptions(np.concatenate([run.histograms for run in runs]), np.concatenate([run.cells for run in runs]))
 
 
 def describe(pictures: Iterable[Any]) -> Iterator[Descriptions]:

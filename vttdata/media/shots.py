@@ -1,4 +1,4 @@
-"""Divides a video into shots by its colours: the exact mode, which decodes every frame once.
+"""Divides a video into shots by its colours, from all its frames or from those that others are predicted from.
 
 A colour-histogram detector as MSR-VTT used one (section 3.2), with a window that adapts to how much the material
 moves, and with gradual transitions. Knows nothing of clips.
@@ -16,9 +16,12 @@ from annotated_types import Gt, Le
 
 from vttdata.errors import MediaError
 from vttdata.media.boundaries import Boundary, find_boundaries
+from vttdata.media.coarse import plan_decoding
 from vttdata.media.decode import Video, open_video
 from vttdata.media.histogram import describe
-from vttdata.media.signals import Floats, Signals, measure_signals, reach_of
+from vttdata.media.packets import EvidenceError, read_packets
+from vttdata.media.signals import Flags, Floats, Signals, measure_signals, reach_of
+from vttdata.media.sparse import describe_planned
 from vttdata.records import Shot, Transition
 from vttdata.settings import STRICT, Seconds
 
@@ -31,7 +34,8 @@ class ShotSettings:
     """How shots are found.
 
     Attributes:
-        method: ``exact`` decodes and compares every frame.
+        method: ``exact`` decodes and compares every frame; ``fast`` decodes those that others are predicted from, at
+            about half the cost, and every frame of files whose streams do not lend themselves to it.
         min_seconds: shots are at least this long; of boundaries closer together the clearest stays. In AutoShot's
             truth 2.6 % of the shots have fewer than 8 frames.
         cut_ratio: a hard cut changes the colours at least this many times as much as the frames around it do; lower
@@ -41,7 +45,7 @@ class ShotSettings:
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
-    method: Literal["exact"] = "exact"
+    method: Literal["fast", "exact"] = "exact"
     min_seconds: Seconds = 0.3
     cut_ratio: Annotated[float, Gt(1), Le(100)] = 2.25
 
@@ -75,22 +79,57 @@ def detect_shots(
     Raises:
         MediaError: when the file cannot be read, holds no frame or no usable times, or a packet cannot be decoded.
     """
-    with open_video(path, threads=threads) as video:
-        rate = float(video.stream.average_rate or video.stream.guessed_rate or _USUAL_RATE)
-        clock = _Clock()
-        signals = measure_signals(describe(clock.watch(video)), rate)
-        _check(video, len(clock.times))
-    times = np.array([*clock.times, clock.end])
-    fps = len(signals) / (clock.end - clock.times[0])
+    seen = _see_fast(path, threads) if settings.method == "fast" else None
+    method = "fast" if seen else "exact"
+    seen = seen or _see_all(path, threads)
+    fps = float((len(seen.times) - 1) / (seen.times[-1] - seen.times[0]))
     found = find_boundaries(
-        signals,
+        seen.signals,
         cut_ratio=settings.cut_ratio,
-        reach=reach_of(rate),
+        reach=reach_of(seen.stated_rate),
         shortest=max(round(settings.min_seconds * fps), 1),
         longest_blank=round(_BLANK_SECONDS * fps),
+        sudden=seen.sudden,
     )
-    shots = tuple(shots_between(found, signals, times, source_id))
-    return Detection(len(signals), fps, clock.end, settings.method, shots)
+    shots = tuple(shots_between(found, seen.signals, seen.times, source_id))
+    return Detection(len(seen.signals), fps, float(seen.times[-1]), method, shots)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A video's signals, when its frames start and the last one ends, and where hard cuts can be, if that is known."""
+
+    signals: Signals
+    times: Floats
+    stated_rate: float
+    sudden: Flags | None = None
+
+
+def _see_all(path: Path, threads: int) -> _Seen:
+    with open_video(path, threads=threads) as video:
+        clock = _Clock()
+        stated = _stated_rate(video)
+        signals = measure_signals(describe(clock.watch(video)), stated)
+        _check(video, len(clock.times))
+    return _Seen(signals, np.array([*clock.times, clock.end]), stated)
+
+
+def _see_fast(path: Path, threads: int) -> _Seen | None:
+    """What the packets and a part of the pictures show; None where a stream's packets are no sure evidence."""
+    try:
+        with open_video(path, threads=threads) as video:
+            stated = _stated_rate(video)
+            packets = read_packets(video, 1 / _USUAL_RATE)
+        plan = plan_decoding(packets)
+        with open_video(path, threads=threads) as video:
+            signals = measure_signals(describe_planned(video, packets, plan), stated)
+    except EvidenceError:
+        return None
+    return _Seen(signals, packets.times, stated, plan.sudden)
+
+
+def _stated_rate(video: Video) -> float:
+    return float(video.stream.average_rate or video.stream.guessed_rate or _USUAL_RATE)
 
 
 @dataclass(slots=True)

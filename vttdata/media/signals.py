@@ -111,7 +111,7 @@ def _part(run: Descriptions, reach: int, flash: int) -> Signals:
         purity=np.maximum(1 - off_mean / (span + _STEADY), 0),
         renewal=span / (deviation_before + deviation_after + _STEADY),
         likeness=covariance / (deviation_before * deviation_after + _STEADY**2),
-        blank=_blank(own),
+        blank=blank(own),
         dark=whole[:, 0, :_BLACK_BINS].sum(1) >= _NEARLY_BLACK * POINTS[0],
         colours=whole[:, :, 0::2] + whole[:, :, 1::2],
     )
@@ -126,6 +126,19 @@ def colour_distance(one: NDArray[np.int16], other: NDArray[np.int16]) -> Floats:
     """
     moved = np.abs(one - other).view(np.uint16).reshape(-1, CHANNELS, REGIONS * BINS).sum(2, dtype=np.uint16)
     return np.asarray((moved / (POINTS * (BINS - 1))).mean(1))
+
+
+def picture_distance(one: Descriptions, other: Descriptions) -> float:
+    """How far colours moved between two single pictures (0..1)."""
+    cumulated = (np.cumsum(run.histograms, axis=-1, dtype=np.int16) for run in (one, other))
+    return float(colour_distance(*cumulated)[0])
+
+
+def renewal_between(one: Descriptions, other: Descriptions) -> float:
+    """How much two single pictures differ, relative to the contrast of both, as in `Signals.renewal`."""
+    before, after = one.cells, other.cells
+    deviation_before, deviation_after, _ = _luma_moments(before, after)
+    return float((_root_mean_square(after - before) / (deviation_before + deviation_after + _STEADY))[0])
 
 
 def _root_mean_square(cells: NDArray[np.int32]) -> Floats:
@@ -143,7 +156,8 @@ def _luma_moments(before: NDArray[np.int32], after: NDArray[np.int32]) -> tuple[
     return np.sqrt(covariance(one, one)), np.sqrt(covariance(other, other)), covariance(one, other)
 
 
-def _blank(histograms: NDArray[np.uint8]) -> Flags:
+def blank(histograms: NDArray[np.uint8]) -> Flags:
+    """Which of n pictures (n, 3, 16, 16) have one tone in their middle."""
     middle = histograms[:, 0, REGIONS // 4 : -REGIONS // 4].sum(1, dtype=np.int32)
     pairs = middle[:, 1:] + middle[:, :-1]
     return np.asarray(pairs.max(1) >= _ONE_TONE * middle.sum(1))

@@ -1,0 +1,117 @@
+"""Judges by the sizes of packets where a shot can change: the fast mode's evidence.
+
+A picture in which something new begins cannot be predicted and takes many bytes; an encoder that notices sets a
+keyframe there. What lies between is passed over where the pictures on either side show that nothing happened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vttdata.media.packets import Indices, Packets
+from vttdata.media.signals import Flags, Floats
+
+# All measured on the tuning half of the shot benchmark, drawn with three seeds.
+_SURPRISE = 1.8  # size of an anchor over that of those on both sides: most cuts between keyframes
+_STEP, _LEAST = 3.0, 0.3  # over that of those on one side and on the other: what begins is livelier, or calmer
+_NEIGHBOURS = 3  # anchors to either side: the largest counts, for a weaker suspicion the second largest
+_BUSY = 0.2  # size of the larger referenced B pictures over that of their keyframe: they carry motion
+_EARLY = 0.9  # of the longest group; shorter groups were ended by what the encoder saw
+_HELD_BACK = 3  # anchors after which a decoder has given out those before
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of pictures, as places of packets in decoding order.
+
+    Attributes:
+        start: its keyframe's place.
+        head: place after the last packet that must be decoded; `start` + 1 where nothing but the keyframe must.
+        after: place after its last packet.
+        cut_short: the encoder ended it early, as it does when a new scene begins.
+    """
+
+    start: int
+    head: int
+    after: int
+    cut_short: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to decode of n packets.
+
+    Attributes:
+        groups: all groups, in order.
+        wanted: (n,) which packets are decoded where their part of the group is.
+        sudden: (n,) the frames, in presentation order, at which a hard cut is to be expected: where sizes give rise to
+            suspicion, at keyframes, and anywhere in groups without gaps. Across a gap motion adds up.
+    """
+
+    groups: list[Group]
+    wanted: Flags
+    sudden: Flags
+
+
+def plan_decoding(packets: Packets) -> Plan:
+    """Find the pictures at which something new may begin, and what must be decoded to know it."""
+    anchors = np.flatnonzero(packets.kind == 0)
+    surprising, suspicious = _suspicions(packets, anchors)
+    ends = np.r_[anchors[1:], len(packets)]
+    wanted: Flags = packets.kind == 0
+    sudden = np.zeros(len(packets), bool)
+    sudden[packets.frame[packets.keys]] = True
+    for anchor, end in zip(anchors[suspicious], ends[suspicious], strict=True):
+        wanted[anchor:end] = True
+        sudden[packets.frame[anchor:end]] = True
+    groups = _groups(packets, anchors, anchors[surprising])
+    for group in groups:
+        own = slice(group.start, group.after)
+        wanted[own] |= _references(packets, group)
+        if wanted[own].all():
+            sudden[packets.frame[own]] = True
+    return Plan(groups, wanted, sudden)
+
+
+def _suspicions(packets: Packets, anchors: Indices) -> tuple[Flags, Flags]:
+    """Which anchors (I and P pictures) are out of proportion to those around them, keyframes left aside.
+
+    The second of the two holds also where another one nearby is as large.
+    """
+    size = np.where(np.isin(anchors, packets.keys), 0, packets.size[anchors])
+    windows = np.sort(np.lib.stride_tricks.sliding_window_view(np.pad(size, _NEIGHBOURS), _NEIGHBOURS))
+    before, later = windows[: len(size)], windows[_NEIGHBOURS + 1 :]
+
+    def ratios(rank: int) -> Floats:
+        return np.sort(size / np.maximum((before[:, -rank], later[:, -rank]), 1), 0)
+
+    less, more = ratios(1)
+    surprising = (size > 0) & ((less > _SURPRISE) | ((more > _STEP) & (less > _LEAST)))
+    return surprising, surprising | ((size > 0) & (ratios(2)[0] > _SURPRISE))
+
+
+def _groups(packets: Packets, anchors: Indices, surprises: Indices) -> list[Group]:
+    starts = packets.keys.tolist()
+    afters = [*starts[1:], len(packets)]
+    longest = max(after - start for start, after in zip(starts, afters, strict=True))
+    groups = []
+    for start, after in zip(starts, afters, strict=True):
+        last = np.searchsorted(surprises, after) - 1
+        head = start + 1
+        if after == len(packets):
+            head = after
+        elif last >= 0 and surprises[last] > start:
+            place = np.searchsorted(anchors, surprises[last]) + 1 + _HELD_BACK
+            head = min(int(anchors[place]) if place < len(anchors) else after, after)
+        groups.append(Group(start, head, after, after - start < _EARLY * longest))
+    return groups
+
+
+def _references(packets: Packets, group: Group) -> Flags:
+    """The B pictures to which others refer, where they carry so much that these cannot do without them."""
+    referenced: Flags = packets.kind[group.start : group.after] == 1
+    sizes = packets.size[group.start : group.after][referenced]
+    busy = len(sizes) > 0 and np.quantile(sizes, 0.9) > _BUSY * packets.size[group.start]
+    return referenced & busy
