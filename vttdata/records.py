@@ -100,11 +100,14 @@ class Measure:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Source:
-    """An original video. `file` is relative to the listed folder (`stored="listed"`) or the build's (`"fetched"`)."""
+    """An original video. `file` is relative to the listed folder (`stored="listed"`) or the build's (`"fetched"`).
+
+    Of one that annotations name and nobody has seen (`"nowhere"`), `file`, `sha256` and `bytes` are empty.
+    """
 
     source_id: str
     file: str
-    stored: Literal["listed", "fetched"]
+    stored: Literal["listed", "fetched", "nowhere"]
     sha256: str
     bytes: int
     url: str | None = None
@@ -141,23 +144,27 @@ class Shot:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClipMedia:
-    """A clip's own file: name relative to the dataset folder, checked frame by frame against its source."""
+    """A clip's own file: name relative to the dataset folder, checked frame by frame against its source.
+
+    Of a file that was given with official annotations only name, checksum and size are known.
+    """
 
     video: str
     sha256: str
     bytes: int
-    frames: int
-    seconds: float
-    width: int
-    height: int
-    audio_seconds: float | None
+    frames: int | None = None
+    seconds: float | None = None
+    width: int | None = None
+    height: int | None = None
+    audio_seconds: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Clip:
     """What gets captioned. `first_frame` and `last_frame` index the source's frames; `shots` counts its shots.
 
-    A clip whose span came from a list, not from shots, has no frame indices: there only the seconds are known.
+    A clip whose span came from a list, not from shots, has no frame indices: there only the seconds are known. The
+    shots of a clip that official annotations name are unknown too.
     """
 
     video_id: str
@@ -166,7 +173,7 @@ class Clip:
     end: float
     first_frame: int | None
     last_frame: int | None
-    shots: int
+    shots: int | None
     url: str | None = None
     category: str | None = None
     query: str | None = None
