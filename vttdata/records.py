@@ -193,6 +193,20 @@ class Caption:
     author: str = "human"
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Concepts:
+    """The annotated concepts of a clip's sentence, mention by mention: which object, its class, its word.
+
+    Objects are numbered from 0 within the clip, and several mentions may share one; words by their place in `tokens`.
+    """
+
+    video_id: str
+    tokens: tuple[str, ...]
+    objects: tuple[int, ...]
+    classes: tuple[str, ...]
+    token_indices: tuple[int, ...]
+
+
 def clip_id(source_id: str, start: float, end: float) -> str:
     """The id of a chosen clip: its source and its span in milliseconds, in the manner of VATEX's ids."""
     return f"{source_id}_{round(start * 1000):07d}_{round(end * 1000):07d}"

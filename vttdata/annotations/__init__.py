@@ -4,7 +4,7 @@ It neither mends nor drops anything, and it knows nothing of media.
 """
 
 from vttdata.annotations.activitynet import read_activitynet
-from vttdata.annotations.contents import Annotations, Concepts
+from vttdata.annotations.contents import Annotations
 from vttdata.annotations.findings import MEANINGS, Finding, Findings
 from vttdata.annotations.msrvtt import read_msrvtt
 from vttdata.annotations.msvd import read_msvd
@@ -17,7 +17,6 @@ __all__ = [
     "MEANINGS",
     "READERS",
     "Annotations",
-    "Concepts",
     "Finding",
     "Findings",
     "read_activitynet",

@@ -13,10 +13,10 @@ from typing import Annotated, Any, ClassVar
 
 import pydantic
 
-from vttdata.annotations.contents import Concepts
 from vttdata.annotations.files import SHAPE, OfficialFile, read_json
 from vttdata.annotations.findings import Findings
 from vttdata.errors import VttdataError
+from vttdata.records import Concepts
 
 CONCEPT_FILE = re.compile(r"anet_entities_cleaned_class_thresh50_\w+\.json")
 """What the files of concepts are called."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from vttdata.annotations.findings import Finding, Findings
 from vttdata.errors import VttdataError
-from vttdata.records import LONGEST_GIVEN_ID, Caption, Clip, Source, is_safe_id
+from vttdata.records import LONGEST_GIVEN_ID, Caption, Clip, Concepts, Source, is_safe_id
 
 SPLITS = {
     "train": "train",
@@ -26,25 +26,6 @@ _YOUTUBE = re.compile(
     r"https?://(?:www\.|m\.)?(?:youtube\.com/(?:watch\?(?:.*&)?v=|embed/|v/|shorts/)|youtu\.be/)([\w-]{11})(?![\w-])",
     re.ASCII,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Concepts:
-    """The annotated concepts of one segment: mention i links an object to a class and to a word of the sentence.
-
-    Fields:
-        video_id: the clip.
-        tokens: the words of its sentence.
-        objects: the number of the annotated object, counted from 0 within the clip; several mentions may share one.
-        classes: the mention's class.
-        token_indices: the place of the mention's word in `tokens`.
-    """
-
-    video_id: str
-    tokens: tuple[str, ...]
-    objects: tuple[int, ...]
-    classes: tuple[str, ...]
-    token_indices: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
