@@ -102,7 +102,8 @@ class Measure:
 class Source:
     """An original video. `file` is relative to the listed folder (`stored="listed"`) or the build's (`"fetched"`).
 
-    Of one that annotations name and nobody has seen (`"nowhere"`), `file`, `sha256` and `bytes` are empty.
+    Of one that annotations name and nobody has seen (`"nowhere"`), `file`, `sha256` and `bytes` are empty;
+    `stated_seconds` is its duration as annotations state it.
     """
 
     source_id: str
@@ -120,6 +121,7 @@ class Source:
     spans: tuple[Span, ...] = ()
     probe: Probe | None = None
     measure: Measure | None = None
+    stated_seconds: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -144,10 +146,7 @@ class Shot:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClipMedia:
-    """A clip's own file: name relative to the dataset folder, checked frame by frame against its source.
-
-    Of a file that was given with official annotations only name, checksum and size are known.
-    """
+    """A clip's own file: name relative to the dataset folder, and facts checked by decoding, unless it was given."""
 
     video: str
     sha256: str

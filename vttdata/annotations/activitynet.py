@@ -96,7 +96,7 @@ def read_activitynet(folder: Path, *, language: str = "en") -> Annotations:
     aligned = Aligned({clip.video_id: (clip.start, clip.end) for clip in clips}, findings)
     concepts, classes = read_concepts(concept_files, aligned, checksums)
     return Annotations(
-        sources=sources_of(clips),
+        sources=sources_of(clips, {own.video: own.content.duration for own in paragraphs}),
         clips=tuple(clips),
         captions=tuple(captions),
         findings=findings.result(),

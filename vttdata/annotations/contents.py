@@ -71,8 +71,13 @@ def source_of(url: str) -> str:
     return found[1] if found else "r" + hashlib.sha256(url.encode()).hexdigest()[:16]
 
 
-def sources_of(clips: Iterable[Clip]) -> tuple[Source, ...]:
-    """The videos that clips come from, in the order of the clips; with a category where all their clips share one."""
+def sources_of(clips: Iterable[Clip], seconds: Mapping[str, float] | None = None) -> tuple[Source, ...]:
+    """The videos that clips come from, in the order of the clips; with a category where all their clips share one.
+
+    Args:
+        clips: the clips.
+        seconds: id of a video -> its stated duration, where files state it.
+    """
     first: dict[str, Clip] = {}
     categories: dict[str, set[str | None]] = {}
     for clip in clips:
@@ -87,6 +92,7 @@ def sources_of(clips: Iterable[Clip]) -> tuple[Source, ...]:
             bytes=0,
             url=clip.url,
             category=clip.category if len(categories[source_id]) == 1 else None,
+            stated_seconds=(seconds or {}).get(source_id),
         )
         for source_id, clip in first.items()
     )

@@ -14,6 +14,7 @@ from vttdata.publish.columns import columns_of
 from vttdata.publish.statistics import Statistics
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]#|~]|^[-+=]|(?<=^\d)[.)])")
+_VARIABLE = re.compile(r"\W|^(?=\d)")
 _CONFIG_ROWS = {
     "clips": "one row a clip, with its captions",
     "captions": "one row a caption",
@@ -70,7 +71,9 @@ def _details(about: About) -> str:
 
 def _loading(about: About, configs: Sequence[str], facts: Statistics) -> str:
     first = next(iter(facts.splits), "train")
-    others = "".join(f'{name} = load_dataset("{about.name}", "{name}")\n' for name in configs if name != "clips")
+    others = "".join(
+        f'{_VARIABLE.sub("_", name)} = load_dataset("{about.name}", "{name}")\n' for name in configs if name != "clips"
+    )
     return (
         "## Uses\n\n```python\nfrom vttdata import load_dataset  # or from datasets, with this folder's path\n\n"
         f'clips = load_dataset("{about.name}", split="{first}")\n{others}```\n\n'

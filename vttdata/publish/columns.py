@@ -82,6 +82,7 @@ SOURCES = (
     Column("sha256", "string", "checksum of the file that was used"),
     Column("bytes", "int64", "size of that file"),
     Column("format", "string", "the format that was fetched"),
+    Column("stated_seconds", "float64", "its length as official annotations state it"),
     Column("seconds", "float64", "its length, all frames decoded"),
     Column("frames", "int64", "number of its frames, all decoded"),
     Column("frame_rate", "float64", "frames a second as the container says"),
@@ -159,7 +160,7 @@ def caption_row(caption: Caption) -> dict[str, Any]:
 
 def source_row(source: Source, clips: int, categories: Mapping[str, int]) -> dict[str, Any]:
     """One row of `sources`; `clips` counts its clips in the split."""
-    own = ("source_id", "url", "title", "uploader", "query", "licence", "sha256", "bytes", "format")
+    own = ("source_id", "url", "title", "uploader", "query", "licence", "sha256", "bytes", "format", "stated_seconds")
     probed = ("frame_rate", "width", "height", "video_codec", "audio_codec")
     measured = ("seconds", "frames", "variable_frame_rate", "dark", "frozen", "blur", "blocky")
     row = {name: getattr(source, name) for name in own}
