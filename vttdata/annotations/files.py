@@ -44,7 +44,7 @@ class OfficialFile:
         return PurePosixPath(self.member).name if self.member is not None else self.path.name
 
     def __str__(self) -> str:
-        return str(self.path) if self.member is None else f"{self.path} ({self.member})"
+        return str(self.path) if self.member is None else f"{self.path} ({_plain(self.member)})"
 
     def read(self) -> bytes:
         """The content.
@@ -178,7 +178,12 @@ def key_path(steps: tuple[str | int, ...]) -> str:
     """Where a value stands in a JSON file, as one would write it in code; the file's top when there are no steps."""
     first, *rest = steps or ("its top",)
     shown = [f"[{step}]" if isinstance(step, int) else f"[{json.dumps(step)}]" for step in rest]
-    return str(first).encode("ascii", "backslashreplace").decode() + "".join(shown)
+    return _plain(str(first)) + "".join(shown)
+
+
+def _plain(text: str) -> str:
+    """Text from outside as one line of ASCII."""
+    return json.dumps(text)[1:-1]
 
 
 def _wanted(message: str) -> str:
