@@ -18,7 +18,7 @@ def folder(kind: str) -> Path:
 
 def recipes() -> dict[str, Path]:
     """The packaged recipes by name, sorted."""
-    return {path.stem: path for path in sorted(folder("recipes").glob("*.yaml"))}
+    return {path.stem: path for path in sorted(folder("recipes").glob("*.yaml"), key=lambda path: path.stem)}
 
 
 def builders() -> dict[str, Path]:

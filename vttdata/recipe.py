@@ -12,7 +12,7 @@ import difflib
 import json
 import re
 import types
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args, get_type_hints
 
@@ -43,7 +43,10 @@ class BaseRecipe(pydantic.BaseModel):
 
     model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True)
     paths: ClassVar[dict[str, Literal["file", "folder"]]] = {}
-    """Keys that name a file or folder, relative to the recipe's folder (to the working folder in ``--set``)."""
+    """Keys that name a file or folder, relative to the recipe's folder (to the working folder in ``--set``).
+
+    ``*`` stands for any key at its place.
+    """
     one_of: ClassVar[dict[str, frozenset[str]]] = {}
     """Sections, and the keys in them that exclude each other: giving one in ``--set`` takes the others out."""
 
@@ -183,11 +186,29 @@ def _builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
 
 
 def _resolve_paths(raw: dict[str, Any], paths: dict[str, Literal["file", "folder"]], base: Path) -> None:
-    for key in paths:
-        section, _, name = key.rpartition(".")
-        holder = raw.get(section) if section else raw
-        if isinstance(holder, dict) and isinstance(holder.get(name), str):
+    for pattern in paths:
+        for _, holder, name in list(_texts(raw, pattern.split("."))):
             holder[name] = str(base / holder[name])
+
+
+def _texts(value: Any, steps: Sequence[str], key: str = "") -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Every text at the places that the steps lead to: its dotted key, the mapping that holds it, its name there."""
+    if not isinstance(value, dict):
+        return
+    first, *rest = steps
+    for name in list(value) if first == "*" else [first]:
+        if rest:
+            yield from _texts(value.get(name), rest, f"{key}{name}.")
+        elif isinstance(value.get(name), str):
+            yield f"{key}{name}", value, name
+
+
+def _names_path(key: str, patterns: Iterable[str]) -> bool:
+    steps = key.split(".")
+    return any(
+        len(steps) == len(other) and all(step in (own, "*") for own, step in zip(steps, other, strict=True))
+        for other in (pattern.split(".") for pattern in patterns)
+    )
 
 
 def _override(raw: dict[str, Any], overrides: Sequence[str], model: type[BaseRecipe]) -> None:
@@ -202,7 +223,7 @@ def _override(raw: dict[str, Any], overrides: Sequence[str], model: type[BaseRec
         for section in sections:
             inner = holder.get(section)
             holder[section] = holder = inner if isinstance(inner, dict) else {}
-        holder[name] = value if key in model.paths else _parse(value, f"--set {key}")
+        holder[name] = value if _names_path(key, model.paths) else _parse(value, f"--set {key}")
         rivals = model.one_of.get(".".join(sections), frozenset())
         for rival in rivals - {name} if name in rivals else ():
             holder.pop(rival, None)
@@ -211,11 +232,9 @@ def _override(raw: dict[str, Any], overrides: Sequence[str], model: type[BaseRec
 def _check_paths(
     file: Path, raw: dict[str, Any], paths: dict[str, Literal["file", "folder"]], overrides: Sequence[str]
 ) -> None:
-    for key, kind in paths.items():
-        section, _, name = key.rpartition(".")
-        holder = raw.get(section) if section else raw
-        value = holder.get(name) if isinstance(holder, dict) else None
-        if isinstance(value, str):
+    for pattern, kind in paths.items():
+        for key, holder, name in _texts(raw, pattern.split(".")):
+            value = holder[name]
             there = Path(value).is_dir() if kind == "folder" else Path(value).is_file()
             if not there or not value:
                 place = _place(file, key, overrides)

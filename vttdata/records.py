@@ -100,11 +100,15 @@ class Measure:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Source:
-    """An original video. `file` is relative to the listed folder (`stored="listed"`) or the build's (`"fetched"`)."""
+    """An original video. `file` is relative to the listed folder (`stored="listed"`) or the build's (`"fetched"`).
+
+    Of one that annotations name and nobody has seen (`"nowhere"`), `file`, `sha256` and `bytes` are empty;
+    `stated_seconds` is its duration as annotations state it.
+    """
 
     source_id: str
     file: str
-    stored: Literal["listed", "fetched"]
+    stored: Literal["listed", "fetched", "nowhere"]
     sha256: str
     bytes: int
     url: str | None = None
@@ -117,6 +121,7 @@ class Source:
     spans: tuple[Span, ...] = ()
     probe: Probe | None = None
     measure: Measure | None = None
+    stated_seconds: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -141,23 +146,24 @@ class Shot:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClipMedia:
-    """A clip's own file: name relative to the dataset folder, checked frame by frame against its source."""
+    """A clip's own file: name relative to the dataset folder, and facts checked by decoding, unless it was given."""
 
     video: str
     sha256: str
     bytes: int
-    frames: int
-    seconds: float
-    width: int
-    height: int
-    audio_seconds: float | None
+    frames: int | None = None
+    seconds: float | None = None
+    width: int | None = None
+    height: int | None = None
+    audio_seconds: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Clip:
     """What gets captioned. `first_frame` and `last_frame` index the source's frames; `shots` counts its shots.
 
-    A clip whose span came from a list, not from shots, has no frame indices: there only the seconds are known.
+    A clip whose span came from a list, not from shots, has no frame indices: there only the seconds are known. The
+    shots of a clip that official annotations name are unknown too.
     """
 
     video_id: str
@@ -166,7 +172,7 @@ class Clip:
     end: float
     first_frame: int | None
     last_frame: int | None
-    shots: int
+    shots: int | None
     url: str | None = None
     category: str | None = None
     query: str | None = None
@@ -184,6 +190,20 @@ class Caption:
     annotator: str | None = None
     language: str = "en"
     author: str = "human"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Concepts:
+    """The annotated concepts of a clip's sentence, mention by mention: which object, its class, its word.
+
+    Objects are numbered from 0 within the clip, and several mentions may share one; words by their place in `tokens`.
+    """
+
+    video_id: str
+    tokens: tuple[str, ...]
+    objects: tuple[int, ...]
+    classes: tuple[str, ...]
+    token_indices: tuple[int, ...]
 
 
 def clip_id(source_id: str, start: float, end: float) -> str:

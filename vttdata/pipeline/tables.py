@@ -48,13 +48,13 @@ def _write_all(table: Table, folder: Path) -> None:
 
 
 def _rejected(table: Table) -> Iterator[dict[str, Any]]:
-    for outcome in _outcomes(table):
+    for outcome in _outcomes(table) if table.tally.rejected else ():
         if isinstance(outcome, Rejected):
             yield _named(table, outcome)
 
 
 def _failed(table: Table) -> Iterator[dict[str, Any]]:
-    for outcome in _outcomes(table):
+    for outcome in _outcomes(table) if table.tally.failed else ():
         if isinstance(outcome, Failed):
             yield _named(table, outcome) | {"retry": outcome.retry}
 

@@ -5,10 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 from vttdata.records import is_dataset_name
+from vttdata.settings import STRICT
 
+Figure = Literal["sources", "clips", "hours", "sentences", "words", "vocabulary"]
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class PaperFigure:
+    """What the paper of a benchmark states of it.
+
+    Fields:
+        says: the figure as printed; compared to as many decimals.
+        why: why counting may give another one, as far as that is known.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    says: float
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +44,8 @@ class About:
         together: what the splits never divide (``source``, ``query``, ``near_duplicate``).
         attrition: rows of (stage, what is counted, in, kept, losses in words).
         provenance: program, library or recipe -> version or checksum.
+        findings: rows of (kind, what it means, how often, examples): what is odd in official files.
+        paper: figure of `SplitStatistics` -> what the benchmark's paper says, and why that may not be what is counted.
     """
 
     name: str
@@ -38,6 +58,8 @@ class About:
     together: Sequence[str] = ()
     attrition: Sequence[tuple[str, str, int, int, str]] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
+    findings: Sequence[tuple[str, str, int, str]] = ()
+    paper: Mapping[Figure, PaperFigure] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not is_dataset_name(self.name):

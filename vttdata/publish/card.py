@@ -10,15 +10,18 @@ import re
 from collections.abc import Iterable, Sequence
 
 from vttdata.publish.about import About
-from vttdata.publish.columns import CONFIGS
+from vttdata.publish.columns import columns_of
 from vttdata.publish.statistics import Statistics
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]#|~]|^[-+=]|(?<=^\d)[.)])")
+_VARIABLE = re.compile(r"\W|^(?=\d)")
 _CONFIG_ROWS = {
     "clips": "one row a clip, with its captions",
     "captions": "one row a caption",
     "sources": "one row an original video, in each split that has clips of it",
+    "concepts": "one row a clip, with the annotated concepts of its sentence",
 }
+_PROTOCOL_ROW = "one row a clip, with its captions, in the splits and the order of this protocol"
 
 
 def card_text(about: About, facts: Statistics, configs: Iterable[str], *, shipped: int, missing: Sequence[str]) -> str:
@@ -40,6 +43,9 @@ def card_text(about: About, facts: Statistics, configs: Iterable[str], *, shippe
         "## Statistics\n\n" + _table([[escape(cell) for cell in row] for row in facts.table()]),
         "Words are what white space separates; the vocabulary is their distinct lower-cased forms. Clip lengths are in "
         "seconds. A source that feeds several splits counts once in the total.",
+        _table(facts.config_table()) if facts.configs else "",
+        _against_paper(about, facts),
+        _findings(about),
         _availability(facts, shipped, missing),
         _splits(about, facts),
         _creation(about),
@@ -65,21 +71,46 @@ def _details(about: About) -> str:
 
 def _loading(about: About, configs: Sequence[str], facts: Statistics) -> str:
     first = next(iter(facts.splits), "train")
-    others = "".join(f'{name} = load_dataset("{about.name}", "{name}")\n' for name in configs if name != "clips")
+    others = "".join(
+        f'{_VARIABLE.sub("_", name)} = load_dataset("{about.name}", "{name}")\n' for name in configs if name != "clips"
+    )
     return (
         "## Uses\n\n```python\nfrom vttdata import load_dataset  # or from datasets, with this folder's path\n\n"
         f'clips = load_dataset("{about.name}", split="{first}")\n{others}```\n\n'
-        + "\n".join(f"- `{config}`: {_CONFIG_ROWS[config]}" for config in configs)
+        + "\n".join(f"- `{config}`: {_CONFIG_ROWS.get(config, _PROTOCOL_ROW)}" for config in configs)
     )
 
 
 def _availability(facts: Statistics, shipped: int, missing: Sequence[str]) -> str:
     lines = [f"Video files of {shipped:,} of {facts.total.clips:,} clips are part of this dataset (`video`)."]
+    if 0 < shipped < facts.total.clips:
+        lines.append(
+            f"The other {facts.total.clips - shipped:,} are missing here; their rows are kept, without `video`."
+        )
     if missing:
         lines.append(f"No clips fell into: {', '.join(missing)}. Such a split does not exist here.")
     if not facts.total.sentences:
         lines.append("There are no captions.")
     return " ".join(lines)
+
+
+def _against_paper(about: About, facts: Statistics) -> str:
+    rows: list[tuple[str, ...]] = [("figure", "the paper", "these files", "")]
+    for name, figure in about.paper.items():
+        digits = len(f"{figure.says:g}".partition(".")[2])
+        counted = float(getattr(facts.total, name))
+        same = round(counted, digits) == figure.says
+        shown = f"{counted:,.{0 if counted.is_integer() else max(digits, 2)}f}"
+        rows.append((name, f"{figure.says:,.{digits}f}", shown, "the same" if same else escape(figure.why)))
+    return "### Against the paper\n\n" + _table(rows) if about.paper else ""
+
+
+def _findings(about: About) -> str:
+    if not about.findings:
+        return ""
+    rows: list[tuple[str, ...]] = [("finding", "count", "meaning", "such as")]
+    rows += [(f"`{kind}`", f"{count:,}", escape(meaning), escape(ids)) for kind, meaning, count, ids in about.findings]
+    return f"### Findings in the official files\n\nNothing of this was changed.\n\n{_table(rows)}"
 
 
 def _splits(about: About, facts: Statistics) -> str:
@@ -113,11 +144,18 @@ def _creation(about: About) -> str:
 
 def _columns(config: str) -> str:
     rows: list[tuple[str, ...]] = [("column", "type", "meaning")]
-    rows += [(f"`{column.name}`", _TYPES.get(column.kind, column.kind), column.meaning) for column in CONFIGS[config]]
+    rows += [
+        (f"`{column.name}`", _TYPES.get(column.kind, column.kind), column.meaning) for column in columns_of(config)
+    ]
     return f"### {config}\n\n" + _table(rows)
 
 
-_TYPES = {"strings": "list of string", "category": "class label"}
+_TYPES = {
+    "strings": "list of string",
+    "int64s": "list of int64",
+    "category": "class label",
+    "classes": "list of class label",
+}
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:

@@ -1,6 +1,6 @@
 """The columns of a published dataset, said once: for the Parquet schema, for the README's features and for readers.
 
-Types are the plain ones that every version of the readers knows: int64, float64, string, bool, list of string.
+Types are the plain ones that every version of the readers knows: int64, float64, string, bool, labels and lists.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from vttdata.records import Caption, Clip, Source
+from vttdata.records import Caption, Clip, Concepts, Source
 
-Kind = Literal["string", "int64", "float64", "bool", "strings", "category"]
+Kind = Literal["string", "int64", "float64", "bool", "strings", "int64s", "category", "classes"]
 
 _ARROW = {
     "string": pa.string(),
@@ -22,6 +22,8 @@ _ARROW = {
     "float64": pa.float64(),
     "bool": pa.bool_(),
     "strings": pa.list_(pa.string()),
+    "int64s": pa.list_(pa.int64()),
+    "classes": pa.list_(pa.int64()),
 }
 
 
@@ -47,7 +49,7 @@ CLIPS = (
     Column("duration", "float64", "end - start, seconds"),
     _CATEGORY,
     _QUERY,
-    Column("shots", "int64", "number of shots in the clip"),
+    Column("shots", "int64", "number of shots in the clip; null where it is unknown"),
     Column("first_frame", "int64", "first frame, counted from 0 in the original"),
     Column("last_frame", "int64", "last frame, inclusive"),
     Column("video", "string", "the clip's file in this dataset; null where none is shipped"),
@@ -80,6 +82,7 @@ SOURCES = (
     Column("sha256", "string", "checksum of the file that was used"),
     Column("bytes", "int64", "size of that file"),
     Column("format", "string", "the format that was fetched"),
+    Column("stated_seconds", "float64", "its length as official annotations state it"),
     Column("seconds", "float64", "its length, all frames decoded"),
     Column("frames", "int64", "number of its frames, all decoded"),
     Column("frame_rate", "float64", "frames a second as the container says"),
@@ -95,7 +98,26 @@ SOURCES = (
     Column("clips", "int64", "number of its clips in this split"),
 )
 
-CONFIGS: dict[str, tuple[Column, ...]] = {"clips": CLIPS, "captions": CAPTIONS, "sources": SOURCES}
+CONCEPTS = (
+    _VIDEO_ID,
+    Column("source_id", "string", "the original video"),
+    Column("tokens", "strings", "the words of the clip's sentence"),
+    Column("objects", "int64s", "for each mention the number of its object, from 0 within the clip"),
+    Column("classes", "classes", "for each mention its class"),
+    Column("token_indices", "int64s", "for each mention the place of its word in `tokens`, from 0"),
+)
+
+CONFIGS: dict[str, tuple[Column, ...]] = {
+    "clips": CLIPS,
+    "captions": CAPTIONS,
+    "sources": SOURCES,
+    "concepts": CONCEPTS,
+}
+
+
+def columns_of(config: str) -> tuple[Column, ...]:
+    """The columns of a configuration; one that is not among `CONFIGS` is a protocol, which has those of `clips`."""
+    return CONFIGS.get(config, CLIPS)
 
 
 def schema(columns: Sequence[Column], categories: Sequence[str]) -> pa.Schema:
@@ -104,18 +126,21 @@ def schema(columns: Sequence[Column], categories: Sequence[str]) -> pa.Schema:
     return pa.schema([(column.name, _ARROW.get(column.kind, category)) for column in columns])
 
 
-def features(columns: Sequence[Column], categories: Sequence[str]) -> list[dict[str, Any]]:
+def features(columns: Sequence[Column], categories: Sequence[str], classes: Sequence[str] = ()) -> list[dict[str, Any]]:
     """The ``features`` of the README's ``dataset_info``, which make types known without opening a file."""
-    return [{"name": column.name} | _feature(column.kind, categories) for column in columns]
+    return [{"name": column.name} | _feature(column.kind, categories, classes) for column in columns]
 
 
-def _feature(kind: Kind, categories: Sequence[str]) -> dict[str, Any]:
-    if kind == "strings":
-        return {"list": "string"}
-    if kind != "category":
-        return {"dtype": kind}
-    names = {str(index): name for index, name in enumerate(categories)}
-    return {"dtype": {"class_label": {"names": names}} if names else "string"}
+def _feature(kind: Kind, categories: Sequence[str], classes: Sequence[str]) -> dict[str, Any]:
+    if kind == "classes":
+        return {"list": _label(classes)}
+    if kind == "category":
+        return {"dtype": _label(categories) if categories else "string"}
+    return {"list": kind.removesuffix("s")} if kind in ("strings", "int64s") else {"dtype": kind}
+
+
+def _label(names: Sequence[str]) -> dict[str, Any]:
+    return {"class_label": {"names": {str(index): name for index, name in enumerate(names)}}}
 
 
 def clip_row(clip: Clip, captions: list[str], categories: Mapping[str, int], *, shipped: bool) -> dict[str, Any]:
@@ -135,10 +160,12 @@ def caption_row(caption: Caption) -> dict[str, Any]:
 
 def source_row(source: Source, clips: int, categories: Mapping[str, int]) -> dict[str, Any]:
     """One row of `sources`; `clips` counts its clips in the split."""
-    own = ("source_id", "url", "title", "uploader", "query", "licence", "sha256", "bytes", "format")
+    own = ("source_id", "url", "title", "uploader", "query", "licence", "sha256", "bytes", "format", "stated_seconds")
     probed = ("frame_rate", "width", "height", "video_codec", "audio_codec")
     measured = ("seconds", "frames", "variable_frame_rate", "dark", "frozen", "blur", "blocky")
     row = {name: getattr(source, name) for name in own}
+    if source.stored == "nowhere":
+        row |= {"sha256": None, "bytes": None}
     row |= {name: getattr(source.probe, name, None) for name in probed}
     row |= {name: getattr(source.measure, name, None) for name in measured}
     file = source.file if source.stored == "listed" else None
@@ -146,3 +173,15 @@ def source_row(source: Source, clips: int, categories: Mapping[str, int]) -> dic
         file = PurePosixPath(file).name  # where it lies on the builder's machine is nobody's business
     category = categories.get(source.category) if source.category is not None else None
     return row | {"file": file, "category": category, "clips": clips}
+
+
+def concept_row(concepts: Concepts, source_id: str, classes: Mapping[str, int]) -> dict[str, Any]:
+    """One row of `concepts`."""
+    return {
+        "video_id": concepts.video_id,
+        "source_id": source_id,
+        "tokens": list(concepts.tokens),
+        "objects": list(concepts.objects),
+        "classes": [classes[name] for name in concepts.classes],
+        "token_indices": list(concepts.token_indices),
+    }

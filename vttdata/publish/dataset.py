@@ -17,9 +17,10 @@ from typing import Any
 from vttdata.errors import VttdataError
 from vttdata.publish.about import About
 from vttdata.publish.card import card_text
-from vttdata.publish.columns import CONFIGS, caption_row, clip_row, schema, source_row
+from vttdata.publish.columns import CONFIGS, caption_row, clip_row, columns_of, concept_row, schema, source_row
 from vttdata.publish.folder import bring, replacing
 from vttdata.publish.front_matter import front_matter
+from vttdata.publish.given import Given
 from vttdata.publish.manifest import write_manifest
 from vttdata.publish.ordered import OrderedCaptions
 from vttdata.publish.shards import SplitFiles, file_sha256, write_split
@@ -30,6 +31,7 @@ _SPLIT_ORDER = {"train": 0, "validation": 1, "test": 2}
 _SPLIT_NAME = re.compile(r"\w+", re.ASCII)
 _DIGITS = re.compile(r"([0-9]+)")
 
+Rows = Iterator[dict[str, Any]]
 Tables = dict[str, list[SplitFiles]]
 Facts = dict[str, dict[str, Any]]
 
@@ -42,6 +44,7 @@ def write_dataset(
     sources: Iterable[Source],
     about: About,
     media: Path | None,
+    given: Given | None = None,
 ) -> Statistics:
     """Write a dataset and put it in the place of the one that is in `folder`.
 
@@ -53,6 +56,8 @@ def write_dataset(
         about: what the card says besides.
         media: folder with the clips' files (``<name>`` of ``videos/<name>`` in `Clip.media`), which are hard-linked
             or else copied into ``videos/``; None leaves the files out.
+        given: what official files decide: with it, the order of clips and of sources is theirs, and rows that stand
+            twice are kept.
 
     Returns:
         The figures of the dataset, as in its card.
@@ -61,14 +66,15 @@ def write_dataset(
         VttdataError: when there are no clips, when records contradict each other, when a clip's file is missing or has
             another size than its record says, or when `folder` holds something else than a dataset.
     """
-    contents = _Contents(clips, sources)
+    contents = _Contents(clips, sources, given)
     with replacing(folder) as partial:
         tables = contents.write_tables(partial, captions, shipped=media is not None)
         files = {s.path: {"sha256": s.sha256, "bytes": s.bytes, "rows": s.rows} for s in _shards(tables)}
         videos = contents.bring_media(partial, media) if media is not None else {}
-        facts = count(_paths(partial, tables), contents.categories)
+        classes = given.classes if given else ()
+        facts = count(_paths(partial, tables), contents.categories, classes)
         missing = [split for split in about.asked if split not in facts.splits]
-        head = front_matter(tables, contents.categories, about)
+        head = front_matter(tables, contents.categories, about, classes)
         readme = partial / "README.md"
         body = card_text(about, facts, tables, shipped=len(videos), missing=missing)
         readme.write_text(f"{head}\n{body}", encoding="utf-8")
@@ -80,18 +86,25 @@ def write_dataset(
 class _Contents:
     """The clips in the order of the dataset (split, then id with numbers by value), and the sources they need."""
 
-    def __init__(self, clips: Iterable[Clip], sources: Iterable[Source]) -> None:
-        self.clips = sorted(clips, key=lambda clip: (_split_key(clip.split), _natural(clip.video_id)))
+    def __init__(self, clips: Iterable[Clip], sources: Iterable[Source], given: Given | None) -> None:
+        self._given = given
+        by_id = sorted(clips, key=lambda clip: _natural(clip.video_id)) if given is None else clips
+        self.clips = sorted(by_id, key=lambda clip: _split_key(clip.split))
         used = {clip.source_id for clip in self.clips}
         stream = iter(sources)
         first = next(stream, None)
-        given = () if first is None else itertools.chain([first], stream)
-        kept = [source for source in given if source.source_id in used]
-        self.sources = {source.source_id: source for source in sorted(kept, key=lambda s: _natural(s.source_id))}
+        there = () if first is None else itertools.chain([first], stream)
+        kept = [source for source in there if source.source_id in used]
+        ordered = sorted(kept, key=lambda source: _natural(source.source_id)) if given is None else kept
+        self.sources = {source.source_id: source for source in ordered}
         named = {clip.category for clip in self.clips} | {source.category for source in kept}
-        self.categories = sorted(name for name in named if name is not None)
+        official = list(given.categories) if given else []
+        self.categories = official + sorted(name for name in named if name is not None and name not in official)
         self._check(used if first is not None else set())
         self._label = {name: index for index, name in enumerate(self.categories)}
+        self._places: dict[str, int] = {}
+        for place, clip in enumerate(self.clips):
+            self._places.setdefault(clip.video_id, place)
         self._splits = {
             split: list(own) for split, own in itertools.groupby(self.clips, key=lambda clip: clip.split or "train")
         }
@@ -105,7 +118,7 @@ class _Contents:
             if not _SPLIT_NAME.fullmatch(clip.split or "train"):
                 raise VttdataError(f"Clip {clip.video_id}: {clip.split!r} cannot name a split.")
         doubled = [name for name, number in Counter(clip.video_id for clip in self.clips).items() if number > 1]
-        if doubled:
+        if doubled and self._given is None:
             raise VttdataError(f"The clip id '{min(doubled)}' appears twice.")
         lost = needed - self.sources.keys()
         if lost:
@@ -116,32 +129,41 @@ class _Contents:
     def write_tables(self, dataset: Path, captions: Iterable[Caption], *, shipped: bool) -> Tables:
         """Write all Parquet files; a configuration or split without rows does not exist."""
         scratch = dataset / ".captions.sqlite"
-        places = {clip.video_id: place for place, clip in enumerate(self.clips)}
         tables: Tables = {config: [] for config in CONFIGS}
-        with closing(OrderedCaptions(scratch, places, captions)) as ordered:
-            for split, clips in self._splits.items():
-                first = places[clips[0].video_id]
-                rows = {
-                    "clips": self._clip_rows(clips, ordered.between(first, first + len(clips)), shipped=shipped),
-                    "captions": map(caption_row, ordered.between(first, first + len(clips))),
-                    "sources": self._source_rows(clips),
-                }
-                for config, own in rows.items():
-                    written = write_split(dataset, config, split, schema(CONFIGS[config], self.categories), own)
-                    tables[config] += [written] if written else []
+        doubles = self._given is not None
+        with closing(OrderedCaptions(scratch, self._places, captions, doubles=doubles)) as ordered:
+            for config, split, rows in self._tables(ordered, shipped=shipped):
+                written = write_split(dataset, config, split, schema(columns_of(config), self.categories), rows)
+                tables.setdefault(config, []).extend([written] if written else [])
         scratch.unlink()
         return {config: splits for config, splits in tables.items() if splits}
 
-    def _clip_rows(self, clips: list[Clip], captions: Iterator[Caption], *, shipped: bool) -> Iterator[dict[str, Any]]:
-        caption = next(captions, None)
-        for clip in clips:
-            own: list[str] = []
-            while caption is not None and caption.video_id == clip.video_id:
-                own.append(caption.caption)
-                caption = next(captions, None)
-            yield clip_row(clip, own, self._label, shipped=shipped and clip.media is not None)
+    def _tables(self, ordered: OrderedCaptions, *, shipped: bool) -> Iterator[tuple[str, str, Rows]]:
+        """The rows of each split of each configuration."""
+        first = 0
+        for split, clips in self._splits.items():
+            yield "clips", split, self._clip_rows(clips, ordered, shipped=shipped)
+            yield "captions", split, map(caption_row, ordered.between(first, first + len(clips)))
+            yield "sources", split, self._source_rows(clips)
+            first += len(clips)
+        if self._given is not None:
+            labels = {name: index for index, name in enumerate(self._given.classes)}
+            concepts = {own.video_id: own for own in self._given.concepts}
+            for split, clips in self._splits.items():
+                there = ((concepts[clip.video_id], clip) for clip in clips if clip.video_id in concepts)
+                yield "concepts", split, (concept_row(own, clip.source_id, labels) for own, clip in there)
+            for protocol, splits in self._given.protocols.items():
+                for split in sorted(splits, key=_split_key):
+                    own = [self.clips[self._places[video_id]] for video_id in splits[split]]
+                    yield protocol, split, self._clip_rows(own, ordered, shipped=shipped)
 
-    def _source_rows(self, clips: list[Clip]) -> Iterator[dict[str, Any]]:
+    def _clip_rows(self, clips: list[Clip], ordered: OrderedCaptions, *, shipped: bool) -> Rows:
+        for clip in clips:
+            place = self._places[clip.video_id]
+            captions = [caption.caption for caption in ordered.between(place, place + 1)]
+            yield clip_row(clip, captions, self._label, shipped=shipped and clip.media is not None)
+
+    def _source_rows(self, clips: list[Clip]) -> Rows:
         numbers = Counter(clip.source_id for clip in clips)
         for source_id, source in self.sources.items():
             if numbers[source_id]:
@@ -152,7 +174,7 @@ class _Contents:
         (dataset / "videos").mkdir()
         files: Facts = {}
         for clip in self.clips:
-            if clip.media is not None:
+            if clip.media is not None and clip.media.video not in files:
                 folder, _, name = clip.media.video.partition("/")
                 if folder != "videos" or not is_safe_id(name) or not name.startswith(f"{clip.video_id}."):
                     raise VttdataError(f"Clip {clip.video_id}: its file is called {clip.media.video!r}.")

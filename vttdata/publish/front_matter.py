@@ -15,7 +15,7 @@ import yaml
 
 from vttdata.errors import VttdataError
 from vttdata.publish.about import About
-from vttdata.publish.columns import CONFIGS, features
+from vttdata.publish.columns import columns_of, features
 from vttdata.publish.shards import SplitFiles
 
 _HEAD = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
@@ -25,19 +25,23 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What a README says of its folder: configuration -> split -> files, and the category names."""
+    """What a README says of its folder: configuration -> split -> files, the names of categories and of concepts."""
 
     files: dict[str, dict[str, list[Path]]]
     categories: tuple[str, ...]
+    classes: tuple[str, ...] = ()
 
 
-def front_matter(tables: Mapping[str, Sequence[SplitFiles]], categories: Sequence[str], about: About) -> str:
+def front_matter(
+    tables: Mapping[str, Sequence[SplitFiles]], categories: Sequence[str], about: About, classes: Sequence[str] = ()
+) -> str:
     """The YAML between the two ``---`` lines, these included.
 
     Args:
         tables: configuration -> its splits; ``clips`` is the default one.
         categories: the names of the category labels, in the order of their numbers.
         about: the dataset; a licence that is no identifier of the Hub's kind is named under ``license_name``.
+        classes: the names of the classes of concepts, in the order of their numbers.
     """
     clips = sum(split.rows for split in tables["clips"])
     known = _LICENCE.fullmatch(about.licence) is not None
@@ -50,7 +54,7 @@ def front_matter(tables: Mapping[str, Sequence[SplitFiles]], categories: Sequenc
         "task_categories": ["video-text-to-text"],
         "tags": ["video-captioning", "vttdata"],
         "size_categories": [next((label for limit, label in _SIZES if clips < limit), "n>1M")],
-        "dataset_info": [_info(config, splits, categories) for config, splits in tables.items()],
+        "dataset_info": [_info(config, splits, categories, classes) for config, splits in tables.items()],
         "configs": [
             _config(config, splits, about.version, default=config == "clips") for config, splits in tables.items()
         ],
@@ -58,10 +62,12 @@ def front_matter(tables: Mapping[str, Sequence[SplitFiles]], categories: Sequenc
     return f"---\n{yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=10_000)}---\n"
 
 
-def _info(config: str, splits: Sequence[SplitFiles], categories: Sequence[str]) -> dict[str, Any]:
+def _info(
+    config: str, splits: Sequence[SplitFiles], categories: Sequence[str], classes: Sequence[str]
+) -> dict[str, Any]:
     return {
         "config_name": config,
-        "features": features(CONFIGS[config], categories),
+        "features": features(columns_of(config), categories, classes),
         "splits": [{"name": s.split, "num_bytes": s.memory, "num_examples": s.rows} for s in splits],
         "download_size": sum(split.bytes for split in splits),
         "dataset_size": sum(split.memory for split in splits),
@@ -117,14 +123,16 @@ def read_layout(dataset: Path) -> Layout:
             }
             for config in head.get("configs", ())
         }
-        categories = next((names for info in head.get("dataset_info", ()) if (names := _label_names(info))), ())
+        infos = head.get("dataset_info", ())
+        categories = next((names for info in infos if (names := _label_names(info, "category"))), ())
+        classes = next((names for info in infos if (names := _label_names(info, "classes"))), ())
     except (TypeError, KeyError, AttributeError) as error:
         raise VttdataError(
             f"{dataset / 'README.md'}: its head is not laid out as a dataset card of vttdata."
         ) from error
     if "clips" not in files:
         raise VttdataError(f"{dataset}: its README names no configuration 'clips'.")
-    return Layout(files, categories)
+    return Layout(files, categories, classes)
 
 
 def _glob(dataset: Path, pattern: str) -> list[Path]:
@@ -136,8 +144,8 @@ def _glob(dataset: Path, pattern: str) -> list[Path]:
     return found
 
 
-def _label_names(info: Mapping[str, Any]) -> tuple[str, ...]:
-    feature: Mapping[str, Any] = next((feature for feature in info["features"] if feature["name"] == "category"), {})
-    dtype = feature.get("dtype")
+def _label_names(info: Mapping[str, Any], column: str) -> tuple[str, ...]:
+    feature: Mapping[str, Any] = next((feature for feature in info["features"] if feature["name"] == column), {})
+    dtype = feature.get("dtype", feature.get("list"))
     names = dtype["class_label"]["names"] if isinstance(dtype, dict) else {}
     return tuple(names[key] for key in sorted(names, key=int))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import vttdata
+from vttdata.annotations import Finding
 from vttdata.pipeline.build import Build
-from vttdata.publish.about import About
+from vttdata.publish.about import About, Figure, PaperFigure
 from vttdata.publish.dataset import write_dataset
+from vttdata.publish.given import Given
 from vttdata.records import Caption, Clip, Source
 from vttdata.report.attrition import attrition_rows
 from vttdata.split import SplitSettings
+
+_EXAMPLES = 3
 
 
 def package(
@@ -19,8 +23,13 @@ def package(
     clips: Iterable[Clip],
     captions: Iterable[Caption],
     sources: Iterable[Source],
-    split: SplitSettings,
+    split: SplitSettings | None,
     media: Path | None,
+    *,
+    given: Given | None = None,
+    findings: Iterable[Finding] = (),
+    paper: Mapping[Figure, PaperFigure] | None = None,
+    files: Mapping[str, str] | None = None,
 ) -> None:
     """Replace the build's dataset by one of these records.
 
@@ -29,13 +38,18 @@ def package(
         clips: with their splits.
         captions: of these clips and of others, which are left out.
         sources: at least those of the clips.
-        split: what was asked of the splits.
+        split: what was asked of the splits, or None where they were given.
         media: the folder of the clips' files, or None when the clips have none.
+        given: what official files decide; see `Given`.
+        findings: what is odd in official files.
+        paper: what the benchmark's paper states.
+        files: name of each official file -> its SHA-256.
 
     Raises:
         VttdataError: when no clip is left.
     """
     recipe = run.loaded.recipe
+    official = {name: f"SHA-256 {sha256}" for name, sha256 in (files or {}).items()}
     about = About(
         name=recipe.name,
         version=recipe.version,
@@ -43,12 +57,23 @@ def package(
         language=recipe.language,
         seed=recipe.seed,
         description=recipe.description,
-        asked=split.ratios,
-        together=split.together,
+        asked=split.ratios if split else {},
+        together=split.together if split else (),
         attrition=attrition_rows([table.tally.as_json() for table in run.tables]),
-        provenance={"vttdata": vttdata.__version__, **run.tools},
+        provenance={"vttdata": vttdata.__version__, **run.tools, **official},
+        findings=_summed(findings),
+        paper=paper or {},
     )
     clips = list(clips)
     wanted = {clip.video_id for clip in clips}
     kept = (caption for caption in captions if caption.video_id in wanted)
-    write_dataset(run.dataset, clips=clips, captions=kept, sources=sources, about=about, media=media)
+    write_dataset(run.dataset, clips=clips, captions=kept, sources=sources, about=about, media=media, given=given)
+
+
+def _summed(findings: Iterable[Finding]) -> list[tuple[str, str, int, str]]:
+    """One row a kind of finding, with a few ids; the build's table of findings has them all."""
+    rows: dict[str, tuple[str, str, int, str]] = {}
+    for own in findings:
+        *_, count, examples = rows.get(own.kind, (own.kind, own.meaning, 0, ""))
+        rows[own.kind] = (own.kind, own.meaning, count + own.count, examples or ", ".join(own.ids[:_EXAMPLES]))
+    return list(rows.values())

@@ -22,6 +22,7 @@ from vttdata.errors import VttdataError
 from vttdata.publish.front_matter import read_layout
 
 _CLIP_COLUMNS = ("source_id", "duration", "shots", "category")
+_MAIN = ("clips", "captions", "sources")
 _ROWS_AT_A_TIME = 1_000
 
 
@@ -47,13 +48,18 @@ class SplitStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """The figures of each split, in the order of the dataset, and of all splits together."""
+    """The figures of each split, in the order of the dataset, and of all splits together.
+
+    `configs` has those of the further configurations, by split: `clips`, `sources`, and the `sentences` of a protocol
+    or the `mentions` and `classes` of concepts.
+    """
 
     splits: dict[str, SplitStatistics]
     total: SplitStatistics
+    configs: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values: ``splits`` by name and ``total``, each with the fields of `SplitStatistics`."""
+        """Plain values: ``splits`` by name and ``total``, each with the fields of `SplitStatistics`; ``configs``."""
         return dataclasses.asdict(self)
 
     def table(self) -> list[tuple[str, ...]]:
@@ -66,16 +72,19 @@ class Statistics:
             rows.append((category, *(_show(column.categories.get(category, 0), 0) for column in columns)))
         return rows
 
+    def config_table(self) -> list[tuple[str, ...]]:
+        """Rows of text on the further configurations: a head, then a row for each of their splits; or no row."""
+        figures = dict.fromkeys(name for own in self.configs.values() for split in own.values() for name in split)
+        rows = [
+            (config, split, *(_show(own.get(name), 0) for name in figures))
+            for config, splits in self.configs.items()
+            for split, own in splits.items()
+        ]
+        return [("configuration", "split", *figures), *rows] if rows else []
+
     def as_text(self) -> str:
-        """The table with aligned columns."""
-        rows = self.table()
-        widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
-        return "\n".join(
-            "  ".join(
-                [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-            )
-            for row in rows
-        )
+        """The tables with aligned columns."""
+        return "\n\n".join(_aligned(rows) for rows in (self.table(), self.config_table()) if rows)
 
 
 _SHOWN = {
@@ -95,6 +104,16 @@ _SHOWN = {
 }
 
 
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(
+            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        )
+        for row in rows
+    )
+
+
 def _show(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:,.{digits}f}"
 
@@ -106,15 +125,18 @@ def statistics(dataset: Path) -> Statistics:
         VttdataError: when the folder is no dataset of ours, or a file of it is missing or damaged.
     """
     layout = read_layout(dataset)
-    return count(layout.files, layout.categories)
+    return count(layout.files, layout.categories, layout.classes)
 
 
-def count(files: Mapping[str, Mapping[str, Sequence[Path]]], categories: Sequence[str]) -> Statistics:
+def count(
+    files: Mapping[str, Mapping[str, Sequence[Path]]], categories: Sequence[str], classes: Sequence[str] = ()
+) -> Statistics:
     """Count what is in Parquet files.
 
     Args:
         files: configuration -> split -> files; ``clips`` is counted, and ``captions`` where there is such a one.
         categories: the names of the category labels.
+        classes: the names of all classes of concepts.
     """
     tallies = {split: _Tally() for split in files["clips"]}
     columns = _CLIP_COLUMNS if "captions" in files else (*_CLIP_COLUMNS, "captions")
@@ -127,7 +149,28 @@ def count(files: Mapping[str, Mapping[str, Sequence[Path]]], categories: Sequenc
     total = _Tally()
     for tally in tallies.values():
         total.merge(tally)
-    return Statistics({split: tally.result() for split, tally in tallies.items()}, total.result())
+    configs = {
+        config: {split: _config_figures(paths, classes) for split, paths in splits.items()}
+        for config, splits in files.items()
+        if config not in _MAIN
+    }
+    return Statistics({split: tally.result() for split, tally in tallies.items()}, total.result(), configs)
+
+
+def _config_figures(paths: Iterable[Path], classes: Sequence[str]) -> dict[str, int]:
+    sources: set[str] = set()
+    numbers: Counter[str] = Counter()
+    mentions = False
+    for row in _rows(paths, ("source_id", "captions", "classes")):
+        sources.add(row["source_id"])
+        numbers["clips"] += 1
+        numbers["sentences"] += len(row.get("captions") or ())
+        numbers["mentions"] += len(row.get("classes") or ())
+        mentions = mentions or "classes" in row
+    figures = {"clips": numbers["clips"], "sources": len(sources)}
+    if mentions:
+        return figures | {"mentions": numbers["mentions"], "classes": len(classes)}
+    return figures | {"sentences": numbers["sentences"]}
 
 
 def _rows(paths: Iterable[Path], columns: Sequence[str]) -> Iterator[dict[str, Any]]:

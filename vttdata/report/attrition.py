@@ -15,6 +15,12 @@ _UNITS = {
     "captions": "captions",
     "captioned": "clips",
     "split": "clips",
+    "originals": "videos",
+    "annotated": "clips",
+    "sentences": "sentences",
+    "concepts": "clips",
+    "clip_files": "clips",
+    "findings": "findings",
 }
 
 

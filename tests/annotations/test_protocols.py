@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from vttdata.annotations import read_protocol
+from vttdata.annotations.protocols import check_name
+from vttdata.errors import VttdataError
+
+KNOWN = {f"video{number}" for number in range(10)}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("ids.txt", "video7\n\n video3 \n"),
+        ("ids.txt", "video_id\nvideo7\nvideo3\n"),
+        ("ids.csv", "key,video_id,sentence\nret0,video7,a man\nret1,video3,a dog\n"),
+        ("ids.jsonl", '{"video_id": "video7"}\n{"video_id": "video3"}\n'),
+        ("ids.json", '["video7", "video3"]'),
+    ],
+)
+def test_ids_are_read_in_their_order(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    checksums: dict[str, str] = {}
+    assert read_protocol({"test": tmp_path / name}, KNOWN, checksums) == {"test": ["video7", "video3"]}
+    assert list(checksums) == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("ids.txt", "video1\nvideo77\nvideo78\n", "no clip has the id 'video77' (2 of 3 are unknown)"),
+        ("ids.txt", "video1\nvideo1\n", "lists 'video1' twice"),
+        ("ids.txt", "\n", "lists no id"),
+        ("ids.csv", "id\nvideo1\n", "ids.csv:2: has no video_id"),
+        ("ids.json", '{"test": []}', "ids.json: its top: found"),
+    ],
+)
+def test_a_list_that_does_not_fit_is_refused(tmp_path: Path, name: str, text: str, words: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(VttdataError) as refused:
+        read_protocol({"test": tmp_path / name}, KNOWN, {})
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "splits"),
+    [("clips", {"test": ""}), ("a/b", {"test": ""}), ("..", {"test": ""}), ("ok", {"a-b": ""}), ("ok", {})],
+)
+def test_what_cannot_name_a_configuration_or_split_is_refused(name: str, splits: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="name"):
+        check_name(name, splits)

@@ -1,0 +1,206 @@
+"""Reads the paragraphs of ActivityNet Captions (Krishna et al., ICCV 2017) and the splits of ActivityNet-Entities.
+
+A clip is one described segment of a video. A video of the validation and test splits has two paragraphs by different
+annotators, and both are kept. The concepts of ActivityNet-Entities (Zhou et al., CVPR 2019) are read in
+`vttdata.annotations.concepts`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import pydantic
+
+from vttdata.annotations.concepts import CONCEPT_FILE, Aligned, read_concepts
+from vttdata.annotations.contents import (
+    SPLITS,
+    Annotations,
+    check_captions,
+    check_spans,
+    checked_id,
+    sources_of,
+)
+from vttdata.annotations.files import SHAPE, OfficialFile, list_files, read_json
+from vttdata.annotations.findings import Findings
+from vttdata.errors import VttdataError
+from vttdata.records import Caption, Clip
+
+_SPLIT_IDS = "split_ids_anet_entities.json"
+_VIDEO = re.compile(r"v_[\w-]{11}", re.ASCII)
+_SPLIT_NAME = re.compile(r"\w{1,60}", re.ASCII)
+_PARAGRAPHS = re.compile(r"train\.json|(?:anet_entities_)?(val|test)_([12])\.json")
+
+
+@dataclass(frozen=True, slots=True)
+class _Video:
+    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
+
+    duration: Annotated[float, pydantic.Field(ge=0)]
+    timestamps: list[tuple[float, float]]
+    sentences: list[str]
+
+    def __post_init__(self) -> None:
+        if len(self.timestamps) != len(self.sentences):
+            numbers = f"{len(self.timestamps)} timestamps and {len(self.sentences)} sentences"
+            raise ValueError(f"it should have as many timestamps as sentences, not {numbers}")
+
+
+_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(dict[str, _Video])
+_SPLIT_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(dict[str, list[str]], config=SHAPE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    """What one annotator wrote about one video."""
+
+    video: str
+    annotator: str
+    file: OfficialFile
+    content: _Video
+
+
+def segment_id(video: str, annotator: str, index: int) -> str:
+    """The id of a clip: the official id of its video, its annotator (1 or 2) and its place in the paragraph, from 0."""
+    return f"{video}_{annotator}_{index}"
+
+
+def read_activitynet(folder: Path, *, language: str = "en") -> Annotations:
+    """Read a folder, or a zip archive in it, with the official JSON files.
+
+    Args:
+        folder: holds ``train.json``, both ``val_1.json`` and ``val_2.json`` or both ``anet_entities_test_1.json`` and
+            ``anet_entities_test_2.json`` (or all of them), and if wanted ``split_ids_anet_entities.json``, which then
+            decides the splits, and the concepts of ActivityNet-Entities.
+        language: of the sentences.
+
+    Returns:
+        One clip a segment, in the order of the files. `source_id` is the official id of the video, `sen_id` the place
+        of the sentence in its paragraph, `annotator` 1 or 2; each annotator is also a protocol.
+
+    Raises:
+        VttdataError: when a file is missing, damaged, of another shape, or two files contradict each other.
+    """
+    findings = Findings()
+    checksums: dict[str, str] = {}
+    available = {file.name: file for file in reversed(list_files(folder, {".json"}))}
+    files = _choose(folder, available)
+    paragraphs = _paragraphs(files, findings, checksums)
+    splits = _splits(paragraphs, available.get(_SPLIT_IDS), findings, checksums)
+    clips, captions = _records(paragraphs, splits, findings, language)
+    concept_files = [file for name, file in sorted(available.items()) if CONCEPT_FILE.fullmatch(name)]
+    aligned = Aligned({clip.video_id: (clip.start, clip.end) for clip in clips}, findings)
+    concepts, classes = read_concepts(concept_files, aligned, checksums)
+    return Annotations(
+        sources=sources_of(clips, {own.video: own.content.duration for own in paragraphs}),
+        clips=tuple(clips),
+        captions=tuple(captions),
+        findings=findings.result(),
+        files=checksums,
+        protocols=_by_annotator(clips, captions),
+        concepts=concepts,
+        classes=classes,
+    )
+
+
+def _choose(folder: Path, available: Mapping[str, OfficialFile]) -> list[OfficialFile]:
+    """The files of paragraphs: the training set, then the first annotator's, then the second's."""
+    names = [name for name in available if _PARAGRAPHS.fullmatch(name)]
+    if "train.json" not in names:
+        raise VttdataError(f"{folder}: train.json, the training paragraphs of ActivityNet Captions, is missing.")
+    if len(names) == 1:
+        pairs = "val_1.json and val_2.json, or anet_entities_test_1.json and anet_entities_test_2.json"
+        raise VttdataError(f"{folder}: holds train.json alone; {pairs} belong to it.")
+    for name in names:
+        twin = name.translate(str.maketrans("12", "21"))
+        if twin not in names:
+            raise VttdataError(f"{folder}: holds {name} but not {twin}; each video has two annotators.")
+    return [available[name] for name in sorted(names, key=lambda name: (_annotator(name), name != "train.json", name))]
+
+
+def _annotator(name: str) -> str:
+    found = _PARAGRAPHS.fullmatch(name)
+    return (found and found[2]) or "1"
+
+
+def _paragraphs(files: list[OfficialFile], findings: Findings, checksums: dict[str, str]) -> list[_Paragraph]:
+    known: dict[tuple[str, str], _Paragraph] = {}
+    for file in files:
+        videos: dict[str, _Video] = read_json(file, _SHAPE, checksums)
+        for name, content in videos.items():
+            paragraph = _Paragraph(checked_id(name, str(file)), _annotator(file.name), file, content)
+            first = known.setdefault((name, paragraph.annotator), paragraph)
+            if first.content != content:
+                raise VttdataError(
+                    f"{file}: {name} is not what {first.file.name} says of it; keep one of the two files."
+                )
+            if first is not paragraph:
+                findings.add("repeated_paragraph", file.name, name)
+    return list(known.values())
+
+
+def _splits(
+    paragraphs: list[_Paragraph], file: OfficialFile | None, findings: Findings, checksums: dict[str, str]
+) -> dict[str, list[str]]:
+    """Video -> its splits: those of the official list of ids, or else that of the file which describes it."""
+    splits: dict[str, list[str]] = {}
+    listed: dict[str, list[str]] = read_json(file, _SPLIT_SHAPE, checksums) if file is not None else {}
+    for name, videos in listed.items():
+        if not _SPLIT_NAME.fullmatch(name) or name == "all":
+            raise VttdataError(f"{file}: {name[:60]!a} cannot name a split.")
+        for video in videos:
+            splits.setdefault(video, []).append(SPLITS.get(name, name))
+    described = {paragraph.video for paragraph in paragraphs}
+    for video, own in splits.items():
+        if file is not None and len(own) > 1:
+            findings.add("several_splits", file.name, video)
+        if file is not None and video not in described:
+            findings.add("no_paragraph", file.name, video)
+    for paragraph in paragraphs:
+        if paragraph.video not in splits:
+            found = _PARAGRAPHS.fullmatch(paragraph.file.name)
+            splits[paragraph.video] = [SPLITS[(found and found[1]) or "train"]]
+            if file is not None:
+                findings.add("no_split", paragraph.file.name, paragraph.video)
+    return splits
+
+
+def _records(
+    paragraphs: list[_Paragraph], splits: Mapping[str, list[str]], findings: Findings, language: str
+) -> tuple[list[Clip], list[Caption]]:
+    clips: list[Clip] = []
+    captions: list[Caption] = []
+    for paragraph in paragraphs:
+        segments = list(_segments(paragraph))
+        if not segments:
+            findings.add("no_caption", paragraph.file.name, paragraph.video)
+        for clip, sen_id, sentence in segments:
+            check_spans(findings, paragraph.file.name, clip, paragraph.content.duration)
+            clips += [dataclasses.replace(clip, split=split) for split in splits[paragraph.video]]
+            captions.append(Caption(clip.video_id, sen_id, sentence, paragraph.annotator, language))
+        check_captions(findings, paragraph.file.name, captions[len(captions) - len(segments) :])
+    return clips, captions
+
+
+def _segments(paragraph: _Paragraph) -> Iterator[tuple[Clip, int, str]]:
+    video = paragraph.video
+    url = f"https://www.youtube.com/watch?v={video.removeprefix('v_')}" if _VIDEO.fullmatch(video) else None
+    for index, (span, sentence) in enumerate(
+        zip(paragraph.content.timestamps, paragraph.content.sentences, strict=True)
+    ):
+        video_id = segment_id(video, paragraph.annotator, index)
+        yield Clip(video_id, video, *span, None, None, None, url), index, sentence
+
+
+def _by_annotator(clips: list[Clip], captions: list[Caption]) -> dict[str, dict[str, list[str]]]:
+    """Each annotator's segments by split, so that one paragraph a video can be loaded."""
+    annotator = {caption.video_id: caption.annotator for caption in captions}
+    protocols: dict[str, dict[str, list[str]]] = {}
+    for clip in clips:
+        splits = protocols.setdefault(f"annotator-{annotator[clip.video_id]}", {})
+        splits.setdefault(clip.split or "", []).append(clip.video_id)
+    return protocols

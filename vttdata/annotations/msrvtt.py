@@ -1,0 +1,202 @@
+"""Reads the annotations of MSR-VTT (Xu et al., CVPR 2016) as Microsoft released them, unchanged.
+
+The release of 2016 is two zip archives; the JSON of 2017 and translations have the same shape under other names. The
+shape is that of the release's ``readme.txt``: `videos` with a category number, an address, ``start time`` and
+``end time`` in seconds and a split, and `sentences` about them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import pydantic
+
+from vttdata.annotations.contents import (
+    SPLITS,
+    Annotations,
+    check_captions,
+    check_spans,
+    checked_id,
+    source_of,
+    sources_of,
+)
+from vttdata.annotations.files import SHAPE, OfficialFile, list_files, read_json, read_text
+from vttdata.annotations.findings import Findings
+from vttdata.errors import VttdataError
+from vttdata.records import Caption, Clip
+
+OFFICIAL = {
+    "train_val_videodatainfo.json": "train_val_annotation.zip",
+    "test_videodatainfo.json": "test_videodatainfo.json.zip",
+}
+"""The two files of the release, and the archives that hold them."""
+
+_CATEGORIES = "category.txt"
+_SPLIT_NAME = re.compile(r"\w{1,60}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class _Video:
+    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
+
+    video_id: str
+    url: str
+    start: Annotated[float, pydantic.Field(validation_alias="start time")]
+    end: Annotated[float, pydantic.Field(validation_alias="end time")]
+    split: str
+    category: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
+
+    video_id: str
+    sen_id: Annotated[int, pydantic.Field(ge=0, lt=2**63)]
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Info:
+    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
+
+    videos: Annotated[list[_Video], pydantic.FailFast()]
+    sentences: Annotated[list[_Sentence] | None, pydantic.FailFast()] = None
+
+
+_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_Info)
+
+
+def read_msrvtt(folder: Path, *, language: str = "en") -> Annotations:
+    """Read a folder that holds the two archives, what is in them, or JSON files of the same shape.
+
+    Args:
+        folder: where the files are. Where the official names are there, both must be, and only they are read;
+            otherwise all JSON files are. ``category.txt`` names the categories; without it numbers stand for them.
+        language: of the sentences.
+
+    Returns:
+        Clips and captions in the order of the files, under their official ids; `validate` and `val` are `validation`.
+
+    Raises:
+        VttdataError: when a file is missing, damaged or of another shape.
+    """
+    findings = Findings()
+    checksums: dict[str, str] = {}
+    available = list_files(folder, {".json", ".txt"})
+    infos = [(file, read_json(file, _SHAPE, checksums)) for file in _choose(folder, available, findings)]
+    names = _category_names(available, checksums)
+    clips = [clip for file, info in infos for clip in _clips(file, info.videos, names, findings)]
+    _check_doubles(infos, findings)
+    captions = [caption for file, info in infos for caption in _captions(file, info, language)]
+    known = {clip.video_id for clip in clips}
+    _check_sentences(infos, known, findings)
+    if not clips:
+        raise VttdataError(f"{folder}: its files list no video.")
+    return Annotations(
+        sources=sources_of(clips),
+        clips=tuple(clips),
+        captions=tuple(captions),
+        findings=findings.result(),
+        files=checksums,
+        categories=tuple(names[number] for number in sorted(names)),
+    )
+
+
+def _choose(folder: Path, available: list[OfficialFile], findings: Findings) -> list[OfficialFile]:
+    """The files to read: the official two, or all that have other names; of two of one name the first."""
+    by_name: dict[str, OfficialFile] = {}
+    for file in available:
+        if file.name.lower().endswith(".json") and by_name.setdefault(file.name, file) is not file:
+            findings.add("file_not_read", file.name, str(file.path.name))
+    official = [by_name[name] for name in OFFICIAL if name in by_name]
+    if len(official) == 1:
+        lacking = next(name for name in OFFICIAL if name not in by_name)
+        raise VttdataError(f"{folder}: holds {official[0].name} but not {lacking} (in {OFFICIAL[lacking]}); get both.")
+    if official:
+        for name in by_name.keys() - OFFICIAL.keys():
+            findings.add("file_not_read", name, name)
+        return official
+    if not by_name:
+        wanted = " and ".join(OFFICIAL.values())
+        raise VttdataError(f"{folder}: holds no annotations of MSR-VTT; {wanted} are looked for, or what is in them.")
+    return list(by_name.values())
+
+
+def _category_names(available: list[OfficialFile], checksums: dict[str, str]) -> dict[int, str]:
+    """Number -> name, from lines of name, tab, number."""
+    file = next((file for file in available if file.name == _CATEGORIES), None)
+    names: dict[int, str] = {}
+    for number, line in enumerate(read_text(file, checksums).splitlines(), 1) if file is not None else ():
+        name, _, category = line.rpartition("\t")
+        if not line.strip():
+            continue
+        if not name.strip() or not category.strip().isdecimal() or len(category.strip()) > 9:
+            raise VttdataError(f"{file}: line {number}: a name, a tab and a number are expected, not {line[:60]!a}.")
+        if int(category) in names or name.strip() in names.values():
+            raise VttdataError(f"{file}: line {number}: {line.strip()!a} gives a name or a number a second time.")
+        names[int(category)] = name.strip()
+    return names
+
+
+def _clips(file: OfficialFile, videos: list[_Video], names: dict[int, str], findings: Findings) -> Iterable[Clip]:
+    for place, video in enumerate(videos):
+        video_id = checked_id(video.video_id, f'{file}: videos[{place}]["video_id"]')
+        split = SPLITS.get(video.split)
+        if split is None:
+            if not _SPLIT_NAME.fullmatch(video.split) or video.split == "all":
+                at = f'{file}: videos[{place}]["split"]'
+                raise VttdataError(f"{at}: {video.split[:60]!a} cannot name a split; train can.")
+            findings.add("unknown_split", file.name, video_id)
+        if video.category is not None and names and video.category not in names:
+            findings.add("unknown_category", file.name, video_id)
+        category = None if video.category is None else names.get(video.category, str(video.category))
+        span = (video.start, video.end, None, None, None)
+        clip = Clip(video_id, source_of(video.url), *span, video.url, category, split=split or video.split)
+        check_spans(findings, file.name, clip)
+        yield clip
+
+
+def _captions(file: OfficialFile, info: _Info, language: str) -> Iterable[Caption]:
+    if info.sentences is None and any(SPLITS.get(video.split) != "test" for video in info.videos):
+        raise VttdataError(f"{file}: sentences is missing; only a test set may come without.")
+    for sentence in info.sentences or ():
+        yield Caption(sentence.video_id, sentence.sen_id, sentence.caption, language=language)
+
+
+def _check_doubles(infos: list[tuple[OfficialFile, _Info]], findings: Findings) -> None:
+    """Note clips that stand more than once in all, and sentence numbers that do so in one file."""
+    times = Counter(video.video_id for _, info in infos for video in info.videos)
+    splits: dict[str, set[str]] = {}
+    for file, info in infos:
+        for video in info.videos:
+            splits.setdefault(video.video_id, set()).add(SPLITS.get(video.split, video.split))
+            if times[video.video_id] > 1:
+                findings.add("doubled_video", file.name, video.video_id)
+        numbers = Counter(sentence.sen_id for sentence in info.sentences or ())
+        for sentence in info.sentences or ():
+            if numbers[sentence.sen_id] > 1:
+                findings.add("doubled_sentence", file.name, f"{sentence.video_id}/{sentence.sen_id}")
+    for file, info in infos:
+        for video_id in dict.fromkeys(video.video_id for video in info.videos):
+            if len(splits[video_id]) > 1:
+                findings.add("several_splits", file.name, video_id)
+
+
+def _check_sentences(infos: list[tuple[OfficialFile, _Info]], known: set[str], findings: Findings) -> None:
+    described: set[str] = set()
+    for file, info in infos:
+        for sentence in info.sentences or ():
+            described.add(sentence.video_id)
+            if sentence.video_id not in known:
+                findings.add("unknown_video", file.name, f"{sentence.video_id}/{sentence.sen_id}")
+    for file, info in infos:
+        check_captions(findings, file.name, _captions(file, info, ""))
+        for video_id in dict.fromkeys(video.video_id for video in info.videos):
+            if video_id not in described:
+                findings.add("no_caption", file.name, video_id)
