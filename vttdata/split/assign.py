@@ -152,16 +152,18 @@ def _pinned_groups(
 def _groups(
     clips: Sequence[Clip], group_of: Mapping[str, str], settings: SplitSettings, seed: int, uploaders: Mapping[str, str]
 ) -> list[Group]:
-    strata: dict[str, Counter[str]] = {}
+    strata: dict[str, dict[str, int]] = {}
     anchors: dict[str, str] = {}
     for clip in clips:
         group_id = group_of[clip.video_id]
-        strata.setdefault(group_id, Counter())[(clip.category or UNCATEGORISED) if settings.stratify else ""] += 1
+        counts = strata.setdefault(group_id, {})
+        stratum = (clip.category or UNCATEGORISED) if settings.stratify else ""
+        counts[stratum] = counts.get(stratum, 0) + 1
         anchor = _anchor(clip, settings.together, uploaders)
         anchors[group_id] = min(anchor, anchors.get(group_id, anchor))
     return [
-        Group(group_id, tuple(sorted(counts.items())), *_two_numbers(f"split\0{seed}\0{anchors[group_id]}"))
-        for group_id, counts in strata.items()
+        Group(group_id, sum(own.values()), tuple(sorted(own.items())), *_two_numbers(f"{seed}\0{anchors[group_id]}"))
+        for group_id, own in strata.items()
     ]
 
 
@@ -178,7 +180,7 @@ def _anchor(clip: Clip, together: Collection[Tie], uploaders: Mapping[str, str])
 
 def _two_numbers(text: str) -> tuple[float, float]:
     """Two numbers in 0..1 that only the text decides, the same everywhere."""
-    hashed = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    hashed = hashlib.sha256(f"split\0{text}".encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(hashed[:6]) / 2**48, int.from_bytes(hashed[6:12]) / 2**48
 
 

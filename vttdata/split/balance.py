@@ -29,17 +29,16 @@ _LEAST_WANTED = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Clips that stay together: how many of each stratum, sorted by stratum; two numbers, 0..1, as good as random."""
+    """Clips that stay together: so many (`size`), how many of each stratum, sorted by stratum.
+
+    `rank` and `point` are two numbers, 0..1, as good as random.
+    """
 
     group_id: str
+    size: int
     strata: tuple[tuple[str, int], ...]
     rank: float
     point: float
-
-    @property
-    def size(self) -> int:
-        """The number of clips."""
-        return sum(number for _, number in self.strata)
 
 
 def balance(groups: Sequence[Group], wanted: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
