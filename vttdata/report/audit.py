@@ -8,10 +8,10 @@ from typing import Any
 from vttdata.split.audit import FAILING, Audit
 
 _FOUND = {
-    "source": ("source in several splits", "sources", "sources"),
-    "overlap": ("overlap in time", "pairs", "pairs of clips"),
-    "near_duplicate": ("near-duplicate source", "pairs", "pairs of sources"),
-    "caption": ("caption in several splits", "captions", "texts"),
+    "source": ("source in several splits", "sources", "source{}"),
+    "overlap": ("overlap in time", "pairs", "pair{} of clips"),
+    "near_duplicate": ("near-duplicate source", "pairs", "pair{} of sources"),
+    "caption": ("caption in several splits", "captions", "text{}"),
 }
 _LONGEST = 100
 
@@ -24,7 +24,7 @@ def leak_rows(audit: Audit) -> list[tuple[str, ...]]:
         if leak is None:
             rows.append((name, "not judged", *("-" for _ in audit.splits)))
         else:
-            rows.append((name, f"{leak[key]:,} {unit}", *(f"{number:,}" for number in leak["clips"].values())))
+            rows.append((name, _number(leak[key], unit), *(f"{number:,}" for number in leak["clips"].values())))
     return rows
 
 
@@ -54,13 +54,13 @@ def notes(audit: Audit) -> list[str]:
 
 
 def leak_sentence(audit: Audit) -> str:
-    """What fails, in words, such as ``3 sources in several splits, 2 pairs of clips overlap in time``."""
+    """What fails, in words, such as ``source in several splits (3 sources)``."""
     found = []
     for kind in FAILING:
         name, key, unit = _FOUND[kind]
         number = audit.leaks.get(kind, {}).get(key, 0)
         if number:
-            found.append(f"{name} ({number:,} {unit})")
+            found.append(f"{name} ({_number(number, unit)})")
     return ", ".join(found)
 
 
@@ -75,6 +75,10 @@ def audit_text(audit: Audit) -> str:
             parts.append("\n".join([f"{_FOUND[kind][0]}, worst first:", *(f"  {describe(e)}" for e in examples)]))
     parts.append("No leaks." if audit.ok else f"LEAKS: {leak_sentence(audit)}.")
     return "\n\n".join(parts)
+
+
+def _number(number: int, unit: str) -> str:
+    return f"{number:,} {unit.format('' if number == 1 else 's')}"
 
 
 def _source(example: Mapping[str, Any]) -> str:

@@ -119,7 +119,12 @@ def _worst(
     examples = []
     for value in wanted:
         places = [int(place) for place in entry[hashes == np.uint64(value)]]
-        clips = {clip["split"]: clip["video_id"] for clip in (entries.clip(place) for place in reversed(places))}
+        first = {clip["split"]: clip["video_id"] for clip in (entries.clip(place) for place in reversed(places))}
         times = Counter(entries.splits[entries.split[place]] for place in places)
-        examples.append({"caption": texts[value], "captions": dict(sorted(times.items())), "clips": clips})
+        splits = [split for split in entries.splits if split in first]
+        told = {
+            "captions": {split: times[split] for split in splits},
+            "clips": {split: first[split] for split in splits},
+        }
+        examples.append({"caption": texts[value], **told})
     return examples
