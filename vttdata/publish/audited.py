@@ -17,8 +17,9 @@ import pyarrow.parquet as pq
 
 from vttdata.errors import VttdataError
 from vttdata.publish.front_matter import read_layout
-from vttdata.split.audit import Audit, Resemblance, audit_entries
+from vttdata.split import Audit, Resemblance
 from vttdata.split.entries import Entries, Integers, entries_of_table
+from vttdata.split.leaks import audit_entries
 from vttdata.split.lists import read_ids
 from vttdata.split.verbatim import Batches
 

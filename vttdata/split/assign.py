@@ -16,8 +16,7 @@ from typing import Any, ClassVar, Literal
 from vttdata.errors import VttdataError
 from vttdata.records import Clip
 from vttdata.settings import STRICT, Ratio
-from vttdata.split.balance import Group, balance
-from vttdata.split.groups import Tie, group_clips
+from vttdata.split.groups import Group, Tie, group_clips
 
 UNCATEGORISED = "(none)"
 """Stands for the category of clips that have none."""
@@ -112,6 +111,8 @@ def assign_splits(
         VttdataError: when two clips have one id, pins name an unknown split or no clip at all, two of one group are
             pinned to two splits, or uploaders are asked for and none is known.
     """
+    from vttdata.split.balance import balance
+
     doubled = [video_id for video_id, number in Counter(clip.video_id for clip in clips).items() if number > 1]
     if doubled:
         raise VttdataError(f"The clip id '{min(doubled)}' appears twice; splits need distinct ids.")

@@ -17,28 +17,14 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from vttdata.split.exchange import exchange
+from vttdata.split.groups import Group
 
 _LEAST_WANTED = 0.01
 """Stands for nothing wanted where a number of wanted clips is divided by."""
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Clips that stay together: so many (`size`), how many of each stratum, sorted by stratum.
-
-    `rank` and `point` are two numbers, 0..1, as good as random.
-    """
-
-    group_id: str
-    size: int
-    strata: tuple[tuple[str, int], ...]
-    rank: float
-    point: float
 
 
 def balance(groups: Sequence[Group], wanted: Mapping[str, Mapping[str, float]]) -> dict[str, str]:

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from vttdata.split.groups import Group
+
 if TYPE_CHECKING:
-    from vttdata.split.balance import Board, Group
+    from vttdata.split.balance import Board
 
 _MOST_KINDS = 256
 """Exchanges are weighed between so many kinds at most, the most frequent; their number grows with the square."""

@@ -6,11 +6,26 @@ It does not look for near-duplicates itself; whoever has found them hands in the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from vttdata.records import Clip
 
 Tie = Literal["source", "query", "uploader", "near_duplicate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Clips that stay together: so many (`size`), how many of each stratum, sorted by stratum.
+
+    `rank` and `point` are two numbers, 0..1, as good as random.
+    """
+
+    group_id: str
+    size: int
+    strata: tuple[tuple[str, int], ...]
+    rank: float
+    point: float
 
 
 def group_clips(

@@ -8,13 +8,15 @@ captions two different texts meet by chance in one run of 90,000.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
+from vttdata.records import Caption
 from vttdata.split.entries import Entries, Flags, Integers
 
 Batches = Callable[[], Iterator[tuple[Integers, Any]]]
@@ -67,6 +69,21 @@ def repeats(entries: Entries, batches: Batches, number: int) -> Repeats:
     captions = {name: int(count) for name, count in zip(entries.splits, told, strict=True)}
     worst = _worst(entries, batches, hashes, entry, [value for _, value in frequent])
     return Repeats(captions, texts, sentences, flags, in_clip, in_split, worst)
+
+
+def batches_of_captions(entries: Entries, captions: Iterable[Caption]) -> Batches:
+    """The captions of entries; one that stands in two splits is told in both."""
+    places: dict[str, list[int]] = {}
+    for place, video_id in enumerate(entries.video_id.to_pylist()):
+        places.setdefault(video_id, []).append(place)
+    told = [(place, c.caption) for c in captions for place in places.get(c.video_id, ())]
+    numbers = np.array([place for place, _ in told], dtype=np.int64)
+    texts = pa.array([text for _, text in told], pa.large_string())
+
+    def read() -> Iterator[tuple[Integers, Any]]:
+        yield numbers, texts
+
+    return read
 
 
 def _hash(texts: Any) -> Hashes:
