@@ -29,8 +29,9 @@ from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, 
 from vttdata.pipeline.stages.split import Split
 from vttdata.publish.package import package
 from vttdata.recipe import BaseRecipe
-from vttdata.records import Candidate, digest
+from vttdata.records import Candidate, Source, digest
 from vttdata.split import SplitSettings
+from vttdata.split.lists import read_pins
 from vttdata.text.captions import CaptionSettings, read_captions
 
 
@@ -42,6 +43,7 @@ class Recipe(BaseRecipe):
         "collect.manifest": "file",
         "collect.cookies": "file",
         "captions.file": "file",
+        "split.pin": "file",
     }
     one_of: ClassVar[dict[str, frozenset[str]]] = {"collect": frozenset({"folder", "manifest", "search", "scenes"})}
     secrets: ClassVar[frozenset[str]] = frozenset({"collect.cookies", "collect.cookies_from_browser", "collect.proxy"})
@@ -94,7 +96,7 @@ def build(recipe: Recipe, run: Build) -> None:
         written = raw_captions(captions_file, recipe.captions, clips, sources)
         captions = run.stage(CleanCaptions(recipe.captions), written, may_be_empty=True)
         clips = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
-    split = run.stage(Split(recipe.split, recipe.seed), clips)
+    split = run.stage(_split(recipe, sources), clips)
 
     package(run, split, captions or (), sources, recipe.split, media)
 
@@ -109,6 +111,8 @@ def _check_inputs(recipe: Recipe, run: Build) -> None:
         )
     if recipe.captions.file is not None:
         deque(read_captions(Path(recipe.captions.file), recipe.captions), maxlen=0)
+    if recipe.split.pin is not None:
+        read_pins(Path(recipe.split.pin))
 
 
 def _listed_folder(collect: CollectSettings, run: Build) -> Path:
@@ -128,6 +132,13 @@ def _candidates(recipe: Recipe, run: Build, encoder: str) -> Iterable[Candidate]
         results = run.stage(Search(collect.search.engine, collect.search.per_query, collect), queries, len(queries))
         return run.stage(Found(), results)
     return run.stage(DrawScenes(recipe.seed, encoder, run.media("scenes")), [collect.scenes])
+
+
+def _split(recipe: Recipe, sources: Iterable[Source]) -> Split:
+    asked = recipe.split
+    pins = read_pins(Path(asked.pin)) if asked.pin is not None else {}
+    uploaders = {s.source_id: s.uploader for s in sources if s.uploader} if "uploader" in asked.together else {}
+    return Split(asked, recipe.seed, tuple(sorted(pins.items())), uploaders=tuple(sorted(uploaders.items())))
 
 
 def _captions_file(recipe: Recipe, places: Places) -> Path | None:

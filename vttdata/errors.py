@@ -16,6 +16,10 @@ class HaltError(VttdataError):
     """A build cannot go on (a full disk, a bot check), loses nothing, and can be resumed: exit code 1."""
 
 
+class LeakError(VttdataError):
+    """An audit found leaks, so a dataset was not packaged: exit code 3."""
+
+
 def disk_halt(error: OSError, place: object) -> HaltError:
     """What to say when writing fails for one of `DISK_ERRORS`; `place` stands in for a missing file name."""
     what = f"{error.strerror} ({error.filename or place})"

@@ -38,6 +38,7 @@ class BaseRecipe(pydantic.BaseModel):
         version: of the dataset, MAJOR.MINOR.PATCH.
         seed: the only source of randomness.
         licence, language, description: what the card says.
+        allow_leaks: why a dataset is packaged although an audit finds leaks between its splits; the card quotes it.
         max_failed: the highest share of items that may fail in any stage before the build ends with exit code 1.
     """
 
@@ -60,6 +61,7 @@ class BaseRecipe(pydantic.BaseModel):
     licence: str = "unknown"
     language: str = "en"
     description: str = ""
+    allow_leaks: str | None = pydantic.Field(None, description="the reason, as a text")
     max_failed: Ratio = 0.2
 
     @pydantic.field_validator("name")
@@ -68,6 +70,13 @@ class BaseRecipe(pydantic.BaseModel):
         if not is_dataset_name(name):
             raise ValueError(f"found '{name}'; it should be owner/name, such as me/street")
         return name
+
+    @pydantic.field_validator("allow_leaks")
+    @classmethod
+    def _leaks_have_a_reason(cls, reason: str | None) -> str | None:
+        if reason is not None and not reason.strip():
+            raise ValueError("found an empty text; it should be the reason for which leaks are acceptable")
+        return reason
 
     def public(self) -> dict[str, Any]:
         """All settings as plain values, without secrets."""

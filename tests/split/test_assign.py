@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -9,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.split import official
 from vttdata.errors import VttdataError
 from vttdata.records import Clip
 from vttdata.split import Assignment, SplitSettings, assign_splits, group_clips
@@ -38,9 +37,18 @@ SETTINGS = st.builds(
             {"train": 0.97, "validation": 0.01, "test": 0.02},
         ]
     ),
-    together=st.sampled_from([(), ("source",), ("source", "query"), ("source", "near_duplicate")]),
+    together=st.sampled_from(
+        [
+            (),
+            ("source",),
+            ("source", "query"),
+            ("source", "near_duplicate"),
+            ("uploader", "source", "query", "near_duplicate"),
+        ]
+    ),
     stratify=st.sampled_from([None, "category"]),
 )
+UPLOADERS = {"s4": "u", "s5": "u", "s6": "w", "s7": "w"}
 
 
 class TestProperties:
@@ -49,9 +57,9 @@ class TestProperties:
     def test_the_rules_hold_for_all_inputs(self, rows, wanted, seed, random) -> None:  # type: ignore[no-untyped-def]
         clips = [clip(number, f"s{source}", category, query) for number, (source, category, query) in enumerate(rows)]
         pairs = [("s1", "s2"), ("s2", "s3")]
-        result = assign_splits(clips, wanted, seed=seed, pairs=pairs)
+        result = assign_splits(clips, wanted, seed=seed, pairs=pairs, uploaders=UPLOADERS)
 
-        groups = group_clips(clips, wanted.together, pairs)
+        groups = group_clips(clips, wanted.together, pairs, UPLOADERS)
         split_of_group: dict[str, str] = {}
         for one in clips:
             split = result.split_of[one.video_id]
@@ -68,7 +76,10 @@ class TestProperties:
 
         shuffled = random.sample(clips, len(clips))
         reordered = SplitSettings(dict(reversed(wanted.ratios.items())), wanted.together, wanted.stratify)
-        assert assign_splits(shuffled, reordered, seed=seed, pairs=pairs[::-1]).split_of == result.split_of
+        assert (
+            assign_splits(shuffled, reordered, seed=seed, pairs=pairs[::-1], uploaders=UPLOADERS).split_of
+            == result.split_of
+        )
 
 
 class TestAwkwardInputs:
@@ -135,15 +146,7 @@ class TestSettings:
 
 @pytest.fixture(scope="module")
 def msrvtt(shared: Path) -> list[Clip]:
-    videos = []
-    for archive in ("train_val_annotation.zip", "test_videodatainfo.json.zip"):
-        with zipfile.ZipFile(shared / "data/msrvtt" / archive) as stream:
-            name = next(name for name in stream.namelist() if name.endswith("videodatainfo.json") and "__" not in name)
-            videos += json.loads(stream.read(name))["videos"]
-    return [
-        Clip(v["video_id"], v["url"], v["start time"], v["end time"], 0, 1, 1, category=str(v["category"]))
-        for v in videos
-    ]
+    return official.msrvtt(shared)[0]
 
 
 class TestMsrVtt:
@@ -154,4 +157,4 @@ class TestMsrVtt:
         sizes = Counter(clip.category for clip in msrvtt)
         for category, shares in result.by_category.items():
             for split, share in shares.items():
-                assert abs(share - result.asked[split]) * sizes[category] < 2
+                assert abs(share - result.asked[split]) * sizes[category] < 1

@@ -29,6 +29,11 @@ def test_near_duplicates_tie_over_sources_that_have_no_clips() -> None:
     assert group_clips(CLIPS, ["source"], pairs)["c1"] == "c1"
 
 
+def test_an_uploader_ties_the_sources_it_is_known_for() -> None:
+    groups = group_clips(CLIPS, ["uploader"], uploaders={"c": "someone", "d": "someone"})
+    assert groups == {"a1": "a1", "a2": "a2", "b1": "b1", "c1": "c1", "d1": "c1"}
+
+
 def test_a_query_a_source_and_a_clip_of_one_name_are_not_confused() -> None:
     clips = [clip("x", "y", "z"), clip("y", "z", "x"), clip("z", "x", "y")]
     assert len(set(group_clips(clips, ["source", "query"]).values())) == 3
@@ -40,14 +45,17 @@ ROWS = st.lists(st.tuples(NAMES, st.none() | NAMES), max_size=12)
 
 @given(ROWS, st.lists(st.tuples(NAMES, NAMES), max_size=5), st.randoms())
 def test_groups_are_the_connected_components_whatever_the_order(rows, pairs, random) -> None:  # type: ignore[no-untyped-def]
+    uploaders = {"a": "u", "b": "u", "c": "w"}
     clips = [clip(f"v{index}", source, query) for index, (source, query) in enumerate(rows)]
-    groups = group_clips(clips, ["source", "query", "near_duplicate"], pairs)
+    groups = group_clips(clips, ["source", "query", "uploader", "near_duplicate"], pairs, uploaders)
     for one in clips:
         for other in clips:
             tied = one.source_id == other.source_id or (one.query is not None and one.query == other.query)
             near = {(one.source_id, other.source_id), (other.source_id, one.source_id)} & set(pairs)
-            if tied or near:
+            known = {uploaders.get(clip.source_id, clip.video_id) for clip in (one, other)}
+            if tied or near or len(known) == 1:
                 assert groups[one.video_id] == groups[other.video_id]
     shuffled = random.sample(clips, len(clips))
-    assert group_clips(shuffled, ["source", "query", "near_duplicate"], pairs[::-1]) == groups
+    every = ["source", "query", "uploader", "near_duplicate"]
+    assert group_clips(shuffled, every, pairs[::-1], uploaders) == groups
     assert all(name == min(v for v, other in groups.items() if other == name) for name in groups.values())

@@ -33,6 +33,7 @@ class Build:
         loaded: the recipe.
         tell: is called with each finished stage's entry of ``build.json``.
         tables: the finished stages, in order.
+        audit: what an audit of the splits found, as plain values, once there was one.
     """
 
     folder: Path
@@ -41,6 +42,7 @@ class Build:
     journal: Journal
     tell: Callable[[dict[str, Any]], None]
     tables: list[Table] = field(default_factory=list)
+    audit: dict[str, Any] | None = None
 
     @functools.cached_property
     def tools(self) -> dict[str, str]:
@@ -89,6 +91,8 @@ class Build:
             "status": status,
             "stages": [table.tally.as_json() for table in self.tables],
         }
+        if self.audit is not None:
+            account["audit"] = self.audit
         write_json(self.folder / "build.json", account)
         return account
 

@@ -42,6 +42,7 @@ class About:
         description: a paragraph, as plain text.
         asked: split -> ratio that was asked for; empty where the splits were given.
         together: what the splits never divide (``source``, ``query``, ``near_duplicate``).
+        allow_leaks: why leaks between splits are accepted, where they are.
         attrition: rows of (stage, what is counted, in, kept, losses in words).
         provenance: program, library or recipe -> version or checksum.
         findings: rows of (kind, what it means, how often, examples): what is odd in official files.
@@ -56,6 +57,7 @@ class About:
     description: str = ""
     asked: Mapping[str, float] = field(default_factory=dict)
     together: Sequence[str] = ()
+    allow_leaks: str | None = None
     attrition: Sequence[tuple[str, str, int, int, str]] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
     findings: Sequence[tuple[str, str, int, str]] = ()

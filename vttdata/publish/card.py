@@ -7,11 +7,13 @@ escaped, so that a title or description cannot become markup.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from vttdata.publish.about import About
 from vttdata.publish.columns import columns_of
 from vttdata.publish.statistics import Statistics
+from vttdata.report.audit import leak_rows, leak_sentence, notes
+from vttdata.split import Audit
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]#|~]|^[-+=]|(?<=^\d)[.)])")
 _VARIABLE = re.compile(r"\W|^(?=\d)")
@@ -24,7 +26,15 @@ _CONFIG_ROWS = {
 _PROTOCOL_ROW = "one row a clip, with its captions, in the splits and the order of this protocol"
 
 
-def card_text(about: About, facts: Statistics, configs: Iterable[str], *, shipped: int, missing: Sequence[str]) -> str:
+def card_text(
+    about: About,
+    facts: Statistics,
+    configs: Iterable[str],
+    *,
+    shipped: int,
+    missing: Sequence[str],
+    audit: Audit | None = None,
+) -> str:
     """The README below its YAML head.
 
     Args:
@@ -33,6 +43,7 @@ def card_text(about: About, facts: Statistics, configs: Iterable[str], *, shippe
         configs: the configurations that exist.
         shipped: the number of clips whose video file is in the dataset.
         missing: names of splits that were asked for and got no clip.
+        audit: of the splits, where they were audited.
     """
     configs = list(configs)
     parts = [
@@ -48,6 +59,7 @@ def card_text(about: About, facts: Statistics, configs: Iterable[str], *, shippe
         _findings(about),
         _availability(facts, shipped, missing),
         _splits(about, facts),
+        _leaks(about, audit),
         _creation(about),
         "## Dataset Structure\n\n" + "\n\n".join(_columns(config) for config in configs),
         "`manifest.json` lists every file with its SHA-256 checksum.",
@@ -122,7 +134,45 @@ def _splits(about: About, facts: Statistics) -> str:
         rows.append((split, f"{ratio:.2%}", f"{clips / max(facts.total.clips, 1):.2%}", f"{clips:,}"))
     ties = ", ".join(tie.replace("_", " ") for tie in about.together)
     promise = f"Clips that share a {ties} are never in different splits." if ties else ""
-    return "## Splits\n\n" + _table(rows) + (f"\n\n{promise}" if promise else "")
+    return "\n\n".join(part for part in ("## Splits", _table(rows), _gap(about, facts), promise) if part)
+
+
+def _gap(about: About, facts: Statistics) -> str:
+    """How far the splits are from what was asked, in all and within a category."""
+    total = facts.total
+    overall = max(_gaps(about, {split: own.clips for split, own in facts.splits.items()}, total.clips))
+    within = [
+        (*max(_gaps(about, {split: own.categories.get(name, 0) for split, own in facts.splits.items()}, size)), name)
+        for name, size in total.categories.items()
+    ]
+    text = f"The share of `{overall[1]}` differs most from what was asked, by {overall[0]:.2f} percentage points"
+    if not within:
+        return f"{text}."
+    gap, split, name = max(within)
+    return f"{text}; within a category that of `{split}` in {escape(name)}, by {gap:.2f}."
+
+
+def _gaps(about: About, clips: Mapping[str, int], total: int) -> list[tuple[float, str]]:
+    return [
+        (round(100 * abs(clips.get(split, 0) / max(total, 1) - ratio), 4), split)
+        for split, ratio in about.asked.items()
+    ]
+
+
+def _leaks(about: About, audit: Audit | None) -> str:
+    if audit is None:
+        return ""
+    rows = [[escape(cell) for cell in row] for row in leak_rows(audit)]
+    verdict = (
+        "No clip shares a source, a stretch of time or, where they are known, a near-duplicate with another split."
+    )
+    if not audit.ok:
+        reason = escape(about.allow_leaks or "not said")
+        verdict = f"**These splits leak:** {escape(leak_sentence(audit))}. Why that is accepted: {reason}"
+    told = " ".join(escape(note) for note in notes(audit))
+    return "\n\n".join(
+        ["## Leaks", verdict, _table(rows), "The columns count clips that share with another split.", told]
+    )
 
 
 def _creation(about: About) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from vttdata.publish.ordered import OrderedCaptions
 from vttdata.publish.shards import SplitFiles, file_sha256, write_split
 from vttdata.publish.statistics import Statistics, count
 from vttdata.records import Caption, Clip, Source, is_safe_id
+from vttdata.split import Audit
 
 _SPLIT_ORDER = {"train": 0, "validation": 1, "test": 2}
 _SPLIT_NAME = re.compile(r"\w+", re.ASCII)
@@ -45,6 +46,7 @@ def write_dataset(
     about: About,
     media: Path | None,
     given: Given | None = None,
+    judge: Callable[[Mapping[str, Sequence[Path]]], Audit] | None = None,
 ) -> Statistics:
     """Write a dataset and put it in the place of the one that is in `folder`.
 
@@ -58,6 +60,8 @@ def write_dataset(
             or else copied into ``videos/``; None leaves the files out.
         given: what official files decide: with it, the order of clips and of sources is theirs, and rows that stand
             twice are kept.
+        judge: is given the Parquet files of ``clips`` (split -> files) before anything is replaced, and answers with an
+            audit for the card, or raises to leave everything as it was.
 
     Returns:
         The figures of the dataset, as in its card.
@@ -70,13 +74,14 @@ def write_dataset(
     with replacing(folder) as partial:
         tables = contents.write_tables(partial, captions, shipped=media is not None)
         files = {s.path: {"sha256": s.sha256, "bytes": s.bytes, "rows": s.rows} for s in _shards(tables)}
+        found = judge(_paths(partial, tables)["clips"]) if judge is not None else None
         videos = contents.bring_media(partial, media) if media is not None else {}
         classes = given.classes if given else ()
         facts = count(_paths(partial, tables), contents.categories, classes)
         missing = [split for split in about.asked if split not in facts.splits]
         head = front_matter(tables, contents.categories, about, classes)
         readme = partial / "README.md"
-        body = card_text(about, facts, tables, shipped=len(videos), missing=missing)
+        body = card_text(about, facts, tables, shipped=len(videos), missing=missing, audit=found)
         readme.write_text(f"{head}\n{body}", encoding="utf-8")
         files["README.md"] = {"sha256": file_sha256(readme), "bytes": readme.stat().st_size}
         write_manifest(partial, name=about.name, version=about.version, files=files | videos)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import vttdata
 from vttdata.annotations import Finding
+from vttdata.errors import LeakError
 from vttdata.pipeline.build import Build
 from vttdata.publish.about import About, Figure, PaperFigure
+from vttdata.publish.audited import audit_files
 from vttdata.publish.dataset import write_dataset
 from vttdata.publish.given import Given
 from vttdata.records import Caption, Clip, Source
 from vttdata.report.attrition import attrition_rows
-from vttdata.split import SplitSettings
+from vttdata.report.audit import leak_sentence
+from vttdata.split import Audit, Resemblance, SplitSettings
 
 _EXAMPLES = 3
 
@@ -26,6 +29,7 @@ def package(
     split: SplitSettings | None,
     media: Path | None,
     *,
+    near: Resemblance | None = None,
     given: Given | None = None,
     findings: Iterable[Finding] = (),
     paper: Mapping[Figure, PaperFigure] | None = None,
@@ -40,6 +44,7 @@ def package(
         sources: at least those of the clips.
         split: what was asked of the splits, or None where they were given.
         media: the folder of the clips' files, or None when the clips have none.
+        near: near-duplicate sources, where they are known.
         given: what official files decide; see `Given`.
         findings: what is odd in official files.
         paper: what the benchmark's paper states.
@@ -47,6 +52,8 @@ def package(
 
     Raises:
         VttdataError: when no clip is left.
+        LeakError: when an audit of the splits finds leaks and the recipe has no `allow_leaks`. The dataset that was
+            there before stays.
     """
     recipe = run.loaded.recipe
     official = {name: f"SHA-256 {sha256}" for name, sha256 in (files or {}).items()}
@@ -59,6 +66,7 @@ def package(
         description=recipe.description,
         asked=split.ratios if split else {},
         together=split.together if split else (),
+        allow_leaks=recipe.allow_leaks,
         attrition=attrition_rows([table.tally.as_json() for table in run.tables]),
         provenance={"vttdata": vttdata.__version__, **run.tools, **official},
         findings=_summed(findings),
@@ -67,7 +75,21 @@ def package(
     clips = list(clips)
     wanted = {clip.video_id for clip in clips}
     kept = (caption for caption in captions if caption.video_id in wanted)
-    write_dataset(run.dataset, clips=clips, captions=kept, sources=sources, about=about, media=media, given=given)
+
+    def judge(files: Mapping[str, Sequence[Path]]) -> Audit:
+        found = audit_files(files, near=near)
+        run.audit = found.as_json()
+        if not found.ok and recipe.allow_leaks is None:
+            raise LeakError(
+                f"The splits leak, so no dataset was packaged: {leak_sentence(found)}; {run.folder / 'build.json'} "
+                "holds the worst under 'audit', 'split.together' keeps clips together, and 'allow_leaks: REASON' "
+                "packages them all the same."
+            )
+        return found
+
+    write_dataset(
+        run.dataset, clips=clips, captions=kept, sources=sources, about=about, media=media, given=given, judge=judge
+    )
 
 
 def _summed(findings: Iterable[Finding]) -> list[tuple[str, str, int, str]]:

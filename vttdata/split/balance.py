@@ -1,175 +1,140 @@
-"""Places groups into splits so that totals and strata come close to the asked ratios; pure numbers, no records.
+"""Places groups into splits so that totals and strata come close to what is wanted; pure numbers, no records.
 
-The rule: largest groups first, each where it helps most, then single moves and swaps for as long as they help. Where
-that would miss the bounds below, the plain rule is the start instead: each group goes to the split that lacks most.
+The rule: the splits lie on a line, each as long as its share. Within each stratum the groups lie on it too, in the
+order of a hash, each as long as its clips, and a group belongs where a point of it, drawn by another hash, falls. Then
+single moves and swaps, of groups next to a border, bring counts to their aim (`vttdata.split.exchange`). A new group
+pushes borders by a fraction of its size, so few of the others change splits, and no earlier result is needed for it.
+Where that would miss the bounds below, the plain rule is the start instead: the largest group first, each to the split
+that lacks most.
 
-Bounds: with at least as many groups as splits no split is empty; with fewer, the splits with the highest ratios are
-served first (of equal ones the first by name). A split's count differs from what was asked by less than the largest
-group, unless keeping a split from being empty costs more.
+Bounds: with at least as many groups as splits no split is empty; with fewer, the splits that want most are served first
+(of equal ones the first by name). A split's count differs from what it wants by less than the largest group, unless
+keeping a split from being empty costs more.
 """
 
 from __future__ import annotations
 
+import itertools
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-_ROUNDS = 20
-"""Rounds of moves and swaps at most; MSR-VTT (7,180 sources, 20 categories) needs fewer than ten."""
-_MOST_KINDS = 200
-"""Swaps are tried between so many kinds of groups at most, since their number grows with the square."""
-_LEAST_GAIN = 1e-9
+import numpy as np
 
+from vttdata.split.exchange import exchange
+from vttdata.split.groups import Group
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Clips that stay together: how many of each stratum, sorted by stratum."""
-
-    group_id: str
-    strata: tuple[tuple[str, int], ...]
-
-    @property
-    def size(self) -> int:
-        """The number of clips."""
-        return sum(number for _, number in self.strata)
+_LEAST_WANTED = 0.01
+"""Stands for nothing wanted where a number of wanted clips is divided by."""
 
 
-def balance(groups: Sequence[Group], ratios: Mapping[str, float]) -> dict[str, str]:
+def balance(groups: Sequence[Group], wanted: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
     """Place each group.
 
     Args:
-        groups: in an order that depends on nothing but them and a seed; it decides between equals.
-        ratios: split -> share, together 1.
+        groups: in any order.
+        wanted: split -> stratum -> number of clips it should get; of each stratum together as many as there are.
 
     Returns:
         group id -> split.
     """
-    splits = sorted(ratios, key=lambda split: (-ratios[split], split))
-    by_size = sorted(groups, key=lambda group: -group.size)
-    state = _State(by_size, [ratios[split] for split in splits])
-    state.fill(by_size, stratified=True)
-    if not state.within_bounds():
-        state = _State(by_size, [ratios[split] for split in splits])
-        state.fill(by_size, stratified=False)
-    state.improve(by_size)
-    return {group_id: splits[place] for group_id, place in state.place.items()}
+    splits = _line(wanted)
+    groups = sorted(groups, key=lambda group: (group.rank, group.group_id))
+    board = Board(groups, [wanted[split] for split in splits])
+    _by_quantile(board, groups, [wanted[split] for split in splits])
+    _serve(board, groups)
+    exchange(board, groups)
+    if not board.within_bounds():
+        board = Board(groups, [wanted[split] for split in splits])
+        _by_size(board, groups)
+        exchange(board, groups)
+    return {group_id: splits[place] for group_id, place in board.place.items()}
 
 
-class _State:
-    """How many clips each split has, in all and of each stratum, beside how many it should have.
+class Board:
+    """How many clips each place (a split, by its number on the line) has beyond what it wants, of each stratum.
 
-    The cost is a sum of squared differences, each divided by the wanted number, as in Pearson's chi-square; the totals
-    count as much as all strata together.
+    Fields:
+        excess: float64, places x (strata + 1); the last column is the total. `weight` has the same shape: what a
+            squared excess costs, 1 / wanted as in Pearson's chi-square; the totals count as much as all strata.
+        columns: stratum -> its column.
+        place: group id -> place, `members` the number of groups in each.
+        position: group id -> where in its stratum it lies, 0..1; of those alike, the ones next to a border move first.
     """
 
-    def __init__(self, groups: Sequence[Group], ratios: Sequence[float]) -> None:
-        sizes: dict[str, int] = {}
-        for group in groups:
-            for stratum, number in group.strata:
-                sizes[stratum] = sizes.get(stratum, 0) + number
-        clips = sum(sizes.values())
+    def __init__(self, groups: Sequence[Group], wanted: Sequence[Mapping[str, float]]) -> None:
+        names = sorted({name for group in groups for name, _ in group.strata})
+        self.columns = {name: column for column, name in enumerate(names)}
+        aims = np.array([[aim.get(name, 0.0) for name in names] for aim in wanted]).reshape(len(wanted), len(names))
+        self.excess = -np.hstack([aims, aims.sum(axis=1, keepdims=True)])
+        self.weight = 1 / np.maximum(-self.excess, _LEAST_WANTED)
+        self.weight[:, -1] *= len(names)
         self.place: dict[str, int] = {}
-        self._largest = max((group.size for group in groups), default=0)
-        self._wanted = min(len(groups), len(ratios))
-        self._members = [0] * len(ratios)
-        self._excess = [-ratio * clips for ratio in ratios]
-        self._weight = [len(sizes) / (ratio * max(clips, 1)) for ratio in ratios]
-        self._stratum_excess = [{name: -ratio * size for name, size in sizes.items()} for ratio in ratios]
-        self._stratum_weight = [{name: 1 / (ratio * size) for name, size in sizes.items()} for ratio in ratios]
+        self.position = {group.group_id: group.rank for group in groups}
+        self.members = [0] * len(wanted)
+        self.largest = max((group.size for group in groups), default=0)
+        by_need = sorted(range(len(wanted)), key=lambda place: (self.excess[place, -1], place))
+        self.served = by_need[: len(groups)]
+        """The places that may not be empty."""
 
-    def fill(self, groups: Sequence[Group], *, stratified: bool) -> None:
-        """Place all groups, the largest first; the last ones go to splits that would else stay empty."""
-        for index, group in enumerate(groups):
-            places = range(len(self._excess))
-            empty = [place for place in places[: self._wanted] if not self._members[place]]
-            if len(groups) - index <= len(empty):
-                best = empty[0]
-            elif stratified:
-                best = min(places, key=lambda place: self._change(group, place, 1))
-            else:
-                best = min(places, key=lambda place: self._excess[place])
-            self._put(group, best)
-
-    def within_bounds(self) -> bool:
-        """Whether every split is off by less than the largest group."""
-        return all(abs(excess) < max(self._largest, 1) for excess in self._excess)
-
-    def improve(self, groups: Sequence[Group]) -> None:
-        """Move single groups and swap pairs for as long as that lowers the cost."""
-        limits = [max(abs(excess), self._largest - _LEAST_GAIN) for excess in self._excess]
-        for _ in range(_ROUNDS):
-            moved = [self._move(group, limits) for group in groups]
-            swapped = self._swap_kinds(groups, limits)
-            if not any(moved) and not swapped:
-                return
-
-    def _move(self, group: Group, limits: Sequence[float]) -> bool:
-        here = self.place[group.group_id]
-        if self._members[here] == 1:
-            return False
-        leaving = self._change(group, here, -1)
-        for there in range(len(self._excess)):
-            helps = there != here and leaving + self._change(group, there, 1) < -_LEAST_GAIN
-            if helps and self._allowed(here, there, group.size, limits):
-                self._put(group, there)
-                return True
-        return False
-
-    def _swap_kinds(self, groups: Sequence[Group], limits: Sequence[float]) -> bool:
-        """Swap groups of different splits; those alike in size and strata are one kind, so few pairs are tried."""
-        kinds: dict[tuple[int, tuple[tuple[str, int], ...]], Group] = {}
-        for group in groups:
-            kinds.setdefault((self.place[group.group_id], group.strata), group)
-        if len(kinds) > _MOST_KINDS:
-            return False
-        swapped: set[str] = set()
-        for (here, mine), one in kinds.items():
-            for (there, theirs), other in kinds.items():
-                if here >= there or mine == theirs or {one.group_id, other.group_id} & swapped:
-                    continue
-                if self._swap(one, other, limits):
-                    swapped |= {one.group_id, other.group_id}
-        return bool(swapped)
-
-    def _swap(self, one: Group, other: Group, limits: Sequence[float]) -> bool:
-        here, there = self.place[one.group_id], self.place[other.group_id]
-        if not self._allowed(here, there, one.size - other.size, limits):
-            return False
-        before = self._cost(one, other, here, there)
-        self._put(one, there)
-        self._put(other, here)
-        if self._cost(one, other, here, there) < before - _LEAST_GAIN:
-            return True
-        self._put(one, here)
-        self._put(other, there)
-        return False
-
-    def _allowed(self, here: int, there: int, clips: int, limits: Sequence[float]) -> bool:
-        return abs(self._excess[here] - clips) <= limits[here] and abs(self._excess[there] + clips) <= limits[there]
-
-    def _cost(self, one: Group, other: Group, *places: int) -> float:
-        """The part of the cost that placing these two groups can change."""
-        names = {name for name, _ in one.strata} | {name for name, _ in other.strata}
-        cost = 0.0
-        for place in places:
-            excess, weight = self._stratum_excess[place], self._stratum_weight[place]
-            cost += self._weight[place] * self._excess[place] ** 2
-            cost += sum(weight[name] * excess[name] ** 2 for name in sorted(names))
-        return cost
-
-    def _change(self, group: Group, place: int, sign: int) -> float:
-        """What the cost gains when `group` enters (`sign` 1) or leaves (-1) a split."""
-        cost = self._weight[place] * (2 * sign * group.size * self._excess[place] + group.size**2)
-        for name, number in group.strata:
-            excess, weight = self._stratum_excess[place][name], self._stratum_weight[place][name]
-            cost += weight * (2 * sign * number * excess + number**2)
-        return cost
-
-    def _put(self, group: Group, place: int) -> None:
+    def put(self, group: Group, place: int) -> None:
+        """Place a group, or move it."""
         before = self.place.get(group.group_id)
         for split, sign in ((before, -1), (place, 1)):
             if split is not None:
-                self._members[split] += sign
-                self._excess[split] += sign * group.size
+                self.members[split] += sign
+                self.excess[split, -1] += sign * group.size
                 for name, number in group.strata:
-                    self._stratum_excess[split][name] += sign * number
+                    self.excess[split, self.columns[name]] += sign * number
         self.place[group.group_id] = place
+
+    def within_bounds(self) -> bool:
+        """Whether every split is off by less than the largest group."""
+        return bool((np.abs(self.excess[:, -1]) < max(self.largest, 1)).all())
+
+
+def _line(wanted: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """The splits, the largest in the middle: near the ends, where the small ones lie, fewer groups cross a border."""
+    total = {split: sum(aims.values()) for split, aims in wanted.items()}
+    by_size = sorted(wanted, key=lambda split: (total[split], split))
+    return by_size[0::2] + by_size[1::2][::-1]
+
+
+def _by_quantile(board: Board, groups: Sequence[Group], wanted: Sequence[Mapping[str, float]]) -> None:
+    """Place each group where its point falls on the line of its main stratum; `groups` are in the order of rank."""
+    for stratum, own in _by_stratum(groups).items():
+        ends = list(itertools.accumulate(aim.get(stratum, 0.0) for aim in wanted))
+        clips = sum(group.size for group in own)
+        before = 0
+        for group in own:
+            position = (before + group.point * group.size) / clips
+            before += group.size
+            board.position[group.group_id] = position
+            board.put(group, bisect_right(ends[:-1], position * ends[-1]))
+
+
+def _by_stratum(groups: Sequence[Group]) -> dict[str, list[Group]]:
+    """Each group under the stratum that most of its clips are of."""
+    strata: dict[str, list[Group]] = {}
+    for group in groups:
+        name, _ = max(group.strata, key=lambda pair: pair[1])
+        strata.setdefault(name, []).append(group)
+    return strata
+
+
+def _serve(board: Board, groups: Sequence[Group]) -> None:
+    """Give every place that would be empty without need a small group of the place that has most to spare."""
+    for empty in [place for place in board.served if not board.members[place]]:
+        rich = max(
+            (place for place in range(len(board.members)) if board.members[place] > (place in board.served)),
+            key=lambda place: (board.excess[place, -1], place),
+        )
+        own = (group for group in groups if board.place[group.group_id] == rich)
+        board.put(min(own, key=lambda group: group.size), empty)
+
+
+def _by_size(board: Board, groups: Sequence[Group]) -> None:
+    """Place the largest groups first, each where most lacks; the last ones go to places that would else stay empty."""
+    for index, group in enumerate(sorted(groups, key=lambda group: -group.size)):
+        empty = [place for place in board.served if not board.members[place]]
+        lacking = int(np.argmin(board.excess[:, -1]))
+        board.put(group, empty[0] if len(groups) - index <= len(empty) else lacking)

@@ -6,25 +6,39 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from vttdata.pipeline.stage import Kept, Outcome, Stage
+from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
 from vttdata.records import Clip
 from vttdata.split import SplitSettings, assign_splits
 
 
 @dataclass(frozen=True)
 class Split(Stage):
-    """Assigns connected groups of clips to splits; sorts by clip id."""
+    """Assigns connected groups of clips to splits; sorts by clip id. Pinned clips that do not exist are rejected.
+
+    Fields: `pins` holds (`video_id`, split), `pairs` the ids of near-duplicate sources, `uploaders` (`source_id`,
+    uploader); sort them, so that the order in which they were found makes nothing stale.
+    """
 
     name = "split"
+    version = 2
     output = Clip
     id_column = "video_id"
     whole = True
+    reasons = frozenset({"pinned_but_missing"})
 
     settings: SplitSettings
     seed: int
+    pins: tuple[tuple[str, str], ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+    uploaders: tuple[tuple[str, str], ...] = ()
 
     def process(self, item: tuple[Clip, ...]) -> Iterator[Outcome]:
         """Keep every clip, with its split."""
-        assignment = assign_splits(item, self.settings, seed=self.seed)
+        pins = dict(self.pins)
+        assignment = assign_splits(
+            item, self.settings, seed=self.seed, pairs=self.pairs, uploaders=dict(self.uploaders), pins=pins
+        )
         for clip in sorted(item, key=lambda clip: clip.video_id):
             yield Kept(dataclasses.replace(clip, split=assignment.split_of[clip.video_id]))
+        for video_id in assignment.lost_pins:
+            yield Rejected(video_id, "pinned_but_missing", f"is pinned to {pins[video_id]}, but there is no such clip")
