@@ -79,7 +79,6 @@ def detect_shots(
         rate = float(video.stream.average_rate or video.stream.guessed_rate or _USUAL_RATE)
         clock = _Clock()
         signals = measure_signals(describe(clock.watch(video)), rate)
-        _check(video, len(clock.times))
     times = np.array([*clock.times, clock.end])
     fps = len(signals) / (clock.end - clock.times[0])
     found = find_boundaries(
@@ -95,7 +94,7 @@ def detect_shots(
 
 @dataclass(slots=True)
 class _Clock:
-    """Notes when each frame starts and where the last one ends."""
+    """Notes when each frame starts and where the last one ends; refuses a video that ends without any."""
 
     times: list[float] = field(default_factory=list)
     end: float = 0.0
@@ -106,9 +105,9 @@ class _Clock:
             self.times.append(frame.time)
             length = frame.seconds
             yield frame.picture
-        if self.times:
-            interval = self.times[-1] - self.times[-2] if len(self.times) > 1 else 1 / _USUAL_RATE
-            self.end = self.times[-1] + (length or interval)
+        _check(video, len(self.times))
+        interval = self.times[-1] - self.times[-2] if len(self.times) > 1 else 1 / _USUAL_RATE
+        self.end = self.times[-1] + (length or interval)
 
 
 def _check(video: Video, frames: int) -> None:
@@ -118,7 +117,7 @@ def _check(video: Video, frames: int) -> None:
             f"{video.tally.undecodable} of {video.tally.packets} packets cannot be decoded: {video.tally.first_error}",
         )
     if frames == 0:
-        raise MediaError("no_video", "the video stream holds no frame.")
+        raise MediaError("no_video", f"no frame comes out of the {video.tally.packets} packets of the video stream.")
 
 
 def shots_between(found: list[Boundary], signals: Signals, times: Floats, source_id: str) -> Iterator[Shot]:
