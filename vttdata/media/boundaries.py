@@ -19,6 +19,9 @@ _WINDOW = 6  # frames to either side that a cut is compared with
 _NOISE = 0.005  # change between frames of a still scene, from coding noise and grain
 _STANDING_OUT = 1.25  # a cut's change over that of the frames beside it
 _BLENDED = 1.7  # how much clearer a change that adjacent frames share must be than one that stands alone
+_BREADTH = 0.75  # a change of the whole picture: new scenes began at 0.81, texts over half of it ended at 0.71
+_UNDONE = 0.25  # of two changes remains when one takes back the other: of texts at most 0.23, of jump cuts 0.29
+_UNDONE_REACHES = 20  # ten seconds
 _LASTING = 0.5  # of the change at a cut is still there a fifth of a second later
 _RENEWAL = 0.42  # pictures further apart than this, relative to their contrast, may show different scenes
 _LIKENESS = 0.75  # pictures that correlate more show one scene, unless one of them is blank
@@ -56,7 +59,7 @@ def find_boundaries(
         shortest: the least length of a shot, in frames.
         longest_blank: the most blank frames inside one transition.
     """
-    cuts = find_cuts(signals, cut_ratio)
+    cuts = find_cuts(signals, cut_ratio, reach)
     found = [Boundary(frame, "cut", frame, frame) for frame in cuts]
     found += find_gradual(signals, cuts, reach)
     found += find_dips(signals, found, reach)
@@ -64,8 +67,11 @@ def find_boundaries(
     return _apart(whole, signals, shortest)
 
 
-def find_cuts(signals: Signals, cut_ratio: float) -> list[int]:
-    """The frames at which something new begins at once, or within a few blended frames."""
+def find_cuts(signals: Signals, cut_ratio: float, reach: int) -> list[int]:
+    """The frames at which something new begins at once, or within a few blended frames.
+
+    A change of part of the picture counts too (a jump cut), unless it is taken back within ten seconds (a caption).
+    """
     change = signals.change
     before, after = _shifted(change, 1), _shifted(change, -1)
     around = sum((_shifted(change, lag) for lag in range(-_WINDOW, _WINDOW + 1) if lag), np.zeros_like(change))
@@ -75,7 +81,18 @@ def find_cuts(signals: Signals, cut_ratio: float) -> list[int]:
     )
     blended = (change > _BLENDED * cut_ratio * (further + _NOISE)) & (change > before) & (change >= after)
     lasting = signals.lasting > _LASTING * change
-    return [int(frame) for frame in np.flatnonzero((alone | blended) & lasting)]
+    frames = [int(frame) for frame in np.flatnonzero((alone | blended) & lasting)]
+    return [one for one in frames if signals.breadth[one] > _BREADTH or not _is_undone(signals, one, reach)]
+
+
+def _is_undone(signals: Signals, frame: int, reach: int) -> bool:
+    """Whether another change takes back what changed at a frame: something lies over the scene for a while."""
+    first = max(frame - _UNDONE_REACHES * reach, 1)
+    colours = signals.colours[first - 1 : frame + _UNDONE_REACHES * reach + 1].astype(np.int32)
+    steps = np.diff(colours, axis=0)
+    own = steps[frame - first]
+    remaining = np.abs(steps + own).sum((1, 2)) / (np.abs(steps).sum((1, 2)) + np.abs(own).sum() + 1)
+    return bool(remaining.min() < _UNDONE)
 
 
 def _shifted(values: Floats, lag: int) -> Floats:

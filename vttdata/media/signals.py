@@ -21,6 +21,8 @@ _REACH_FRAMES = (3, 60)
 _BLACK_BINS = 3  # luma below 40; limited-range black is 16
 _NEARLY_BLACK = 0.98  # of the frame, as in ffmpeg's blackdetect
 _ONE_TONE = 0.998  # of the middle rows: a line of text is no blank
+_PLAIN = 0.98  # of a region has one tone, as of letterbox bars
+_UNCHANGED = 0.002
 _STEADY = CELL_POINTS * 2  # two levels of luma: contrast that coding noise can have
 
 Floats = NDArray[np.float64]
@@ -33,6 +35,8 @@ class Signals:
 
     Attributes:
         change: colour distance (0..1) to the frame before; 0 for the first.
+        breadth: how evenly (0..1) that change is spread over the frame: 1 when all regions change alike, about the
+            changed share when the rest stays. Motion that goes on, and plain regions that stay, are left out.
         lasting: the smaller of two colour distances: from the frame before to a fifth of a second later, and from a
             fifth of a second earlier to this frame. After a flash the old picture returns: small beside `change`.
         span: distance (0..1) between the pictures half a second before and after.
@@ -46,6 +50,7 @@ class Signals:
     """
 
     change: Floats
+    breadth: Floats
     lasting: Floats
     span: Floats
     purity: Floats
@@ -104,8 +109,10 @@ def _part(run: Descriptions, reach: int, flash: int) -> Signals:
     deviation_before, deviation_after, covariance = _luma_moments(before, after)
     own = run.histograms[at(0)]
     whole = own.sum(2, dtype=np.uint16)
+    moved = _moved(cumulated[reach - 2 : reach + count], cumulated[reach - 1 : reach + count + 1])
     return Signals(
-        change=colour_distance(cumulated[at(-1)], cumulated[at(0)]),
+        change=_mean_distance(moved[1:-1]),
+        breadth=_breadth(moved, own),
         lasting=np.minimum(ahead, behind),
         span=span / (255 * CELL_POINTS),
         purity=np.maximum(1 - off_mean / (span + _STEADY), 0),
@@ -124,8 +131,27 @@ def colour_distance(one: NDArray[np.int16], other: NDArray[np.int16]) -> Floats:
         one: (n, 3, 16, 16) cumulated histograms.
         other: the same of the frames to compare with.
     """
-    moved = np.abs(one - other).view(np.uint16).reshape(-1, CHANNELS, REGIONS * BINS).sum(2, dtype=np.uint16)
-    return np.asarray((moved / (POINTS * (BINS - 1))).mean(1))
+    return _mean_distance(_moved(one, other))
+
+
+def _moved(one: NDArray[np.int16], other: NDArray[np.int16]) -> NDArray[np.uint16]:
+    """By how many bins all points of a channel and region moved, (n, 3, 16)."""
+    return np.asarray(np.abs(one - other).view(np.uint16).sum(-1, dtype=np.uint16))
+
+
+def _mean_distance(moved: NDArray[np.uint16]) -> Floats:
+    return np.asarray((moved.sum(2, dtype=np.uint16) / (POINTS * (BINS - 1))).mean(1))
+
+
+def _breadth(moved: NDArray[np.uint16], histograms: NDArray[np.uint8]) -> Floats:
+    """The squared mean root over the mean of the regions' changes, which are given for a frame more at either end."""
+    change = (moved / (POINTS[:, None] // REGIONS * (BINS - 1))).mean(1)
+    own = np.maximum(change[1:-1] - np.minimum(change[:-2], change[2:]), 0)
+    luma = histograms[:, 0]
+    plain = (luma[..., 1:] + luma[..., :-1]).max(-1) >= _PLAIN * POINTS[0] // REGIONS
+    counted = ~(plain & (change[1:-1] < _UNCHANGED))
+    roots = (np.sqrt(own) * counted).sum(1)
+    return np.asarray(roots * roots / np.maximum(counted.sum(1) * (own * counted).sum(1), 1e-9))
 
 
 def _root_mean_square(cells: NDArray[np.int32]) -> Floats:
