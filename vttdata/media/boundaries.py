@@ -29,6 +29,8 @@ _MIXING, _MIXING_PEAK = 0.025, 0.035  # distance that mixing must bridge, everyw
 _GAP = 3  # frames of a transition that may fail the tests in a row
 _LENGTH = 3  # frames that must pass
 _PURITY, _SURE_PURITY = 0.3, 0.6  # least of a gradual transition, and of what is surely a dissolve
+_WIPING = (0.15, 0.85)  # of the difference has changed over within a wipe
+_WIPE_RISE, _WIPE_STEP = 0.25, 0.6  # least progress in a wipe, and most of it from one frame to the next
 _BLANK_BETWEEN_FADES, _BLANK_BESIDE_CUT = 0.3, 0.5  # least share of blank frames inside one transition
 
 
@@ -48,9 +50,9 @@ def find_boundaries(
     """The boundaries inside a video, in order, at least `shortest` frames from each other and from both ends.
 
     A hard cut is a change that stands out from the frames around it and lasts. A gradual transition is a run of
-    frames that are mixtures of what lies before and after; its boundary is its middle. Blank frames between a
-    fade-out and a fade-in belong to one transition, unless there are many; half as many do between a cut and a
-    fade.
+    frames that are mixtures of what lies before and after, or patchworks of it; its boundary is its middle. Blank
+    frames between a fade-out and a fade-in belong to one transition, unless there are many; half as many do between
+    a cut and a fade.
 
     Args:
         signals: of all the video's frames.
@@ -62,6 +64,7 @@ def find_boundaries(
     cuts = find_cuts(signals, cut_ratio, reach)
     found = [Boundary(frame, "cut", frame, frame) for frame in cuts]
     found += find_gradual(signals, cuts, reach)
+    found += find_wipes(signals, found, reach)
     found += find_dips(signals, found, reach)
     whole = _join_over_blanks(sorted(found, key=lambda one: one.first), signals.blank, longest_blank)
     return _apart(whole, signals, shortest)
@@ -121,11 +124,31 @@ def find_gradual(signals: Signals, cuts: Sequence[int], reach: int) -> list[Boun
     return found
 
 
+def find_wipes(signals: Signals, known: Sequence[Boundary], reach: int) -> list[Boundary]:
+    """The wipes away from known boundaries, each at its middle: the new scene takes over part by part, step by step."""
+    least, most = _WIPING
+    passing = (signals.wiped > least) & (signals.wiped < most)
+    passing &= (signals.renewal > _RENEWAL) & (signals.likeness < _LIKENESS) & ~_near(known, reach, len(signals))
+    passing[:reach] = passing[-reach:] = False
+    found = []
+    for first, last in _runs(passing):
+        steps = np.diff(signals.wiped[first : last + 1][passing[first : last + 1]])
+        if len(steps) + 1 >= _LENGTH and steps.sum() > _WIPE_RISE and steps.max() < _WIPE_STEP * steps.sum():
+            found.append(Boundary((first + last + 1) // 2, "gradual", first, last))
+    return found
+
+
+def _near(known: Sequence[Boundary], reach: int, count: int) -> Flags:
+    """The frames of known boundaries and `reach` frames to either side."""
+    near = np.zeros(count, bool)
+    for boundary in known:
+        near[max(boundary.first - reach, 0) : boundary.last + reach + 1] = True
+    return near
+
+
 def find_dips(signals: Signals, known: Sequence[Boundary], reach: int) -> list[Boundary]:
     """Short blank stretches between different scenes, away from known boundaries: fades too quick to show mixtures."""
-    taken = np.zeros(len(signals), bool)
-    for boundary in known:
-        taken[max(boundary.first - reach, 0) : boundary.last + reach + 1] = True
+    taken = _near(known, reach, len(signals))
     found = []
     for first, last in _runs(signals.blank):
         middle = (first + last + 1) // 2
