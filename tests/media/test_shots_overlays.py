@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.media.test_shots import HEIGHT, WIDTH, Frames, cuts, encode, scene, starts
+from tests.media.test_shots import HEIGHT, WIDTH, Frames, cuts, dissolved, encode, scene, starts
 from vttdata.media.shots import detect_shots
 
 Draw = Callable[[Frames], None]
@@ -54,6 +54,16 @@ def test_a_text_over_a_letterboxed_film_is_no_boundary_and_the_cut_after_it_is(t
     framed(frames)
     lettered(frames[30:70])
     assert cuts(detect_shots(encode(tmp_path / "a.mp4", frames))) == [90]
+
+
+@pytest.mark.parametrize("bars", [np.s_[:, :26], np.s_[:, :, :40]])
+def test_a_dissolve_is_found_between_bars_that_cover_most_of_the_picture(tmp_path: Path, bars: tuple) -> None:
+    frames = dissolved(scene(26, 60), scene(27, 60), 16)
+    frames[bars] = 0
+    frames[:, ::-1, ::-1][bars] = 0
+    _, (at, kind) = starts(detect_shots(encode(tmp_path / "a.mp4", frames)))
+    assert kind in ("dissolve", "gradual")
+    assert at == pytest.approx(52, abs=3)
 
 
 def test_jump_cuts_of_a_fixed_camera_are_found(shared: Path) -> None:

@@ -28,10 +28,11 @@ _LIKENESS = 0.75  # pictures that correlate more show one scene, unless one of t
 _MIXING, _MIXING_PEAK = 0.025, 0.035  # distance that mixing must bridge, everywhere and somewhere in a transition
 _GAP = 3  # frames of a transition that may fail the tests in a row
 _LENGTH = 3  # frames that must pass
-_PURITY, _SURE_PURITY = 0.3, 0.6  # least of a gradual transition, and of what is surely a dissolve
+_PURITY, _SURE_PURITY = 0.4, 0.6  # least of a gradual transition, and of what is surely a dissolve
+_SURE_RENEWAL = 0.35  # enough for what is surely a dissolve
 _WIPING = (0.15, 0.85)  # of the difference has changed over within a wipe
 _WIPE_RISE, _WIPE_STEP = 0.25, 0.6  # least progress in a wipe, and most of it from one frame to the next
-_BLANK_BETWEEN_FADES, _BLANK_BESIDE_CUT = 0.3, 0.5  # least share of blank frames inside one transition
+_BLANK_BETWEEN_FADES, _BLANK_BESIDE_CUT = 0.25, 0.5  # least share of blank frames inside one transition
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,8 @@ def _shifted(values: Floats, lag: int) -> Floats:
 def find_gradual(signals: Signals, cuts: Sequence[int], reach: int) -> list[Boundary]:
     """The dissolves and fades, each at its middle; near a cut and at the video's ends there is none."""
     mixing = signals.span * signals.purity
-    passing = (mixing > _MIXING) & (signals.renewal > _RENEWAL)
+    sure = signals.purity > _SURE_PURITY
+    passing = (mixing > _MIXING) & (signals.renewal > np.where(sure, _SURE_RENEWAL, _RENEWAL))
     passing[:reach] = passing[-reach:] = False
     for cut in cuts:
         passing[max(cut - reach, 0) : cut + reach + 1] = False
@@ -119,7 +121,7 @@ def find_gradual(signals: Signals, cuts: Sequence[int], reach: int) -> list[Boun
         renewed = signals.likeness[peak] < _LIKENESS
         clear = last - first + 1 >= _LENGTH and mixing[peak] >= _MIXING_PEAK and signals.purity[peak] >= _PURITY
         if clear and (faded or renewed):
-            kind: Transition = "fade" if faded else "dissolve" if signals.purity[peak] > _SURE_PURITY else "gradual"
+            kind: Transition = "fade" if faded else "dissolve" if sure[peak] else "gradual"
             found.append(Boundary((first + last + 1) // 2, kind, first, last))
     return found
 

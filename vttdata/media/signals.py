@@ -24,6 +24,7 @@ _ONE_TONE = 0.998  # of the middle rows: a line of text is no blank
 _PLAIN = 0.98  # of a region has one tone, as of letterbox bars
 _UNCHANGED = 0.002
 _STEADY = CELL_POINTS * 2  # two levels of luma: contrast that coding noise can have
+_BLACK = CELL_POINTS * 24  # luma below 24 is black, whatever coding made of it
 _PATCHED = 0.4  # see `Signals.wiped`; with the next line, 16 of 26 wipes of real footage pass, and no camera's motion
 _FRONT = 26  # neighbouring cells on different sides of a wipe: a straight front has 8 or 12, a diagonal one 20
 
@@ -46,7 +47,8 @@ class Signals:
             little in motion, 0 beside a cut.
         wiped: how much (0..1) of what is different in those two has changed already, where this frame is made of
             parts of both that meet along one front, as within a wipe; elsewhere 0.
-        renewal: `span` relative to the contrast of both; about 1 for pictures that have nothing in common.
+        renewal: `span` relative to the contrast of both; about 1 for pictures that have nothing in common. Cells that
+            are black in both, such as letterbox bars, are left out here and in the next.
         likeness: correlation (-1..1) of their luma; high where the light or the contrast changes and the scene stays.
         blank: the middle of the frame has one tone.
         dark: the frame is nearly black.
@@ -111,7 +113,7 @@ def _part(run: Descriptions, reach: int, flash: int) -> Signals:
     before, after = run.cells[at(-reach)], run.cells[at(reach)]
     span = _root_mean_square(after - before)
     off_mean = _root_mean_square(2 * run.cells[at(0)] - before - after)
-    deviation_before, deviation_after, covariance = _luma_moments(before, after)
+    deviation_before, deviation_after, covariance, shown = _luma_moments(before, after)
     own = run.histograms[at(0)]
     whole = own.sum(2, dtype=np.uint16)
     moved = _moved(cumulated[reach - 2 : reach + count], cumulated[reach - 1 : reach + count + 1])
@@ -122,7 +124,7 @@ def _part(run: Descriptions, reach: int, flash: int) -> Signals:
         span=span / (255 * CELL_POINTS),
         purity=np.maximum(1 - off_mean / (span + _STEADY), 0),
         wiped=_wiped(before, run.cells[at(0)], after),
-        renewal=span / (deviation_before + deviation_after + _STEADY),
+        renewal=span / np.sqrt(shown) / (deviation_before + deviation_after + _STEADY),
         likeness=covariance / (deviation_before * deviation_after + _STEADY**2),
         blank=_blank(own),
         dark=whole[:, 0, :_BLACK_BINS].sum(1) >= _NEARLY_BLACK * POINTS[0],
@@ -178,14 +180,19 @@ def _root_mean_square(cells: NDArray[np.int32]) -> Floats:
     return np.asarray(np.sqrt((values * values).sum((1, 2)) / (CHANNELS * CELLS)))
 
 
-def _luma_moments(before: NDArray[np.int32], after: NDArray[np.int32]) -> tuple[Floats, Floats, Floats]:
-    """Standard deviation of either side's luma cells, and their covariance, in units of a cell sum."""
-    one, other = before[:, 0].astype(np.float64), after[:, 0].astype(np.float64)
+def _luma_moments(before: NDArray[np.int32], after: NDArray[np.int32]) -> tuple[Floats, Floats, Floats, Floats]:
+    """Standard deviation of either side's luma cells, and their covariance, in units of a cell sum.
+
+    Over all cells but those that are black on both sides, such as letterbox bars; their share is the last value.
+    """
+    shown = np.maximum(before[:, 0], after[:, 0]) >= _BLACK
+    count = np.maximum(shown.sum(1), 1)
+    one, other = (side[:, 0].astype(np.float64) * shown for side in (before, after))
 
     def covariance(left: Floats, right: Floats) -> Floats:
-        return np.asarray((CELLS * (left * right).sum(1) - left.sum(1) * right.sum(1)) / CELLS**2)
+        return np.asarray((count * (left * right).sum(1) - left.sum(1) * right.sum(1)) / count**2)
 
-    return np.sqrt(covariance(one, one)), np.sqrt(covariance(other, other)), covariance(one, other)
+    return np.sqrt(covariance(one, one)), np.sqrt(covariance(other, other)), covariance(one, other), count / CELLS
 
 
 def _blank(histograms: NDArray[np.uint8]) -> Flags:
