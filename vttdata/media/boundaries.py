@@ -22,6 +22,7 @@ _BLENDED = 1.7  # how much clearer a change that adjacent frames share must be t
 _BREADTH = 0.75  # a change of the whole picture: new scenes began at 0.81, texts over half of it ended at 0.71
 _UNDONE = 0.25  # of two changes remains when one takes back the other: of texts at most 0.23, of jump cuts 0.29
 _UNDONE_REACHES = 20  # ten seconds
+_FEW_POINTS = 40  # a hundredth of those that a frame is looked at: a smaller change of colours tells nothing
 _LASTING = 0.5  # of the change at a cut is still there a fifth of a second later
 _RENEWAL = 0.42  # pictures further apart than this, relative to their contrast, may show different scenes
 _LIKENESS = 0.75  # pictures that correlate more show one scene, unless one of them is blank
@@ -62,9 +63,8 @@ def find_boundaries(
         shortest: the least length of a shot, in frames.
         longest_blank: the most blank frames inside one transition.
     """
-    cuts = find_cuts(signals, cut_ratio, reach)
-    found = [Boundary(frame, "cut", frame, frame) for frame in cuts]
-    found += find_gradual(signals, cuts, reach)
+    found = [Boundary(frame, "cut", frame, frame) for frame in find_cuts(signals, cut_ratio, reach)]
+    found += find_gradual(signals, found, reach)
     found += find_wipes(signals, found, reach)
     found += find_dips(signals, found, reach)
     whole = _join_over_blanks(sorted(found, key=lambda one: one.first), signals.blank, longest_blank)
@@ -95,8 +95,9 @@ def _is_undone(signals: Signals, frame: int, reach: int) -> bool:
     colours = signals.colours[first - 1 : frame + _UNDONE_REACHES * reach + 1].astype(np.int32)
     steps = np.diff(colours, axis=0)
     own = steps[frame - first]
-    remaining = np.abs(steps + own).sum((1, 2)) / (np.abs(steps).sum((1, 2)) + np.abs(own).sum() + 1)
-    return bool(remaining.min() < _UNDONE)
+    size = np.abs(own).sum()
+    remaining = np.abs(steps + own).sum((1, 2)) / (np.abs(steps).sum((1, 2)) + size + 1)
+    return bool(size >= _FEW_POINTS and remaining.min() < _UNDONE)
 
 
 def _shifted(values: Floats, lag: int) -> Floats:
@@ -106,14 +107,13 @@ def _shifted(values: Floats, lag: int) -> Floats:
     return np.asarray(values[np.clip(last - np.abs(last - places), 0, last)])
 
 
-def find_gradual(signals: Signals, cuts: Sequence[int], reach: int) -> list[Boundary]:
+def find_gradual(signals: Signals, cuts: Sequence[Boundary], reach: int) -> list[Boundary]:
     """The dissolves and fades, each at its middle; near a cut and at the video's ends there is none."""
     mixing = signals.span * signals.purity
     sure = signals.purity > _SURE_PURITY
     passing = (mixing > _MIXING) & (signals.renewal > np.where(sure, _SURE_RENEWAL, _RENEWAL))
+    passing &= ~_near(cuts, reach, len(signals))
     passing[:reach] = passing[-reach:] = False
-    for cut in cuts:
-        passing[max(cut - reach, 0) : cut + reach + 1] = False
     found = []
     for first, last in _runs(passing):
         peak = first + int(mixing[first : last + 1].argmax())
