@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from vttdata.process import run
+from vttdata.errors import MediaError
+from vttdata.process import call, limit_this_process, run
 
 PYTHON = sys.executable
 
@@ -85,3 +86,32 @@ def test_nothing_outlives_a_killed_parent(tmp_path: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert gone(int((tmp_path / "pid").read_text()))
+
+
+def refuse() -> None:
+    raise MediaError("damaged", "it is broken.")
+
+
+def test_a_function_is_called_in_another_process_and_answers() -> None:
+    assert call(max, 3, 8, seconds=60) == 8
+    assert call(os.getpid, seconds=60) != os.getpid()
+    with pytest.raises(MediaError, match=r"it is broken\.") as caught:
+        call(refuse, seconds=60)
+    assert caught.value.reason == "damaged"
+
+
+def test_a_function_that_stalls_is_ended_at_its_limit() -> None:
+    with pytest.raises(TimeoutError):
+        call(time.sleep, 3600, seconds=0.5)
+    with pytest.raises(TimeoutError):
+        call(_stall, seconds=3600)
+
+
+def _stall() -> None:
+    limit_this_process(0.1)
+    os.read(os.pipe()[0], 1)
+
+
+def test_a_function_whose_process_dies_is_an_error_with_its_exit_code() -> None:
+    with pytest.raises(ChildProcessError, match="exit code 7"):
+        call(os._exit, 7, seconds=60)

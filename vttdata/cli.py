@@ -158,30 +158,46 @@ def _add_shots(commands: Any) -> None:
     parser.add_argument("videos", metavar="VIDEO", nargs="+", type=Path)
     parser.add_argument("--method", choices=["exact"], default="exact", help="exact decodes every frame")
     parser.add_argument("--json", action="store_true", help="one JSON object a line and video")
+    limit = "give up on a video after so much time (default: 20 s for each of its own seconds, and 120 s)"
+    parser.add_argument("--limit", metavar="SECONDS", type=_positive, help=limit)
     sheet = "draw each shot's first, middle and last frame with times into a picture (one video)"
     parser.add_argument("--sheet", metavar="FILE.png", type=Path, help=sheet)
     parser.set_defaults(run=_shots)
 
 
 def _shots(options: argparse.Namespace) -> int:
-    from vttdata.media import ShotSettings, detect_shots, draw_sheet, probe
+    from vttdata import process
+    from vttdata.media.probe import PROBING_SECONDS
 
     if options.sheet and len(options.videos) > 1:
         raise VttdataError(f"--sheet draws one video, and {len(options.videos)} were given.")
 
     code = _DONE
     for video in options.videos:
+        work = (video, options.method, options.sheet, options.limit)
         try:
-            probe(video)
-            detection = detect_shots(video, ShotSettings(method=options.method), threads=0)
-            if options.sheet:
-                draw_sheet(video, detection, options.sheet, threads=0)
-        except MediaError as error:
+            detection = process.call(_detect, *work, seconds=options.limit or PROBING_SECONDS)
+        except (MediaError, TimeoutError, ChildProcessError) as error:
             code = _INCOMPLETE
             _print_shot_error(video, str(error), as_json=options.json)
             continue
         print(json.dumps(_detection_json(video, detection)) if options.json else _detection_text(video, detection))
     return code
+
+
+def _detect(video: Path, method: Any, sheet: Path | None, limit: float | None) -> Any:
+    """What `shots` does with one video, in a process that ends when its time is over."""
+    from vttdata.media import ShotSettings, detect_shots, draw_sheet, probe
+    from vttdata.media.probe import decoding_limit
+    from vttdata.process import limit_this_process
+
+    probed = probe(video)
+    if limit is None:
+        limit_this_process(decoding_limit(probed, video.stat().st_size))
+    detection = detect_shots(video, ShotSettings(method=method), threads=0)
+    if sheet:
+        draw_sheet(video, detection, sheet, threads=0)
+    return detection
 
 
 def _print_shot_error(video: Path, message: str, *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""Runs external programs with a limit on time, on output and on what they write; nothing outlives its limit.
+"""Runs external programs, and functions of our own, with a limit on time; of programs also on what they write.
 
 Each program gets a process group of its own, which is ended as a whole, and on Linux the kernel ends it too when
 the process that started it dies. No shell is ever involved.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -17,7 +18,11 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
+
+from vttdata.errors import VttdataError
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform.startswith("linux") else None
@@ -117,3 +122,55 @@ def folder_bytes(folder: Path) -> int:
         with contextlib.suppress(OSError):
             total += path.lstat().st_size
     return total
+
+
+def call(function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
+    """Call a function of a module in a process of its own, which the kernel ends when its time is over.
+
+    Args:
+        function: found again by its name; its arguments and its result are pickled.
+        arguments: of the function.
+        seconds: wall-clock limit; the function may replace it by a better one with `limit_this_process`.
+
+    Returns:
+        What the function returns; a `VttdataError` or `OSError` that it raises is raised again.
+
+    Raises:
+        TimeoutError: when the limit was exceeded.
+        ChildProcessError: when the process ended without an answer.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_answer, args=(theirs, function, arguments, seconds), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        result, error = ours.recv()
+    except EOFError:
+        process.join()
+        if process.exitcode == -signal.SIGALRM:
+            raise TimeoutError("the wall-clock limit was exceeded.") from None
+        raise ChildProcessError(f"the process died (exit code {process.exitcode}).") from None
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+    if error:
+        raise error
+    return result
+
+
+def limit_this_process(seconds: float) -> None:
+    """Have the kernel end this process after so many seconds from now, instead of any limit set before."""
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _answer(connection: Connection, function: Callable[..., Any], arguments: Sequence[Any], seconds: float) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    die_with_parent()
+    limit_this_process(seconds)
+    try:
+        connection.send((function(*arguments), None))
+    except (VttdataError, OSError) as error:
+        connection.send((None, error))

@@ -250,7 +250,7 @@ def test_damaged_packets_are_refused(tmp_path: Path, three_scenes: Frames) -> No
 def any_signals(draw: st.DrawFn) -> Signals:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     count = draw(st.integers(1, 200))
-    quiet = rng.random((6, count)) ** draw(st.integers(1, 8))
+    quiet = rng.random((8, count)) ** draw(st.integers(1, 8))
     flags = rng.random((2, count)) < draw(st.floats(0, 1))
     return Signals(*quiet, *flags, np.ones((count, 3, 8), np.uint16))
 

@@ -20,14 +20,21 @@ _NOISE = 0.005  # change between frames of a still scene, from coding noise and 
 _STANDING_OUT = 1.25  # a cut's change over that of the frames beside it
 _BLENDED = 1.7  # how much clearer a change that adjacent frames share must be than one that stands alone
 _UNEXPECTED = 2.7  # how much clearer a cut must be where packets give no sign of one
+_BREADTH = 0.75  # a change of the whole picture: new scenes began at 0.81, texts over half of it ended at 0.71
+_UNDONE = 0.25  # of two changes remains when one takes back the other: of texts at most 0.23, of jump cuts 0.29
+_UNDONE_REACHES = 20  # ten seconds
+_FEW_POINTS = 40  # a hundredth of those that a frame is looked at: a smaller change of colours tells nothing
 _LASTING = 0.5  # of the change at a cut is still there a fifth of a second later
 _RENEWAL = 0.42  # pictures further apart than this, relative to their contrast, may show different scenes
 _LIKENESS = 0.75  # pictures that correlate more show one scene, unless one of them is blank
 _MIXING, _MIXING_PEAK = 0.025, 0.035  # distance that mixing must bridge, everywhere and somewhere in a transition
 _GAP = 3  # frames of a transition that may fail the tests in a row
 _LENGTH = 3  # frames that must pass
-_PURITY, _SURE_PURITY = 0.3, 0.6  # least of a gradual transition, and of what is surely a dissolve
-_BLANK_BETWEEN_FADES, _BLANK_BESIDE_CUT = 0.3, 0.5  # least share of blank frames inside one transition
+_PURITY, _SURE_PURITY = 0.4, 0.6  # least of a gradual transition, and of what is surely a dissolve
+_SURE_RENEWAL = 0.35  # enough for what is surely a dissolve
+_WIPING = (0.15, 0.85)  # of the difference has changed over within a wipe
+_WIPE_RISE, _WIPE_STEP = 0.25, 0.6  # least progress in a wipe, and most of it from one frame to the next
+_BLANK_BETWEEN_FADES, _BLANK_BESIDE_CUT = 0.25, 0.5  # least share of blank frames inside one transition
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +53,9 @@ def find_boundaries(
     """The boundaries inside a video, in order, at least `shortest` frames from each other and from both ends.
 
     A hard cut is a change that stands out from the frames around it and lasts. A gradual transition is a run of
-    frames that are mixtures of what lies before and after; its boundary is its middle. Blank frames between a
-    fade-out and a fade-in belong to one transition, unless there are many; half as many do between a cut and a
-    fade.
+    frames that are mixtures of what lies before and after, or patchworks of it; its boundary is its middle. Blank
+    frames between a fade-out and a fade-in belong to one transition, unless there are many; half as many do between
+    a cut and a fade.
 
     Args:
         signals: of all the video's frames.
@@ -59,18 +66,23 @@ def find_boundaries(
         sudden: where a hard cut is to be expected, if more is known than the signals show; elsewhere a cut must be
             much clearer.
     """
-    cuts = find_cuts(signals, cut_ratio)
+    cuts = find_cuts(signals, cut_ratio, reach)
     if sudden is not None:
-        cuts = sorted({*find_cuts(signals, _UNEXPECTED * cut_ratio), *(cut for cut in cuts if sudden[cut])})
+        clear = find_cuts(signals, _UNEXPECTED * cut_ratio, reach)
+        cuts = sorted({*clear, *(cut for cut in cuts if sudden[cut])})
     found = [Boundary(frame, "cut", frame, frame) for frame in cuts]
-    found += find_gradual(signals, cuts, reach)
+    found += find_gradual(signals, found, reach)
+    found += find_wipes(signals, found, reach)
     found += find_dips(signals, found, reach)
     whole = _join_over_blanks(sorted(found, key=lambda one: one.first), signals.blank, longest_blank)
     return _apart(whole, signals, shortest)
 
 
-def find_cuts(signals: Signals, cut_ratio: float) -> list[int]:
-    """The frames at which something new begins at once, or within a few blended frames."""
+def find_cuts(signals: Signals, cut_ratio: float, reach: int) -> list[int]:
+    """The frames at which something new begins at once, or within a few blended frames.
+
+    A change of part of the picture counts too (a jump cut), unless it is taken back within ten seconds (a caption).
+    """
     change = signals.change
     before, after = _shifted(change, 1), _shifted(change, -1)
     around = sum((_shifted(change, lag) for lag in range(-_WINDOW, _WINDOW + 1) if lag), np.zeros_like(change))
@@ -80,7 +92,19 @@ def find_cuts(signals: Signals, cut_ratio: float) -> list[int]:
     )
     blended = (change > _BLENDED * cut_ratio * (further + _NOISE)) & (change > before) & (change >= after)
     lasting = signals.lasting > _LASTING * change
-    return [int(frame) for frame in np.flatnonzero((alone | blended) & lasting)]
+    frames = [int(frame) for frame in np.flatnonzero((alone | blended) & lasting)]
+    return [one for one in frames if signals.breadth[one] > _BREADTH or not _is_undone(signals, one, reach)]
+
+
+def _is_undone(signals: Signals, frame: int, reach: int) -> bool:
+    """Whether another change takes back what changed at a frame: something lies over the scene for a while."""
+    first = max(frame - _UNDONE_REACHES * reach, 1)
+    colours = signals.colours[first - 1 : frame + _UNDONE_REACHES * reach + 1].astype(np.int32)
+    steps = np.diff(colours, axis=0)
+    own = steps[frame - first]
+    size = np.abs(own).sum()
+    remaining = np.abs(steps + own).sum((1, 2)) / (np.abs(steps).sum((1, 2)) + size + 1)
+    return bool(size >= _FEW_POINTS and remaining.min() < _UNDONE)
 
 
 def _shifted(values: Floats, lag: int) -> Floats:
@@ -90,13 +114,13 @@ def _shifted(values: Floats, lag: int) -> Floats:
     return np.asarray(values[np.clip(last - np.abs(last - places), 0, last)])
 
 
-def find_gradual(signals: Signals, cuts: Sequence[int], reach: int) -> list[Boundary]:
+def find_gradual(signals: Signals, cuts: Sequence[Boundary], reach: int) -> list[Boundary]:
     """The dissolves and fades, each at its middle; near a cut and at the video's ends there is none."""
     mixing = signals.span * signals.purity
-    passing = (mixing > _MIXING) & (signals.renewal > _RENEWAL)
+    sure = signals.purity > _SURE_PURITY
+    passing = (mixing > _MIXING) & (signals.renewal > np.where(sure, _SURE_RENEWAL, _RENEWAL))
+    passing &= ~_near(cuts, reach, len(signals))
     passing[:reach] = passing[-reach:] = False
-    for cut in cuts:
-        passing[max(cut - reach, 0) : cut + reach + 1] = False
     found = []
     for first, last in _runs(passing):
         peak = first + int(mixing[first : last + 1].argmax())
@@ -104,16 +128,36 @@ def find_gradual(signals: Signals, cuts: Sequence[int], reach: int) -> list[Boun
         renewed = signals.likeness[peak] < _LIKENESS
         clear = last - first + 1 >= _LENGTH and mixing[peak] >= _MIXING_PEAK and signals.purity[peak] >= _PURITY
         if clear and (faded or renewed):
-            kind: Transition = "fade" if faded else "dissolve" if signals.purity[peak] > _SURE_PURITY else "gradual"
+            kind: Transition = "fade" if faded else "dissolve" if sure[peak] else "gradual"
             found.append(Boundary((first + last + 1) // 2, kind, first, last))
     return found
 
 
+def find_wipes(signals: Signals, known: Sequence[Boundary], reach: int) -> list[Boundary]:
+    """The wipes away from known boundaries, each at its middle: the new scene takes over part by part, step by step."""
+    least, most = _WIPING
+    passing = (signals.wiped > least) & (signals.wiped < most)
+    passing &= (signals.renewal > _RENEWAL) & (signals.likeness < _LIKENESS) & ~_near(known, reach, len(signals))
+    passing[:reach] = passing[-reach:] = False
+    found = []
+    for first, last in _runs(passing):
+        steps = np.diff(signals.wiped[first : last + 1][passing[first : last + 1]])
+        if len(steps) + 1 >= _LENGTH and steps.sum() > _WIPE_RISE and steps.max() < _WIPE_STEP * steps.sum():
+            found.append(Boundary((first + last + 1) // 2, "gradual", first, last))
+    return found
+
+
+def _near(known: Sequence[Boundary], reach: int, count: int) -> Flags:
+    """The frames of known boundaries and `reach` frames to either side."""
+    near = np.zeros(count, bool)
+    for boundary in known:
+        near[max(boundary.first - reach, 0) : boundary.last + reach + 1] = True
+    return near
+
+
 def find_dips(signals: Signals, known: Sequence[Boundary], reach: int) -> list[Boundary]:
     """Short blank stretches between different scenes, away from known boundaries: fades too quick to show mixtures."""
-    taken = np.zeros(len(signals), bool)
-    for boundary in known:
-        taken[max(boundary.first - reach, 0) : boundary.last + reach + 1] = True
+    taken = _near(known, reach, len(signals))
     found = []
     for first, last in _runs(signals.blank):
         middle = (first + last + 1) // 2

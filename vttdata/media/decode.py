@@ -6,6 +6,7 @@ Time zero is the container's start time; times are exact rationals of the stream
 from __future__ import annotations
 
 import contextlib
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -140,7 +141,10 @@ def open_container(path: Path) -> Iterator[Any]:
         MediaError: ``empty`` or ``unreadable``.
     """
     try:
-        if path.stat().st_size == 0:
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode):
+            raise MediaError("unreadable", "this is no regular file; a pipe or a device may never end.")
+        if facts.st_size == 0:
             raise MediaError("empty", "the file is empty (0 bytes).")
         container = av.open(file_url(path), options=dict(SAFE_INPUT), metadata_errors="replace")
     except av.error.FFmpegError as error:

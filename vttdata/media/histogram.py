@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 CHANNELS = 3
 REGIONS = 16
 BINS = 16
-CELLS = 96
+CELL_GRID = (8, 12)
+CELLS = CELL_GRID[0] * CELL_GRID[1]
 
 _SIDE = 4  # regions each way: equal palettes in another arrangement then differ
 _LUMA_GRID = (36, 64)

@@ -10,6 +10,12 @@ from vttdata.errors import MediaError
 from vttdata.media.decode import best_video, open_container
 from vttdata.records import Probe
 
+PROBING_SECONDS = 120.0
+"""Wall-clock limit for reading a container's facts, which takes a moment."""
+
+_PATIENCE_PER_SECOND = 20.0
+_LEAST_BYTES_PER_SECOND = 125.0  # less than the bookkeeping of a container alone takes
+_USUAL_BYTES_PER_SECOND = 125_000.0  # a megabit: more than most of the web's videos have
 _ISO_MEDIA = "mov,mp4,m4a,3gp,3g2,mj2"
 _MICRO = 1_000_000
 
@@ -50,6 +56,17 @@ def probe(path: Path) -> Probe:
             video_stream=video.index,
             audio_stream=audio.index if audio else None,
         )
+
+
+def decoding_limit(probed: Probe | None, size: int) -> float:
+    """Wall-clock seconds after which decoding a file is given up: far more than any healthy file needs.
+
+    Follows the duration that the container states, as far as a file of `size` bytes can be that long, and the size
+    where it states none.
+    """
+    stated = probed.container_seconds if probed else 0.0
+    seconds = min(stated, size / _LEAST_BYTES_PER_SECOND) if stated > 0 else size / _USUAL_BYTES_PER_SECOND
+    return PROBING_SECONDS + _PATIENCE_PER_SECOND * seconds
 
 
 def check_boxes(path: Path) -> None:

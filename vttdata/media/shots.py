@@ -110,7 +110,6 @@ def _see_all(path: Path, threads: int) -> _Seen:
         clock = _Clock()
         stated = _stated_rate(video)
         signals = measure_signals(describe(clock.watch(video)), stated)
-        _check(video, len(clock.times))
     return _Seen(signals, np.array([*clock.times, clock.end]), stated)
 
 
@@ -134,7 +133,7 @@ def _stated_rate(video: Video) -> float:
 
 @dataclass(slots=True)
 class _Clock:
-    """Notes when each frame starts and where the last one ends."""
+    """Notes when each frame starts and where the last one ends; refuses a video that ends without any."""
 
     times: list[float] = field(default_factory=list)
     end: float = 0.0
@@ -145,9 +144,9 @@ class _Clock:
             self.times.append(frame.time)
             length = frame.seconds
             yield frame.picture
-        if self.times:
-            interval = self.times[-1] - self.times[-2] if len(self.times) > 1 else 1 / _USUAL_RATE
-            self.end = self.times[-1] + (length or interval)
+        _check(video, len(self.times))
+        interval = self.times[-1] - self.times[-2] if len(self.times) > 1 else 1 / _USUAL_RATE
+        self.end = self.times[-1] + (length or interval)
 
 
 def _check(video: Video, frames: int) -> None:
@@ -157,7 +156,7 @@ def _check(video: Video, frames: int) -> None:
             f"{video.tally.undecodable} of {video.tally.packets} packets cannot be decoded: {video.tally.first_error}",
         )
     if frames == 0:
-        raise MediaError("no_video", "the video stream holds no frame.")
+        raise MediaError("no_video", f"no frame comes out of the {video.tally.packets} packets of the video stream.")
 
 
 def shots_between(found: list[Boundary], signals: Signals, times: Floats, source_id: str) -> Iterator[Shot]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from vttdata.media.histogram import BINS, CELL_POINTS, CELLS, CHANNELS, POINTS, REGIONS, Descriptions, joined
+from vttdata.media.histogram import BINS, CELL_GRID, CELL_POINTS, CELLS, CHANNELS, POINTS, REGIONS, Descriptions, joined
 
 COLOUR_BINS = 8
 
@@ -21,7 +21,12 @@ _REACH_FRAMES = (3, 60)
 _BLACK_BINS = 3  # luma below 40; limited-range black is 16
 _NEARLY_BLACK = 0.98  # of the frame, as in ffmpeg's blackdetect
 _ONE_TONE = 0.998  # of the middle rows: a line of text is no blank
+_PLAIN = 0.98  # of a region has one tone, as of letterbox bars
+_UNCHANGED = 0.002
 _STEADY = CELL_POINTS * 2  # two levels of luma: contrast that coding noise can have
+_BLACK = CELL_POINTS * 24  # luma below 24 is black, whatever coding made of it
+_PATCHED = 0.4  # see `Signals.wiped`; with the next line, 16 of 26 wipes of real footage pass, and no camera's motion
+_FRONT = 26  # neighbouring cells on different sides of a wipe: a straight front has 8 or 12, a diagonal one 20
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -33,12 +38,17 @@ class Signals:
 
     Attributes:
         change: colour distance (0..1) to the frame before; 0 for the first.
+        breadth: how evenly (0..1) that change is spread over the frame: 1 when all regions change alike, about the
+            changed share when the rest stays. Motion that goes on, and plain regions that stay, are left out.
         lasting: the smaller of two colour distances: from the frame before to a fifth of a second later, and from a
             fifth of a second earlier to this frame. After a flash the old picture returns: small beside `change`.
         span: distance (0..1) between the pictures half a second before and after.
         purity: how far (0..1) this frame is the mean of those two: 1 within a dissolve or fade of still pictures,
             little in motion, 0 beside a cut.
-        renewal: `span` relative to the contrast of both; about 1 for pictures that have nothing in common.
+        wiped: how much (0..1) of what is different in those two has changed already, where this frame is made of
+            parts of both that meet along one front, as within a wipe; elsewhere 0.
+        renewal: `span` relative to the contrast of both; about 1 for pictures that have nothing in common. Cells that
+            are black in both, such as letterbox bars, are left out here and in the next.
         likeness: correlation (-1..1) of their luma; high where the light or the contrast changes and the scene stays.
         blank: the middle of the frame has one tone.
         dark: the frame is nearly black.
@@ -46,9 +56,11 @@ class Signals:
     """
 
     change: Floats
+    breadth: Floats
     lasting: Floats
     span: Floats
     purity: Floats
+    wiped: Floats
     renewal: Floats
     likeness: Floats
     blank: Flags
@@ -101,15 +113,18 @@ def _part(run: Descriptions, reach: int, flash: int) -> Signals:
     before, after = run.cells[at(-reach)], run.cells[at(reach)]
     span = _root_mean_square(after - before)
     off_mean = _root_mean_square(2 * run.cells[at(0)] - before - after)
-    deviation_before, deviation_after, covariance = _luma_moments(before, after)
+    deviation_before, deviation_after, covariance, shown = _luma_moments(before, after)
     own = run.histograms[at(0)]
     whole = own.sum(2, dtype=np.uint16)
+    moved = _moved(cumulated[reach - 2 : reach + count], cumulated[reach - 1 : reach + count + 1])
     return Signals(
-        change=colour_distance(cumulated[at(-1)], cumulated[at(0)]),
+        change=_mean_distance(moved[1:-1]),
+        breadth=_breadth(moved, own),
         lasting=np.minimum(ahead, behind),
         span=span / (255 * CELL_POINTS),
         purity=np.maximum(1 - off_mean / (span + _STEADY), 0),
-        renewal=span / (deviation_before + deviation_after + _STEADY),
+        wiped=_wiped(before, run.cells[at(0)], after),
+        renewal=span / np.sqrt(shown) / (deviation_before + deviation_after + _STEADY),
         likeness=covariance / (deviation_before * deviation_after + _STEADY**2),
         blank=blank(own),
         dark=whole[:, 0, :_BLACK_BINS].sum(1) >= _NEARLY_BLACK * POINTS[0],
@@ -124,8 +139,40 @@ def colour_distance(one: NDArray[np.int16], other: NDArray[np.int16]) -> Floats:
         one: (n, 3, 16, 16) cumulated histograms.
         other: the same of the frames to compare with.
     """
-    moved = np.abs(one - other).view(np.uint16).reshape(-1, CHANNELS, REGIONS * BINS).sum(2, dtype=np.uint16)
-    return np.asarray((moved / (POINTS * (BINS - 1))).mean(1))
+    return _mean_distance(_moved(one, other))
+
+
+def _moved(one: NDArray[np.int16], other: NDArray[np.int16]) -> NDArray[np.uint16]:
+    """By how many bins all points of a channel and region moved, (n, 3, 16)."""
+    return np.asarray(np.abs(one - other).view(np.uint16).sum(-1, dtype=np.uint16))
+
+
+def _mean_distance(moved: NDArray[np.uint16]) -> Floats:
+    return np.asarray((moved.sum(2, dtype=np.uint16) / (POINTS * (BINS - 1))).mean(1))
+
+
+def _breadth(moved: NDArray[np.uint16], histograms: NDArray[np.uint8]) -> Floats:
+    """The squared mean root over the mean of the regions' changes, which are given for a frame more at either end."""
+    change = (moved / (POINTS[:, None] // REGIONS * (BINS - 1))).mean(1)
+    own = np.maximum(change[1:-1] - np.minimum(change[:-2], change[2:]), 0)
+    luma = histograms[:, 0]
+    plain = (luma[..., 1:] + luma[..., :-1]).max(-1) >= _PLAIN * POINTS[0] // REGIONS
+    counted = ~(plain & (change[1:-1] < _UNCHANGED))
+    roots = (np.sqrt(own) * counted).sum(1)
+    return np.asarray(roots * roots / np.maximum(counted.sum(1) * (own * counted).sum(1), 1e-9))
+
+
+def _wiped(before: NDArray[np.int32], own: NDArray[np.int32], after: NDArray[np.int32]) -> Floats:
+    """The share of what differs between before and after in the cells that are like after; 0 where some are neither."""
+    apart, off_before, off_after = (
+        np.abs(one - other).sum(1) for one, other in ((after, before), (own, before), (own, after))
+    )
+    changed = off_after < off_before
+    cells = changed.reshape(-1, *CELL_GRID)
+    front = (cells[:, 1:] != cells[:, :-1]).sum((1, 2)) + (cells[:, :, 1:] != cells[:, :, :-1]).sum((1, 2))
+    whole = apart.sum(1) + _STEADY * CELLS
+    patched = 1 - 2 * np.minimum(off_before, off_after).sum(1) / whole
+    return np.where((patched > _PATCHED) & (front <= _FRONT), (apart * changed).sum(1) / whole, 0)
 
 
 def picture_distance(one: Descriptions, other: Descriptions) -> float:
@@ -137,8 +184,9 @@ def picture_distance(one: Descriptions, other: Descriptions) -> float:
 def renewal_between(one: Descriptions, other: Descriptions) -> float:
     """How much two single pictures differ, relative to the contrast of both, as in `Signals.renewal`."""
     before, after = one.cells, other.cells
-    deviation_before, deviation_after, _ = _luma_moments(before, after)
-    return float((_root_mean_square(after - before) / (deviation_before + deviation_after + _STEADY))[0])
+    deviation_before, deviation_after, _, shown = _luma_moments(before, after)
+    span = _root_mean_square(after - before)
+    return float((span / np.sqrt(shown) / (deviation_before + deviation_after + _STEADY))[0])
 
 
 def _root_mean_square(cells: NDArray[np.int32]) -> Floats:
@@ -146,14 +194,19 @@ def _root_mean_square(cells: NDArray[np.int32]) -> Floats:
     return np.asarray(np.sqrt((values * values).sum((1, 2)) / (CHANNELS * CELLS)))
 
 
-def _luma_moments(before: NDArray[np.int32], after: NDArray[np.int32]) -> tuple[Floats, Floats, Floats]:
-    """Standard deviation of either side's luma cells, and their covariance, in units of a cell sum."""
-    one, other = before[:, 0].astype(np.float64), after[:, 0].astype(np.float64)
+def _luma_moments(before: NDArray[np.int32], after: NDArray[np.int32]) -> tuple[Floats, Floats, Floats, Floats]:
+    """Standard deviation of either side's luma cells, and their covariance, in units of a cell sum.
+
+    Over all cells but those that are black on both sides, such as letterbox bars; their share is the last value.
+    """
+    shown = np.maximum(before[:, 0], after[:, 0]) >= _BLACK
+    count = np.maximum(shown.sum(1), 1)
+    one, other = (side[:, 0].astype(np.float64) * shown for side in (before, after))
 
     def covariance(left: Floats, right: Floats) -> Floats:
-        return np.asarray((CELLS * (left * right).sum(1) - left.sum(1) * right.sum(1)) / CELLS**2)
+        return np.asarray((count * (left * right).sum(1) - left.sum(1) * right.sum(1)) / count**2)
 
-    return np.sqrt(covariance(one, one)), np.sqrt(covariance(other, other)), covariance(one, other)
+    return np.sqrt(covariance(one, one)), np.sqrt(covariance(other, other)), covariance(one, other), count / CELLS
 
 
 def blank(histograms: NDArray[np.uint8]) -> Flags:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from vttdata.media.clips import ClipSettings, choose_clips, why_none
 from vttdata.media.cut import MediaSettings, cut
+from vttdata.media.probe import decoding_limit
 from vttdata.media.shots import ShotSettings, detect_shots
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
 from vttdata.pipeline.stages.items import Places, SourceClip, SourceShots
-from vttdata.pipeline.stages.sources import decoding_limit
 from vttdata.records import Clip, Shot, Source, Span, clip_id
 
 _SPAN_SLACK_SECONDS = 0.5
@@ -37,7 +37,7 @@ class Shots(Stage):
 
     def seconds_limit(self, item: Source) -> float:
         """Follow the duration that the container states."""
-        return decoding_limit(item)
+        return decoding_limit(item.probe, item.bytes)
 
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep every shot."""
@@ -129,7 +129,7 @@ class Cut(Stage):
 
     def seconds_limit(self, item: SourceClip) -> float:
         """Allow for a seek that ends in decoding from the beginning."""
-        return 3 * decoding_limit(item.source)
+        return 3 * decoding_limit(item.source.probe, item.source.bytes)
 
     def process(self, item: SourceClip) -> Iterator[Outcome]:
         """Keep the clip with the facts of its file."""
@@ -137,7 +137,7 @@ class Cut(Stage):
         if source.probe is None:
             raise ValueError(f"source {source.source_id} was not probed")
         target = self.folder / f"{clip.video_id}.mp4"
-        original, limit = self.places.of(source), decoding_limit(source)
+        original, limit = self.places.of(source), decoding_limit(source.probe, source.bytes)
         media = cut(original, source.probe, clip.start, clip.end, target, self.settings, seconds_limit=limit)
         yield Kept(dataclasses.replace(clip, media=dataclasses.replace(media, video=f"videos/{target.name}")))
 

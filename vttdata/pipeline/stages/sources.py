@@ -8,19 +8,10 @@ from dataclasses import dataclass
 
 from vttdata.media.filter import REASONS, FilterSettings, judge, screen
 from vttdata.media.measure import measure
-from vttdata.media.probe import probe
+from vttdata.media.probe import PROBING_SECONDS, decoding_limit, probe
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
 from vttdata.pipeline.stages.items import Places
 from vttdata.records import Source
-
-_PATIENCE_SECONDS = 120.0
-_PATIENCE_PER_SECOND = 20.0
-
-
-def decoding_limit(source: Source) -> float:
-    """Wall-clock seconds after which decoding a source is given up: far more than any healthy file needs."""
-    seconds = source.probe.container_seconds if source.probe else 0.0
-    return _PATIENCE_SECONDS + _PATIENCE_PER_SECOND * seconds
 
 
 @dataclass(frozen=True)
@@ -38,7 +29,7 @@ class ProbeSources(Stage):
 
     def seconds_limit(self, item: Source) -> float:  # noqa: ARG002
         """Reading a container takes a moment."""
-        return _PATIENCE_SECONDS
+        return PROBING_SECONDS
 
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep the source with its probe."""
@@ -105,7 +96,7 @@ class MeasureSources(Stage):
 
     def seconds_limit(self, item: Source) -> float:
         """Follow the duration that the container states."""
-        return decoding_limit(item)
+        return decoding_limit(item.probe, item.bytes)
 
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep the source with its measure."""
