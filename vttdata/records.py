@@ -99,6 +99,17 @@ class Measure:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What a source shows, half second by half second, for finding copies; see `vttdata.media.fingerprint`.
+
+    `hash_scheme` names how it was computed; `hashes` is base64 of 16 bytes a sample.
+    """
+
+    hash_scheme: str
+    hashes: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Source:
     """An original video. `file` is relative to the listed folder (`stored="listed"`) or the build's (`"fetched"`)."""
 
@@ -117,6 +128,7 @@ class Source:
     spans: tuple[Span, ...] = ()
     probe: Probe | None = None
     measure: Measure | None = None
+    fingerprint: Fingerprint | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
