@@ -24,7 +24,8 @@ _SOME_SAMPLES = 2**20  # keys of 16 bits: 8 pairs a sample meet by chance; above
 _SHARD = 2**25  # keys sorted at a time, 256 MB
 _CHUNK = 2**20
 _STEADY_NEWS = 0.75  # a sample is looked up for every so much of news: a picture that stands still, hardly ever
-_BUDGET = 1024  # comparisons in one bucket, but at least two a sample: linear in the number of copies of an intro
+_BUDGET = 1024  # comparisons in a bucket
+_ALWAYS = 2  # but so many for each sample, linear in the number of videos that share an intro
 _SOURCE_BITS, _OFFSET_BITS = 22, 19  # a day has 172,800 samples
 _NO_OFFSET = 2 ** (_OFFSET_BITS - 1)
 _HALF_WORD = np.uint64(32)
@@ -52,8 +53,8 @@ class Candidates:
 def find_candidates(samples: Samples) -> Candidates:
     """Every pair of sources of which some samples look alike, with each offset at which they do.
 
-    Up to 8,192 samples all are compared. Beyond, samples meet that agree in two of the four mirror-invariant bytes of
-    either word; beyond a million samples, in three. In a bucket of more than 32 samples each is compared with fewer,
+    Up to 4,096 samples all are compared. Beyond, samples meet that agree in two bytes of one half of a word (its upper
+    32 bits are those that a mirror keeps); beyond a million samples, in three. In a bucket of more than 32 samples each is compared with fewer,
     down to two neighbours: copies of one video are then still connected over each other, while an intro that thousands
     of videos share costs no more than a few comparisons for each.
 
@@ -87,12 +88,12 @@ def _meetings(samples: Samples) -> Iterator[tuple[Indices, Indices]]:
     worth = np.diff(steps, prepend=-1) > 0
     worth[samples.starts[:-1][samples.counts() > 0]] = True
     agreeing = 2 if len(samples.words) <= _SOME_SAMPLES else 3
-    for half in (0, 1):
+    for half, shift in itertools.product((0, 1), (_HALF_WORD, np.uint64(0))):
         chosen = np.flatnonzero(worth & (samples.words[:, half] != 0)).astype(np.uint64)
-        invariant = samples.words[chosen, half] >> _HALF_WORD
+        four_bytes = (samples.words[chosen, half] >> shift) & MIRROR
         for places in itertools.combinations(range(4), agreeing):
             mask = np.uint64(sum(0xFF << 8 * place for place in places))
-            yield from _buckets(invariant & mask, chosen)
+            yield from _buckets(four_bytes & mask, chosen)
 
 
 def _buckets(keys: Words, chosen: Words) -> Iterator[tuple[Indices, Indices]]:
@@ -101,37 +102,43 @@ def _buckets(keys: Words, chosen: Words) -> Iterator[tuple[Indices, Indices]]:
         own = keys % np.uint64(shards) == shard if shards > 1 else slice(None)
         entries = (keys[own] << _HALF_WORD) | chosen[own]
         entries.sort()
-        yield from _neighbours(entries)
+        first = 0
+        while first < len(entries):
+            key = entries[min(first + _CHUNK, len(entries)) - 1] >> _HALF_WORD
+            after = np.searchsorted(entries, (key << _HALF_WORD) | MIRROR, side="right")
+            yield from _neighbours(entries[first:after])
+            first = int(after)
 
 
 def _neighbours(entries: Words) -> Iterator[tuple[Indices, Indices]]:
     """Pairs within each run of equal keys: all of them in short runs, the nearest in long ones."""
     keys = (entries >> _HALF_WORD).astype(np.uint32)
-    samples = (entries & np.uint64(0xFFFFFFFF)).astype(np.int64)
-    edges = np.flatnonzero(np.diff(keys, prepend=keys[:1] ^ np.uint32(1), append=keys[-1:] ^ np.uint32(1)))
-    sizes = np.diff(edges)
-    ends = edges[1:].repeat(sizes)
-    limits = np.maximum(_BUDGET // np.maximum(sizes, 1), 2).repeat(sizes)
-    here = np.flatnonzero(np.arange(len(keys)) + 1 < ends)
+    here = np.flatnonzero(keys[1:] == keys[:-1])
     for step in range(1, _BUDGET):
-        if not len(here):
-            return
         for first in range(0, len(here), _CHUNK):
             one = here[first : first + _CHUNK]
-            yield samples[one], samples[one + step]
-        here = here[(here + step + 1 < ends[here]) & (limits[here] > step)]
+            yield (entries[one] & MIRROR).astype(np.int64), (entries[one + step] & MIRROR).astype(np.int64)
+        here = here[here + step + 1 < len(keys)]
+        here = here[keys[here + step + 1] == keys[here]]
+        if step >= _ALWAYS:
+            sizes = np.searchsorted(keys, keys[here], side="right") - np.searchsorted(keys, keys[here])
+            here = here[sizes * (step + 1) <= _BUDGET]
+        if not len(here):
+            return
 
 
 def _seeds(samples: Samples, one: Indices, other: Indices) -> Words:
     """Of pairs of samples (the lower index first) those that look alike: sources, offset and mirroring in one number."""
     apart = samples.owner[one] != samples.owner[other]
     one, other = one[apart], other[apart]
-    mine, theirs = samples.words[one], samples.words[other]
-    seen = (mine != 0) & (theirs != 0)
-    changed = np.where(seen, mine ^ theirs, 0)
-    kept = np.bitwise_count(changed >> _HALF_WORD).sum(1, dtype=np.int16)
-    turned = np.bitwise_count(changed & MIRROR).sum(1, dtype=np.int16)
-    halves = seen.sum(1, dtype=np.int16)
+    kept, turned, halves = (np.zeros(len(one), np.uint8) for _ in range(3))
+    for half in (0, 1):
+        mine, theirs = samples.words[one, half], samples.words[other, half]
+        seen = (mine != 0) & (theirs != 0)
+        changed = (mine ^ theirs) * seen
+        kept += np.bitwise_count(changed >> _HALF_WORD)
+        turned += np.bitwise_count(changed & MIRROR)
+        halves += seen
     plain = kept + turned <= ALIKE // 2 * halves
     mirror = kept + 32 * halves - turned <= ALIKE // 2 * halves
     seeds = [_packed(samples, one[like], other[like], flag) for flag, like in enumerate((plain, mirror))]
