@@ -1,7 +1,7 @@
 """How well and how fast near-duplicates are found: on families of real copies, on planted ones, and at scale.
 
 ``python benchmarks/near_duplicates.py families VIDEOS`` compares all files below a folder; two files are true copies if
-their names agree up to the first ``-`` or ``.`` (other truths can be given). ``planted VIDEOS`` makes edited copies of
+their names agree up to the first ``-`` or ``.``. ``planted VIDEOS`` makes edited copies of
 each file and looks for them. ``scale`` draws fingerprints for 10,000 to 700,000 sources and finds the planted copies.
 """
 
@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +25,8 @@ from numpy.typing import NDArray
 
 from vttdata.errors import MediaError
 from vttdata.media.ffmpeg import ffmpeg_path
-from vttdata.media.fingerprint import SCHEME, fingerprint
-from vttdata.records import Fingerprint
+from vttdata.media.fingerprint import fingerprint
+from vttdata.records import HASH_SCHEME, HASHES_PER_SECOND, Fingerprint
 from vttdata.split.duplicates import Matches, NearDuplicate, match_sources
 
 CAPTION = (
@@ -56,16 +55,24 @@ EDITS = {
     "sped up 5 %": ["scale=320:-2,setpts=PTS/1.05"],
     "sped up 25 %": ["scale=320:-2,setpts=PTS/1.25"],
     "all: crop, trim, logo, ...": [
-        "crop=iw*0.95:ih*0.95,scale=256:-2,fps=20,trim=start=0.7,setpts=PTS-STARTPTS,"
-        f"{SMALL_LOGO},eq=contrast=1.15",
+        f"crop=iw*0.95:ih*0.95,scale=256:-2,fps=20,trim=start=0.7,setpts=PTS-STARTPTS,{SMALL_LOGO},eq=contrast=1.15",
         "-crf",
         "33",
     ],
 }
 """Video filter and encoder options of each edited copy; x264 at CRF 28 unless it says otherwise."""
 
-SAME_KIND = re.compile(r"[-.]")
-_RATE = 2
+FAMILY = re.compile(r"[-.]")
+KINDS = {
+    "codec": r"\.\d\.",
+    "size": r"-hd-.*-sd-|-longer-.*-sd-",
+    "grey": "grey",
+    "sepia": "sepia",
+    "small logo": "small-logo",
+    "large logo": "large-logo",
+    "trim": r"-(19|20)-|longer",
+}
+"""What the names of two files of one family tell of how they differ."""
 
 
 def main() -> None:
@@ -102,24 +109,27 @@ def families(files: list[Path]) -> None:
     """All pairs of the files: recall of each family by kind of file, and everything found between families."""
     matches = match_sources(prints_of(files).items())
     names = matches.samples.ids
-    family = {name: SAME_KIND.split(name)[0] for name in names}
+    family = {name: FAMILY.split(name)[0] for name in names}
     found = {(pair.source_a, pair.source_b): pair for pair in matches.duplicates()}
     true = {pair for pair in itertools.combinations(names, 2) if family[pair[0]] == family[pair[1]]}
     print(f"{len(names)} files, {len(names) * (len(names) - 1) // 2} pairs, {len(true)} of one family")
     print(f"found {len(found)}: {len(true & found.keys())} true (recall {len(true & found.keys()) / len(true):.3f})")
     print(f"false: {sorted(found.keys() - true) or 'none'}; missed: {sorted(true - found.keys()) or 'none'}")
-    print(f"{'pairs with':<44}{'found':>8}  weakest")
-    for name in names:
-        own = [pair for pair in sorted(true) if name in pair]
+    for kind, pattern in KINDS.items():
+        own = [pair for pair in sorted(true) if re.search(pattern, " ".join(pair))]
         if own:
             similar = [found[pair].similarity if pair in found else 0.0 for pair in own]
-            print(f"{name:<44}{sum(map(bool, similar)):>5}/{len(own)} {min(similar):>8.2f}")
+            print(f"  {kind:<12}{sum(map(bool, similar)):>4}/{len(own)}   weakest {min(similar):.2f}")
     print(f"closest pair of different families: {_in_words(matches.closest(family))}")
 
 
 def planted(files: list[Path]) -> None:
     """Copies of every file of at least four seconds, each edit in the other split than its original."""
-    originals = {name: prints for name, prints in prints_of(files).items() if len(prints.hashes) >= 4 * _RATE * 64 / 3}
+    originals = {
+        name: prints
+        for name, prints in prints_of(files).items()
+        if len(prints.hashes) >= 4 * HASHES_PER_SECOND * 64 / 3
+    }
     with tempfile.TemporaryDirectory() as folder:
         copies = {}
         for path in files:
@@ -135,8 +145,6 @@ def planted(files: list[Path]) -> None:
         missed = [name for name, pair in zip(originals, pairs, strict=True) if pair is None]
         distance = np.mean([pair.distance for pair in pairs if pair]) if any(pairs) else np.nan
         print(f"  {edit:<28}{len(pairs) - len(missed):>4}/{len(pairs)}   distance {distance:.2f}   {missed or ''}")
-    alone = match_sources(originals.items())
-    print(f"closest pair of originals, each its own side: {_in_words(alone.closest({name: name for name in originals}))}")
 
 
 def make_copies(path: Path, folder: Path) -> None:
@@ -153,11 +161,13 @@ def make_copies(path: Path, folder: Path) -> None:
 def _in_words(pair: NearDuplicate | None) -> str:
     if pair is None:
         return "no two pictures look alike"
-    return f"{pair.source_a} and {pair.source_b}, similarity {pair.similarity:.2f} (copies: 1), {pair.distance:.2f} apart"
+    return (
+        f"{pair.source_a} and {pair.source_b}, similarity {pair.similarity:.2f} (copies: 1), {pair.distance:.2f} apart"
+    )
 
 
 def scale(number: int) -> None:
-    """Time, memory, precision and recall for drawn fingerprints, in a process of its own so that the peak is its own."""
+    """Time, memory, precision and recall for drawn fingerprints, in a process whose peak is its own."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)
@@ -165,16 +175,16 @@ def scale(number: int) -> None:
     sources, true = drawn_sources(number)
     samples = sum(len(prints.hashes) for _, prints in sources) * 3 // 64
     before = _peak()
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), time.process_time()
     matches: Matches = match_sources(sources)
     found = {(pair.source_a, pair.source_b) for pair in matches.duplicates()}
-    seconds = time.perf_counter() - start
+    seconds, busy = time.perf_counter() - start, time.process_time() - busy
     right = len(found & true)
     side = {name: int(name[1:]) % 2 for name in matches.samples.ids}
     start = time.perf_counter()
     matches.closest(side)
     print(
-        f"{number:>8} sources {samples:>9} samples: {seconds:6.1f} s, peak {_peak():5.0f} MiB "
+        f"{number:>8} sources {samples:>9} samples: {seconds:6.1f} s ({busy:.1f} CPU s), peak {_peak():5.0f} MiB "
         f"(drawing them: {before:.0f}), {len(found)} pairs, precision {right / max(len(found), 1):.4f}, "
         f"recall {right / max(len(true), 1):.4f}; closest {time.perf_counter() - start:.1f} s"
     )
@@ -194,7 +204,7 @@ def drawn_sources(number: int) -> tuple[list[tuple[str, Fingerprint]], set[tuple
     trimmed by up to 30 % at either end, and half of them lie between the original's samples in time.
     """
     rng = np.random.default_rng(number)
-    intros = rng.integers(1, 2**64, (20, 3 * _RATE, 2), np.uint64)
+    intros = rng.integers(1, 2**64, (20, 3 * HASHES_PER_SECOND, 2), np.uint64)
     sources: list[tuple[str, Fingerprint]] = []
     true = set()
     originals: list[NDArray[np.uint64]] = []
@@ -207,25 +217,31 @@ def drawn_sources(number: int) -> tuple[list[tuple[str, Fingerprint]], set[tuple
         else:
             words = _copied(rng, originals[index - (number - copies)])
             true.add((f"s{index - (number - copies):07}", f"s{index:07}"))
-        sources.append((f"s{index:07}", Fingerprint(SCHEME, base64.b64encode(words.astype(">u8").tobytes()).decode())))
+        sources.append(
+            (f"s{index:07}", Fingerprint(HASH_SCHEME, base64.b64encode(words.astype(">u8").tobytes()).decode()))
+        )
     random.Random(number).shuffle(sources)
     return sources, true
 
 
 def _drawn(rng: np.random.Generator, intros: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    length = int(rng.integers(10 * _RATE, 30 * _RATE + 1))
+    length = int(rng.integers(10 * HASHES_PER_SECOND, 30 * HASHES_PER_SECOND + 1))
     kind = rng.random(3)
     motion = int(rng.integers(2, 5)) if kind[0] > 0.03 else 64
     steps = np.bitwise_and.reduce(rng.integers(0, 2**64, (min(motion, 8), length, 2), np.uint64), 0)
     steps = steps if motion < 64 else np.zeros_like(steps)
-    cuts = np.cumsum(rng.integers(2 * _RATE, 8 * _RATE, length // 4)) if motion < 64 else np.empty(0, np.int64)
+    cuts = (
+        np.cumsum(rng.integers(2 * HASHES_PER_SECOND, 8 * HASHES_PER_SECOND, length // 4))
+        if motion < 64
+        else np.empty(0, np.int64)
+    )
     for cut in [0, *cuts[cuts < length]]:
         steps[cut] = rng.integers(1, 2**64, 2, np.uint64)
     words = np.bitwise_xor.accumulate(steps, 0)
     if kind[1] < 0.05:
-        words[: 3 * _RATE] = intros[rng.integers(len(intros))]
+        words[: 3 * HASHES_PER_SECOND] = intros[rng.integers(len(intros))]
     elif kind[1] < 0.1:
-        words[:_RATE] = 0
+        words[:HASHES_PER_SECOND] = 0
     return words
 
 

@@ -26,7 +26,7 @@ from vttdata.pipeline.stages.clips import Clips, Cut, Shots
 from vttdata.pipeline.stages.collect import DrawScenes, Fetch, Found, Query, Search
 from vttdata.pipeline.stages.items import Places, with_shots, with_source
 from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, ProbeSources, Screen
-from vttdata.pipeline.stages.split import Split
+from vttdata.pipeline.stages.split import NearDuplicates, Split
 from vttdata.publish.package import package
 from vttdata.recipe import BaseRecipe
 from vttdata.records import Candidate, digest
@@ -56,13 +56,6 @@ class Recipe(BaseRecipe):
     captions: CaptionSettings = CaptionSettings()
     split: SplitSettings = SplitSettings()
 
-    @pydantic.field_validator("split")
-    @classmethod
-    def _ties_are_known(cls, split: SplitSettings) -> SplitSettings:
-        if "near_duplicate" in split.together:
-            raise ValueError("together cannot hold 'near_duplicate' here: this builder makes no fingerprints")
-        return split
-
 
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
@@ -79,6 +72,7 @@ def build(recipe: Recipe, run: Build) -> None:
     measured = run.stage(MeasureSources(decoder, places), screened, len(screened))
     sources = run.stage(Filter(recipe.filter), measured, len(measured))
 
+    duplicates = run.stage(NearDuplicates(), sources, may_be_empty=True)
     shots = run.stage(Shots(recipe.shots, decoder, places), sources, len(sources))
     clips = run.stage(Clips(recipe.clips), with_shots(sources, shots), len(sources))
     media = None
@@ -94,7 +88,8 @@ def build(recipe: Recipe, run: Build) -> None:
         written = raw_captions(captions_file, recipe.captions, clips, sources)
         captions = run.stage(CleanCaptions(recipe.captions), written, may_be_empty=True)
         clips = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
-    split = run.stage(Split(recipe.split, recipe.seed), clips)
+    pairs = tuple((pair.source_a, pair.source_b) for pair in duplicates)
+    split = run.stage(Split(recipe.split, recipe.seed, pairs), clips)
 
     package(run, split, captions or (), sources, recipe.split, media)
 

@@ -98,11 +98,19 @@ class Measure:
     blocky: float
 
 
+HASH_SCHEME = "halves-1"
+"""The name of what `vttdata.media.fingerprint` computes; fingerprints of another scheme cannot be compared with it."""
+
+HASHES_PER_SECOND = 2
+"""How often a fingerprint looks at its source."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fingerprint:
     """What a source shows, half second by half second, for finding copies; see `vttdata.media.fingerprint`.
 
-    `hash_scheme` names how it was computed; `hashes` is base64 of 16 bytes a sample.
+    `hash_scheme` names how it was computed; `hashes` is base64 of 16 bytes a sample: two big-endian 64-bit words, of
+    the upper and the lower half of the picture, 0 where there is nothing to see.
     """
 
     hash_scheme: str

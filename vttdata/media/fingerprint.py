@@ -17,13 +17,7 @@ from numpy.typing import NDArray
 
 from vttdata.media.decode import open_video
 from vttdata.media.measure import luma_of
-from vttdata.records import Fingerprint
-
-SCHEME = "halves-1"
-"""The name of what this module computes; fingerprints of another scheme cannot be compared with these."""
-
-SAMPLES_PER_SECOND = 2
-"""At 1, trimmed copies of 5-30 s were found half as often; 4 doubles the size and finds little more."""
+from vttdata.records import HASH_SCHEME, HASHES_PER_SECOND, Fingerprint
 
 _LONGEST_SECONDS = 24 * 3600.0
 _BATCH = 3600  # samples: half an hour, 15 MB of small pictures
@@ -32,7 +26,7 @@ _CELLS = 64  # a small picture is 64 x 64 means
 _POINTS = 3  # of 3 x 3 points each
 _SIDE = 32  # and becomes 32 x 32 without bars
 _HALF = _SIDE // 2
-_BLACK = 28  # limited range: 16 is black, and coding noise stays below
+_DARKEST, _BLACK = 16, 28  # limited range; coding noise stays below
 _LIT_SHARE = 0.15  # of a bar: a logo or a subtitle may stand in it
 _WIDEST_BAR = _CELLS // 4  # on either side
 _REACH = 4.0  # standard deviation, in 32nds of the picture, of the window in which contrast is made alike
@@ -76,11 +70,11 @@ class Fingerprinter:
             self._held = None
         self._flush()
         words = np.concatenate([np.empty((0, 2), np.uint64), *self._words])
-        return Fingerprint(SCHEME, base64.b64encode(words.astype(">u8").tobytes()).decode())
+        return Fingerprint(HASH_SCHEME, base64.b64encode(words.astype(">u8").tobytes()).decode())
 
     def _sample(self, until: float) -> None:
         """Take the held picture for every half second before `until` that has none yet."""
-        times = math.ceil(min(until, _LONGEST_SECONDS) * SAMPLES_PER_SECOND - 1e-6) - self._samples
+        times = math.ceil(min(until, _LONGEST_SECONDS) * HASHES_PER_SECOND - 1e-6) - self._samples
         if times <= 0:
             return
         self._samples += times
@@ -110,27 +104,8 @@ def fingerprint(path: Path, *, threads: int = 1) -> Fingerprint:
     with open_video(path, threads=threads) as video:
         for frame in video.frames():
             fingerprinter.add(frame.time, frame.picture)
-            end = frame.time + (frame.seconds or 1 / SAMPLES_PER_SECOND)
+            end = frame.time + (frame.seconds or 1 / HASHES_PER_SECOND)
     return fingerprinter.finish(end)
-
-
-def words_of(fingerprint: Fingerprint) -> NDArray[np.uint64]:
-    """The samples of a fingerprint: (n, 2) words of the upper and the lower half, 0 where there is nothing to see.
-
-    The upper 32 bits of a word stay when a picture is mirrored, the lower 32 turn round.
-
-    Raises:
-        ValueError: when the scheme is another one or the text is damaged.
-    """
-    if fingerprint.hash_scheme != SCHEME:
-        raise ValueError(f"its scheme is '{fingerprint.hash_scheme}', and only '{SCHEME}' can be read here")
-    try:
-        data = base64.b64decode(fingerprint.hashes, validate=True)
-    except ValueError as error:
-        raise ValueError(f"its text is damaged ({error})") from error
-    if len(data) % 16:
-        raise ValueError(f"its text is damaged (it holds {len(data)} bytes, and a sample takes 16)")
-    return np.frombuffer(data, ">u8").reshape(-1, 2).astype(np.uint64)
 
 
 def _small(picture: Any) -> NDArray[np.uint8]:
@@ -145,29 +120,42 @@ def _small(picture: Any) -> NDArray[np.uint8]:
     return np.rot90((sums // _POINTS**2).astype(np.uint8), int(picture.rotation) // 90 % 4)
 
 
-def find_bars(batch: NDArray[np.uint8]) -> tuple[int, int]:
-    """How wide the black bars above and below, and on the left and right are, each in 64ths of the picture.
+def find_bars(batch: NDArray[np.uint8]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """How wide the black bars above and below, and on the left and right are, in 64ths of the picture.
 
-    A bar stays black all the time, as wide on both sides; a little of it may be lit by a logo.
+    A bar stays black all the time, and is about as wide as the one opposite; a little of it may be lit by a logo.
 
     Args:
         batch: (n, 64, 64) luma over time, limited range.
     """
-    lit = batch.max(0) > _BLACK
-    return _bar(lit.mean(1)), _bar(lit.mean(0))
+    lit = batch.max(0)
+    return _bars(lit), _bars(lit.T)
 
 
-def _bar(lit: NDArray[np.float64]) -> int:
-    bright = lit > _LIT_SHARE
-    width = min(bright.argmax(), bright[::-1].argmax()) if bright.any() else 0
-    return int(width) if width <= _WIDEST_BAR else 0
+def _bars(lit: NDArray[np.uint8]) -> tuple[float, float]:
+    """The bars at the first and the last rows of what is lit at any time."""
+    bright = (lit > _BLACK).mean(1) > _LIT_SHARE
+    if not bright.any():
+        return 0.0, 0.0
+    first, last = int(bright.argmax()), int(bright[::-1].argmax())
+    if abs(first - last) > 1:
+        first = last = min(first, last)
+    if not 0 < min(first, last) <= max(first, last) <= _WIDEST_BAR:
+        return 0.0, 0.0
+    return first + _black_part(lit, first), last + _black_part(lit[::-1], last)
+
+
+def _black_part(lit: NDArray[np.uint8], row: int) -> float:
+    """How much of a row at the edge of a bar still belongs to it, from how bright the next one is."""
+    edge, inner = lit[row].mean() - _DARKEST, lit[row + 1].mean() - _DARKEST
+    return float(np.clip(1 - edge / max(inner, 1), 0, 1))
 
 
 class _Hasher:
     """Turns small pictures whose bars are known into words."""
 
-    def __init__(self, top: int, left: int) -> None:
-        self._rows, self._columns = _averaging(top), _averaging(left).T
+    def __init__(self, rows: tuple[float, float], columns: tuple[float, float]) -> None:
+        self._rows, self._columns = _averaging(*rows), _averaging(*columns).T
 
     def words(self, batch: NDArray[np.uint8]) -> NDArray[np.uint64]:
         """Give the (n, 2) words of (n, 64, 64) pictures."""
@@ -187,12 +175,12 @@ def _word(alike: Batch, energy: Batch) -> NDArray[np.uint64]:
     return words
 
 
-def _averaging(bar: int) -> Batch:
+def _averaging(first: float, last: float) -> Batch:
     """(32, 64): means of equal parts of what lies between two bars."""
-    edges = np.linspace(bar, _CELLS - bar, _SIDE + 1)
+    edges = np.linspace(first, _CELLS - last, _SIDE + 1)
     cells = np.arange(_CELLS)
     shared = np.minimum(cells + 1, edges[1:, None]) - np.maximum(cells, edges[:-1, None])
-    return np.clip(shared, 0, None) / (edges[1] - edges[0])
+    return np.asarray(np.clip(shared, 0, None) / (edges[1] - edges[0]))
 
 
 def _window() -> Batch:

@@ -6,7 +6,7 @@ moves, and with gradual transitions. Knows nothing of clips.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -58,7 +58,12 @@ class Detection:
 
 
 def detect_shots(
-    path: Path, settings: ShotSettings = ShotSettings(), *, source_id: str = "", threads: int = 1
+    path: Path,
+    settings: ShotSettings = ShotSettings(),
+    *,
+    source_id: str = "",
+    threads: int = 1,
+    watch: Callable[[float, Any], None] | None = None,
 ) -> Detection:
     """Find the shots of a video file.
 
@@ -67,6 +72,7 @@ def detect_shots(
         settings: see `ShotSettings`.
         source_id: the shots' source.
         threads: decoder threads; 1 costs least CPU in all, 0 lets the decoder choose.
+        watch: is shown each picture (`av.VideoFrame`) with its time in seconds, for what else one decode can serve.
 
     Returns:
         A `Detection` whose shots cover the video without gaps: each ends where the next starts. A gradual transition
@@ -78,7 +84,7 @@ def detect_shots(
     with open_video(path, threads=threads) as video:
         rate = float(video.stream.average_rate or video.stream.guessed_rate or _USUAL_RATE)
         clock = _Clock()
-        signals = measure_signals(describe(clock.watch(video)), rate)
+        signals = measure_signals(describe(clock.follow(video, watch)), rate)
         _check(video, len(clock.times))
     times = np.array([*clock.times, clock.end])
     fps = len(signals) / (clock.end - clock.times[0])
@@ -100,11 +106,13 @@ class _Clock:
     times: list[float] = field(default_factory=list)
     end: float = 0.0
 
-    def watch(self, video: Video) -> Iterator[Any]:
+    def follow(self, video: Video, watch: Callable[[float, Any], None] | None) -> Iterator[Any]:
         length = 0.0
         for frame in video.frames():
             self.times.append(frame.time)
             length = frame.seconds
+            if watch:
+                watch(frame.time, frame.picture)
             yield frame.picture
         if self.times:
             interval = self.times[-1] - self.times[-2] if len(self.times) > 1 else 1 / _USUAL_RATE

@@ -1,7 +1,7 @@
 """Decides how much of two sources is the same: the longest stretch that agrees at one offset, and how strongly.
 
-Every sample speaks for or against: 22 bits of 64 minus those that differ, less where a picture stands still, since
-pictures that repeat add little. The stretch with the largest sum is what two sources share, and the sum is its evidence.
+Every sample speaks for or against: 22 bits of 64 minus those that differ, nearly nothing where a picture stands
+still. The stretch with the largest sum is what two sources share; the sum is its evidence.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from vttdata.split.samples import MIRROR, Indices, Samples, differing
 Floats = NDArray[np.float64]
 
 _CREDIT = 22 / 64  # unrelated pictures differ in a half of the bits, a quarter of a second of fast motion in a fourth
-_LEAST_NEWS = 0.05  # a picture that stands still for ten seconds counts as two
+_LEAST_NEWS = 1e-4  # a picture that stands still prolongs the stretch and hardly adds to the evidence
 _CELLS_AT_A_TIME = 2**19
 _SPEEDS = (0.8, 1 / 1.1, 1 / 1.05, 24 / 25, 25 / 24, 1.05, 1.1, 1.25)  # film and television, and what hides copies
 _DRIFTING = 0.75  # samples
@@ -56,7 +56,7 @@ class Alignments:
     def __len__(self) -> int:
         return len(self.one)
 
-    def __getitem__(self, chosen: NDArray[np.bool_] | Indices) -> Alignments:
+    def __getitem__(self, chosen: NDArray[np.bool_] | Indices | slice) -> Alignments:
         return Alignments(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
@@ -135,8 +135,8 @@ def _drift(shift: NDArray[np.int8], inside: NDArray[np.bool_], place: Floats) ->
     """By how much the line fitted to the shifts rises over twice the largest distance from the stretch's middle."""
     number = np.maximum(inside.sum(1), 1)
     centred = np.where(inside, place - ((place * inside).sum(1) / number)[:, None], 0)
-    slope = (centred * shift).sum(1) / np.maximum((centred**2).sum(1), 1)
-    return slope * 2 * np.abs(place * inside).max(1)
+    slope: Floats = (centred * shift).sum(1) / np.maximum((centred**2).sum(1), 1)
+    return np.asarray(slope * 2 * np.abs(place * inside).max(1))
 
 
 @dataclass(frozen=True, slots=True)

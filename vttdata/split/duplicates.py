@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vttdata.media.fingerprint import SAMPLES_PER_SECOND
-from vttdata.records import Fingerprint, Source
+from vttdata.records import HASHES_PER_SECOND, Fingerprint, Source
 from vttdata.split.alignment import Alignments, align
 from vttdata.split.lookup import find_candidates
 from vttdata.split.samples import Samples, collect_samples
 
-EVIDENCE = 48.0
-"""What the samples of a shared stretch must say together. On real videos, unrelated ones reached 16."""
+EVIDENCE = 40.0
+"""What the samples of a shared stretch must say together. Unrelated real videos reached 21, and 29 where both bore the
+same large logo. A still picture says at most 44: then all but 4 of its 128 bits must agree."""
 
 MIN_SECONDS = 5.0
 """How much two sources must share, so that an intro of three seconds makes no copies; of sources shorter than twice
@@ -83,15 +83,15 @@ class Matches:
         rank = np.lexsort((self.found.distance[across], -self.found.evidence[across], -self.similarity[across]))
         return self._pair(across[rank[0]])
 
-    def _pair(self, index: int) -> NearDuplicate:
+    def _pair(self, index: np.intp) -> NearDuplicate:
         found = self.found
         return NearDuplicate(
             source_a=self.samples.ids[found.one[index]],
             source_b=self.samples.ids[found.other[index]],
-            offset_seconds=round(float(found.offset[index]) / SAMPLES_PER_SECOND, 3),
+            offset_seconds=round(float(found.offset[index]) / HASHES_PER_SECOND, 3),
             speed=round(float(found.speed[index]), 4),
-            start_seconds=float(found.first[index]) / SAMPLES_PER_SECOND,
-            overlap_seconds=float(found.length[index]) / SAMPLES_PER_SECOND,
+            start_seconds=float(found.first[index]) / HASHES_PER_SECOND,
+            overlap_seconds=float(found.length[index]) / HASHES_PER_SECOND,
             mirrored=bool(found.mirrored[index]),
             distance=round(float(found.distance[index]), 4),
             similarity=round(float(self.similarity[index]), 4),
@@ -115,7 +115,7 @@ def match_samples(samples: Samples) -> Matches:
     found = align(samples, find_candidates(samples), EVIDENCE / 2)
     counts = samples.counts()
     shorter = np.minimum(counts[found.one], counts[found.other])
-    needed = np.minimum(MIN_SECONDS * SAMPLES_PER_SECOND, np.maximum(shorter / 2, 1))
+    needed = np.minimum(MIN_SECONDS * HASHES_PER_SECOND, np.maximum(shorter / 2, 1))
     return Matches(samples, found, np.minimum(found.evidence / EVIDENCE, found.length / needed))
 
 

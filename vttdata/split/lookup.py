@@ -53,10 +53,10 @@ class Candidates:
 def find_candidates(samples: Samples) -> Candidates:
     """Every pair of sources of which some samples look alike, with each offset at which they do.
 
-    Up to 4,096 samples all are compared. Beyond, samples meet that agree in two bytes of one half of a word (its upper
-    32 bits are those that a mirror keeps); beyond a million samples, in three. In a bucket of more than 32 samples each is compared with fewer,
-    down to two neighbours: copies of one video are then still connected over each other, while an intro that thousands
-    of videos share costs no more than a few comparisons for each.
+    Up to 4,096 samples all are compared. Beyond, samples meet that agree in two of the four bytes of half a word (its
+    upper 32 bits are those that a mirror keeps); beyond a million samples, in three. In a bucket of more than 32
+    samples each is compared with fewer, down to two neighbours: copies of one video are then still connected over each
+    other, while an intro that thousands of videos share costs a few comparisons for each.
 
     Raises:
         VttdataError: when there are more than four million sources.
@@ -128,7 +128,7 @@ def _neighbours(entries: Words) -> Iterator[tuple[Indices, Indices]]:
 
 
 def _seeds(samples: Samples, one: Indices, other: Indices) -> Words:
-    """Of pairs of samples (the lower index first) those that look alike: sources, offset and mirroring in one number."""
+    """Of pairs of samples (the lower index first) those that look alike, each as one number, sorted."""
     apart = samples.owner[one] != samples.owner[other]
     one, other = one[apart], other[apart]
     kept, turned, halves = (np.zeros(len(one), np.uint8) for _ in range(3))
@@ -149,7 +149,8 @@ def _packed(samples: Samples, one: Indices, other: Indices, mirrored: int) -> Wo
     first, second = samples.owner[one].astype(np.int64), samples.owner[other].astype(np.int64)
     offset = (other - samples.starts[second]) - (one - samples.starts[first])
     value = (((first << _SOURCE_BITS) | second) << _OFFSET_BITS) | (offset + _NO_OFFSET)
-    return (value.astype(np.uint64) << np.uint64(1)) | np.uint64(mirrored)
+    packed: Words = (value.astype(np.uint64) << np.uint64(1)) | np.uint64(mirrored)
+    return packed
 
 
 def _unpacked(packed: Words) -> Candidates:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -9,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.errors import VttdataError
-from vttdata.media.fingerprint import words_of
-from vttdata.records import Fingerprint
+from vttdata.records import HASH_SCHEME, Fingerprint
 
 Words = NDArray[np.uint64]
 Indices = NDArray[np.int64]
@@ -19,7 +20,7 @@ MIRROR = np.uint64(0xFFFFFFFF)
 """The bits of a word that turn round when a picture is mirrored."""
 
 _CHUNK = 2**20
-_FULLY_NEW = 16  # differing bits of 128: half a second of a talking head has 5-15, of a hand-held camera 30-50
+_NOISE, _FULLY_NEW = 4, 20  # differing bits of 128: half a second of a talking head has 5-15, of a walk 30-50
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,9 @@ class Samples:
     Attributes:
         ids: the n source ids, sorted.
         starts: n + 1 indices: source k has the samples starts[k] to starts[k + 1].
-        words: (m, 2), as in `vttdata.media.fingerprint`; 0 where there is nothing to see.
+        words: (m, 2), as in `words_of`; 0 where there is nothing to see.
         owner: m numbers of sources.
-        news: m ratios 0..1: how much a sample differs from the one before in its source; 0 while a picture stands still.
+        news: m ratios 0..1: how much a sample differs from the one before in its source; 0 where it stands still.
     """
 
     ids: tuple[str, ...]
@@ -55,7 +56,7 @@ def collect_samples(sources: Iterable[tuple[str, Fingerprint]]) -> Samples:
         VttdataError: when an id comes twice, or a fingerprint cannot be read; the message names the source.
     """
     parts = sorted(((source_id, _words(source_id, fingerprint)) for source_id, fingerprint in sources), key=_id)
-    for (one, _), (other, _) in zip(parts, parts[1:], strict=False):
+    for (one, _), (other, _) in itertools.pairwise(parts):
         if one == other:
             raise VttdataError(f"The source id '{one}' comes with two fingerprints; each source has one.")
     starts = np.cumsum([0, *(len(words) for _, words in parts)])
@@ -80,6 +81,25 @@ def _words(source_id: str, fingerprint: Fingerprint) -> Words:
         raise VttdataError(f"The fingerprint of source '{source_id}' cannot be used: {error}.") from error
 
 
+def words_of(fingerprint: Fingerprint) -> Words:
+    """The samples of a fingerprint: (n, 2) words of the upper and the lower half, 0 where there is nothing to see.
+
+    The upper 32 bits of a word stay when a picture is mirrored, the lower 32 turn round.
+
+    Raises:
+        ValueError: when the scheme is another one or the text is damaged.
+    """
+    if fingerprint.hash_scheme != HASH_SCHEME:
+        raise ValueError(f"its scheme is '{fingerprint.hash_scheme}', and only '{HASH_SCHEME}' can be read here")
+    try:
+        data = base64.b64decode(fingerprint.hashes, validate=True)
+    except ValueError as error:
+        raise ValueError(f"its text is damaged ({error})") from error
+    if len(data) % 16:
+        raise ValueError(f"its text is damaged (it holds {len(data)} bytes, and a sample takes 16)")
+    return np.frombuffer(data, ">u8").reshape(-1, 2).astype(np.uint64)
+
+
 def differing(one: Words, other: Words) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
     """How many bits differ between samples (..., 2), and of how many: 128, 64, or 0 where a half shows nothing."""
     seen = (one != 0) & (other != 0)
@@ -92,7 +112,7 @@ def _news(words: Words, starts: Indices) -> NDArray[np.float32]:
     for first in range(1, len(words), _CHUNK):
         chunk = slice(first, min(first + _CHUNK, len(words)))
         bits, _ = differing(words[chunk], words[chunk.start - 1 : chunk.stop - 1])
-        news[chunk] = np.minimum(bits / np.float32(_FULLY_NEW), 1)
+        news[chunk] = np.clip((bits - np.float32(_NOISE)) / (_FULLY_NEW - _NOISE), 0, 1)
     own = starts[:-1][np.diff(starts) > 0]
     news[own] = 1
     return news

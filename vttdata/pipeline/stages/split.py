@@ -1,4 +1,4 @@
-"""The stage that gives every clip its split, seeing all of them at once."""
+"""The stages that see everything at once: which sources are near-duplicates, and which split each clip gets."""
 
 from __future__ import annotations
 
@@ -7,13 +7,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vttdata.pipeline.stage import Kept, Outcome, Stage
-from vttdata.records import Clip
+from vttdata.records import Clip, Source
 from vttdata.split import SplitSettings, assign_splits
+from vttdata.split.duplicates import NearDuplicate, find_near_duplicates
+
+
+@dataclass(frozen=True)
+class NearDuplicates(Stage):
+    """Finds the pairs of sources that show the same, wholly or in part."""
+
+    name = "copies"
+    output = NearDuplicate
+    whole = True
+
+    def process(self, item: tuple[Source, ...]) -> Iterator[Outcome]:
+        """Keep every pair."""
+        yield from (Kept(pair) for pair in find_near_duplicates(item))
 
 
 @dataclass(frozen=True)
 class Split(Stage):
-    """Assigns connected groups of clips to splits; sorts by clip id."""
+    """Assigns connected groups of clips to splits; sorts by clip id. `pairs` are sources that are near-duplicates."""
 
     name = "split"
     output = Clip
@@ -22,9 +36,10 @@ class Split(Stage):
 
     settings: SplitSettings
     seed: int
+    pairs: tuple[tuple[str, str], ...] = ()
 
     def process(self, item: tuple[Clip, ...]) -> Iterator[Outcome]:
         """Keep every clip, with its split."""
-        assignment = assign_splits(item, self.settings, seed=self.seed)
+        assignment = assign_splits(item, self.settings, seed=self.seed, pairs=self.pairs)
         for clip in sorted(item, key=lambda clip: clip.video_id):
             yield Kept(dataclasses.replace(clip, split=assignment.split_of[clip.video_id]))
