@@ -102,7 +102,8 @@ HASH_SCHEME = "halves-1"
 """The name of what `vttdata.media.fingerprint` computes; fingerprints of another scheme cannot be compared with it."""
 
 HASHES_PER_SECOND = 2
-"""How often a fingerprint looks at its source."""
+"""How often a fingerprint looks at its source. Of edited copies of 4-45 s, 16 % met in no sample at 1 a second, 7 % at
+2, and 2 % at 4, which takes twice the room."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -18,12 +18,12 @@ from vttdata.split.lookup import find_candidates
 from vttdata.split.samples import Samples, collect_samples
 
 EVIDENCE = 40.0
-"""What the samples of a shared stretch must say together. Unrelated real videos reached 21, and 29 where both bore the
+"""What the samples of a shared stretch must say together. Unrelated real videos reached 22, and 29 where both bore the
 same large logo. A still picture says at most 44: then all but 4 of its 128 bits must agree."""
 
 MIN_SECONDS = 5.0
-"""How much two sources must share, so that an intro of three seconds makes no copies; of sources shorter than twice
-this, a half."""
+"""How much two sources must share, so that an intro of three seconds makes no copies; where the shorter one has less
+than twice this, half of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class NearDuplicate:
 
     Attributes:
         source_a, source_b: ids, the smaller first.
-        offset_seconds: what source a shows at time t, source b shows at t * speed + offset_seconds, to a fourth of a
+        offset_seconds: what source a shows at time t, source b shows at t * speed + offset_seconds, to about half a
             second.
         speed: 1.05 where b takes 5 % longer.
         start_seconds, overlap_seconds: where in a the shared stretch starts, and how long it is.
