@@ -26,12 +26,13 @@ from vttdata.pipeline.stages.clips import Clips, Cut, Shots
 from vttdata.pipeline.stages.collect import DrawScenes, Fetch, Found, Query, Search
 from vttdata.pipeline.stages.items import Places, with_shots, with_source
 from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, ProbeSources, Screen
-from vttdata.pipeline.stages.split import Split
+from vttdata.pipeline.stages.split import NearDuplicates, Split
 from vttdata.publish.package import package
 from vttdata.recipe import BaseRecipe
 from vttdata.records import Candidate, Source, digest
 from vttdata.split import SplitSettings
 from vttdata.split.lists import read_pins
+from vttdata.split.resemblance import NearDuplicate
 from vttdata.text.captions import CaptionSettings, read_captions
 
 
@@ -58,13 +59,6 @@ class Recipe(BaseRecipe):
     captions: CaptionSettings = CaptionSettings()
     split: SplitSettings = SplitSettings()
 
-    @pydantic.field_validator("split")
-    @classmethod
-    def _ties_are_known(cls, split: SplitSettings) -> SplitSettings:
-        if "near_duplicate" in split.together:
-            raise ValueError("together cannot hold 'near_duplicate' here: this builder makes no fingerprints")
-        return split
-
 
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
@@ -81,6 +75,7 @@ def build(recipe: Recipe, run: Build) -> None:
     measured = run.stage(MeasureSources(decoder, places), screened, len(screened))
     sources = run.stage(Filter(recipe.filter), measured, len(measured))
 
+    duplicates = run.stage(NearDuplicates(), sources, may_be_empty=True)
     shots = run.stage(Shots(recipe.shots, decoder, places), sources, len(sources))
     clips = run.stage(Clips(recipe.clips), with_shots(sources, shots), len(sources))
     media = None
@@ -96,7 +91,7 @@ def build(recipe: Recipe, run: Build) -> None:
         written = raw_captions(captions_file, recipe.captions, clips, sources)
         captions = run.stage(CleanCaptions(recipe.captions), written, may_be_empty=True)
         clips = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
-    split = run.stage(_split(recipe, sources), clips)
+    split = run.stage(_split(recipe, sources, duplicates), clips)
 
     package(run, split, captions or (), sources, recipe.split, media)
 
@@ -134,11 +129,12 @@ def _candidates(recipe: Recipe, run: Build, encoder: str) -> Iterable[Candidate]
     return run.stage(DrawScenes(recipe.seed, encoder, run.media("scenes")), [collect.scenes])
 
 
-def _split(recipe: Recipe, sources: Iterable[Source]) -> Split:
+def _split(recipe: Recipe, sources: Iterable[Source], duplicates: Iterable[NearDuplicate]) -> Split:
     asked = recipe.split
+    pairs = tuple((pair.source_a, pair.source_b) for pair in duplicates)
     pins = read_pins(Path(asked.pin)) if asked.pin is not None else {}
     uploaders = {s.source_id: s.uploader for s in sources if s.uploader} if "uploader" in asked.together else {}
-    return Split(asked, recipe.seed, tuple(sorted(pins.items())), uploaders=tuple(sorted(uploaders.items())))
+    return Split(asked, recipe.seed, tuple(sorted(pins.items())), pairs, tuple(sorted(uploaders.items())))
 
 
 def _captions_file(recipe: Recipe, places: Places) -> Path | None:

@@ -8,12 +8,10 @@ ratios are 0..1. An id depends on content or on an official id, never on order, 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import hashlib
 import json
 import re
-from collections.abc import Iterator
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _DATASET_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
@@ -98,6 +96,26 @@ class Measure:
     blocky: float
 
 
+HASH_SCHEME = "halves-1"
+"""The name of what `vttdata.media.fingerprint` computes; fingerprints of another scheme cannot be compared with it."""
+
+HASHES_PER_SECOND = 2
+"""How often a fingerprint looks at its source. Of edited copies of 4-45 s, 16 % met in no sample at 1 a second, 7 % at
+2, and 2 % at 4, which takes twice the room."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What a source shows, half second by half second, for finding copies; see `vttdata.media.fingerprint`.
+
+    `hash_scheme` names how it was computed; `hashes` is base64 of 16 bytes a sample: two big-endian 64-bit words, of
+    the upper and the lower half of the picture, 0 where there is nothing to see.
+    """
+
+    hash_scheme: str
+    hashes: str
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Source:
     """An original video. `file` is relative to the listed folder (`stored="listed"`) or the build's (`"fetched"`).
@@ -122,6 +140,7 @@ class Source:
     probe: Probe | None = None
     measure: Measure | None = None
     stated_seconds: float | None = None
+    fingerprint: Fingerprint | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -226,74 +245,3 @@ def _canonical(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     raise TypeError(f"{type(value).__name__} has no canonical form")
-
-
-def row(record: Any) -> dict[str, Any]:
-    """A record as one flat table row: the fields of nested records become columns of their own."""
-    columns: dict[str, Any] = {}
-    for field in dataclasses.fields(record):
-        value = getattr(record, field.name)
-        nested = _nested(type(record), field.name)  # type: ignore[arg-type] # a class is hashable
-        if nested is None:
-            columns[field.name] = _plain(value)
-        elif value is None:
-            columns |= dict.fromkeys(f.name for f in dataclasses.fields(nested))
-        else:
-            columns |= row(value)
-    return columns
-
-
-def _plain(value: Any) -> Any:
-    if not isinstance(value, tuple):
-        return value
-    return [dataclasses.asdict(item) if dataclasses.is_dataclass(item) else item for item in value]  # type: ignore[arg-type]
-
-
-@functools.cache
-def _nested(record: Any, name: str) -> type | None:
-    options = get_args(get_type_hints(record)[name])
-    if type(None) not in options:
-        return None
-    return next((option for option in options if isinstance(option, type) and dataclasses.is_dataclass(option)), None)
-
-
-def arrow_schema(record: type) -> Any:
-    """The Arrow schema of `row(record)`: int64, float64, string and bool columns, and lists of structs for spans."""
-    import pyarrow as pa
-
-    return pa.schema(list(_arrow_fields(record)))
-
-
-def features(record: type) -> Any:
-    """The HuggingFace `Features` of a table of these records, columns as in `row`."""
-    import datasets
-
-    return datasets.Features.from_arrow_schema(arrow_schema(record))
-
-
-def _arrow_fields(record: type) -> Iterator[Any]:
-    import pyarrow as pa
-
-    hints = get_type_hints(record)
-    for field in dataclasses.fields(record):
-        nested = _nested(record, field.name)
-        if nested is None:
-            yield pa.field(field.name, _arrow_type(hints[field.name]))
-        else:
-            yield from _arrow_fields(nested)
-
-
-def _arrow_type(hint: Any) -> Any:
-    import pyarrow as pa
-
-    plain = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    if hint in plain:
-        return plain[hint]
-    if dataclasses.is_dataclass(hint):
-        return pa.struct(list(_arrow_fields(hint)))  # type: ignore[arg-type]
-    options = [option for option in get_args(hint) if option not in (type(None), Ellipsis)]
-    if get_origin(hint) is tuple:
-        return pa.list_(_arrow_type(options[0]))
-    if get_origin(hint) is Literal:
-        return pa.string()
-    return _arrow_type(options[0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
 from hypothesis import given
@@ -12,16 +11,11 @@ from hypothesis import strategies as st
 
 from tests.split import official
 from vttdata.records import Caption, Clip
-from vttdata.split import Resemblance, SplitSettings, assign_splits, audit
+from vttdata.split import NearDuplicate, Resemblance, SplitSettings, assign_splits, audit
 
 
-@dataclass(frozen=True)
-class Near:
-    one: str
-    other: str
-    distance: float = 0.1
-    offset: float = 0.0
-    overlap: float = 5.0
+def alike(one: str, other: str, similarity: float = 1.5) -> NearDuplicate:
+    return NearDuplicate(*sorted((one, other)), 0.0, 1.0, 0.0, 5.0, False, 0.1, similarity)
 
 
 def clip(video_id: str, source: str, start: float, end: float, split: str) -> Clip:
@@ -47,11 +41,11 @@ def test_all_counts_are_those_of_comparing_every_pair(rows, texts, pairs) -> Non
         clip(f"v{n}", source, start, start + length, split) for n, (source, start, length, split) in enumerate(rows)
     ]
     captions = [Caption(f"v{n}", place, text) for place, (n, text) in enumerate(texts)]
-    found = audit(clips, captions, Resemblance([Near(*pair) for pair in pairs]))
+    found = audit(clips, captions, Resemblance([alike(*pair) for pair in pairs]))
 
     leaks: dict[str, set[str]] = {"source": set(), "overlap": set(), "near_duplicate": set(), "caption": set()}
     within, across, near, sources = 0, 0, set(), set()
-    alike = {frozenset(pair) for pair in pairs if pair[0] != pair[1]}
+    copies = {frozenset(pair) for pair in pairs if pair[0] != pair[1]}
     for one, other in itertools.combinations(clips, 2):
         both, same = {one.video_id, other.video_id}, one.source_id == other.source_id
         meet = same and max(one.start, other.start) < min(one.end, other.end)
@@ -64,7 +58,7 @@ def test_all_counts_are_those_of_comparing_every_pair(rows, texts, pairs) -> Non
         if same:
             leaks["source"] |= both
             sources.add(one.source_id)
-        if {one.source_id, other.source_id} in alike:
+        if {one.source_id, other.source_id} in copies:
             leaks["near_duplicate"] |= both
             near.add(frozenset({one.source_id, other.source_id}))
     assert {kind: leak["clips"] for kind, leak in found.leaks.items() if kind != "caption"} == {
@@ -93,7 +87,7 @@ def test_what_assign_splits_divides_has_no_leak(rows, pairs, seed) -> None:  # t
     wanted = SplitSettings(together=("source", "near_duplicate"))
     split_of = assign_splits(clips, wanted, seed=seed, pairs=pairs).split_of
     divided = [clip(c.video_id, c.source_id, c.start, c.end, split_of[c.video_id]) for c in clips]
-    assert audit(divided, (), Resemblance([Near(*pair) for pair in pairs])).ok
+    assert audit(divided, (), Resemblance([alike(*pair) for pair in pairs])).ok
 
 
 def test_the_official_msrvtt_split_as_counted_without_this_code(shared: Path) -> None:
@@ -123,7 +117,7 @@ def test_the_worst_examples_come_first_with_their_ids() -> None:
         clip("v4", "b", 2, 20, "test"),
         clip("v5", "b", 18, 30, "test"),
     ]
-    found = audit(clips, (), Resemblance([Near("a", "b", 0.2)])).examples
+    found = audit(clips, (), Resemblance([alike("a", "b")])).examples
     assert [(e["seconds"], e["source_id"]) for e in found["overlap"]] == [(8.0, "b"), (1.0, "a")]
     assert found["overlap"][0]["clips"] == [{"video_id": "v3", "split": "train"}, {"video_id": "v4", "split": "test"}]
     assert found["source"][0]["video_ids"] == {"test": ["v2"], "train": ["v1"]}
@@ -139,14 +133,16 @@ def test_a_clip_in_two_splits_leaks_its_source_its_time_and_its_captions() -> No
 
 def test_the_closest_pair_is_told_even_where_nothing_leaks() -> None:
     clips = [clip("v1", "a", 0, 1, "train"), clip("v2", "b", 0, 1, "test")]
-    found = audit(clips, (), Resemblance([], Near("a", "b", 0.37)))
+    found = audit(clips, (), Resemblance([], alike("a", "b", 0.37)))
     assert found.ok
     assert found.closest == {
         "sources": ["a", "b"],
         "splits": [["train"], ["test"]],
-        "distance": 0.37,
-        "offset": 0.0,
-        "overlap": 5.0,
+        "similarity": 0.37,
+        "distance": 0.1,
+        "offset_seconds": 0.0,
+        "overlap_seconds": 5.0,
+        "mirrored": False,
     }
     assert "near_duplicate" not in audit(clips).leaks
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,12 +30,13 @@ _PLANAR_LUMA = re.compile(r"(?:yuvj?a?4\d\dp|gray)(?:(9|10|12|14|16)le)?|nv12|nv
 _TO_LIMITED = np.rint(np.arange(256) * (219 / 255) + 16).astype(np.uint8)
 
 
-def measure(path: Path, *, threads: int = 1) -> Measure:
+def measure(path: Path, *, threads: int = 1, watch: Callable[[float, Any], None] | None = None) -> Measure:
     """Decode every frame of a video and measure it.
 
     Args:
         path: a local file.
         threads: decoder threads; 1 costs least CPU in all, 0 lets the decoder choose.
+        watch: is shown each picture (`av.VideoFrame`) with its time in seconds, for what else one decode can serve.
 
     Returns:
         A `Measure`: `seconds` is the end of the last frame, counted from time zero. `dark` is the share of the time
@@ -55,6 +57,8 @@ def measure(path: Path, *, threads: int = 1) -> Measure:
             if held:
                 scores.add(held, until=frame.time)
             timing.add(frame)
+            if watch:
+                watch(frame.time, frame.picture)
             corrupt += frame.picture.is_corrupt
             held = frame
         _check(video, timing.frames, corrupt)

@@ -62,7 +62,11 @@ class Detection:
 
 
 def detect_shots(
-    path: Path, settings: ShotSettings = ShotSettings(), *, source_id: str = "", threads: int = 1
+    path: Path,
+    settings: ShotSettings = ShotSettings(),
+    *,
+    source_id: str = "",
+    threads: int = 1,
 ) -> Detection:
     """Find the shots of a video file.
 

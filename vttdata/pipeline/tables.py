@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 from vttdata.pipeline.engine import Table
 from vttdata.pipeline.journal import write_json
 from vttdata.pipeline.stage import Failed, Kept, Rejected
-from vttdata.records import arrow_schema, digest, row
+from vttdata.records import digest
+from vttdata.schema import arrow_schema, row
 
 _ROWS_AT_A_TIME = 4096
 

@@ -6,7 +6,8 @@ What a leak is, is said in `vttdata.split.audit`.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pyarrow.parquet as pq
 
 from vttdata.errors import VttdataError
 from vttdata.publish.front_matter import read_layout
+from vttdata.records import HASH_SCHEME, Fingerprint
 from vttdata.split import Audit, Resemblance
 from vttdata.split.entries import Entries, Integers, entries_of_table
 from vttdata.split.leaks import audit_entries
@@ -27,40 +29,63 @@ _COLUMNS = ("video_id", "source_id", "start", "end")
 _ROWS_AT_A_TIME = 10_000
 
 
-def audit_dataset(dataset: Path, splits: Mapping[str, Path] | None = None, near: Resemblance | None = None) -> Audit:
+def audit_dataset(dataset: Path, splits: Mapping[str, Path] | None = None) -> Audit:
     """Judge the splits of a dataset folder, or others of its clips.
 
     Args:
-        dataset: a folder of our layout.
+        dataset: a folder of our layout; near-duplicates are judged where its ``sources`` have fingerprints.
         splits: name -> file of ids (see `read_ids`), in the place of the dataset's own splits; clips in none of them
             are left out.
-        near: near-duplicate sources, where they are known.
 
     Raises:
         VttdataError: when the folder is no dataset, or a list cannot be read or names clips that are not in it.
     """
-    return audit_files(read_layout(dataset).files["clips"], splits, near)
+    return audit_files(read_layout(dataset).files, splits)
 
 
-def audit_files(
-    files: Mapping[str, Sequence[Path]], splits: Mapping[str, Path] | None = None, near: Resemblance | None = None
-) -> Audit:
-    """Judge the Parquet files of `clips`: split -> files; else as `audit_dataset`."""
+def audit_files(files: Mapping[str, Mapping[str, Sequence[Path]]], splits: Mapping[str, Path] | None = None) -> Audit:
+    """Judge Parquet files: configuration -> split -> files; else as `audit_dataset`."""
+    clips = files["clips"]
     tables, numbers = [], []
-    for number, own in enumerate(files.values()):
+    for number, own in enumerate(clips.values()):
         for path in own:
-            with _opened(path) as file:
+            with _opened(path, *_COLUMNS, "captions") as file:
                 tables.append(file.read(columns=list(_COLUMNS)))
                 numbers.append(np.full(tables[-1].num_rows, number))
-    table, names, chosen = pa.concat_tables(tables), list(files), np.arange(sum(map(len, numbers)))
+    table, names, chosen = pa.concat_tables(tables), list(clips), np.arange(sum(map(len, numbers)))
     if splits is not None:
         rows = [_rows(table.column("video_id"), read_ids(file), file) for file in splits.values()]
         numbers = [np.full(len(own), number) for number, own in enumerate(rows)]
         names, chosen = list(splits), np.concatenate(rows)
     split = np.concatenate(numbers)
     entries = entries_of_table(table if splits is None else table.take(pa.array(chosen)), split, names)
-    paths = [path for own in files.values() for path in own]
-    return audit_entries(entries, _captions(paths, entries, chosen, table.num_rows), near)
+    captions = _captions(list(chain(*clips.values())), entries, chosen, table.num_rows)
+    return audit_entries(entries, captions, _resemblance(list(chain(*files.get("sources", {}).values())), entries))
+
+
+def _resemblance(sources: Sequence[Path], entries: Entries) -> Resemblance | None:
+    """What the published fingerprints of the entries' sources say; None where there are none."""
+    from vttdata.split.duplicates import match_sources
+
+    there = entries.presence()
+    sides = {name: tuple(there[place]) for place, name in enumerate(entries.source_ids.to_pylist())}
+    matches = match_sources(_fingerprints(sources, sides))
+    return matches.resemblance(sides) if len(matches.samples.ids) else None
+
+
+def _fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Iterator[tuple[str, Fingerprint]]:
+    """Each wanted source's fingerprint, once; those of another scheme cannot be compared."""
+    seen: set[str] = set()
+    for path in sources:
+        with _opened(path, "source_id") as file:
+            if not {"hash_scheme", "hashes"} <= set(file.schema_arrow.names):
+                continue
+            for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=["source_id", "hash_scheme", "hashes"]):
+                for row in batch.to_pylist():
+                    name = row["source_id"]
+                    if row["hash_scheme"] == HASH_SCHEME and row["hashes"] and name in wanted and name not in seen:
+                        seen.add(name)
+                        yield name, Fingerprint(row["hash_scheme"], row["hashes"])
 
 
 def _rows(known: Any, ids: Sequence[str], file: Path) -> Integers:
@@ -97,7 +122,7 @@ def _captions(paths: Sequence[Path], entries: Entries, chosen: Integers, rows: i
 
 def _lists(path: Path) -> Iterator[tuple[int, Integers, Any]]:
     """Piece by piece the number of clips, and of each caption its clip's place in the piece and its text."""
-    with _opened(path) as file:
+    with _opened(path, "captions") as file:
         for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=["captions"]):
             lists = batch.column(0)
             texts = lists.flatten()
@@ -106,11 +131,11 @@ def _lists(path: Path) -> Iterator[tuple[int, Integers, Any]]:
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(path: Path, *needed: str) -> Iterator[Any]:
     """A Parquet file with the columns that are needed."""
     try:
         with pq.ParquetFile(path) as file:
-            missing = sorted({*_COLUMNS, "captions"} - set(file.schema_arrow.names))
+            missing = sorted(set(needed) - set(file.schema_arrow.names))
             if missing:
                 raise VttdataError(f"{path}: has no column '{missing[0]}', without which clips cannot be audited.")
             yield file

@@ -95,6 +95,8 @@ SOURCES = (
     Column("frozen", "float64", "share of frames that repeat the one before, 0..1"),
     Column("blur", "float64", "how blurred it is, 0 best, 1 worst"),
     Column("blocky", "float64", "how visible compression blocks are, 0 best, 1 worst"),
+    Column("hash_scheme", "string", "how its fingerprint was computed; null without one"),
+    Column("hashes", "string", "its fingerprint for finding copies: base64 of 16 bytes for every half second"),
     Column("clips", "int64", "number of its clips in this split"),
 )
 
@@ -168,6 +170,7 @@ def source_row(source: Source, clips: int, categories: Mapping[str, int]) -> dic
         row |= {"sha256": None, "bytes": None}
     row |= {name: getattr(source.probe, name, None) for name in probed}
     row |= {name: getattr(source.measure, name, None) for name in measured}
+    row |= {name: getattr(source.fingerprint, name, None) for name in ("hash_scheme", "hashes")}
     file = source.file if source.stored == "listed" else None
     if file is not None and (PurePosixPath(file).is_absolute() or ".." in PurePosixPath(file).parts):
         file = PurePosixPath(file).name  # where it lies on the builder's machine is nobody's business

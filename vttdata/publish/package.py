@@ -16,7 +16,7 @@ from vttdata.publish.given import Given
 from vttdata.records import Caption, Clip, Source
 from vttdata.report.attrition import attrition_rows
 from vttdata.report.audit import leak_sentence
-from vttdata.split import Audit, Resemblance, SplitSettings
+from vttdata.split import Audit, SplitSettings
 
 _EXAMPLES = 3
 
@@ -29,7 +29,6 @@ def package(
     split: SplitSettings | None,
     media: Path | None,
     *,
-    near: Resemblance | None = None,
     given: Given | None = None,
     findings: Iterable[Finding] = (),
     paper: Mapping[Figure, PaperFigure] | None = None,
@@ -44,7 +43,6 @@ def package(
         sources: at least those of the clips.
         split: what was asked of the splits, or None where they were given.
         media: the folder of the clips' files, or None when the clips have none.
-        near: near-duplicate sources, where they are known.
         given: what official files decide; see `Given`.
         findings: what is odd in official files.
         paper: what the benchmark's paper states.
@@ -76,8 +74,8 @@ def package(
     wanted = {clip.video_id for clip in clips}
     kept = (caption for caption in captions if caption.video_id in wanted)
 
-    def judge(files: Mapping[str, Sequence[Path]]) -> Audit:
-        found = audit_files(files, near=near)
+    def judge(files: Mapping[str, Mapping[str, Sequence[Path]]]) -> Audit:
+        found = audit_files(files)
         run.audit = found.as_json()
         if not found.ok and recipe.allow_leaks is None:
             raise LeakError(

@@ -9,6 +9,7 @@ _UNITS = {
     "scenes": "recipe, files",
     "search": "queries, videos",
     "found": "videos",
+    "copies": "sources, pairs",
     "shots": "sources, shots",
     "clips": "sources, clips",
     "cut": "clips",

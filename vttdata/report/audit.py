@@ -48,7 +48,7 @@ def notes(audit: Audit) -> list[str]:
         first, second = (" and ".join(splits) for splits in audit.closest["splits"])
         lines.append(
             f"The closest sources of different splits, {one} ({first}) and {other} ({second}), "
-            f"are at distance {audit.closest['distance']:.4g}."
+            f"reach {audit.closest['similarity']:.0%} of what makes near-duplicates."
         )
     return lines
 
@@ -98,7 +98,9 @@ def _overlap(example: Mapping[str, Any]) -> str:
 def _near_duplicate(example: Mapping[str, Any]) -> str:
     named = zip(example["sources"], example["splits"], strict=True)
     one, other = (f"{source} ({', '.join(splits)})" for source, splits in named)
-    return _plain(f"distance {example['distance']:.4g} over {example['overlap']:.1f} s: {one} and {other}")
+    return _plain(
+        f"{example['overlap_seconds']:.1f} s alike, similarity {example['similarity']:.2f}: {one} and {other}"
+    )
 
 
 def _caption(example: Mapping[str, Any]) -> str:

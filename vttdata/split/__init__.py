@@ -1,7 +1,17 @@
 """Splits that do not leak: clips that belong together form groups, and no group crosses a split; and an audit."""
 
 from vttdata.split.assign import Assignment, SplitSettings, assign_splits
-from vttdata.split.audit import Audit, Resemblance, audit
+from vttdata.split.audit import Audit, audit
 from vttdata.split.groups import group_clips
+from vttdata.split.resemblance import NearDuplicate, Resemblance
 
-__all__ = ["Assignment", "Audit", "Resemblance", "SplitSettings", "assign_splits", "audit", "group_clips"]
+__all__ = [
+    "Assignment",
+    "Audit",
+    "NearDuplicate",
+    "Resemblance",
+    "SplitSettings",
+    "assign_splits",
+    "audit",
+    "group_clips",
+]

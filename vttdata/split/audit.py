@@ -6,45 +6,15 @@ It counts what it is given: it does not look for near-duplicates, and it reads n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from vttdata.records import Caption, Clip
+from vttdata.split.resemblance import Resemblance
 
 FAILING = ("source", "overlap", "near_duplicate")
 """The leaks for which an audit fails; captions found in several splits are reported only."""
-
-
-class NearDuplicate(Protocol):
-    """Two sources that resemble each other: their ids, where the other begins in the one, for how long they run alike.
-
-    `offset` and `overlap` are seconds; `distance` is 0 for equal pictures.
-    """
-
-    @property
-    def one(self) -> str: ...  # noqa: D102
-    @property
-    def other(self) -> str: ...  # noqa: D102
-    @property
-    def offset(self) -> float: ...  # noqa: D102
-    @property
-    def overlap(self) -> float: ...  # noqa: D102
-    @property
-    def distance(self) -> float: ...  # noqa: D102
-
-
-@dataclass(frozen=True, slots=True)
-class Resemblance:
-    """What is known of near-duplicates.
-
-    Fields:
-        pairs: all pairs of sources that are near-duplicates, each once in either order.
-        closest: the most similar pair of sources in different splits, near-duplicates or not; None when unknown.
-    """
-
-    pairs: Sequence[NearDuplicate]
-    closest: NearDuplicate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +64,7 @@ def audit(clips: Iterable[Clip], captions: Iterable[Caption] = (), near: Resembl
     Args:
         clips: with their splits; a clip given twice with two splits stands in both.
         captions: about these clips and others, which are left out.
-        near: near-duplicate sources, where they are known.
+        near: what is known of sources that look alike, such as `Matches.resemblance` in `vttdata.split.duplicates`.
     """
     from vttdata.split.entries import entries_of_clips
     from vttdata.split.leaks import audit_entries

@@ -12,12 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from vttdata.split.audit import Audit, NearDuplicate, Resemblance
+from vttdata.split.audit import Audit
 from vttdata.split.entries import Entries, Flags, Integers
 from vttdata.split.overlaps import has_span, overlapping, worst_overlaps
+from vttdata.split.resemblance import NearDuplicate, Resemblance
 from vttdata.split.verbatim import Batches, repeats
 
 _EXAMPLES = 10
+_TOLD = ("similarity", "distance", "offset_seconds", "overlap_seconds", "mirrored")
 
 
 def audit_entries(entries: Entries, captions: Batches, near: Resemblance | None = None) -> Audit:
@@ -88,7 +90,7 @@ def _near_duplicate(
     entries: Entries, there: Flags, pairs: Sequence[NearDuplicate]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Near-duplicate sources that feed different splits; the worst are the most alike."""
-    numbers = _numbers(entries, [name for pair in pairs for name in (pair.one, pair.other)]).reshape(-1, 2)
+    numbers = _numbers(entries, [name for pair in pairs for name in (pair.source_a, pair.source_b)]).reshape(-1, 2)
     known = (numbers >= 0).all(axis=1) & (numbers[:, 0] != numbers[:, 1])
     one, other = numbers[known].T
     beside = np.zeros_like(there)
@@ -97,19 +99,19 @@ def _near_duplicate(
     leaking = beside[entries.source].sum(axis=1) > beside[entries.source, entries.split]
     across = np.flatnonzero(known)[(there[one] | there[other]).sum(axis=1) > 1]
     distinct = {tuple(sorted(numbers[place])): place for place in across[::-1].tolist()}
-    worst = sorted((pairs[place] for place in distinct.values()), key=lambda p: (p.distance, *sorted((p.one, p.other))))
+    worst = sorted((pairs[place] for place in distinct.values()), key=lambda p: (-p.similarity, p.source_a, p.source_b))
     examples = [example for pair in worst[:_EXAMPLES] if (example := _pair(pair, entries, there))]
     return {"pairs": len(distinct), "clips": entries.per_split(leaking)}, examples
 
 
 def _pair(pair: NearDuplicate, entries: Entries, there: Flags) -> dict[str, Any] | None:
     """A pair of sources for people; None when one has no clips here."""
-    numbers = _numbers(entries, [pair.one, pair.other])
+    numbers = _numbers(entries, [pair.source_a, pair.source_b])
     if (numbers < 0).any():
         return None
     splits = [[split for split, fed in zip(entries.splits, there[number], strict=True) if fed] for number in numbers]
-    told = {name: round(float(getattr(pair, name)), 6) for name in ("distance", "offset", "overlap")}
-    return {"sources": [pair.one, pair.other], "splits": splits, **told}
+    told = {name: getattr(pair, name) for name in _TOLD}
+    return {"sources": [pair.source_a, pair.source_b], "splits": splits, **told}
 
 
 def _numbers(entries: Entries, source_ids: Sequence[str]) -> Integers:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vttdata.media.filter import REASONS, FilterSettings, judge, screen
+from vttdata.media.fingerprint import Fingerprinter
 from vttdata.media.measure import measure
 from vttdata.media.probe import PROBING_SECONDS, decoding_limit, probe
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
@@ -81,9 +82,10 @@ class Screen(Stage):
 
 @dataclass(frozen=True)
 class MeasureSources(Stage):
-    """Decodes every frame once: frame count, true duration, quality scores."""
+    """Decodes every frame once: frame count, true duration, quality scores, fingerprint."""
 
     name = "measure"
+    version = 2
     output = Source
     part_size = 4
 
@@ -99,8 +101,11 @@ class MeasureSources(Stage):
         return decoding_limit(item.probe, item.bytes)
 
     def process(self, item: Source) -> Iterator[Outcome]:
-        """Keep the source with its measure."""
-        yield Kept(dataclasses.replace(item, measure=measure(self.places.of(item))))
+        """Keep the source with its measure and its fingerprint."""
+        fingerprinter = Fingerprinter()
+        measured = measure(self.places.of(item), watch=fingerprinter.add)
+        fingerprint = fingerprinter.finish(measured.seconds)
+        yield Kept(dataclasses.replace(item, measure=measured, fingerprint=fingerprint))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The stage that gives every clip its split, seeing all of them at once."""
+"""The stages that see everything at once: which sources are near-duplicates, and which split each clip gets."""
 
 from __future__ import annotations
 
@@ -7,8 +7,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
-from vttdata.records import Clip
+from vttdata.records import Clip, Source
 from vttdata.split import SplitSettings, assign_splits
+from vttdata.split.duplicates import find_near_duplicates
+from vttdata.split.resemblance import NearDuplicate
+
+
+@dataclass(frozen=True)
+class NearDuplicates(Stage):
+    """Finds the pairs of sources that show the same, wholly or in part."""
+
+    name = "copies"
+    output = NearDuplicate
+    whole = True
+
+    def process(self, item: tuple[Source, ...]) -> Iterator[Outcome]:
+        """Keep every pair."""
+        yield from (Kept(pair) for pair in find_near_duplicates(item))
 
 
 @dataclass(frozen=True)

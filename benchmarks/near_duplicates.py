@@ -1,0 +1,261 @@
+"""How well and how fast near-duplicates are found: on families of real copies, on planted ones, and at scale.
+
+``python benchmarks/near_duplicates.py families VIDEOS`` compares all files below a folder; two files are true copies if
+their names agree up to the first ``-`` or ``.``. ``planted VIDEOS`` makes edited copies of
+each file and looks for them. ``scale`` draws fingerprints for 10,000 to 700,000 sources and finds the planted copies.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import itertools
+import os
+import random
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vttdata.errors import MediaError
+from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.fingerprint import fingerprint
+from vttdata.records import HASH_SCHEME, HASHES_PER_SECOND, Fingerprint
+from vttdata.split.duplicates import Matches, match_sources
+from vttdata.split.resemblance import NearDuplicate
+
+CAPTION = (
+    "drawbox=x=iw*0.1:y=ih*0.82:w=iw*0.8:h=ih*0.12:color=black@0.7:t=fill,"
+    "drawbox=x=iw*0.14:y=ih*0.85:w=iw*0.3:h=ih*0.06:color=white:t=fill,"
+    "drawbox=x=iw*0.5:y=ih*0.85:w=iw*0.25:h=ih*0.06:color=white:t=fill"
+)
+SMALL_LOGO = "drawbox=x=iw*0.85:y=ih*0.04:w=iw*0.1:h=ih*0.1:color=white:t=fill"
+EDITS = {
+    "codec (MPEG-4)": ["scale=320:-2", "-c:v", "mpeg4", "-q:v", "12"],
+    "re-encoded (CRF 36)": ["scale=320:-2", "-crf", "36"],
+    "scaled to 160x120": ["scale=160:120"],
+    "grey": ["scale=320:-2,hue=s=0"],
+    "sepia": ["scale=320:-2,colorchannelmixer=.393:.769:.189:0:.349:.686:.168:0:.272:.534:.131"],
+    "contrast, brightness": ["scale=320:-2,eq=brightness=0.1:contrast=1.3:gamma=1.2"],
+    "letterboxed": ["scale=320:-2,pad=iw:ih*4/3:0:(oh-ih)/2"],
+    "pillarboxed": ["scale=320:-2,pad=iw*4/3:ih:(ow-iw)/2:0"],
+    "12 frames a second": ["scale=320:-2,fps=12"],
+    "small logo": [f"scale=320:-2,{SMALL_LOGO}"],
+    "large logo (12 %)": ["scale=320:-2,drawbox=x=iw*0.5:y=ih*0.1:w=iw*0.4:h=ih*0.3:color=yellow:t=fill"],
+    "caption overlaid": [f"scale=320:-2,{CAPTION}"],
+    "head of 1.3 s trimmed": ["scale=320:-2,trim=start=1.3,setpts=PTS-STARTPTS"],
+    "cropped 5 %": ["crop=iw*0.95:ih*0.95,scale=320:-2"],
+    "cropped 10 %": ["crop=iw*0.9:ih*0.9,scale=320:-2"],
+    "mirrored": ["scale=320:-2,hflip"],
+    "sped up 5 %": ["scale=320:-2,setpts=PTS/1.05"],
+    "sped up 25 %": ["scale=320:-2,setpts=PTS/1.25"],
+    "all: crop, trim, logo, ...": [
+        f"crop=iw*0.95:ih*0.95,scale=256:-2,fps=20,trim=start=0.7,setpts=PTS-STARTPTS,{SMALL_LOGO},eq=contrast=1.15",
+        "-crf",
+        "33",
+    ],
+}
+"""Video filter and encoder options of each edited copy; x264 at CRF 28 unless it says otherwise."""
+
+FAMILY = re.compile(r"[-.]")
+KINDS = {
+    "codec": r"\.\d\.",
+    "size": r"-hd-.*-sd-|-longer-.*-sd-",
+    "grey": "grey",
+    "sepia": "sepia",
+    "small logo": "small-logo",
+    "large logo": "large-logo",
+    "trim": r"-(19|20)-|longer",
+}
+"""What the names of two files of one family tell of how they differ."""
+
+
+def main() -> None:
+    """Run one part."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts = parser.add_subparsers(dest="part", required=True)
+    for name in ("families", "planted"):
+        part = parts.add_parser(name)
+        part.add_argument("folder", type=Path, help="a folder of videos")
+        part.add_argument("--skip", default="broken", help="leave out folders of this name")
+    part = parts.add_parser("scale")
+    part.add_argument("sources", type=int, nargs="*", default=[10_000, 30_000, 100_000], help="how many sources")
+    arguments = parser.parse_args()
+    if arguments.part == "scale":
+        for number in arguments.sources:
+            scale(number)
+        return
+    files = [path for path in sorted(arguments.folder.rglob("*.*")) if arguments.skip not in path.parts]
+    families(files) if arguments.part == "families" else planted(files)
+
+
+def prints_of(files: list[Path]) -> dict[str, Fingerprint]:
+    """Fingerprints by file name; what cannot be read is named and left out."""
+    found = {}
+    for path in files:
+        try:
+            found[path.name] = fingerprint(path)
+        except MediaError as error:
+            print(f"{path.name} is left out: {error}")
+    return found
+
+
+def families(files: list[Path]) -> None:
+    """All pairs of the files: recall of each family by kind of file, and everything found between families."""
+    matches = match_sources(prints_of(files).items())
+    names = matches.samples.ids
+    family = {name: FAMILY.split(name)[0] for name in names}
+    found = {(pair.source_a, pair.source_b): pair for pair in matches.duplicates()}
+    true = {pair for pair in itertools.combinations(names, 2) if family[pair[0]] == family[pair[1]]}
+    print(f"{len(names)} files, {len(names) * (len(names) - 1) // 2} pairs, {len(true)} of one family")
+    print(f"found {len(found)}: {len(true & found.keys())} true (recall {len(true & found.keys()) / len(true):.3f})")
+    print(f"false: {sorted(found.keys() - true) or 'none'}; missed: {sorted(true - found.keys()) or 'none'}")
+    for kind, pattern in KINDS.items():
+        own = [pair for pair in sorted(true) if re.search(pattern, " ".join(pair))]
+        if own:
+            similar = [found[pair].similarity if pair in found else 0.0 for pair in own]
+            print(f"  {kind:<12}{sum(map(bool, similar)):>4}/{len(own)}   weakest {min(similar):.2f}")
+    print(f"closest pair of different families: {_in_words(matches.closest(family))}")
+
+
+def planted(files: list[Path]) -> None:
+    """Copies of every file of at least four seconds, each edit in the other split than its original."""
+    originals = {
+        name: prints
+        for name, prints in prints_of(files).items()
+        if len(prints.hashes) >= 4 * HASHES_PER_SECOND * 64 / 3
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        copies = {}
+        for path in files:
+            if path.name in originals:
+                make_copies(path, Path(folder))
+        for path in sorted(Path(folder).iterdir()):
+            copies[path.name] = fingerprint(path)
+    matches = match_sources([*originals.items(), *copies.items()])
+    found = {frozenset((pair.source_a, pair.source_b)): pair for pair in matches.duplicates()}
+    print(f"{len(originals)} originals; found of each edit:")
+    for number, edit in enumerate(EDITS):
+        pairs = [found.get(frozenset((name, f"{name}.{number:02}.mp4"))) for name in originals]
+        missed = [name for name, pair in zip(originals, pairs, strict=True) if pair is None]
+        distance = np.mean([pair.distance for pair in pairs if pair]) if any(pairs) else np.nan
+        print(f"  {edit:<28}{len(pairs) - len(missed):>4}/{len(pairs)}   distance {distance:.2f}   {missed or ''}")
+
+
+def make_copies(path: Path, folder: Path) -> None:
+    """Write every edited copy of one video in one decode."""
+    command = [ffmpeg_path(), "-v", "error", "-y", "-i", str(path)]
+    for number, (graph, *options) in enumerate(EDITS.values()):
+        codec = [] if "-c:v" in options else ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p"]
+        quality = [] if "-crf" in options or "-q:v" in options else ["-crf", "28"]
+        target = folder / f"{path.name}.{number:02}.mp4"
+        command += ["-map", "0:v:0", "-an", "-vf", graph, *codec, *quality, *options, str(target)]
+    subprocess.run(command, check=True)
+
+
+def _in_words(pair: NearDuplicate | None) -> str:
+    if pair is None:
+        return "no two pictures look alike"
+    return (
+        f"{pair.source_a} and {pair.source_b}, similarity {pair.similarity:.2f} (copies: 1), {pair.distance:.2f} apart"
+    )
+
+
+def scale(number: int) -> None:
+    """Time, memory, precision and recall for drawn fingerprints, in a process whose peak is its own."""
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    sources, true = drawn_sources(number)
+    samples = sum(len(prints.hashes) for _, prints in sources) * 3 // 64
+    before = _peak()
+    start, busy = time.perf_counter(), time.process_time()
+    matches: Matches = match_sources(sources)
+    found = {(pair.source_a, pair.source_b) for pair in matches.duplicates()}
+    seconds, busy = time.perf_counter() - start, time.process_time() - busy
+    right = len(found & true)
+    side = {name: int(name[1:]) % 2 for name in matches.samples.ids}
+    start = time.perf_counter()
+    matches.closest(side)
+    print(
+        f"{number:>8} sources {samples:>9} samples: {seconds:6.1f} s ({busy:.1f} CPU s), peak {_peak():5.0f} MiB "
+        f"(drawing them: {before:.0f}), {len(found)} pairs, precision {right / max(len(found), 1):.4f}, "
+        f"recall {right / max(len(true), 1):.4f}; closest {time.perf_counter() - start:.1f} s"
+    )
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def drawn_sources(number: int) -> tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]]:
+    """Fingerprints of `number` sources of 10-30 s, of which 2 % are copies of others, and the pairs that are copies.
+
+    Between cuts (every 2-8 s) a source changes by 6, 12 or 25 % of the bits from sample to sample, or (3 %) not at
+    all; 5 % begin with one of 20 intros of 3 s and 5 % with 1 s of black. A copy has 2-20 % of its bits changed, is
+    trimmed by up to 30 % at either end, and half of them lie between the original's samples in time.
+    """
+    rng = np.random.default_rng(number)
+    intros = rng.integers(1, 2**64, (20, 3 * HASHES_PER_SECOND, 2), np.uint64)
+    sources: list[tuple[str, Fingerprint]] = []
+    true = set()
+    originals: list[NDArray[np.uint64]] = []
+    copies = number // 50
+    for index in range(number):
+        if index < number - copies:
+            words = _drawn(rng, intros)
+            if index < copies:
+                originals.append(words)
+        else:
+            words = _copied(rng, originals[index - (number - copies)])
+            true.add((f"s{index - (number - copies):07}", f"s{index:07}"))
+        sources.append(
+            (f"s{index:07}", Fingerprint(HASH_SCHEME, base64.b64encode(words.astype(">u8").tobytes()).decode()))
+        )
+    random.Random(number).shuffle(sources)
+    return sources, true
+
+
+def _drawn(rng: np.random.Generator, intros: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    length = int(rng.integers(10 * HASHES_PER_SECOND, 30 * HASHES_PER_SECOND + 1))
+    kind = rng.random(3)
+    motion = int(rng.integers(2, 5)) if kind[0] > 0.03 else 64
+    steps = np.bitwise_and.reduce(rng.integers(0, 2**64, (min(motion, 8), length, 2), np.uint64), 0)
+    steps = steps if motion < 64 else np.zeros_like(steps)
+    cuts = (
+        np.cumsum(rng.integers(2 * HASHES_PER_SECOND, 8 * HASHES_PER_SECOND, length // 4))
+        if motion < 64
+        else np.empty(0, np.int64)
+    )
+    for cut in [0, *cuts[cuts < length]]:
+        steps[cut] = rng.integers(1, 2**64, 2, np.uint64)
+    words = np.bitwise_xor.accumulate(steps, 0)
+    if kind[1] < 0.05:
+        words[: 3 * HASHES_PER_SECOND] = intros[rng.integers(len(intros))]
+    elif kind[1] < 0.1:
+        words[:HASHES_PER_SECOND] = 0
+    return words
+
+
+def _copied(rng: np.random.Generator, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    first, last = (int(share * len(words)) for share in (rng.uniform(0, 0.3), rng.uniform(0.7, 1)))
+    copy = words[first:last]
+    if rng.random() < 0.5:  # half a sample later: of the bits that change, half have changed
+        after = np.roll(copy, -1, 0)
+        copy = copy ^ ((copy ^ after) & rng.integers(0, 2**64, copy.shape, np.uint64))
+    bits = rng.random((len(copy), 2, 64)) < rng.uniform(0.02, 0.2)
+    noise = np.packbits(bits, axis=-1).view(np.uint64)[..., 0]
+    return np.where(copy != 0, copy ^ noise, 0)
+
+
+if __name__ == "__main__":
+    main()
