@@ -44,7 +44,7 @@ class SplitSettings:
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     ratios: dict[str, Ratio] = field(default_factory=_msrvtt_ratios)
-    together: tuple[Tie, ...] = ("source",)
+    together: tuple[Tie, ...] = ("source", "near_duplicate")
     stratify: Literal["category"] | None = "category"
     pin: str | None = None
 
