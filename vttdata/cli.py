@@ -77,9 +77,11 @@ def _add_recipes(commands: Any) -> None:
 def _recipes(_: argparse.Namespace) -> int:
     from vttdata import packaged
 
-    for name, path in packaged.recipes().items():
+    known = packaged.recipes()
+    width = max(map(len, known))
+    for name, path in known.items():
         first = path.read_text(encoding="utf-8").partition("\n")[0]
-        print(f"{name:<18} {first.removeprefix('#').strip()}")
+        print(f"{name:<{width}}  {first.removeprefix('#').strip()}")
     return _DONE
 
 
