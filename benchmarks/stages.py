@@ -21,7 +21,13 @@ SNIPPETS = {
     "bare PyAV decode": "from vttdata.media.decode import open_video\n"
     "with open_video(path) as video:\n    for frame in video.frames(): pass",
     "measure": "from vttdata.media.measure import measure\nmeasure(path)",
-    "shots (exact)": "from vttdata.media.shots import detect_shots\ndetect_shots(path)",
+    "measure, fingerprint": "from vttdata.media.fingerprint import Fingerprinter\n"
+    "from vttdata.media.measure import measure\n"
+    "prints = Fingerprinter()\nprints.finish(measure(path, watch=prints.add).seconds)",
+    "shots (fast)": "from vttdata.media.shots import ShotSettings, detect_shots\n"
+    "detect_shots(path, ShotSettings(method='fast'))",
+    "shots (exact)": "from vttdata.media.shots import ShotSettings, detect_shots\n"
+    "detect_shots(path, ShotSettings(method='exact'))",
 }
 
 
@@ -60,7 +66,7 @@ def compare(path: Path) -> None:
     print(f"{path.name}: bare decode {limit:.2f} CPU s (start-up of Python, {empty:.2f} s, is taken off below)")
     for name, figures in rounds.items():
         ratio = statistics.median(seconds for seconds, _ in figures) / limit
-        print(f"  {name:<18}{ratio:>6.2f} x   {max(memory for _, memory in figures):>6.0f} MiB")
+        print(f"  {name:<22}{ratio:>6.2f} x   {max(memory for _, memory in figures):>6.0f} MiB")
 
 
 def main() -> None:
