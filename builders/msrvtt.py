@@ -16,6 +16,7 @@ import pydantic
 
 from vttdata.collect import CollectSettings, list_folder, list_manifest, sweep
 from vttdata.errors import VttdataError
+from vttdata.lists import read_pins
 from vttdata.media.clips import ClipSettings
 from vttdata.media.cut import MediaSettings
 from vttdata.media.filter import FilterSettings
@@ -31,7 +32,6 @@ from vttdata.publish.package import package
 from vttdata.recipe import BaseRecipe
 from vttdata.records import Candidate, Source, digest
 from vttdata.split import SplitSettings
-from vttdata.split.lists import read_pins
 from vttdata.split.resemblance import NearDuplicate
 from vttdata.text.captions import CaptionSettings, read_captions
 

@@ -111,6 +111,6 @@ def _protocols(recipe: Recipe, official: Annotations, files: dict[str, str]) -> 
     """The protocols that the recipe names, checked against the clips before any work."""
     known = {clip.video_id for clip in official.clips}
     return {
-        name: read_protocol({split: Path(file) for split, file in splits.items()}, known, files)
+        name: read_protocol(name, {split: Path(file) for split, file in splits.items()}, known, files)
         for name, splits in recipe.protocols.items()
     }

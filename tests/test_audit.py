@@ -10,7 +10,7 @@ import pytest
 
 from tests.test_build import LOOSE, build, film
 from vttdata.cli import main
-from vttdata.publish import About, write_dataset
+from vttdata.publish import About, Given, write_dataset
 from vttdata.publish.audited import audit_dataset, audit_files
 from vttdata.records import Caption, Clip
 
@@ -75,6 +75,18 @@ def test_one_clip_in_two_files_counts_in_both(dataset: Path, tmp_path: Path) -> 
     found = audit_dataset(dataset, {"a": tmp_path / "a.txt", "b": tmp_path / "b.txt"})
     assert found.leaks["overlap"]["pairs"] == 1
     assert found.leaks["caption"] == {"captions": 2, "sentences": 4, "clips": {"a": 1, "b": 1}}
+
+
+def test_all_rows_of_an_id_are_judged(tmp_path: Path) -> None:
+    spans = [("v1", "a", 0.0), ("v1", "b", 50.0), ("v2", "b", 55.0)]
+    clips = [Clip(v, s, start, start + 9, None, None, 1, split="train") for v, s, start in spans]
+    folder = tmp_path / "dataset"
+    write_dataset(folder, clips=clips, captions=[], sources=[], about=About("me/x"), media=None, given=Given())
+    (tmp_path / "a.txt").write_text("v1\n")
+    (tmp_path / "b.txt").write_text("v2\n")
+    found = audit_dataset(folder, {"a": tmp_path / "a.txt", "b": tmp_path / "b.txt"})
+    assert found.leaks["source"] == {"sources": 1, "clips": {"a": 1, "b": 1}}
+    assert found.leaks["overlap"]["pairs"] == 1
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from vttdata.errors import VttdataError
+from vttdata.lists import read_ids
 from vttdata.publish.front_matter import read_layout
 from vttdata.records import HASH_SCHEME, Fingerprint
 from vttdata.split import Audit, Resemblance
 from vttdata.split.entries import Entries, Integers, entries_of_table
 from vttdata.split.leaks import audit_entries
-from vttdata.split.lists import read_ids
 from vttdata.split.verbatim import Batches
 
 _COLUMNS = ("video_id", "source_id", "start", "end")
@@ -89,17 +89,14 @@ def _fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Iterator[
 
 
 def _rows(known: Any, ids: Sequence[str], file: Path) -> Integers:
-    """The rows of these ids."""
-    try:
-        wanted = pa.array(ids, pa.string())
-    except UnicodeEncodeError as error:
-        raise VttdataError(f"{file}: holds half a character ({error.object!r}).") from error
-    rows = pc.index_in(wanted, value_set=known.cast(pa.string()))
-    if rows.null_count:
-        first = ids[pc.index(rows.is_null(), True).as_py()]
-        raise VttdataError(f"{file}: {rows.null_count} of its ids are not in the dataset, the first is '{first}'.")
-    found: Integers = rows.to_numpy().astype(np.int64)
-    return found
+    """All rows of these ids, each once; official files may list an id more than once."""
+    wanted = pa.array(ids, pa.string())
+    lost = pc.invert(pc.is_in(wanted, value_set=known.cast(pa.string())))
+    if pc.any(lost).as_py():
+        number, first = pc.sum(lost).as_py(), ids[pc.index(lost, True).as_py()]
+        raise VttdataError(f"{file}: {number} of its ids are not in the dataset, the first is {first!a}.")
+    there = pc.is_in(known.cast(pa.string()), value_set=wanted)
+    return np.flatnonzero(there.to_numpy()).astype(np.int64)
 
 
 def _captions(paths: Sequence[Path], entries: Entries, chosen: Integers, rows: int) -> Batches:
