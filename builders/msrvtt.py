@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import pydantic
 
@@ -30,6 +30,7 @@ from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, 
 from vttdata.pipeline.stages.split import NearDuplicates, Split
 from vttdata.publish.package import package
 from vttdata.recipe import BaseRecipe
+from vttdata.recipe_paths import Paths
 from vttdata.records import Candidate, Source, digest
 from vttdata.split import SplitSettings
 from vttdata.split.resemblance import NearDuplicate
@@ -39,7 +40,7 @@ from vttdata.text.captions import CaptionSettings, read_captions
 class Recipe(BaseRecipe):
     """A recipe for this builder."""
 
-    paths: ClassVar[dict[str, Literal["file", "folder"]]] = {
+    paths: ClassVar[Paths] = {
         "collect.folder": "folder",
         "collect.manifest": "file",
         "collect.cookies": "file",

@@ -32,6 +32,7 @@ from vttdata.publish import Given
 from vttdata.publish.about import Figure, PaperFigure
 from vttdata.publish.package import package
 from vttdata.recipe import BaseRecipe
+from vttdata.recipe_paths import Paths
 
 
 class Recipe(BaseRecipe):
@@ -45,7 +46,7 @@ class Recipe(BaseRecipe):
         paper: figures that the benchmark's paper states, for the card to compare.
     """
 
-    paths: ClassVar[dict[str, Literal["file", "folder"]]] = {
+    paths: ClassVar[Paths] = {
         "annotations": "folder",
         "videos": "folder",
         "protocols.*.*": "file",

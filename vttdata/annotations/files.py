@@ -11,6 +11,7 @@ import json
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -146,8 +147,7 @@ def read_json(file: OfficialFile, shape: pydantic.TypeAdapter[Shape], checksums:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        doubled = next(name for name in names if names.count(name) > 1)
+        doubled, _ = Counter(name for name, _ in pairs).most_common(1)[0]
         raise ValueError(f"the key {json.dumps(doubled)} stands twice in one object")
     return value
 
