@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.test_build import LOOSE, build, film
+from tests.builds import LOOSE, build, film
 from vttdata.cli import main
 from vttdata.publish import About, Given, write_dataset
 from vttdata.publish.audited import audit_dataset, audit_files

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from tests.builds import LOOSE, account, build
 from tests.films import edit, write_film
-from tests.test_build import LOOSE, account, build
 
 
 def test_a_copy_is_never_split_from_its_original(tmp_path: Path) -> None:
