@@ -78,10 +78,10 @@ def package(
         found = audit_files(files)
         run.audit = found.as_json()
         if not found.ok and recipe.allow_leaks is None:
+            together = ", 'split.together' keeps clips together" if split else ""
             raise LeakError(
                 f"The splits leak, so no dataset was packaged: {leak_sentence(found)}; {run.folder / 'build.json'} "
-                "holds the worst under 'audit', 'split.together' keeps clips together, and 'allow_leaks: REASON' "
-                "packages them all the same."
+                f"holds the worst under 'audit'{together}, and 'allow_leaks: REASON' packages them all the same."
             )
         return found
 
