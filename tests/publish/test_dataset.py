@@ -152,6 +152,12 @@ class TestSparse:
         assert "No clips fell into: validation." in readme
         assert "| validation | 20.00% | 0.00% | 0 |" in readme
 
+    def test_the_card_says_what_is_never_divided(self, material: Material, tmp_path: Path) -> None:
+        about = dataclasses.replace(material.about, together=("source", "near_duplicate"))
+        material.write(tmp_path / "d", about=about)
+        promise = "Clips of one source or sources found to be near-duplicates are never in different splits."
+        assert promise in (tmp_path / "d/README.md").read_text()
+
     def test_without_captions_there_is_no_such_configuration(self, material: Material, tmp_path: Path) -> None:
         facts = material.write(tmp_path / "d", captions=[])
         assert datasets.get_dataset_config_names(str(tmp_path / "d")) == ["clips", "sources"]

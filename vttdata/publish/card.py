@@ -23,6 +23,12 @@ _CONFIG_ROWS = {
     "sources": "one row an original video, in each split that has clips of it",
     "concepts": "one row a clip, with the annotated concepts of its sentence",
 }
+_TIES = {
+    "source": "one source",
+    "query": "one search query",
+    "uploader": "one uploader",
+    "near_duplicate": "sources found to be near-duplicates",
+}
 _PROTOCOL_ROW = "one row a clip, with its captions, in the splits and the order of this protocol"
 
 
@@ -132,8 +138,8 @@ def _splits(about: About, facts: Statistics) -> str:
     for split, ratio in about.asked.items():
         clips = facts.splits[split].clips if split in facts.splits else 0
         rows.append((split, f"{ratio:.2%}", f"{clips / max(facts.total.clips, 1):.2%}", f"{clips:,}"))
-    ties = ", ".join(tie.replace("_", " ") for tie in about.together)
-    promise = f"Clips that share a {ties} are never in different splits." if ties else ""
+    ties = " or ".join(_TIES.get(tie, tie) for tie in about.together)
+    promise = f"Clips of {ties} are never in different splits." if ties else ""
     return "\n\n".join(part for part in ("## Splits", _table(rows), _gap(about, facts), promise) if part)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -48,8 +49,10 @@ def notes(audit: Audit) -> list[str]:
         first, second = (" and ".join(splits) for splits in audit.closest["splits"])
         lines.append(
             f"The closest sources of different splits, {one} ({first}) and {other} ({second}), "
-            f"reach {audit.closest['similarity']:.0%} of what makes near-duplicates."
+            f"reach {math.floor(100 * audit.closest['similarity'])}% of what makes near-duplicates."
         )
+    elif "near_duplicate" in audit.leaks:
+        lines.append("No two sources of different splits look alike anywhere.")
     return lines
 
 
@@ -120,6 +123,7 @@ def _plain(text: str) -> str:
 
 def _aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """Rows with aligned columns, the first `left` of them to the left."""
+    rows = [[_plain(cell) for cell in row] for row in rows]
     widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
     return "\n".join(
         "  ".join(
