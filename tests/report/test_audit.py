@@ -25,6 +25,12 @@ def test_that_nothing_looks_alike_is_said() -> None:
     assert "look alike" not in audit_text(audit(CLIPS))
 
 
+def test_sources_without_a_fingerprint_are_counted() -> None:
+    found = audit(CLIPS, near=Resemblance([], None, unseen=1200))
+    assert found.unknown == {"sources": 0, "spans": 0, "fingerprints": 1200}
+    assert "Not judged for near-duplicates: 1,200 sources without a fingerprint." in notes(found)
+
+
 def test_names_of_splits_are_shown_as_one_line() -> None:
     text = audit_text(audit([Clip("v1", "a", 0.0, 5.0, None, None, 1, split="te\x1b[31m\nst")]))
     assert "te?[31m?st" in text

@@ -6,6 +6,7 @@ What a leak is, is said in `vttdata.split.audit`.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -70,7 +71,8 @@ def _resemblance(sources: Sequence[Path], entries: Entries) -> Resemblance | Non
     there = entries.presence()
     sides = {name: tuple(there[place]) for place, name in enumerate(entries.source_ids.to_pylist())}
     matches = match_sources(_fingerprints(sources, sides))
-    return matches.resemblance(sides) if len(matches.samples.ids) else None
+    seen = len(matches.samples.ids)
+    return dataclasses.replace(matches.resemblance(sides), unseen=len(sides) - seen) if seen else None
 
 
 def _fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Iterator[tuple[str, Fingerprint]]:

@@ -38,10 +38,12 @@ def notes(audit: Audit) -> list[str]:
         f"Inside one split {within['overlap_pairs']:,} pairs of clips overlap in time; "
         f"{within['duplicate_captions']:,} captions repeat another of their clip.",
     ]
-    if any(unknown.values()):
+    if unknown["sources"] or unknown["spans"]:
         lines.append(
             f"Not judged: {unknown['sources']:,} clips of unknown source, {unknown['spans']:,} without a usable span."
         )
+    if unknown.get("fingerprints"):
+        lines.append(f"Not judged for near-duplicates: {unknown['fingerprints']:,} sources without a fingerprint.")
     if "near_duplicate" not in audit.leaks:
         lines.append("Near-duplicates were not judged: no fingerprints or pairs of near-duplicates are known.")
     if audit.closest is not None:
