@@ -11,7 +11,7 @@ import pytest
 from tests.builds import LOOSE, build, film
 from vttdata.cli import main
 from vttdata.publish import About, Given, write_dataset
-from vttdata.publish.audited import audit_dataset, audit_files
+from vttdata.publish.audited import audit_all, audit_dataset
 from vttdata.records import Caption, Clip
 
 SPLITS = {"v1": "train", "v2": "train", "v3": "validation", "v4": "test"}
@@ -28,9 +28,7 @@ def dataset(tmp_path: Path) -> Path:
         Caption(v, n, text) for v in sources for n, text in enumerate([f"about {v}", "one\x1b text"][: 1 + (v > "v2")])
     ]
     folder = tmp_path / "dataset"
-    write_dataset(
-        folder, clips=clips, captions=captions, sources=[], about=About("me/x"), media=None, judge=audit_files
-    )
+    write_dataset(folder, clips=clips, captions=captions, sources=[], about=About("me/x"), media=None, judge=audit_all)
     return folder
 
 
@@ -163,7 +161,7 @@ def test_a_build_refuses_splits_that_leak_and_packages_them_for_a_reason(manifes
     told = json.loads((tmp_path / "build.json").read_text())
     assert all(stage["reused"] == stage["parts"] for stage in told["stages"])
     card = (tmp_path / "dataset" / "README.md").read_text()
-    assert r"Why that is accepted: one \*take\* only" in card
+    assert r"Why leaks are accepted: one \*take\* only" in card
     assert main(["audit", str(tmp_path)]) == 3
 
 

@@ -203,6 +203,29 @@ def test_a_leaking_official_split_is_refused_with_what_helps(
     assert "is a build without a dataset" in capsys.readouterr().err
 
 
+def test_the_splits_of_a_protocol_may_not_leak_either(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_unpacked(tmp_path / "files")
+    for name, ids in (("train", "video0\nvideo4\n"), ("test", "video1\n"), ("apart", "video2\n")):
+        (tmp_path / f"{name}.txt").write_text(ids)
+    settings = [f"annotations={folder}"]
+    settings += [f"protocols.mixed.{split}={tmp_path / split}.txt" for split in ("train", "test")]
+    settings += [f"protocols.clean.{split}={tmp_path / split}.txt" for split in ("train", "apart")]
+    assert build("msrvtt", tmp_path / "out", *settings) == 3
+    assert "packaged: protocol mixed: source in several splits (1 source);" in capsys.readouterr().err
+    assert build("msrvtt", tmp_path / "out", *settings, "allow_leaks=as published") == 0
+    card = (tmp_path / "out" / "dataset" / "README.md").read_text()
+    assert "No clip shares a source" in card
+    assert "- `clean`: no leaks\n" in card
+    assert "- `mixed`: **its splits leak:** source in several splits (1 source)" in card
+    assert "Why leaks are accepted: as published" in card
+    told = json.loads((tmp_path / "out" / "build.json").read_text())["audit"]
+    assert (told["ok"], told["protocols"]["mixed"]["ok"], told["protocols"]["clean"]["ok"]) == (True, False, True)
+    assert main(["audit", str(tmp_path / "out")]) == 0
+    assert main(["audit", str(tmp_path / "out"), "--protocol", "mixed"]) == 3
+    assert main(["audit", str(tmp_path / "out"), "--protocol", "captions"]) == 2
+    assert "has no protocol 'captions'; its protocols: mixed, clean" in capsys.readouterr().err
+
+
 def test_a_protocol_of_the_official_files_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_activitynet(tmp_path / "files")
     (tmp_path / "ids.txt").write_text("v_zzzzzzzzzz1_1_0\n")

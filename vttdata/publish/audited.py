@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from vttdata.errors import VttdataError
 from vttdata.lists import read_ids
+from vttdata.publish.columns import CONFIGS
 from vttdata.publish.front_matter import read_layout
 from vttdata.records import HASH_SCHEME, Fingerprint
 from vttdata.split import Audit, Resemblance
@@ -26,27 +27,46 @@ from vttdata.split.entries import Entries, Integers, entries_of_table
 from vttdata.split.leaks import audit_entries
 from vttdata.split.verbatim import Batches
 
+Files = Mapping[str, Mapping[str, Sequence[Path]]]
+"""Configuration -> split -> Parquet files."""
+
 _COLUMNS = ("video_id", "source_id", "start", "end")
 _ROWS_AT_A_TIME = 10_000
 
 
-def audit_dataset(dataset: Path, splits: Mapping[str, Path] | None = None) -> Audit:
-    """Judge the splits of a dataset folder, or others of its clips.
+def audit_dataset(dataset: Path, splits: Mapping[str, Path] | None = None, *, config: str = "clips") -> Audit:
+    """Judge the splits of a dataset folder, those of one of its protocols, or others of its clips.
 
     Args:
         dataset: a folder of our layout; near-duplicates are judged where its ``sources`` have fingerprints.
         splits: name -> file of ids (see `read_ids`), in the place of the dataset's own splits; clips in none of them
             are left out.
+        config: ``clips``, or the protocol whose splits are judged.
 
     Raises:
-        VttdataError: when the folder is no dataset, or a list cannot be read or names clips that are not in it.
+        VttdataError: when the folder is no dataset or has no such protocol, or a list cannot be read or names clips
+            that are not in it.
     """
-    return audit_files(read_layout(dataset).files, splits)
+    files = read_layout(dataset).files
+    if config != "clips" and config not in protocols_of(files):
+        known = ", ".join(protocols_of(files)) or "none"
+        raise VttdataError(f"{dataset}: has no protocol '{config}'; its protocols: {known}.")
+    return audit_files(files, splits, config=config)
 
 
-def audit_files(files: Mapping[str, Mapping[str, Sequence[Path]]], splits: Mapping[str, Path] | None = None) -> Audit:
+def protocols_of(files: Iterable[str]) -> list[str]:
+    """Which of these configurations are protocols: further divisions of the clips."""
+    return [config for config in files if config not in CONFIGS]
+
+
+def audit_all(files: Files) -> dict[str, Audit]:
+    """Judge the dataset's own splits and those of each protocol: configuration -> judgement, ``clips`` first."""
+    return {config: audit_files(files, config=config) for config in ("clips", *protocols_of(files))}
+
+
+def audit_files(files: Files, splits: Mapping[str, Path] | None = None, *, config: str = "clips") -> Audit:
     """Judge Parquet files: configuration -> split -> files; else as `audit_dataset`."""
-    clips = files["clips"]
+    clips = files[config]
     tables, numbers = [], []
     for number, own in enumerate(clips.values()):
         for path in own:
