@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import pydantic
 
 from vttdata.collect import CollectSettings, list_folder, list_manifest, sweep
 from vttdata.errors import VttdataError
+from vttdata.lists import read_pins
 from vttdata.media.clips import ClipSettings
 from vttdata.media.cut import MediaSettings
 from vttdata.media.filter import FilterSettings
@@ -29,9 +30,9 @@ from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, 
 from vttdata.pipeline.stages.split import NearDuplicates, Split
 from vttdata.publish.package import package
 from vttdata.recipe import BaseRecipe
+from vttdata.recipe_paths import Paths
 from vttdata.records import Candidate, Source, digest
 from vttdata.split import SplitSettings
-from vttdata.split.lists import read_pins
 from vttdata.split.resemblance import NearDuplicate
 from vttdata.text.captions import CaptionSettings, read_captions
 
@@ -39,7 +40,7 @@ from vttdata.text.captions import CaptionSettings, read_captions
 class Recipe(BaseRecipe):
     """A recipe for this builder."""
 
-    paths: ClassVar[dict[str, Literal["file", "folder"]]] = {
+    paths: ClassVar[Paths] = {
         "collect.folder": "folder",
         "collect.manifest": "file",
         "collect.cookies": "file",

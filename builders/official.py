@@ -16,6 +16,7 @@ import pydantic
 
 from vttdata.annotations import READERS, Annotations, Finding, read_protocol
 from vttdata.annotations.protocols import check_name
+from vttdata.errors import VttdataError
 from vttdata.pipeline.build import Build
 from vttdata.pipeline.stages.annotations import (
     Annotated,
@@ -32,6 +33,7 @@ from vttdata.publish import Given
 from vttdata.publish.about import Figure, PaperFigure
 from vttdata.publish.package import package
 from vttdata.recipe import BaseRecipe
+from vttdata.recipe_paths import Paths
 
 
 class Recipe(BaseRecipe):
@@ -45,7 +47,7 @@ class Recipe(BaseRecipe):
         paper: figures that the benchmark's paper states, for the card to compare.
     """
 
-    paths: ClassVar[dict[str, Literal["file", "folder"]]] = {
+    paths: ClassVar[Paths] = {
         "annotations": "folder",
         "videos": "folder",
         "protocols.*.*": "file",
@@ -84,7 +86,7 @@ def _without_collector() -> Iterator[None]:
 def _build(recipe: Recipe, run: Build) -> None:
     official = READERS[recipe.format](Path(recipe.annotations), language=recipe.language)
     files = dict(official.files)
-    protocols = dict(official.protocols) | _protocols(recipe, official, files)
+    protocols = {**official.protocols, **_protocols(recipe, official, files)}
 
     sources = run.stage(Originals(), official.sources)
     clips = run.stage(Annotated(), official.clips)
@@ -109,8 +111,13 @@ def _build(recipe: Recipe, run: Build) -> None:
 
 def _protocols(recipe: Recipe, official: Annotations, files: dict[str, str]) -> dict[str, dict[str, list[str]]]:
     """The protocols that the recipe names, checked against the clips before any work."""
+    taken = sorted(official.protocols.keys() & recipe.protocols.keys())
+    if taken:
+        raise VttdataError(
+            f"protocols.{taken[0]}: the official files name a protocol so themselves; choose another name."
+        )
     known = {clip.video_id for clip in official.clips}
     return {
-        name: read_protocol({split: Path(file) for split, file in splits.items()}, known, files)
+        name: read_protocol(name, {split: Path(file) for split, file in splits.items()}, known, files)
         for name, splits in recipe.protocols.items()
     }

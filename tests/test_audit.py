@@ -8,10 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.test_build import LOOSE, build, film
+from tests.builds import LOOSE, build, film
 from vttdata.cli import main
-from vttdata.publish import About, write_dataset
-from vttdata.publish.audited import audit_dataset, audit_files
+from vttdata.publish import About, Given, write_dataset
+from vttdata.publish.audited import audit_all, audit_dataset
 from vttdata.records import Caption, Clip
 
 SPLITS = {"v1": "train", "v2": "train", "v3": "validation", "v4": "test"}
@@ -28,9 +28,7 @@ def dataset(tmp_path: Path) -> Path:
         Caption(v, n, text) for v in sources for n, text in enumerate([f"about {v}", "one\x1b text"][: 1 + (v > "v2")])
     ]
     folder = tmp_path / "dataset"
-    write_dataset(
-        folder, clips=clips, captions=captions, sources=[], about=About("me/x"), media=None, judge=audit_files
-    )
+    write_dataset(folder, clips=clips, captions=captions, sources=[], about=About("me/x"), media=None, judge=audit_all)
     return folder
 
 
@@ -75,6 +73,18 @@ def test_one_clip_in_two_files_counts_in_both(dataset: Path, tmp_path: Path) -> 
     found = audit_dataset(dataset, {"a": tmp_path / "a.txt", "b": tmp_path / "b.txt"})
     assert found.leaks["overlap"]["pairs"] == 1
     assert found.leaks["caption"] == {"captions": 2, "sentences": 4, "clips": {"a": 1, "b": 1}}
+
+
+def test_all_rows_of_an_id_are_judged(tmp_path: Path) -> None:
+    spans = [("v1", "a", 0.0), ("v1", "b", 50.0), ("v2", "b", 55.0)]
+    clips = [Clip(v, s, start, start + 9, None, None, 1, split="train") for v, s, start in spans]
+    folder = tmp_path / "dataset"
+    write_dataset(folder, clips=clips, captions=[], sources=[], about=About("me/x"), media=None, given=Given())
+    (tmp_path / "a.txt").write_text("v1\n")
+    (tmp_path / "b.txt").write_text("v2\n")
+    found = audit_dataset(folder, {"a": tmp_path / "a.txt", "b": tmp_path / "b.txt"})
+    assert found.leaks["source"] == {"sources": 1, "clips": {"a": 1, "b": 1}}
+    assert found.leaks["overlap"]["pairs"] == 1
 
 
 @pytest.mark.parametrize(
@@ -151,7 +161,7 @@ def test_a_build_refuses_splits_that_leak_and_packages_them_for_a_reason(manifes
     told = json.loads((tmp_path / "build.json").read_text())
     assert all(stage["reused"] == stage["parts"] for stage in told["stages"])
     card = (tmp_path / "dataset" / "README.md").read_text()
-    assert r"Why that is accepted: one \*take\* only" in card
+    assert r"Why leaks are accepted: one \*take\* only" in card
     assert main(["audit", str(tmp_path)]) == 3
 
 

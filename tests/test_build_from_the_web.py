@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tests.builds import LOOSE, account, build, film, vttdata
 from tests.collect.media_server import MediaServer, serving
-from tests.test_build import LOOSE, account, build, film, vttdata
 
 QUICK = [
     *LOOSE,

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from tests.builds import LOOSE, account, build
 from tests.films import edit, write_film
-from tests.test_build import LOOSE, account, build
+from vttdata.publish import About, write_dataset
+from vttdata.publish.audited import audit_dataset
+from vttdata.records import HASH_SCHEME, Clip, Fingerprint, Source
+
+WORDS = base64.b64encode(np.random.default_rng(1).bytes(16 * 40)).decode()
+"""A fingerprint of twenty seconds in which everything moves."""
 
 
 def test_a_copy_is_never_split_from_its_original(tmp_path: Path) -> None:
@@ -33,3 +41,18 @@ def test_a_copy_is_never_split_from_its_original(tmp_path: Path) -> None:
     rows = pd.concat(pd.read_parquet(path) for path in sorted((out / "dataset" / "sources").glob("*.parquet")))
     assert set(rows.hash_scheme) == {"halves-1"}
     assert rows.hashes.str.len().min() > 200
+
+
+def test_a_source_without_a_fingerprint_is_told_beside_those_that_have_one(tmp_path: Path) -> None:
+    clips = [Clip(f"v{s}", s, 0.0, 5.0, None, None, 1, split="train" if s < "c" else "test") for s in "abcd"]
+    print_of = {"a": HASH_SCHEME, "c": HASH_SCHEME, "d": "older-0"}
+    sources = [
+        Source(
+            s, f"{s}.mp4", "listed", s * 64, 9, fingerprint=Fingerprint(print_of[s], WORDS) if s in print_of else None
+        )
+        for s in "abcd"
+    ]
+    write_dataset(tmp_path / "d", clips=clips, captions=[], sources=sources, about=About("me/x"), media=None)
+    found = audit_dataset(tmp_path / "d")
+    assert found.unknown["fingerprints"] == 2
+    assert found.leaks["near_duplicate"]["pairs"] == 1

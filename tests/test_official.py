@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import datasets
 import pandas as pd
 import pytest
 
-from tests.annotations.made_up import write_activitynet, write_msvd, write_unpacked, write_zipped
+from tests.annotations.made_up import msrvtt, write_activitynet, write_msvd, write_unpacked, write_zipped
 from vttdata.cli import main
 
 
@@ -179,6 +180,58 @@ def test_a_mistake_in_a_recipe_is_one_sentence(
     assert words in error
     assert error.count("\n") == 1
     assert not (tmp_path / "out" / "dataset").exists()
+
+
+def test_a_pipe_or_a_folder_is_no_video(tmp_path: Path) -> None:
+    folder, videos = write_unpacked(tmp_path / "files"), tmp_path / "videos"
+    (videos / "video1.mp4").mkdir(parents=True)
+    os.mkfifo(videos / "video0.mp4")
+    assert build("msrvtt", tmp_path / "out", f"annotations={folder}", f"videos={videos}") == 0
+    assert "| `missing_file` | 17 |" in (tmp_path / "out" / "dataset" / "README.md").read_text()
+
+
+def test_a_leaking_official_split_is_refused_with_what_helps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_unpacked(tmp_path / "files", second=msrvtt(range(11, 17), lambda _: "test"))
+    assert build("msrvtt", tmp_path / "out", f"annotations={folder}") == 3
+    error = capsys.readouterr().err
+    assert "source in several splits (1 source)" in error
+    assert "allow_leaks: REASON" in error
+    assert "split.together" not in error
+    assert main(["audit", str(tmp_path / "out")]) == 2
+    assert "is a build without a dataset" in capsys.readouterr().err
+
+
+def test_the_splits_of_a_protocol_may_not_leak_either(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_unpacked(tmp_path / "files")
+    for name, ids in (("train", "video0\nvideo4\n"), ("test", "video1\n"), ("apart", "video2\n")):
+        (tmp_path / f"{name}.txt").write_text(ids)
+    settings = [f"annotations={folder}"]
+    settings += [f"protocols.mixed.{split}={tmp_path / split}.txt" for split in ("train", "test")]
+    settings += [f"protocols.clean.{split}={tmp_path / split}.txt" for split in ("train", "apart")]
+    assert build("msrvtt", tmp_path / "out", *settings) == 3
+    assert "packaged: protocol mixed: source in several splits (1 source);" in capsys.readouterr().err
+    assert build("msrvtt", tmp_path / "out", *settings, "allow_leaks=as published") == 0
+    card = (tmp_path / "out" / "dataset" / "README.md").read_text()
+    assert "No clip shares a source" in card
+    assert "- `clean`: no leaks\n" in card
+    assert "- `mixed`: **its splits leak:** source in several splits (1 source)" in card
+    assert "Why leaks are accepted: as published" in card
+    told = json.loads((tmp_path / "out" / "build.json").read_text())["audit"]
+    assert (told["ok"], told["protocols"]["mixed"]["ok"], told["protocols"]["clean"]["ok"]) == (True, False, True)
+    assert main(["audit", str(tmp_path / "out")]) == 0
+    assert main(["audit", str(tmp_path / "out"), "--protocol", "mixed"]) == 3
+    assert main(["audit", str(tmp_path / "out"), "--protocol", "captions"]) == 2
+    assert "has no protocol 'captions'; its protocols: mixed, clean" in capsys.readouterr().err
+
+
+def test_a_protocol_of_the_official_files_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_activitynet(tmp_path / "files")
+    (tmp_path / "ids.txt").write_text("v_zzzzzzzzzz1_1_0\n")
+    mine = f"protocols.annotator-1.train={tmp_path / 'ids.txt'}"
+    assert build("activitynet-captions", tmp_path / "out", f"annotations={folder}", mine) == 2
+    assert "protocols.annotator-1: the official files name a protocol so" in capsys.readouterr().err
 
 
 def test_a_damaged_archive_is_one_sentence_and_leaves_the_old_dataset(

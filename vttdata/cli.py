@@ -243,6 +243,8 @@ def _add_audit(commands: Any) -> None:
     parser.add_argument("dataset", metavar="DATASET", help="a dataset folder, a build folder, or a dataset's name")
     split = "judge this split in the place of the dataset's own: a table with a column video_id, or one id a line"
     parser.add_argument("--split", metavar="NAME=FILE", action="append", type=_split_file, help=f"{split}; repeatable")
+    protocol = "judge the splits of this protocol, another configuration of the dataset"
+    parser.add_argument("--protocol", metavar="NAME", default="clips", help=protocol)
     parser.add_argument("--json", action="store_true", help="machine-readable")
     parser.set_defaults(run=_audit)
 
@@ -262,7 +264,7 @@ def _audit(options: argparse.Namespace) -> int:
     splits = dict(options.split or ())
     if len(splits) < len(options.split or ()):
         raise VttdataError("--split names one split twice; put all of its ids into one file.")
-    found = audit_dataset(find_dataset(options.dataset), splits or None)
+    found = audit_dataset(find_dataset(options.dataset), splits or None, config=options.protocol)
     print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if options.json else audit_text(found))
     return _DONE if found.ok else _LEAKS
 

@@ -105,6 +105,8 @@ def find_dataset(name_or_path: str | os.PathLike[str], *, revision: str | None =
     local = _find_local(text, revision)
     if local is not None:
         return local
+    if (Path(text) / "build.json").is_file():
+        raise VttdataError(f"'{text}' is a build without a dataset; build it again, and see its build.json for why.")
     if Path(text).exists():
         raise VttdataError(
             f"'{text}' is neither a dataset folder nor a build folder: no README.md beside clips/ there."

@@ -12,15 +12,16 @@ import difflib
 import json
 import re
 import types
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, get_args, get_type_hints
+from typing import Any, ClassVar, get_args, get_type_hints
 
 import pydantic
 import yaml
 
 from vttdata import packaged
 from vttdata.errors import VttdataError
+from vttdata.recipe_paths import Paths, missing_path, names_path, resolve_paths
 from vttdata.records import digest, is_dataset_name
 from vttdata.settings import Count, Ratio
 
@@ -43,11 +44,8 @@ class BaseRecipe(pydantic.BaseModel):
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True)
-    paths: ClassVar[dict[str, Literal["file", "folder"]]] = {}
-    """Keys that name a file or folder, relative to the recipe's folder (to the working folder in ``--set``).
-
-    ``*`` stands for any key at its place.
-    """
+    paths: ClassVar[Paths] = {}
+    """Keys that name a file or folder, relative to the recipe's folder (to the working folder in ``--set``)."""
     one_of: ClassVar[dict[str, frozenset[str]]] = {}
     """Sections, and the keys in them that exclude each other: giving one in ``--set`` takes the others out."""
 
@@ -112,9 +110,12 @@ def load_recipe(reference: str, overrides: Sequence[str] = ()) -> Loaded:
     sha256 = digest([raw, list(overrides)])
     builder = _builder(file, raw)
     model: type[BaseRecipe] = builder.Recipe
-    _resolve_paths(raw, model.paths, file.parent)
+    resolve_paths(raw, model.paths, file.parent)
     _override(raw, overrides, model)
-    _check_paths(file, raw, model.paths, overrides)
+    missing = missing_path(raw, model.paths)
+    if missing is not None:
+        key, problem = missing
+        raise VttdataError(f"{_place(file, key, overrides)}: {key}: {problem}.")
     return Loaded(_validate(file, raw, model, overrides), builder, file, sha256)
 
 
@@ -136,11 +137,13 @@ class _Loader(yaml.SafeLoader):
 
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
+    seen: set[str] = set()
     for key in keys:
         if not isinstance(key, str):
             raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is not a text", node.start_mark)
-        if keys.count(key) > 1:
+        if key in seen:
             raise yaml.constructor.ConstructorError(None, None, f"the key '{key}' is given twice", node.start_mark)
+        seen.add(key)
     values = (loader.construct_object(value, deep=True) for _, value in node.value)
     return dict(zip(keys, values, strict=True))
 
@@ -194,32 +197,6 @@ def _builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
     return builder
 
 
-def _resolve_paths(raw: dict[str, Any], paths: dict[str, Literal["file", "folder"]], base: Path) -> None:
-    for pattern in paths:
-        for _, holder, name in list(_texts(raw, pattern.split("."))):
-            holder[name] = str(base / holder[name])
-
-
-def _texts(value: Any, steps: Sequence[str], key: str = "") -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Every text at the places that the steps lead to: its dotted key, the mapping that holds it, its name there."""
-    if not isinstance(value, dict):
-        return
-    first, *rest = steps
-    for name in list(value) if first == "*" else [first]:
-        if rest:
-            yield from _texts(value.get(name), rest, f"{key}{name}.")
-        elif isinstance(value.get(name), str):
-            yield f"{key}{name}", value, name
-
-
-def _names_path(key: str, patterns: Iterable[str]) -> bool:
-    steps = key.split(".")
-    return any(
-        len(steps) == len(other) and all(step in (own, "*") for own, step in zip(steps, other, strict=True))
-        for other in (pattern.split(".") for pattern in patterns)
-    )
-
-
 def _override(raw: dict[str, Any], overrides: Sequence[str], model: type[BaseRecipe]) -> None:
     for text in overrides:
         key, equals, value = text.partition("=")
@@ -232,22 +209,10 @@ def _override(raw: dict[str, Any], overrides: Sequence[str], model: type[BaseRec
         for section in sections:
             inner = holder.get(section)
             holder[section] = holder = inner if isinstance(inner, dict) else {}
-        holder[name] = value if _names_path(key, model.paths) else _parse(value, f"--set {key}")
+        holder[name] = value if names_path(key, model.paths) else _parse(value, f"--set {key}")
         rivals = model.one_of.get(".".join(sections), frozenset())
         for rival in rivals - {name} if name in rivals else ():
             holder.pop(rival, None)
-
-
-def _check_paths(
-    file: Path, raw: dict[str, Any], paths: dict[str, Literal["file", "folder"]], overrides: Sequence[str]
-) -> None:
-    for pattern, kind in paths.items():
-        for key, holder, name in _texts(raw, pattern.split(".")):
-            value = holder[name]
-            there = Path(value).is_dir() if kind == "folder" else Path(value).is_file()
-            if not there or not value:
-                place = _place(file, key, overrides)
-                raise VttdataError(f"{place}: {key}: found '{value}', which is not an existing {kind}.")
 
 
 def _place(file: Path, key: str, overrides: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from vttdata.errors import VttdataError
 
@@ -31,16 +31,17 @@ def read_table(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             if suffix in _JSON_LINES:
-                yield from _json_lines(path, stream)
+                yield from parse_json_lines(str(path), stream)
             else:
-                yield from _delimited(path, stream, _DELIMITERS[suffix])
+                yield from parse_delimited(str(path), stream, _DELIMITERS[suffix])
     except UnicodeDecodeError as error:
         raise VttdataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
 
 
-def _delimited(path: Path, stream: Any, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def parse_delimited(place: str, stream: TextIO, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of CSV or TSV as in `read_table`; `place` names the file in errors."""
     csv.field_size_limit(_FIELD_BYTES)
     reader = csv.reader(stream, delimiter=delimiter, strict=True)
     try:
@@ -50,25 +51,26 @@ def _delimited(path: Path, stream: Any, delimiter: str) -> Iterator[tuple[int, d
         names = [name.strip() for name in header]
         doubled = {name for name in names if names.count(name) > 1}
         if doubled:
-            raise VttdataError(f"{path}: column '{min(doubled)}' appears twice in the header.")
+            raise VttdataError(f"{place}: column '{min(doubled)}' appears twice in the header.")
         for cells in reader:
             if not cells:
                 continue
             if len(cells) != len(names):
-                raise VttdataError(f"{path}:{reader.line_num}: {len(cells)} cells under {len(names)} column names.")
+                raise VttdataError(f"{place}:{reader.line_num}: {len(cells)} cells under {len(names)} column names.")
             yield reader.line_num, {name: cell or None for name, cell in zip(names, cells, strict=True)}
     except csv.Error as error:
-        raise VttdataError(f"{path}:{reader.line_num}: {error}.") from error
+        raise VttdataError(f"{place}:{reader.line_num}: {error}.") from error
 
 
-def _json_lines(path: Path, stream: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+def parse_json_lines(place: str, stream: TextIO) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of JSON lines as in `read_table`; `place` names the file in errors."""
     for number, line in enumerate(stream, 1):
         if not line.strip():
             continue
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise VttdataError(f"{path}:{number}: not a JSON object ({error}).") from error
+            raise VttdataError(f"{place}:{number}: not a JSON object ({error}).") from error
         if not isinstance(value, dict):
-            raise VttdataError(f"{path}:{number}: a JSON object is expected, found {type(value).__name__}.")
+            raise VttdataError(f"{place}:{number}: a JSON object is expected, found {type(value).__name__}.")
         yield number, value

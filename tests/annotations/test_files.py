@@ -118,3 +118,9 @@ def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
 
 def test_a_place_is_written_as_in_code() -> None:
     assert key_path(("videos", 17, "start time")) == 'videos[17]["start time"]'
+
+
+def test_a_key_given_twice_among_many_is_found_quickly(tmp_path: Path) -> None:
+    keys = [f'"{number}": []' for number in range(200_000)]
+    (tmp_path / "x.json").write_text(f"{{{', '.join([*keys, keys[-1]])}}}")
+    assert 'the key "199999" stands twice' in refusal(OfficialFile(tmp_path / "x.json"))

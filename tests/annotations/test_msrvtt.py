@@ -15,6 +15,7 @@ from tests.annotations.made_up import (
     write_zipped,
 )
 from vttdata.annotations import Annotations, read_msrvtt
+from vttdata.annotations.contents import source_of
 from vttdata.errors import VttdataError
 
 
@@ -149,4 +150,46 @@ def test_a_folder_without_annotations_is_refused(tmp_path: Path) -> None:
         read_msrvtt(tmp_path)
     (tmp_path / "empty.json").write_text('{"videos": [], "sentences": []}')
     with pytest.raises(VttdataError, match="list no video"):
+        read_msrvtt(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://www.youtube.com/watch?v=abc-_def0Gh",
+        "https://WWW.YouTube.com/watch?feature=share&v=abc-_def0Gh&t=3",
+        "www.youtube.com/watch?v=abc-_def0Gh",
+        "//m.youtube.com/watch/?v=abc-_def0Gh",
+        " https://music.youtube.com/watch?v=abc-_def0Gh",
+        "https://www.youtube-nocookie.com/embed/abc-_def0Gh",
+        "https://youtube.com/live/abc-_def0Gh?si=1",
+        "YOUTU.BE/abc-_def0Gh",
+    ],
+)
+def test_a_video_is_known_under_all_its_addresses(address: str) -> None:
+    assert source_of(address) == "abc-_def0Gh"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://www.youtube.com/watch?v=abc-_def0Ghi",
+        "https://www.youtube.com/watch#v=abc-_def0Gh",
+        "https://notyoutube.com/watch?v=abc-_def0Gh",
+        "https://www.youtube.com/channel/abc-_def0Gh",
+        "https://e.org/?u=https://youtu.be/abc-_def0Gh",
+    ],
+)
+def test_other_addresses_give_no_such_id(address: str) -> None:
+    assert source_of(address) != "abc-_def0Gh"
+    assert source_of(address) != source_of(address.replace("d", "D"))
+
+
+@pytest.mark.parametrize("time", [1e9, -1e300])
+def test_a_time_that_no_video_has_is_refused_with_its_place(tmp_path: Path, time: float) -> None:
+    info = {"videos": [video(1, **{"end time": time})], "sentences": [sentence(1, 1, "x")]}
+    (tmp_path / "mine.json").write_text(json.dumps(info))
+    with pytest.raises(
+        VttdataError, match=r'mine.json: videos\[0\]\["end time"\]: found .*; it should be (less|greater) than'
+    ):
         read_msrvtt(tmp_path)

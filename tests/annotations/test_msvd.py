@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def test_an_id_in_two_lists_is_in_both_splits_and_told(tmp_path: Path) -> None:
 @given(st.from_regex(r"\A[A-Za-z0-9_-]{11}\Z"), st.integers(0, 9999), st.integers(0, 9999))
 def test_any_youtube_id_comes_back(tmp_path_factory: pytest.TempPathFactory, name: str, start: int, end: int) -> None:
     folder, video_id = tmp_path_factory.mktemp("msvd"), f"{name}_{start}_{end}"
-    read = read_msvd(write_msvd(folder, {video_id: ["x"]}, train=[video_id], val=[], test=[]))
+    read = read_msvd(write_msvd(folder, {video_id: ["x"]}, train=[video_id], val=["-"], test=["-"]))
     assert [(clip.source_id, clip.start, clip.end) for clip in read.clips] == [(name, start, end)]
 
 
@@ -76,6 +77,21 @@ def test_lists_may_be_tables_or_json(tmp_path: Path) -> None:
     }
 
 
+def test_tables_mean_the_same_inside_an_archive(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "msvd.zip", "w") as archive:
+        archive.writestr("msvd/captions.json", json.dumps({"a_1_2": ["x"], "b_1_2": ["y"], "c_1_2": ["z"]}))
+        archive.writestr("msvd/train.txt", "\ufeffvideo_id\r\na_1_2\r\n")
+        archive.writestr("msvd/val.csv", "key,video_id\r\n1, b_1_2\r\n")
+        archive.writestr("msvd/test.json", json.dumps(["c_1_2"]))
+    read = read_msvd(tmp_path)
+    assert [(clip.video_id, clip.split) for clip in read.clips] == [
+        ("a_1_2", "train"),
+        ("b_1_2", "validation"),
+        ("c_1_2", "test"),
+    ]
+    assert not read.findings
+
+
 @pytest.mark.parametrize(
     ("sentences", "lists", "words"),
     [
@@ -84,6 +100,7 @@ def test_lists_may_be_tables_or_json(tmp_path: Path) -> None:
         ({"../a_1_2": ["x"]}, LISTS, "cannot be an id"),
         ({"a_1_2": ["x"]}, {"train": ["a_1_2"], "val": []}, "the list of ids of test is missing"),
         ({"a_1_2": ["x"]}, LISTS | {"train_list": []}, "both"),
+        ({"a_1_2": ["x"]}, LISTS | {"train": []}, "train.txt: holds no clip id"),
     ],
 )
 def test_files_of_another_shape_or_a_missing_list_are_refused(

@@ -24,8 +24,18 @@ KNOWN = {f"video{number}" for number in range(10)}
 def test_ids_are_read_in_their_order(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
     checksums: dict[str, str] = {}
-    assert read_protocol({"test": tmp_path / name}, KNOWN, checksums) == {"test": ["video7", "video3"]}
-    assert list(checksums) == [name]
+    assert read_protocol("mine", {"test": tmp_path / name}, KNOWN, checksums) == {"test": ["video7", "video3"]}
+    assert list(checksums) == [f"{name} (mine, test)"]
+
+
+def test_files_of_one_name_each_have_their_checksum(tmp_path: Path) -> None:
+    checksums: dict[str, str] = {}
+    for name, text in (("one", "video1\n"), ("two", "video2\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "train.txt").write_text(text)
+        read_protocol(name, {"train": tmp_path / name / "train.txt"}, KNOWN, checksums)
+    assert sorted(checksums) == ["train.txt (one, train)", "train.txt (two, train)"]
+    assert len(set(checksums.values())) == 2
 
 
 @pytest.mark.parametrize(
@@ -33,15 +43,15 @@ def test_ids_are_read_in_their_order(tmp_path: Path, name: str, text: str) -> No
     [
         ("ids.txt", "video1\nvideo77\nvideo78\n", "no clip has the id 'video77' (2 of 3 are unknown)"),
         ("ids.txt", "video1\nvideo1\n", "lists 'video1' twice"),
-        ("ids.txt", "\n", "lists no id"),
-        ("ids.csv", "id\nvideo1\n", "ids.csv:2: has no video_id"),
-        ("ids.json", '{"test": []}', "ids.json: its top: found"),
+        ("ids.txt", "\n", "holds no clip id"),
+        ("ids.csv", "id\nvideo1\n", "no clip has the id 'id' (1 of 2 are unknown)"),
+        ("ids.json", '{"test": []}', "ids.json: a JSON list of ids is expected"),
     ],
 )
 def test_a_list_that_does_not_fit_is_refused(tmp_path: Path, name: str, text: str, words: str) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(VttdataError) as refused:
-        read_protocol({"test": tmp_path / name}, KNOWN, {})
+        read_protocol("mine", {"test": tmp_path / name}, KNOWN, {})
     assert words in str(refused.value)
 
 

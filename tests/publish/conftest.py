@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pytest
 
 from vttdata.publish import About, Statistics, write_dataset
@@ -33,6 +34,14 @@ class Material:
 
     def __slots(self) -> Sequence[str]:
         return [field.name for field in dataclasses.fields(self)]
+
+
+def load(folder: Path, cache: Path, name: str | None = None, **more: object) -> datasets.DatasetDict:
+    return datasets.load_dataset(str(folder), name, cache_dir=str(cache), **more)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from vttdata.annotations.contents import Annotations
 from vttdata.annotations.findings import MEANINGS, Finding, Findings
 from vttdata.annotations.msrvtt import read_msrvtt
 from vttdata.annotations.msvd import read_msvd
-from vttdata.annotations.protocols import read_ids, read_protocol
+from vttdata.annotations.protocols import read_protocol
 
 READERS = {"msrvtt": read_msrvtt, "msvd": read_msvd, "activitynet-captions": read_activitynet}
 """The readers by the name of their format: each takes a folder and the language of the sentences."""
@@ -20,7 +20,6 @@ __all__ = [
     "Finding",
     "Findings",
     "read_activitynet",
-    "read_ids",
     "read_msrvtt",
     "read_msvd",
     "read_protocol",

@@ -25,7 +25,7 @@ from vttdata.annotations.contents import (
     checked_id,
     sources_of,
 )
-from vttdata.annotations.files import SHAPE, OfficialFile, list_files, read_json
+from vttdata.annotations.files import SHAPE, OfficialFile, Seconds, list_files, read_json
 from vttdata.annotations.findings import Findings
 from vttdata.errors import VttdataError
 from vttdata.records import Caption, Clip
@@ -40,8 +40,8 @@ _PARAGRAPHS = re.compile(r"train\.json|(?:anet_entities_)?(val|test)_([12])\.jso
 class _Video:
     __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
-    duration: Annotated[float, pydantic.Field(ge=0)]
-    timestamps: list[tuple[float, float]]
+    duration: Annotated[Seconds, pydantic.Field(ge=0)]
+    timestamps: list[tuple[Seconds, Seconds]]
     sentences: list[str]
 
     def __post_init__(self) -> None:

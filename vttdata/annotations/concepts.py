@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 import pydantic
 
-from vttdata.annotations.files import SHAPE, OfficialFile, read_json
+from vttdata.annotations.files import SHAPE, OfficialFile, Seconds, read_json
 from vttdata.annotations.findings import Findings
 from vttdata.errors import VttdataError
 from vttdata.records import Concepts
@@ -37,7 +37,7 @@ class _Segment:
     __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     tokens: list[str]
-    timestamps: tuple[float, float]
+    timestamps: tuple[Seconds, Seconds]
     classes: Annotated[list[list[str]], pydantic.Field(validation_alias="process_clss")]
     places: Annotated[list[list[int]], pydantic.Field(validation_alias="process_idx")]
 

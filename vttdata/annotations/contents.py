@@ -23,7 +23,9 @@ SPLITS = {
 """The names under which official files speak of the three splits, and ours."""
 
 _YOUTUBE = re.compile(
-    r"https?://(?:www\.|m\.)?(?:youtube\.com/(?:watch\?(?:.*&)?v=|embed/|v/|shorts/)|youtu\.be/)([\w-]{11})(?![\w-])",
+    r"\s*(?:(?i:https?):)?(?://)?(?i:(?:www\.|m\.|music\.)?youtube(?:-nocookie)?\.com)"
+    r"/(?:watch/?\?(?:[^#]*&)?v=|embed/|v/|e/|shorts/|live/)([\w-]{11})(?![\w-])"
+    r"|\s*(?:(?i:https?):)?(?://)?(?i:youtu\.be)/([\w-]{11})(?![\w-])",
     re.ASCII,
 )
 
@@ -68,7 +70,7 @@ def checked_id(video_id: str, place: str) -> str:
 def source_of(url: str) -> str:
     """The id of a video: its YouTube id where the address has one, or else a hash of the address."""
     found = _YOUTUBE.match(url)
-    return found[1] if found else "r" + hashlib.sha256(url.encode()).hexdigest()[:16]
+    return found[1] or found[2] if found else "r" + hashlib.sha256(url.encode()).hexdigest()[:16]
 
 
 def sources_of(clips: Iterable[Clip], seconds: Mapping[str, float] | None = None) -> tuple[Source, ...]:

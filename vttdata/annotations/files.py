@@ -11,10 +11,11 @@ import json
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import pydantic
 
@@ -22,6 +23,9 @@ from vttdata.errors import VttdataError
 
 SHAPE = pydantic.ConfigDict(strict=True, allow_inf_nan=False)
 """How an official file is checked: no conversions, finite numbers; keys that are not asked for may be there."""
+
+Seconds = Annotated[float, pydantic.Field(gt=-1e9, lt=1e9)]
+"""A time in an official file; thirty years and more are damage, and would make durations that no float can hold."""
 
 _LARGEST = 2**28
 """Bytes of one file, unpacked. The largest file of MSR-VTT, MSVD and ActivityNet Captions has 16 MB."""
@@ -146,8 +150,7 @@ def read_json(file: OfficialFile, shape: pydantic.TypeAdapter[Shape], checksums:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        doubled = next(name for name in names if names.count(name) > 1)
+        doubled, _ = Counter(name for name, _ in pairs).most_common(1)[0]
         raise ValueError(f"the key {json.dumps(doubled)} stands twice in one object")
     return value
 

@@ -25,7 +25,7 @@ from vttdata.annotations.contents import (
     source_of,
     sources_of,
 )
-from vttdata.annotations.files import SHAPE, OfficialFile, list_files, read_json, read_text
+from vttdata.annotations.files import SHAPE, OfficialFile, Seconds, list_files, read_json, read_text
 from vttdata.annotations.findings import Findings
 from vttdata.errors import VttdataError
 from vttdata.records import Caption, Clip
@@ -46,8 +46,8 @@ class _Video:
 
     video_id: str
     url: str
-    start: Annotated[float, pydantic.Field(validation_alias="start time")]
-    end: Annotated[float, pydantic.Field(validation_alias="end time")]
+    start: Annotated[Seconds, pydantic.Field(validation_alias="start time")]
+    end: Annotated[Seconds, pydantic.Field(validation_alias="end time")]
     split: str
     category: int | None = None
 

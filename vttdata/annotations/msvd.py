@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pydantic
@@ -21,10 +21,10 @@ from vttdata.annotations.contents import (
     checked_id,
     sources_of,
 )
-from vttdata.annotations.files import SHAPE, OfficialFile, key_path, list_files, read_json
+from vttdata.annotations.files import SHAPE, OfficialFile, key_path, list_files, read_json, read_text
 from vttdata.annotations.findings import Findings
-from vttdata.annotations.protocols import read_ids
 from vttdata.errors import VttdataError
+from vttdata.lists import ids_in
 from vttdata.records import Caption, Clip
 
 _NAME = re.compile(r"([A-Za-z0-9_-]+)_(\d{1,6}(?:\.\d+)?)_(\d{1,6}(?:\.\d+)?)", re.ASCII)
@@ -55,7 +55,10 @@ def read_msvd(folder: Path, *, language: str = "en") -> Annotations:
     sentences: dict[str, list[str]] = read_json(sentences_file, _SHAPE, checksums)
     for name in sentences:
         _clip(checked_id(name, f"{sentences_file}"), "train", f"{sentences_file}: {key_path((name,))}")
-    ids = {split: read_ids(file, checksums) for split, file in lists.items()}
+    ids = {
+        split: ids_in(read_text(file, checksums), str(file), PurePosixPath(file.name).suffix)
+        for split, file in lists.items()
+    }
     clips = list(_clips(ids, lists, sentences, findings, sentences_file))
     known = {clip.video_id for clip in clips}
     captions = [
@@ -96,7 +99,7 @@ def _choose(folder: Path) -> tuple[OfficialFile, dict[str, OfficialFile]]:
 
 
 def _clips(
-    ids: Mapping[str, tuple[str, ...]],
+    ids: Mapping[str, list[str]],
     lists: Mapping[str, OfficialFile],
     sentences: Mapping[str, list[str]],
     findings: Findings,

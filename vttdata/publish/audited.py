@@ -6,7 +6,8 @@ What a leak is, is said in `vttdata.split.audit`.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import dataclasses
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,35 +18,55 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from vttdata.errors import VttdataError
+from vttdata.lists import read_ids
+from vttdata.publish.columns import CONFIGS
 from vttdata.publish.front_matter import read_layout
 from vttdata.records import HASH_SCHEME, Fingerprint
 from vttdata.split import Audit, Resemblance
 from vttdata.split.entries import Entries, Integers, entries_of_table
 from vttdata.split.leaks import audit_entries
-from vttdata.split.lists import read_ids
 from vttdata.split.verbatim import Batches
+
+Files = Mapping[str, Mapping[str, Sequence[Path]]]
+"""Configuration -> split -> Parquet files."""
 
 _COLUMNS = ("video_id", "source_id", "start", "end")
 _ROWS_AT_A_TIME = 10_000
 
 
-def audit_dataset(dataset: Path, splits: Mapping[str, Path] | None = None) -> Audit:
-    """Judge the splits of a dataset folder, or others of its clips.
+def audit_dataset(dataset: Path, splits: Mapping[str, Path] | None = None, *, config: str = "clips") -> Audit:
+    """Judge the splits of a dataset folder, those of one of its protocols, or others of its clips.
 
     Args:
         dataset: a folder of our layout; near-duplicates are judged where its ``sources`` have fingerprints.
         splits: name -> file of ids (see `read_ids`), in the place of the dataset's own splits; clips in none of them
             are left out.
+        config: ``clips``, or the protocol whose splits are judged.
 
     Raises:
-        VttdataError: when the folder is no dataset, or a list cannot be read or names clips that are not in it.
+        VttdataError: when the folder is no dataset or has no such protocol, or a list cannot be read or names clips
+            that are not in it.
     """
-    return audit_files(read_layout(dataset).files, splits)
+    files = read_layout(dataset).files
+    if config != "clips" and config not in protocols_of(files):
+        known = ", ".join(protocols_of(files)) or "none"
+        raise VttdataError(f"{dataset}: has no protocol '{config}'; its protocols: {known}.")
+    return audit_files(files, splits, config=config)
 
 
-def audit_files(files: Mapping[str, Mapping[str, Sequence[Path]]], splits: Mapping[str, Path] | None = None) -> Audit:
+def protocols_of(files: Iterable[str]) -> list[str]:
+    """Which of these configurations are protocols: further divisions of the clips."""
+    return [config for config in files if config not in CONFIGS]
+
+
+def audit_all(files: Files) -> dict[str, Audit]:
+    """Judge the dataset's own splits and those of each protocol: configuration -> judgement, ``clips`` first."""
+    return {config: audit_files(files, config=config) for config in ("clips", *protocols_of(files))}
+
+
+def audit_files(files: Files, splits: Mapping[str, Path] | None = None, *, config: str = "clips") -> Audit:
     """Judge Parquet files: configuration -> split -> files; else as `audit_dataset`."""
-    clips = files["clips"]
+    clips = files[config]
     tables, numbers = [], []
     for number, own in enumerate(clips.values()):
         for path in own:
@@ -70,7 +91,8 @@ def _resemblance(sources: Sequence[Path], entries: Entries) -> Resemblance | Non
     there = entries.presence()
     sides = {name: tuple(there[place]) for place, name in enumerate(entries.source_ids.to_pylist())}
     matches = match_sources(_fingerprints(sources, sides))
-    return matches.resemblance(sides) if len(matches.samples.ids) else None
+    seen = len(matches.samples.ids)
+    return dataclasses.replace(matches.resemblance(sides), unseen=len(sides) - seen) if seen else None
 
 
 def _fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Iterator[tuple[str, Fingerprint]]:
@@ -89,17 +111,14 @@ def _fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Iterator[
 
 
 def _rows(known: Any, ids: Sequence[str], file: Path) -> Integers:
-    """The rows of these ids."""
-    try:
-        wanted = pa.array(ids, pa.string())
-    except UnicodeEncodeError as error:
-        raise VttdataError(f"{file}: holds half a character ({error.object!r}).") from error
-    rows = pc.index_in(wanted, value_set=known.cast(pa.string()))
-    if rows.null_count:
-        first = ids[pc.index(rows.is_null(), True).as_py()]
-        raise VttdataError(f"{file}: {rows.null_count} of its ids are not in the dataset, the first is '{first}'.")
-    found: Integers = rows.to_numpy().astype(np.int64)
-    return found
+    """All rows of these ids, each once; official files may list an id more than once."""
+    wanted = pa.array(ids, pa.string())
+    lost = pc.invert(pc.is_in(wanted, value_set=known.cast(pa.string())))
+    if pc.any(lost).as_py():
+        number, first = pc.sum(lost).as_py(), ids[pc.index(lost, True).as_py()]
+        raise VttdataError(f"{file}: {number} of its ids are not in the dataset, the first is {first!a}.")
+    there = pc.is_in(known.cast(pa.string()), value_set=wanted)
+    return np.flatnonzero(there.to_numpy()).astype(np.int64)
 
 
 def _captions(paths: Sequence[Path], entries: Entries, chosen: Integers, rows: int) -> Batches:

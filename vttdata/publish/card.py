@@ -23,6 +23,12 @@ _CONFIG_ROWS = {
     "sources": "one row an original video, in each split that has clips of it",
     "concepts": "one row a clip, with the annotated concepts of its sentence",
 }
+_TIES = {
+    "source": "one source",
+    "query": "one search query",
+    "uploader": "one uploader",
+    "near_duplicate": "sources found to be near-duplicates",
+}
 _PROTOCOL_ROW = "one row a clip, with its captions, in the splits and the order of this protocol"
 
 
@@ -33,7 +39,7 @@ def card_text(
     *,
     shipped: int,
     missing: Sequence[str],
-    audit: Audit | None = None,
+    audits: Mapping[str, Audit] | None = None,
 ) -> str:
     """The README below its YAML head.
 
@@ -43,7 +49,7 @@ def card_text(
         configs: the configurations that exist.
         shipped: the number of clips whose video file is in the dataset.
         missing: names of splits that were asked for and got no clip.
-        audit: of the splits, where they were audited.
+        audits: of the splits (``clips``) and of those of each protocol, where they were audited.
     """
     configs = list(configs)
     parts = [
@@ -59,7 +65,7 @@ def card_text(
         _findings(about),
         _availability(facts, shipped, missing),
         _splits(about, facts),
-        _leaks(about, audit),
+        _leaks(about, audits or {}),
         _creation(about),
         "## Dataset Structure\n\n" + "\n\n".join(_columns(config) for config in configs),
         "`manifest.json` lists every file with its SHA-256 checksum.",
@@ -132,8 +138,8 @@ def _splits(about: About, facts: Statistics) -> str:
     for split, ratio in about.asked.items():
         clips = facts.splits[split].clips if split in facts.splits else 0
         rows.append((split, f"{ratio:.2%}", f"{clips / max(facts.total.clips, 1):.2%}", f"{clips:,}"))
-    ties = ", ".join(tie.replace("_", " ") for tie in about.together)
-    promise = f"Clips that share a {ties} are never in different splits." if ties else ""
+    ties = " or ".join(_TIES.get(tie, tie) for tie in about.together)
+    promise = f"Clips of {ties} are never in different splits." if ties else ""
     return "\n\n".join(part for part in ("## Splits", _table(rows), _gap(about, facts), promise) if part)
 
 
@@ -159,7 +165,8 @@ def _gaps(about: About, clips: Mapping[str, int], total: int) -> list[tuple[floa
     ]
 
 
-def _leaks(about: About, audit: Audit | None) -> str:
+def _leaks(about: About, audits: Mapping[str, Audit]) -> str:
+    audit = audits.get("clips")
     if audit is None:
         return ""
     rows = [[escape(cell) for cell in row] for row in leak_rows(audit)]
@@ -167,12 +174,18 @@ def _leaks(about: About, audit: Audit | None) -> str:
         "No clip shares a source, a stretch of time or, where they are known, a near-duplicate with another split."
     )
     if not audit.ok:
-        reason = escape(about.allow_leaks or "not said")
-        verdict = f"**These splits leak:** {escape(leak_sentence(audit))}. Why that is accepted: {reason}"
+        verdict = f"**These splits leak:** {escape(leak_sentence(audit))}."
     told = " ".join(escape(note) for note in notes(audit))
-    return "\n\n".join(
-        ["## Leaks", verdict, _table(rows), "The columns count clips that share with another split.", told]
-    )
+    protocols = [
+        f"- `{name}`: {'no leaks' if own.ok else f'**its splits leak:** {escape(leak_sentence(own))}'}"
+        for name, own in audits.items()
+        if own is not audit
+    ]
+    parts = ["## Leaks", verdict, _table(rows), "The columns count clips that share with another split.", told]
+    parts += ["Protocols:\n\n" + "\n".join(protocols)] if protocols else []
+    if not all(own.ok for own in audits.values()):
+        parts.append(f"Why leaks are accepted: {escape(about.allow_leaks or 'not said')}")
+    return "\n\n".join(parts)
 
 
 def _creation(about: About) -> str:

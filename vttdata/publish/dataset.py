@@ -46,7 +46,7 @@ def write_dataset(
     about: About,
     media: Path | None,
     given: Given | None = None,
-    judge: Callable[[Mapping[str, Mapping[str, Sequence[Path]]]], Audit] | None = None,
+    judge: Callable[[Mapping[str, Mapping[str, Sequence[Path]]]], Mapping[str, Audit]] | None = None,
 ) -> Statistics:
     """Write a dataset and put it in the place of the one that is in `folder`.
 
@@ -61,7 +61,7 @@ def write_dataset(
         given: what official files decide: with it, the order of clips and of sources is theirs, and rows that stand
             twice are kept.
         judge: is given the Parquet files (configuration -> split -> files) before anything is replaced, and answers
-            with an audit for the card, or raises to leave everything as it was.
+            with an audit of ``clips`` and of each protocol for the card, or raises to leave everything as it was.
 
     Returns:
         The figures of the dataset, as in its card.
@@ -74,14 +74,14 @@ def write_dataset(
     with replacing(folder) as partial:
         tables = contents.write_tables(partial, captions, shipped=media is not None)
         files = {s.path: {"sha256": s.sha256, "bytes": s.bytes, "rows": s.rows} for s in _shards(tables)}
-        found = judge(_paths(partial, tables)) if judge is not None else None
+        found = judge(_paths(partial, tables)) if judge is not None else {}
         videos = contents.bring_media(partial, media) if media is not None else {}
         classes = given.classes if given else ()
         facts = count(_paths(partial, tables), contents.categories, classes)
         missing = [split for split in about.asked if split not in facts.splits]
         head = front_matter(tables, contents.categories, about, classes)
         readme = partial / "README.md"
-        body = card_text(about, facts, tables, shipped=len(videos), missing=missing, audit=found)
+        body = card_text(about, facts, tables, shipped=len(videos), missing=missing, audits=found)
         readme.write_text(f"{head}\n{body}", encoding="utf-8")
         files["README.md"] = {"sha256": file_sha256(readme), "bytes": readme.stat().st_size}
         write_manifest(partial, name=about.name, version=about.version, files=files | videos)

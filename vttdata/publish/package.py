@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import vttdata
@@ -10,7 +10,7 @@ from vttdata.annotations import Finding
 from vttdata.errors import LeakError
 from vttdata.pipeline.build import Build
 from vttdata.publish.about import About, Figure, PaperFigure
-from vttdata.publish.audited import audit_files
+from vttdata.publish.audited import Files, audit_all
 from vttdata.publish.dataset import write_dataset
 from vttdata.publish.given import Given
 from vttdata.records import Caption, Clip, Source
@@ -50,8 +50,8 @@ def package(
 
     Raises:
         VttdataError: when no clip is left.
-        LeakError: when an audit of the splits finds leaks and the recipe has no `allow_leaks`. The dataset that was
-            there before stays.
+        LeakError: when an audit of the splits, or of those of a protocol, finds leaks and the recipe has no
+            `allow_leaks`. The dataset that was there before stays.
     """
     recipe = run.loaded.recipe
     official = {name: f"SHA-256 {sha256}" for name, sha256 in (files or {}).items()}
@@ -74,14 +74,20 @@ def package(
     wanted = {clip.video_id for clip in clips}
     kept = (caption for caption in captions if caption.video_id in wanted)
 
-    def judge(files: Mapping[str, Mapping[str, Sequence[Path]]]) -> Audit:
-        found = audit_files(files)
-        run.audit = found.as_json()
-        if not found.ok and recipe.allow_leaks is None:
+    def judge(files: Files) -> dict[str, Audit]:
+        found = audit_all(files)
+        protocols = {name: audit.as_json() for name, audit in found.items() if name != "clips"}
+        run.audit = found["clips"].as_json() | ({"protocols": protocols} if protocols else {})
+        leaks = [
+            leak_sentence(audit) if name == "clips" else f"protocol {name}: {leak_sentence(audit)}"
+            for name, audit in found.items()
+            if not audit.ok
+        ]
+        if leaks and recipe.allow_leaks is None:
+            together = ", 'split.together' keeps clips together" if split else ""
             raise LeakError(
-                f"The splits leak, so no dataset was packaged: {leak_sentence(found)}; {run.folder / 'build.json'} "
-                "holds the worst under 'audit', 'split.together' keeps clips together, and 'allow_leaks: REASON' "
-                "packages them all the same."
+                f"The splits leak, so no dataset was packaged: {'; '.join(leaks)}; {run.folder / 'build.json'} "
+                f"holds the worst under 'audit'{together}, and 'allow_leaks: REASON' packages them all the same."
             )
         return found
 

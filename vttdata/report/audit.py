@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,10 +38,12 @@ def notes(audit: Audit) -> list[str]:
         f"Inside one split {within['overlap_pairs']:,} pairs of clips overlap in time; "
         f"{within['duplicate_captions']:,} captions repeat another of their clip.",
     ]
-    if any(unknown.values()):
+    if unknown["sources"] or unknown["spans"]:
         lines.append(
             f"Not judged: {unknown['sources']:,} clips of unknown source, {unknown['spans']:,} without a usable span."
         )
+    if unknown.get("fingerprints"):
+        lines.append(f"Not judged for near-duplicates: {unknown['fingerprints']:,} sources without a fingerprint.")
     if "near_duplicate" not in audit.leaks:
         lines.append("Near-duplicates were not judged: no fingerprints or pairs of near-duplicates are known.")
     if audit.closest is not None:
@@ -48,8 +51,10 @@ def notes(audit: Audit) -> list[str]:
         first, second = (" and ".join(splits) for splits in audit.closest["splits"])
         lines.append(
             f"The closest sources of different splits, {one} ({first}) and {other} ({second}), "
-            f"reach {audit.closest['similarity']:.0%} of what makes near-duplicates."
+            f"reach {math.floor(100 * audit.closest['similarity'])}% of what makes near-duplicates."
         )
+    elif "near_duplicate" in audit.leaks:
+        lines.append("No two sources of different splits look alike anywhere.")
     return lines
 
 
@@ -120,6 +125,7 @@ def _plain(text: str) -> str:
 
 def _aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """Rows with aligned columns, the first `left` of them to the left."""
+    rows = [[_plain(cell) for cell in row] for row in rows]
     widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
     return "\n".join(
         "  ".join(

@@ -29,6 +29,7 @@ class Audit:
         within: ``overlap_pairs`` (in one split), ``duplicate_captions`` (captions that repeat an earlier one of their
             clip) and ``duplicate_captions_in_split`` (of their split).
         unknown: ``sources`` and ``spans``: clips without a source, or without a usable span; they could not be judged.
+            Where near-duplicates are judged also ``fingerprints``: sources that have none.
         closest: the most similar pair of sources in different splits, where fingerprints exist.
         examples: leak -> the worst of its kind, the worst first.
     """

@@ -44,7 +44,8 @@ def audit_entries(entries: Entries, captions: Batches, near: Resemblance | None 
         for place, split in enumerate(entries.splits)
     }
     within |= {"duplicate_captions": said.in_clip, "duplicate_captions_in_split": said.in_split}
-    return Audit(splits, leaks, within, _unknown(entries), closest, examples)
+    unknown = _unknown(entries) | ({} if near is None else {"fingerprints": near.unseen})
+    return Audit(splits, leaks, within, unknown, closest, examples)
 
 
 def _source(entries: Entries, there: Flags) -> tuple[dict[str, Any], list[dict[str, Any]]]:

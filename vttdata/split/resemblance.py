@@ -44,7 +44,9 @@ class Resemblance:
         pairs: all near-duplicates, each pair once.
         closest: the most similar pair of sources in different splits, near-duplicates or not; None where no two
             pictures of different splits look alike.
+        unseen: how many sources have no fingerprint that could be compared; nothing is known of them.
     """
 
     pairs: Sequence[NearDuplicate]
     closest: NearDuplicate | None = None
+    unseen: int = 0

@@ -185,7 +185,7 @@ def look_for_files(folder: Path, records: Iterable[Named]) -> Iterator[Sought[Na
     """
     names: dict[str, str] = {}
     try:
-        listed = sorted(path.name for path in folder.iterdir())
+        listed = sorted(path.name for path in folder.iterdir() if path.is_file())
     except OSError as error:
         raise VttdataError(f"{folder}: cannot be read ({error.strerror or error}).") from error
     for name in listed:

@@ -1,0 +1,49 @@
+"""What recipes say of files and folders: where relative paths lead, and that what they name is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+Paths = Mapping[str, Literal["file", "folder"]]
+"""Dotted keys that name a file or folder; ``*`` stands for any key at its place."""
+
+
+def names_path(key: str, paths: Iterable[str]) -> bool:
+    """Whether a dotted key is one of these."""
+    steps = key.split(".")
+    return any(
+        len(steps) == len(other) and all(step in (own, "*") for own, step in zip(steps, other, strict=True))
+        for other in (path.split(".") for path in paths)
+    )
+
+
+def resolve_paths(raw: dict[str, Any], paths: Paths, base: Path) -> None:
+    """Make relative paths start at `base`, in place."""
+    for pattern in paths:
+        for _, holder, name in list(_texts(raw, pattern.split("."))):
+            holder[name] = str(base / holder[name])
+
+
+def missing_path(raw: dict[str, Any], paths: Paths) -> tuple[str, str] | None:
+    """The first key that names nothing that is there, and what is wrong with it in words; None where all is well."""
+    for pattern, kind in paths.items():
+        for key, holder, name in _texts(raw, pattern.split(".")):
+            value = holder[name]
+            there = Path(value).is_dir() if kind == "folder" else Path(value).is_file()
+            if not there or not value:
+                return key, f"found '{value}', which is not an existing {kind}"
+    return None
+
+
+def _texts(value: Any, steps: Sequence[str], key: str = "") -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Every text at the places that the steps lead to: its dotted key, the mapping that holds it, its name there."""
+    if not isinstance(value, dict):
+        return
+    first, *rest = steps
+    for name in list(value) if first == "*" else [first]:
+        if rest:
+            yield from _texts(value.get(name), rest, f"{key}{name}.")
+        elif isinstance(value.get(name), str):
+            yield f"{key}{name}", value, name
