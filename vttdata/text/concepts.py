@@ -85,8 +85,8 @@ def _align(text: str, tokens: Sequence[str]) -> list[tuple[int, int]]:
     end = 0
     lower = text.lower() if len(text.lower()) == len(text) else text
     for token in tokens:
-        start = lower.find(token.lower(), end)
-        if not token or start < 0 or any(character.isalnum() for character in text[end:start]):
+        start = lower.find(token.lower(), end)  # the published files have empty tokens: they stand for nothing
+        if start < 0 or any(character.isalnum() for character in text[end:start]):
             raise VttdataError(f"The token {token[:60]!a} is not the next word of {text[:80]!a}.")
         end = start + len(token)
         places.append((start, end))

@@ -84,8 +84,8 @@ _LEFT = rf"""
 """
 # What may follow: the end, a word that no compound ends in, or a verb; a participle only when no noun follows it.
 _FREE = r"(?:$|[.!poacetsxrwyd])"
-_RIGHT_ANY = rf"{_FREE}|[gq]{_FREE}|G[.!p]|v(?![uz])|j[po]"
-_PERSON_NEXT = rf"{_RIGHT_ANY}|b|[gq]|[LN](?:$|[.!poacetsr])"
+_RIGHT_ANY = rf"{_FREE}|[gq](?:{_FREE}|S)|G[.!p]|v(?![uz])|j[po]"
+_PERSON_NEXT = rf"{_RIGHT_ANY}|b|[gq]|G(?:{_FREE}|[lfmktS])|[LN](?:$|[.!poacetsr])"
 _PLURAL_NEXT = rf"{_RIGHT_ANY}|b(?![u])|g[lmtkhf]"
 _MENTION = re.compile(
     rf"{_LEFT} (?: (?<=[hf])(?={_PERSON_NEXT}) | (?<=[lLkK])(?={_PLURAL_NEXT}) | (?<=[nNmMiIJS])(?={_RIGHT_ANY}) )",
@@ -117,7 +117,7 @@ class Grammar:
             if self._letters.get(form, "j") not in _OPEN:
                 continue
             if form in listed and listed[form] == "j":
-                letter = "J" if letter in "nm" else letter.upper()
+                letter = "J" if letter in "nmh" else letter.upper()
             elif form in doubtful:
                 letter = {"h": "N", "f": "L"}.get(letter, letter.upper())
             self.expressions[form] = (letter, noun, plural)
@@ -176,6 +176,8 @@ def _verb_forms(verb: str) -> Sequence[tuple[str, str]]:
 
 
 def _by_shape(word: str) -> str:
+    if not word.strip():
+        return ""
     if not any(character.isalnum() for character in word):
         return {".": _STOP, "!": _STOP, "?": _STOP, "-": "-", "/": "-"}.get(word, ".")
     if word.isdigit():

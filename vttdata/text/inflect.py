@@ -17,7 +17,7 @@ _LETTERS_READ_OUT = re.compile(
 _SOUNDED_AS_VOWEL = frozenset("aefhilmnorsx")
 _SILENT_H = r"hour|honest|hono|heir"
 _NUMBERS = r"8|1[18](?:,?\d{3}|\d\d)?(?!\d)"
-_CONSONANT_BEGIN = r"uni(?![dmn])|us[aeu]|ut[eio]|uk[eru]|ur[ai]n|eu|ewe|on(?:c?e)(?![a-z])"
+_CONSONANT_BEGIN = r"uni(?![dmn])|us(?:[aeu]|(?![a-z]))|ut[eio]|uk[eru]|ur[ai]n|eu|ewe|on(?:c?e)(?![a-z])"
 _VOWEL = re.compile(rf"(?:{_SILENT_H}|{_NUMBERS}|x(?![aeiouy])|(?!{_CONSONANT_BEGIN})[aeiouà-åè-ïò-öù-ü])")
 
 

@@ -60,9 +60,11 @@ class RuleFinder:
         return list(self._mentions(doc, letters, {} if plain else self._join(orths, letters)))
 
     def _begin_sentences(self, doc: Any, letters: list[str]) -> None:
+        begins = True
         for place, letter in enumerate(letters):
-            if letter == "z" and (place == 0 or is_stop(letters[place - 1])):
+            if letter == "z" and begins:
                 letters[place] = self.grammar.letter(doc[place].text, begins=True)
+            begins = is_stop(letter) or (begins and not letter)
 
     def _join(self, orths: list[int], letters: list[str]) -> dict[int, tuple[int, Noun | None, bool]]:
         """Take the longest expressions as one; what is not their first token gets no letter."""
@@ -82,7 +84,11 @@ class RuleFinder:
     def _mentions(
         self, doc: Any, letters: list[str], joined: dict[int, tuple[int, Noun | None, bool]]
     ) -> Iterator[Mention]:
-        places = [place for place, letter in enumerate(letters) if letter] if joined else range(len(letters))
+        places = (
+            [place for place, letter in enumerate(letters) if letter]
+            if joined or "" in letters
+            else range(len(letters))
+        )
         for index, many in self.grammar.mentions("".join(letters)):
             first = doc[places[index]]
             if first.i in joined:
