@@ -77,7 +77,7 @@ _LEFT = rf"""
       | p(?:r?[jq])+ (?P<telegraphic>[nh])
       | o{_MODIFIER} (?P<to>[mlfk])
       | x{_MODIFIER} (?P<x>[mlfk])
-      | (?:[vdq]|(?<=[xhflncry.!])g|(?<=x)G|(?<=[oflyxr])b) {_MODIFIER} (?P<v>[mlfknhMLK])
+      | (?:[vdq]|(?<=[xhflncry.!])g|(?<=x)G|(?<=[oflyxr])b) {_MODIFIER} (?P<v>[mlfknhMLK])(?!v)
       | (?:^|[.!c]){_MODIFIER} (?P<start>[lfkmnh])
       | (?:[vpd]|(?<=[xhflncry.!])g|(?<=[oflyxr])b) (?P<bare>S)
     )
