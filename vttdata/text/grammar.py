@@ -65,16 +65,16 @@ _OPEN = frozenset("jGdgqbvu")
 
 # Letters of nouns: capital where the word is also a verb or an adjective.
 # n singular, l plural, m mass, k pair, i one form for both numbers, h a person, f people, S bare, J also an adjective.
-_MODIFIER = r"(?:r?j|J|q)*"
+_MODIFIER = r"(?:r?j|J|q){0,8}"  # with an end, so that no text takes long
 _LEFT = rf"""
     (?:
         [ae]?t?a{_MODIFIER} (?P<a>[nhNJiI])
-      | a(?:r?[jq])*g (?P<smiling>h)
+      | a(?:r?[jq]){{0,8}}g (?P<smiling>h)
       | e{_MODIFIER} (?P<e>[lfLiI])
       | [ts]{_MODIFIER} (?P<t>[nhNmMlfLkKJ])
-      | [ts](?:r?[jq])*g (?P<the_smiling>[hf])
+      | [ts](?:r?[jq]){{0,8}}g (?P<the_smiling>[hf])
       | p{_MODIFIER} (?P<p>[mlfMLkK])
-      | p(?:r?[jq])+ (?P<telegraphic>[nh])
+      | p(?:r?[jq]){{1,8}} (?P<telegraphic>[nh])
       | o{_MODIFIER} (?P<to>[mlfk])
       | x{_MODIFIER} (?P<x>[mlfk])
       | (?:[vdq]|(?<=[xhflncry.!])g|(?<=x)G|(?<=[oflyxr])b) {_MODIFIER} (?P<v>[mlfknhMLK])(?!v)
@@ -85,15 +85,27 @@ _LEFT = rf"""
 # What may follow: the end, a word that no compound ends in, or a verb; a participle only when no noun follows it.
 _FREE = r"(?:$|[.!poacetsxrwyd])"
 _RIGHT_ANY = rf"{_FREE}|[gq](?:{_FREE}|S)|G[.!p]|v(?![uz])|j[po]"
-_PERSON_NEXT = rf"{_RIGHT_ANY}|b|[gq]|G(?:{_FREE}|[lfmktS])|[LN](?:$|[.!poacetsr])"
+_PERSON_NEXT = rf"{_RIGHT_ANY}|b|[gq]|G(?:{_FREE}|[lfmktS])|[LNIM](?:$|[.!poacetsry])"
 _PLURAL_NEXT = rf"{_RIGHT_ANY}|b(?![u])|g[lmtkhf]"
-_MENTION = re.compile(
-    rf"{_LEFT} (?: (?<=[hf])(?={_PERSON_NEXT}) | (?<=[lLkK])(?={_PLURAL_NEXT}) | (?<=[nNmMiIJS])(?={_RIGHT_ANY}) )",
-    re.VERBOSE,
-)
-_PLURAL_GROUPS = frozenset("e")
-_ENDINGS = {"ing": "g", "ed": "q", "ly": "r", "ous": "j", "ful": "j", "less": "j", "ish": "j"}
+_RIGHT = rf"""
+    (?: (?<=[hf])(?={_PERSON_NEXT})
+      | (?(e)(?={_PLURAL_NEXT})|(?!))
+      | (?<=[lLkK])(?={_PLURAL_NEXT})
+      | (?<=[nNmMiIJS])(?={_RIGHT_ANY})
+    )
+"""
+_MENTION = re.compile(_LEFT + _RIGHT, re.VERBOSE)
+_ENDINGS = {  # of words that are in no list
+    "ing": "g",
+    "ed": "q",
+    "ly": "r",
+    "ous": "j",
+    "ful": "j",
+    "less": "j",
+    "ish": "j",
+}
 _PEOPLE = frozenset(["person", "relative", "role"])
+_LONGEST_REMEMBERED = 64
 
 
 class Grammar:
@@ -133,16 +145,21 @@ class Grammar:
                 return _PROPER
         return self._letters.get(lower) or _by_shape(lower)
 
-    @staticmethod
-    @functools.lru_cache(maxsize=100_000)
-    def mentions(letters: str) -> tuple[tuple[int, bool | None], ...]:
+    def mentions(self, letters: str) -> tuple[tuple[int, bool | None], ...]:
         """Places of believable nouns, and whether they are plural where only the sentence can say (or None)."""
-        found = []
-        for match in _MENTION.finditer(letters):
-            group = match.lastgroup or ""
-            place = match.end() - 1
-            found.append((place, group in _PLURAL_GROUPS if letters[place] in "iI" else None))
-        return tuple(found)
+        return _remembered(letters) if len(letters) <= _LONGEST_REMEMBERED else _matches(letters)
+
+
+def _matches(letters: str) -> tuple[tuple[int, bool | None], ...]:
+    found = []
+    for match in _MENTION.finditer(letters):
+        place = match.end() - 1
+        found.append((place, match.lastgroup == "e" if letters[place] in "iI" else None))
+    return tuple(found)
+
+
+_remembered = functools.lru_cache(maxsize=2**15)(_matches)
+"""Captions are much alike: about a third of those of MSR-VTT have the letters of an earlier one."""
 
 
 def is_stop(letter: str) -> bool:
@@ -184,15 +201,7 @@ def _by_shape(word: str) -> str:
         return "e"
     if not word.isalpha() or not word.isascii():
         return _UNKNOWN
-    for ending, letter in (
-        ("ing", "g"),
-        ("ed", "q"),
-        ("ly", "r"),
-        ("ous", "j"),
-        ("ful", "j"),
-        ("less", "j"),
-        ("ish", "j"),
-    ):
+    for ending, letter in _ENDINGS.items():
         if word.endswith(ending) and len(word) > len(ending) + 2:
             return letter
     return _UNKNOWN

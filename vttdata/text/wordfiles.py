@@ -82,7 +82,7 @@ def _read(path: Path) -> bytes:
 
 def _first(error: pydantic.ValidationError) -> str:
     detail = error.errors(include_url=False)[0]
-    place = ": ".join(str(part)[:_SHOWN] for part in detail["loc"] if part != "[key]")
+    place = ": ".join(ascii(part)[:_SHOWN].strip("'") for part in detail["loc"] if part != "[key]")
     found = ascii(detail["input"])[:_SHOWN]
     message = detail["msg"].removeprefix("Value error, ")
     return f"{place or 'the file'}: {message[:1].lower()}{message[1:]}, found {found}"
