@@ -189,7 +189,8 @@ def _verb_forms(verb: str) -> Sequence[tuple[str, str]]:
         forms = []
     past = f"{verb[:-1]}ied" if re.search(r"[^aeiou]y$", verb) else f"{stem}ed"
     dying = [(f"{verb[:-2]}ying", "g")] if verb.endswith("ie") else []
-    return [(verb, "b"), (regular_plural(verb), "v"), (f"{stem}ing", "g"), (past, "q"), *forms, *dying]
+    third = f"{verb}es" if verb.endswith("o") else regular_plural(verb)
+    return [(verb, "b"), (third, "v"), (f"{stem}ing", "g"), (past, "q"), *forms, *dying]
 
 
 def _by_shape(word: str) -> str:

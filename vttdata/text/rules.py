@@ -52,7 +52,8 @@ class RuleFinder:
             letters = [known[orth] for orth in orths]
         except KeyError:
             for token in doc:
-                known[token.orth] = self.grammar.letter(token.text)
+                if token.orth not in known:
+                    known[token.orth] = self.grammar.letter(token.text)
             letters = [known[orth] for orth in orths]
         if "z" in letters:
             self._begin_sentences(doc, letters)
