@@ -89,6 +89,7 @@ def detect_shots(
         reach=reach_of(seen.stated_rate),
         shortest=max(round(settings.min_seconds * fps), 1),
         longest_blank=round(_BLANK_SECONDS * fps),
+        known=seen.known,
         sudden=seen.sudden,
     )
     shots = tuple(shots_between(found, seen.signals, seen.times, source_id))
@@ -97,11 +98,12 @@ def detect_shots(
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A video's signals, when its frames start and the last one ends, and where hard cuts can be, if that is known."""
+    """A video's signals, when its frames start and the last one ends; which were decoded and where cuts can be."""
 
     signals: Signals
     times: Floats
     stated_rate: float
+    known: Flags | None = None
     sudden: Flags | None = None
 
 
@@ -120,11 +122,12 @@ def _see_fast(path: Path, threads: int) -> _Seen | None:
             stated = _stated_rate(video)
             packets = read_packets(video, 1 / _USUAL_RATE)
         plan = plan_decoding(packets)
+        known = np.zeros(len(packets), bool)
         with open_video(path, threads=threads) as video:
-            signals = measure_signals(describe_planned(video, packets, plan), stated)
+            signals = measure_signals(describe_planned(video, packets, plan, known), stated)
     except EvidenceError:
         return None
-    return _Seen(signals, packets.times, stated, plan.sudden)
+    return _Seen(signals, packets.times, stated, known, plan.sudden)
 
 
 def _stated_rate(video: Video) -> float:
