@@ -15,12 +15,13 @@ import numpy as np
 from vttdata.media.coarse import Group, Plan
 from vttdata.media.decode import Video
 from vttdata.media.histogram import Descriptions, describe, joined
-from vttdata.media.packets import WITHOUT_DEBLOCKING, EvidenceError, Indices, Packets
+from vttdata.media.packets import WITH_SOUND_REFERENCES, WITHOUT_DEBLOCKING, EvidenceError, Indices, Packets
 from vttdata.media.signals import Flags, picture_distance, renewal_between
 
 # Colour distances, measured on the tuning half of the shot benchmark.
 _SAME = 0.03  # pictures closer than this may show one shot, if nothing surprising lies between them
 _RENEWED = 0.3  # pictures with fewer differences than this, relative to their contrast, may too
+_LONG = 300  # frames of a group in which unfiltered references add up to what is seen: black was no longer black at 720
 
 
 def describe_planned(video: Video, packets: Packets, plan: Plan, known: Flags) -> Iterator[Descriptions]:
@@ -91,7 +92,8 @@ class _Reader:
     _rest: Iterator[Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.video.stream.codec_context.options = WITHOUT_DEBLOCKING
+        longest = max(group.after - group.start for group in self.plan.groups)
+        self.video.stream.codec_context.options = WITHOUT_DEBLOCKING if longest <= _LONG else WITH_SOUND_REFERENCES
         self._rest = (packet for packet in self.video.packets() if packet.size)
 
     def skip(self, start: int, stop: int) -> None:
