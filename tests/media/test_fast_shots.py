@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.media.test_shots import dissolved, encode, faded, scene, starts
+from tests.media.test_shots_overlays import lettered
 from vttdata.errors import MediaError
 from vttdata.media.coarse import plan_decoding
 from vttdata.media.decode import open_video
@@ -22,6 +25,15 @@ from vttdata.media.sparse import interpolated
 
 FAST = ShotSettings(method="fast")
 X264 = ("-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p")
+GROWTH = """
+import resource, sys
+from pathlib import Path
+from vttdata.media.shots import ShotSettings, detect_shots
+
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert detect_shots(Path(sys.argv[1]), ShotSettings(method="fast")).method == "fast"
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
 REAL = [
     ("shots/bikes.mp4", "fast"),
     ("shots/sintel-trailer-30s.mp4", "fast"),
@@ -81,6 +93,13 @@ def test_the_fast_mode_decodes_far_fewer_frames_than_there_are(tmp_path: Path, e
     assert plan_decoding(packets_of(encode(tmp_path / "edited.mp4", edited, *X264))).wanted.mean() < 0.75
 
 
+def test_the_fast_mode_keeps_no_decoded_pictures(tmp_path: Path, edited: np.ndarray) -> None:
+    path = encode(tmp_path / "large.mp4", edited[:200], "-vf", "scale=1280:720", *X264, "-preset", "ultrafast")
+    decoded = plan_decoding(packets_of(path)).wanted.sum()
+    grown = subprocess.run([sys.executable, "-c", GROWTH, path], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert int(grown) < 100 * 2**10 < decoded * 1280 * 720 * 1.5 / 2**10
+
+
 def packets_of(path: Path) -> Packets:
     with open_video(path) as video:
         return read_packets(video, 0.04)
@@ -100,6 +119,15 @@ def test_streams_that_show_too_little_are_decoded_whole(
 ) -> None:
     path = encode(tmp_path / "edited.mkv", edited[:100], *options)
     assert detect_shots(path, FAST) == detect_shots(path)
+
+
+@pytest.mark.parametrize("length", [20, 60])
+def test_a_text_is_seen_to_go_where_not_every_frame_is_decoded(tmp_path: Path, length: int) -> None:
+    frames = scene(21, 160, 0.3)
+    lettered(frames[30 : 30 + length])
+    path = encode(tmp_path / "text.mp4", frames, *X264)
+    assert plan_decoding(packets_of(path)).wanted.mean() < 0.75
+    assert starts(detect_shots(path, FAST)) == [(0, "start")]
 
 
 @pytest.mark.parametrize(("name", "method"), REAL)
