@@ -45,7 +45,7 @@ class ShotSettings:
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
-    method: Literal["fast", "exact"] = "exact"
+    method: Literal["fast", "exact"] = "fast"
     min_seconds: Seconds = 0.3
     cut_ratio: Annotated[float, Gt(1), Le(100)] = 2.25
 
