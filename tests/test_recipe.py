@@ -48,7 +48,7 @@ def test_a_recipe_becomes_typed_settings(folder: Path) -> None:
     assert recipe.clips.max_seconds == 30.0
     assert recipe.split.ratios == {"train": 0.6, "test": 0.4}
     assert recipe.captions.columns["caption"] == "text"
-    assert recipe.shots.method == "exact"
+    assert recipe.shots.method == "fast"
 
 
 def test_paths_are_relative_to_the_recipe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

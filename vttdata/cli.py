@@ -158,7 +158,8 @@ def _add_shots(commands: Any) -> None:
         "first and last frame, and how it begins.",
     )
     parser.add_argument("videos", metavar="VIDEO", nargs="+", type=Path)
-    parser.add_argument("--method", choices=["exact"], default="exact", help="exact decodes every frame")
+    method = "exact decodes every frame; fast leaves out those that cannot matter, where a stream shows which"
+    parser.add_argument("--method", choices=["fast", "exact"], default="fast", help=f"{method} (%(default)s)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line and video")
     limit = "give up on a video after so much time (default: 20 s for each of its own seconds, and 120 s)"
     parser.add_argument("--limit", metavar="SECONDS", type=_positive, help=limit)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.media.test_shots import dissolved, encode, faded, scene, starts
+from tests.media.test_shots_overlays import lettered
 from vttdata.errors import MediaError
 from vttdata.media.coarse import plan_decoding
 from vttdata.media.decode import open_video
@@ -20,8 +23,17 @@ from vttdata.media.shots import Detection, ShotSettings, detect_shots
 from vttdata.media.slices import picture_kind
 from vttdata.media.sparse import interpolated
 
-FAST = ShotSettings(method="fast")
+FAST, EXACT = ShotSettings(method="fast"), ShotSettings(method="exact")
 X264 = ("-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p")
+GROWTH = """
+import resource, sys
+from pathlib import Path
+from vttdata.media.shots import ShotSettings, detect_shots
+
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert detect_shots(Path(sys.argv[1]), ShotSettings(method="fast")).method == "fast"
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
 REAL = [
     ("shots/bikes.mp4", "fast"),
     ("shots/sintel-trailer-30s.mp4", "fast"),
@@ -61,7 +73,7 @@ def test_the_fast_mode_finds_the_same_shots_with_the_same_times(
     tmp_path: Path, edited: np.ndarray, options: tuple[str, ...], container: str
 ) -> None:
     path = encode(tmp_path / f"edited.{container}", edited, *options)
-    exact, fast = detect_shots(path), detect_shots(path, FAST)
+    exact, fast = detect_shots(path, EXACT), detect_shots(path, FAST)
     assert (exact.method, fast.method) == ("exact", "fast")
     assert outline(fast)[:3] == outline(exact)[:3]
     assert {60, 131, 200} <= {first for first, kind in starts(fast) if kind == "cut"}
@@ -71,7 +83,7 @@ def test_the_fast_mode_finds_the_same_shots_with_the_same_times(
 
 def test_the_fast_mode_estimates_motion_darkness_and_colours(tmp_path: Path, edited: np.ndarray) -> None:
     path = encode(tmp_path / "edited.mp4", edited, *X264)
-    for exact, fast in zip(detect_shots(path).shots, detect_shots(path, FAST).shots, strict=True):
+    for exact, fast in zip(detect_shots(path, EXACT).shots, detect_shots(path, FAST).shots, strict=True):
         assert fast.dark == pytest.approx(exact.dark, abs=0.05)
         assert fast.motion == pytest.approx(exact.motion, abs=0.01)
         assert fast.colours == pytest.approx(exact.colours, abs=0.06)
@@ -79,6 +91,13 @@ def test_the_fast_mode_estimates_motion_darkness_and_colours(tmp_path: Path, edi
 
 def test_the_fast_mode_decodes_far_fewer_frames_than_there_are(tmp_path: Path, edited: np.ndarray) -> None:
     assert plan_decoding(packets_of(encode(tmp_path / "edited.mp4", edited, *X264))).wanted.mean() < 0.75
+
+
+def test_the_fast_mode_keeps_no_decoded_pictures(tmp_path: Path, edited: np.ndarray) -> None:
+    path = encode(tmp_path / "large.mp4", edited[:200], "-vf", "scale=1280:720", *X264, "-preset", "ultrafast")
+    decoded = plan_decoding(packets_of(path)).wanted.sum()
+    grown = subprocess.run([sys.executable, "-c", GROWTH, path], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert int(grown) < 100 * 2**10 < decoded * 1280 * 720 * 1.5 / 2**10
 
 
 def packets_of(path: Path) -> Packets:
@@ -99,14 +118,23 @@ def test_streams_that_show_too_little_are_decoded_whole(
     tmp_path: Path, edited: np.ndarray, options: tuple[str, ...]
 ) -> None:
     path = encode(tmp_path / "edited.mkv", edited[:100], *options)
-    assert detect_shots(path, FAST) == detect_shots(path)
+    assert detect_shots(path, FAST) == detect_shots(path, EXACT)
+
+
+@pytest.mark.parametrize("length", [20, 60])
+def test_a_text_is_seen_to_go_where_not_every_frame_is_decoded(tmp_path: Path, length: int) -> None:
+    frames = scene(21, 160, 0.3)
+    lettered(frames[30 : 30 + length])
+    path = encode(tmp_path / "text.mp4", frames, *X264)
+    assert plan_decoding(packets_of(path)).wanted.mean() < 0.75
+    assert starts(detect_shots(path, FAST)) == [(0, "start")]
 
 
 @pytest.mark.parametrize(("name", "method"), REAL)
 def test_both_modes_agree_on_real_files(shared: Path, name: str, method: str) -> None:
     path = shared / "videos" / name
     fast = detect_shots(path, FAST)
-    exact = detect_shots(path)
+    exact = detect_shots(path, EXACT)
     assert fast.method == method
     assert outline(fast)[:3] == outline(exact)[:3]
     assert [kind for _, kind in starts(fast)] == [kind for _, kind in starts(exact)]
@@ -122,7 +150,7 @@ def test_a_stream_that_begins_in_the_middle_of_a_group_is_told_truly(tmp_path: P
     path = encode(tmp_path / "whole.ts", edited, *X264)
     data = path.read_bytes()
     path.write_bytes(data[len(data) // 3 // 188 * 188 :])
-    assert outcome(path, FAST) == outcome(path, ShotSettings())
+    assert outcome(path, FAST) == outcome(path, EXACT)
 
 
 def test_a_truncated_file_has_the_same_outcome_in_both_modes(tmp_path: Path, edited: np.ndarray) -> None:
@@ -130,7 +158,7 @@ def test_a_truncated_file_has_the_same_outcome_in_both_modes(tmp_path: Path, edi
         path = encode(tmp_path / f"whole.{container}", edited, *X264)
         data = path.read_bytes()
         path.write_bytes(data[: 2 * len(data) // 3])
-        assert outcome(path, FAST) == outcome(path, ShotSettings())
+        assert outcome(path, FAST) == outcome(path, EXACT)
 
 
 def outcome(path: Path, settings: ShotSettings) -> object:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vttdata.media.signals import Flags, Floats, Signals
 from vttdata.records import Transition
@@ -19,7 +20,7 @@ _WINDOW = 6  # frames to either side that a cut is compared with
 _NOISE = 0.005  # change between frames of a still scene, from coding noise and grain
 _STANDING_OUT = 1.25  # a cut's change over that of the frames beside it
 _BLENDED = 1.7  # how much clearer a change that adjacent frames share must be than one that stands alone
-_UNEXPECTED = 2.7  # how much clearer a cut must be where packets give no sign of one
+_UNEXPECTED = 1.75  # how much clearer a cut must be where packets give no sign of one
 _BREADTH = 0.75  # a change of the whole picture: new scenes began at 0.81, texts over half of it ended at 0.71
 _UNDONE = 0.25  # of two changes remains when one takes back the other: of texts at most 0.23, of jump cuts 0.29
 _UNDONE_REACHES = 20  # ten seconds
@@ -48,7 +49,14 @@ class Boundary:
 
 
 def find_boundaries(
-    signals: Signals, *, cut_ratio: float, reach: int, shortest: int, longest_blank: int, sudden: Flags | None = None
+    signals: Signals,
+    *,
+    cut_ratio: float,
+    reach: int,
+    shortest: int,
+    longest_blank: int,
+    known: Flags | None = None,
+    sudden: Flags | None = None,
 ) -> list[Boundary]:
     """The boundaries inside a video, in order, at least `shortest` frames from each other and from both ends.
 
@@ -63,12 +71,13 @@ def find_boundaries(
         reach: frames to either side that `signals.span` looks at.
         shortest: the least length of a shot, in frames.
         longest_blank: the most blank frames inside one transition.
+        known: the frames that were seen, the first and the last among them; all, unless given.
         sudden: where a hard cut is to be expected, if more is known than the signals show; elsewhere a cut must be
             much clearer.
     """
-    cuts = find_cuts(signals, cut_ratio, reach)
+    cuts = find_cuts(signals, cut_ratio, reach, known)
     if sudden is not None:
-        clear = find_cuts(signals, _UNEXPECTED * cut_ratio, reach)
+        clear = find_cuts(signals, _UNEXPECTED * cut_ratio, reach, known)
         cuts = sorted({*clear, *(cut for cut in cuts if sudden[cut])})
     found = [Boundary(frame, "cut", frame, frame) for frame in cuts]
     found += find_gradual(signals, found, reach)
@@ -78,7 +87,7 @@ def find_boundaries(
     return _apart(whole, signals, shortest)
 
 
-def find_cuts(signals: Signals, cut_ratio: float, reach: int) -> list[int]:
+def find_cuts(signals: Signals, cut_ratio: float, reach: int, known: Flags | None = None) -> list[int]:
     """The frames at which something new begins at once, or within a few blended frames.
 
     A change of part of the picture counts too (a jump cut), unless it is taken back within ten seconds (a caption).
@@ -93,15 +102,20 @@ def find_cuts(signals: Signals, cut_ratio: float, reach: int) -> list[int]:
     blended = (change > _BLENDED * cut_ratio * (further + _NOISE)) & (change > before) & (change >= after)
     lasting = signals.lasting > _LASTING * change
     frames = [int(frame) for frame in np.flatnonzero((alone | blended) & lasting)]
-    return [one for one in frames if signals.breadth[one] > _BREADTH or not _is_undone(signals, one, reach)]
+    places = np.arange(len(change)) if known is None else np.flatnonzero(known)
+    return [one for one in frames if signals.breadth[one] > _BREADTH or not _is_undone(signals, one, reach, places)]
 
 
-def _is_undone(signals: Signals, frame: int, reach: int) -> bool:
-    """Whether another change takes back what changed at a frame: something lies over the scene for a while."""
-    first = max(frame - _UNDONE_REACHES * reach, 1)
-    colours = signals.colours[first - 1 : frame + _UNDONE_REACHES * reach + 1].astype(np.int32)
-    steps = np.diff(colours, axis=0)
-    own = steps[frame - first]
+def _is_undone(signals: Signals, frame: int, reach: int, known: NDArray[np.int64]) -> bool:
+    """Whether another change takes back what changed at a frame: something lies over the scene for a while.
+
+    Changes are those from one of the `known` frames to the next; between them a change would be spread.
+    """
+    far = _UNDONE_REACHES * reach
+    at, first, after = (int(place) for place in np.searchsorted(known, (frame, frame - far, frame + far + 1)))
+    first = max(first - 1, 0)
+    steps = np.diff(signals.colours[known[first : max(after, at + 1)]].astype(np.int32), axis=0)
+    own = steps[at - first - 1]
     size = np.abs(own).sum()
     remaining = np.abs(steps + own).sum((1, 2)) / (np.abs(steps).sum((1, 2)) + size + 1)
     return bool(size >= _FEW_POINTS and remaining.min() < _UNDONE)

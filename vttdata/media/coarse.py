@@ -14,10 +14,11 @@ from vttdata.media.packets import Indices, Packets
 from vttdata.media.signals import Flags, Floats
 
 # All measured on the tuning half of the shot benchmark, drawn with three seeds.
-_SURPRISE = 1.8  # size of an anchor over that of those on both sides: most cuts between keyframes
+_SURPRISE = 1.5  # size of an anchor over that of those on both sides: most cuts between keyframes
 _STEP, _LEAST = 3.0, 0.3  # over that of those on one side and on the other: what begins is livelier, or calmer
 _NEIGHBOURS = 3  # anchors to either side: the largest counts, for a weaker suspicion the second largest
-_BUSY = 0.2  # size of the larger referenced B pictures over that of their keyframe: they carry motion
+_BUSY, _BURST = 0.2, 0.25  # size of the larger and of the largest of the B pictures that others refer to, over that of
+# their keyframe: they carry motion, or a flash, which would go on where they are left out
 _EARLY = 0.9  # of the longest group; shorter groups were ended by what the encoder saw
 _HELD_BACK = 3  # anchors after which a decoder has given out those before
 
@@ -47,7 +48,9 @@ class Plan:
         groups: all groups, in order.
         wanted: (n,) which packets are decoded where their part of the group is.
         sudden: (n,) the frames, in presentation order, at which a hard cut is to be expected: where sizes give rise to
-            suspicion, at keyframes, and anywhere in groups without gaps. Across a gap motion adds up.
+            suspicion, anywhere in groups without gaps, and at a keyframe, if the encoder saw a reason for it or the
+            pictures before are as they should be. Across a gap motion adds up, and left-out references show as an
+            error that grows until the next keyframe.
     """
 
     groups: list[Group]
@@ -62,16 +65,19 @@ def plan_decoding(packets: Packets) -> Plan:
     ends = np.r_[anchors[1:], len(packets)]
     wanted: Flags = packets.kind == 0
     sudden = np.zeros(len(packets), bool)
-    sudden[packets.frame[packets.keys]] = True
     for anchor, end in zip(anchors[suspicious], ends[suspicious], strict=True):
         wanted[anchor:end] = True
         sudden[packets.frame[anchor:end]] = True
     groups = _groups(packets, anchors, anchors[surprising])
     for group in groups:
         own = slice(group.start, group.after)
-        wanted[own] |= _references(packets, group)
+        references = packets.kind[own] == 1
+        if _is_busy(packets.size[own], references):
+            wanted[own] |= references
         if wanted[own].all():
             sudden[packets.frame[own]] = True
+        if group.after < len(packets) and (group.cut_short or wanted[own][references].all()):
+            sudden[packets.frame[group.after]] = True
     return Plan(groups, wanted, sudden)
 
 
@@ -99,19 +105,18 @@ def _groups(packets: Packets, anchors: Indices, surprises: Indices) -> list[Grou
     groups = []
     for start, after in zip(starts, afters, strict=True):
         last = np.searchsorted(surprises, after) - 1
+        cut_short = after - start < _EARLY * longest
         head = start + 1
-        if after == len(packets):
+        if after == len(packets) or cut_short:
             head = after
         elif last >= 0 and surprises[last] > start:
             place = np.searchsorted(anchors, surprises[last]) + 1 + _HELD_BACK
             head = min(int(anchors[place]) if place < len(anchors) else after, after)
-        groups.append(Group(start, head, after, after - start < _EARLY * longest))
+        groups.append(Group(start, head, after, cut_short))
     return groups
 
 
-def _references(packets: Packets, group: Group) -> Flags:
-    """The B pictures to which others refer, where they carry so much that these cannot do without them."""
-    referenced: Flags = packets.kind[group.start : group.after] == 1
-    sizes = packets.size[group.start : group.after][referenced]
-    busy = len(sizes) > 0 and np.quantile(sizes, 0.9) > _BUSY * packets.size[group.start]
-    return referenced & busy
+def _is_busy(sizes: Floats, references: Flags) -> bool:
+    """Whether the B pictures of a group to which others refer carry so much that these cannot do without them."""
+    shares = sizes[references] / sizes[0]
+    return len(shares) > 0 and bool(np.quantile(shares, 0.9) > _BUSY or shares.max() > _BURST)

@@ -24,6 +24,9 @@ Indices = NDArray[np.int64]
 WITHOUT_DEBLOCKING = {"skip_loop_filter": "all"}
 """Decoder options: the filter smooths edges of blocks at a quarter of the cost; colours hardly notice."""
 
+WITH_SOUND_REFERENCES = {"skip_loop_filter": "noref"}
+"""The same, for pictures to which no other refers."""
+
 _CODEC = "h264"
 _ENOUGH = 250  # packets by which a stream shows how it is coded
 _MOST_KEYS = 0.1  # of the packets: with more keyframes, passing over the others saves little

@@ -15,22 +15,23 @@ import numpy as np
 from vttdata.media.coarse import Group, Plan
 from vttdata.media.decode import Video
 from vttdata.media.histogram import Descriptions, describe, joined
-from vttdata.media.packets import WITHOUT_DEBLOCKING, EvidenceError, Indices, Packets
-from vttdata.media.signals import blank, picture_distance, renewal_between
+from vttdata.media.packets import WITH_SOUND_REFERENCES, WITHOUT_DEBLOCKING, EvidenceError, Indices, Packets
+from vttdata.media.signals import Flags, picture_distance, renewal_between
 
 # Colour distances, measured on the tuning half of the shot benchmark.
 _SAME = 0.03  # pictures closer than this may show one shot, if nothing surprising lies between them
 _RENEWED = 0.3  # pictures with fewer differences than this, relative to their contrast, may too
-_OTHER = 0.08  # pictures further apart, where the encoder saw a new scene, show two shots
+_LONG = 300  # frames of a group in which unfiltered references add up to what is seen: black was no longer black at 720
 
 
-def describe_planned(video: Video, packets: Packets, plan: Plan) -> Iterator[Descriptions]:
+def describe_planned(video: Video, packets: Packets, plan: Plan, known: Flags) -> Iterator[Descriptions]:
     """Descriptions of all frames of a video, group by group, of those passed over by what is known around them.
 
     Args:
         video: at its start.
         packets: its packets.
         plan: what to decode of them.
+        known: (n,) false at first; set here for the frames that were decoded.
 
     Raises:
         EvidenceError: when the decoder gives other frames than those it got, or fails.
@@ -39,27 +40,17 @@ def describe_planned(video: Video, packets: Packets, plan: Plan) -> Iterator[Des
     for index, group in enumerate(plan.groups):
         following = packets.key_pictures[index + 1 : index + 2]
         own = packets.key_pictures[index : index + 1]
-        if group.head == group.start + 1 and len(following) and _nothing_between(own, following, group):
+        if group.head == group.start + 1 and len(following) and _alike(own, following):
             reader.skip(group.start, group.after)
             places = np.array([0])
         else:
             own, places = reader.decode(group, following)
+        known[group.start + places] = True
         yield _filled(own, places, group.after - group.start, following)
 
 
-def _nothing_between(last: Descriptions, following: Descriptions, group: Group) -> bool:
-    """Whether what lies between a group's last known picture and the next group's first needs no look.
-
-    It does not where the encoder saw nothing new and both are alike, nor where it did and they are nothing alike;
-    unless one is blank, for then it may be a fade.
-    """
-    if not group.cut_short:
-        return _alike(last, following)
-    faded = blank(np.concatenate((last.histograms, following.histograms))).any()
-    return not faded and picture_distance(last, following) > _OTHER
-
-
 def _alike(one: Descriptions, other: Descriptions) -> bool:
+    """Whether two pictures may show one shot without an end, if the encoder saw none between them."""
     return picture_distance(one, other) <= _SAME and renewal_between(one, other) <= _RENEWED
 
 
@@ -101,7 +92,8 @@ class _Reader:
     _rest: Iterator[Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.video.stream.codec_context.options = WITHOUT_DEBLOCKING
+        longest = max(group.after - group.start for group in self.plan.groups)
+        self.video.stream.codec_context.options = WITHOUT_DEBLOCKING if longest <= _LONG else WITH_SOUND_REFERENCES
         self._rest = (packet for packet in self.video.packets() if packet.size)
 
     def skip(self, start: int, stop: int) -> None:
@@ -125,7 +117,7 @@ class _Reader:
         last = None
         try:
             for place in range(group.start, group.after):
-                if place == group.head and last and _nothing_between(next(describe([last])), following, group):
+                if place == group.head and last and _alike(next(describe([last])), following):
                     self.skip(place, group.after)
                     break
                 packet = self._next(place)
