@@ -135,70 +135,71 @@ class NgramModel:
         return scores
 
     def _texts(self, texts: Sequence[str]) -> Floats:
-        rows = [self._numbers(split_words(text)) for text in texts]
-        lengths = np.array([len(row) + 1 for row in rows])
-        ids = np.array([number for row in rows for number in (BEGIN, *row, END)], np.int64)
-        owner = np.repeat(np.arange(len(rows)), lengths)
-        return _perplexity(_sums(owner, self._scores(ids)[ids != BEGIN]), lengths)
+        rows = _Rows()
+        for text in texts:
+            rows.begin()
+            rows.add([BEGIN], [*self._numbers(split_words(text)), END])
+        return rows.perplexities(self._scores(rows.array()))
 
     def _swaps(self, swaps: Sequence[Swap]) -> list[Floats]:
-        """Score each block of equal words once: what lies before a span, what lies far after it, and each window."""
+        """Score once what lies before a span and far after it, and for each replacement the words between."""
         reach, rows = self.order - 1, _Rows()
-        lengths: list[int] = []
+        known: dict[str, list[int]] = {}
         for swap in swaps:
             before, left, right, after = parts_around(swap.text, swap.start, swap.end)
-            start = [BEGIN, *self._numbers(split_words(before))]
+            start = self._numbers(split_words(before))
             rest = [*self._numbers(split_words(after)), END]
             rows.begin()
-            rows.add(start, 1)
-            rows.add(rest, reach)
-            given, near = start[max(0, len(start) - reach) :], rest[:reach]
+            rows.add([BEGIN], start)
+            rows.add(rest[:reach], rest[reach:])
+            base, given = rows.last, [BEGIN, *start][max(0, len(start) + 1 - reach) :]
             for new in swap.replacements:
-                window = self._numbers(split_words(left + new + right))
-                rows.begin()
-                rows.add(given + window + near, len(given))
-                lengths.append(len(start) + len(window) + len(rest) - 1)
-        scores = self._scores(np.array(rows.ids, np.int64))
-        sums = _sums(np.array(rows.owners, np.int64), scores, rows.last + 1)
-        return _parts(swaps, sums[1:], np.array(lengths, np.int64))
+                middle = left + new + right
+                if middle not in known:
+                    known[middle] = self._numbers(split_words(middle))
+                rows.begin(base)
+                rows.add(given, known[middle] + rest[:reach])
+        values = rows.perplexities(self._scores(rows.array()))
+        sizes = np.array([len(swap.replacements) + 1 for swap in swaps], np.int64)
+        return [own[1:] for own in np.split(values, np.cumsum(sizes)[:-1])] if swaps else []
 
 
 class _Rows:
-    """Rows of ids with ``<unk>`` between them, and for each id the sum that its score belongs to; sum 0 is for none."""
+    """Rows of ids with ``<unk>`` between them, and the sums that the scores of each piece of them belong to.
+
+    Sum 0 is of what is only context. Every other sum also counts all that its base counts.
+    """
 
     def __init__(self) -> None:
-        self.ids: list[int] = []
-        self.owners: list[int] = []
         self.last = 0
+        self._ids: list[int] = []
+        self._bases = [0]
+        self._owners: list[int] = []
+        self._sizes: list[int] = []
 
-    def begin(self) -> None:
-        """Begin the next sum."""
+    def begin(self, base: int = 0) -> None:
+        """Begin the next sum; base 0 means none."""
         self.last += 1
+        self._bases.append(base)
 
-    def add(self, ids: list[int], given: int) -> None:
-        """Add a row to the sum; its first `given` ids are context only."""
-        given = min(given, len(ids))
-        self.ids += ids
-        self.ids.append(UNKNOWN)
-        self.owners += [0] * given + [self.last] * (len(ids) - given)
-        self.owners.append(0)
+    def add(self, given: list[int], scored: list[int]) -> None:
+        """Add a row to the sum: first the context, then what is scored after it."""
+        self._ids += given
+        self._ids += scored
+        self._ids.append(UNKNOWN)
+        self._owners += (0, self.last, 0)
+        self._sizes += (len(given), len(scored), 1)
 
+    def array(self) -> Integers:
+        """The ids of all rows, one after another."""
+        return np.array(self._ids, np.int64)
 
-def _parts(swaps: Sequence[Swap], sums: Floats, lengths: Integers) -> list[Floats]:
-    parts: list[Floats] = []
-    at = 0
-    for number, swap in enumerate(swaps):
-        size = len(swap.replacements)
-        own = sums[at + number + 1 : at + number + 1 + size] + sums[at + number]
-        parts.append(_perplexity(own, lengths[at : at + size]))
-        at += size
-    return parts
-
-
-def _sums(owners: Integers, scores: Floats, size: int = 0) -> Floats:
-    return np.bincount(owners, scores, minlength=size).astype(np.float64, copy=False)
-
-
-def _perplexity(sums: Floats, lengths: Integers) -> Floats:
-    perplexity: Floats = np.exp(-sums / lengths)
-    return perplexity
+    def perplexities(self, scores: Floats) -> Floats:
+        """The perplexity that belongs to each sum, from the scores of all ids; 1 for a sum of nothing."""
+        owners = np.repeat(self._owners, self._sizes).astype(np.int64)
+        sums = np.bincount(owners, scores, minlength=self.last + 1).astype(np.float64)
+        lengths = np.bincount(owners, minlength=self.last + 1)
+        sums[0] = lengths[0] = 0
+        bases = np.array(self._bases, np.int64)
+        perplexities: Floats = np.exp(-(sums + sums[bases]) / np.maximum(lengths + lengths[bases], 1))
+        return perplexities[1:]
