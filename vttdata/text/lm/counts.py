@@ -87,7 +87,7 @@ class _Counter:
         self.texts = 0
         self._ids = _Ids({mark: number for number, mark in enumerate(MARKS)})
         self._keys = [np.empty(0, np.int64) for _ in range(order)]
-        self._counts = [np.empty(0, np.int64) for _ in range(order)]
+        self._counts = [np.zeros(0 if level else len(MARKS), np.int64) for level in range(order)]
 
     def blocks(self, texts: Iterable[str]) -> Iterator[Integers]:
         ids: list[int] = []
@@ -107,10 +107,8 @@ class _Counter:
 
     def add(self, ids: Integers) -> None:
         """Count one block. New n-grams come between the known ones, which move, and the keys of longer ones follow."""
-        known = len(self._keys[0])
-        self._keys[0] = np.arange(len(self._ids), dtype=np.int64)
         total = np.bincount(ids, minlength=len(self._ids))
-        total[:known] += self._counts[0]
+        total[: len(self._counts[0])] += self._counts[0]
         self._counts[0] = total
         moved: Integers | None = None
         starts, place = np.arange(len(ids)), ids

@@ -127,11 +127,13 @@ class NgramModel:
         scores = logs[0][ids]
         place = ids
         for level in range(1, min(self.order, len(ids))):
+            if not len(keys[level]):
+                break
             given = place[:-1]
             place = find(keys[level], given, ids[level:])
             # An index of -1 reads the last entry, which the mask then drops.
             backed_off = scores[level:] + np.where(given >= 0, weights[level - 1][given], 0.0)
-            scores[level:] = np.where(place >= 0, logs[level][place], backed_off) if len(keys[level]) else backed_off
+            scores[level:] = np.where(place >= 0, logs[level][place], backed_off)
         return scores
 
     def _texts(self, texts: Sequence[str]) -> Floats:
