@@ -98,6 +98,11 @@ def test_a_swap_scores_as_the_whole_changed_text(model: Scorer) -> None:
         model.swap_perplexity("a man", 2, 9, ["dog"])
 
 
+def test_odd_signs_are_scored(model: CausalModel) -> None:
+    values = model.perplexity(["\ud800", "\x00\n", "<|endoftext|>", "--help %s ../..", "猫\u202e"])
+    assert np.isfinite(values).all()
+
+
 def test_without_marks_the_first_token_is_given(folder: Path, model: CausalModel, tmp_path: Path) -> None:
     place = tmp_path / "bare"
     place.mkdir()

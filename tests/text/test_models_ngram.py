@@ -62,6 +62,37 @@ def test_probabilities_are_those_of_the_formulas_where_all_discounts_are_estimat
         assert np.exp(model.log_probability(words)) == pytest.approx(expected, rel=1e-9)
 
 
+PARK = """a man rides a horse
+a man rides a bike in the park
+a man feeds a dog
+a woman rides a horse in the park
+a woman feeds a cat
+the dog runs in the park
+the dog runs after a ball
+the cat sleeps
+two men ride a bike
+two dogs run in the park
+a man and a woman run in the park
+the woman feeds the dog"""
+
+# Computed by KenLM's lmplz (release 0.3.0, -o 3 --discount_fallback, and --prune 0 1 for the second), base 10.
+BY_LMPLZ = {
+    (1, "a man feeds a cat"): [-0.37771, -0.3506, -0.66835, -0.15507, -0.5466, -0.17809],
+    (1, "two cats sleep"): [-1.02996, -2.31575, -1.71369, -0.81123],
+    (1, "park the in"): [-2.0, -1.48442, -1.35765, -1.2372],
+    (2, "a man feeds a cat"): [-0.37771, -0.34858, -1.80425, -0.37522, -1.77623, -0.81123],
+    (2, "two cats sleep"): [-1.02996, -1.71369, -1.71369, -0.81123],
+    (2, "park the in"): [-2.0, -1.48442, -1.21152, -1.2372],
+}
+
+
+@pytest.mark.parametrize(("min_count", "text"), BY_LMPLZ)
+def test_probabilities_are_those_of_lmplz(min_count: int, text: str) -> None:
+    model = NgramModel.train(PARK.splitlines(), order=3, min_count=min_count)
+    found = model.log_probability(text.split()) / math.log(10)
+    assert found == pytest.approx(BY_LMPLZ[min_count, text], abs=1e-5)
+
+
 @given(CAPTIONS, ORDERS, LEAST, st.lists(st.sampled_from("abcdez"), max_size=4))
 def test_what_may_come_next_sums_to_one(
     sentences: list[list[str]], order: int, min_count: int, before: list[str]

@@ -126,7 +126,9 @@ class CausalModel:
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         if not texts:
             return []
-        encoded: list[list[int]] = self._tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+        # Tokenizers take only what UTF-8 can say; half a surrogate pair becomes a question mark.
+        sayable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        encoded: list[list[int]] = self._tokenizer(sayable, add_special_tokens=False)["input_ids"]
         return encoded
 
     def _row(self, ids: list[int], text: str) -> list[int]:

@@ -17,6 +17,20 @@ from vttdata.text.lm.kneser_ney import Smoothed
 _FORMAT = 1
 """Rises when files written before can no longer be read."""
 
+_DAMAGE = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    RuntimeError,
+    OverflowError,
+    MemoryError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What reading a damaged archive raises, zipfile's refusals of flags it does not know among them (RuntimeError)."""
+
 
 def save_ngrams(path: Path, words: Sequence[str], ngrams: Smoothed, trained_on: int) -> None:
     """Write a model; its words hold no white space, so lines part them.
@@ -50,7 +64,7 @@ def load_ngrams(path: Path) -> tuple[tuple[str, ...], Smoothed, int]:
             return _read(arrays)
     except OSError as error:
         raise VttdataError(f"The language model {path} cannot be read: {error.strerror or error}.") from error
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except _DAMAGE as error:
         raise VttdataError(f"{path} is damaged, or no n-gram model of this version.") from error
 
 
