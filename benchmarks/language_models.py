@@ -1,0 +1,243 @@
+"""What the language models cost: training, scoring swaps, streaming, and a causal model's batches.
+
+``training DATA`` trains on the captions of ActivityNet and MSR-VTT that lie in the folder DATA (the published files,
+in the folders ``activitynet`` and ``msrvtt``). ``scoring DATA`` scores swaps of drawn words with the n-gram model, with
+KenLM on the same model (if the package kenlm is installed), and with the formulas in plain Python on a small corpus.
+``stream DATA`` trains on a stream of captions spliced from two of MSR-VTT each, or repeated ones. ``causal MODEL DATA``
+scores swaps with a model of HuggingFace.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import resource
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from vttdata.text.lm import CausalModel, NgramModel, Scorer, Swap
+from vttdata.text.lm.counts import BEGIN, WORD_BITS, WORD_MASK
+from vttdata.text.lm.words import split_words
+
+REPLACEMENTS = 13
+"""Candidates a swap; EMScore's ActivityNet-FOIL has about 13 foils a concept."""
+
+
+def main() -> None:
+    """Run one part."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts = parser.add_subparsers(dest="part", required=True)
+    parts.add_parser("training").add_argument("data", type=Path)
+    parts.add_parser("scoring").add_argument("data", type=Path)
+    stream = parts.add_parser("stream")
+    stream.add_argument("data", type=Path)
+    stream.add_argument("--captions", type=int, default=1_000_000)
+    stream.add_argument("--repeated", action="store_true", help="the same 200,000 captions again and again")
+    causal = parts.add_parser("causal")
+    causal.add_argument("model")
+    causal.add_argument("data", type=Path)
+    causal.add_argument("--device", default="cpu")
+    causal.add_argument("--swaps", type=int, default=100)
+    arguments = parser.parse_args()
+    if arguments.part == "training":
+        training(arguments.data)
+    elif arguments.part == "scoring":
+        scoring(arguments.data)
+    elif arguments.part == "stream":
+        streaming(arguments.data, arguments.captions, arguments.repeated)
+    else:
+        swaps = drawn_swaps(arguments.data, arguments.swaps)
+        report("causal", CausalModel.load(arguments.model, device=arguments.device), swaps)
+
+
+def training(data: Path) -> None:
+    """Time, size and memory of training, and the perplexity of ActivityNet's test captions."""
+    test = activitynet(data / "activitynet/anet_entities_test_1.json")
+    corpora = {"ActivityNet train": activitynet(data / "activitynet/train.json"), "MSR-VTT": msrvtt(data / "msrvtt")}
+    print("| captions | | order, min_count | s | n-grams | model MiB | peak MiB | ActivityNet test perplexity |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name, texts in corpora.items():
+        for order, min_count in ((2, 1), (3, 1), (4, 1), (4, 2)):
+            start = time.process_time()
+            model = NgramModel.train(texts, order=order, min_count=min_count)
+            took = time.process_time() - start
+            logs = [model.log_probability(split_words(text)) for text in test]
+            perplexity = math.exp(-float(np.concatenate(logs).mean()))
+            ngrams = sum(len(keys) for keys in model.ngrams.keys)
+            numbers = f"{took:.1f} | {ngrams:,} | {size(model):.0f} | {peak():.0f} | {perplexity:.1f}"
+            print(f"| {name} | {len(texts):,} | {order}, {min_count} | {numbers} |")
+
+
+def scoring(data: Path) -> None:
+    """Candidates a second."""
+    texts = activitynet(data / "activitynet/train.json")
+    model, swaps = NgramModel.train(texts), drawn_swaps(data, 3000)
+    report("swap_perplexities, all at once", model, swaps)
+    start = time.process_time()
+    for swap in swaps:
+        model.swap_perplexity(*swap)
+    speed("swap_perplexity, one caption a call", start, swaps)
+    changed = [text for swap in swaps for text in swap.changed()]
+    start = time.process_time()
+    ours = model.perplexity(changed)
+    speed("perplexity of the whole changed texts", start, swaps)
+    with_kenlm(model, changed, ours, swaps)
+    with_formulas(texts[:200], swaps[:1])
+
+
+def with_kenlm(model: NgramModel, changed: list[str], ours: np.ndarray, swaps: list[Swap]) -> None:
+    """The same n-grams asked of KenLM's hash table, each whole changed text cut into words by our rule."""
+    try:
+        import kenlm
+    except ImportError:
+        print("kenlm is not installed: pip install kenlm")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.arpa"
+        write_arpa(model, path)
+        peer = kenlm.Model(str(path))
+    start = time.process_time()
+    rows = [split_words(text) for text in changed]
+    theirs = [10 ** (-peer.score(" ".join(row)) / (len(row) + 1)) for row in rows]
+    speed("KenLM, whole texts from Python", start, swaps)
+    rows = [" ".join(row) for row in rows]
+    start = time.process_time()
+    for row in rows:
+        peer.score(row)
+    speed("KenLM, texts already cut into words", start, swaps)
+    worst = np.abs(theirs / ours - 1).max()
+    print(f"largest relative difference of a perplexity to KenLM, which is in single precision: {worst:.1e}")
+
+
+def with_formulas(texts: list[str], swaps: list[Swap]) -> None:
+    """The formulas in exact fractions, as the tests have them; on a corpus of 200 captions."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from tests.text.kneser_ney_literal import LiteralKneserNey
+
+    literal = LiteralKneserNey([split_words(text) for text in texts], 4)
+    start = time.process_time()
+    for text in (text for swap in swaps for text in swap.changed()):
+        path = ["<s>", *(word if word in literal.vocabulary else "<unk>" for word in split_words(text)), "</s>"]
+        for at in range(1, len(path)):
+            literal.probability(path[at], tuple(path[:at]))
+    speed("formulas in plain Python, 200 captions", start, swaps)
+
+
+def streaming(data: Path, captions: int, repeated: bool) -> None:
+    """Time and memory while a stream is counted."""
+    own = msrvtt(data / "msrvtt")
+    texts = (own[at % len(own)] for at in range(captions)) if repeated else spliced(own, captions)
+    print(f"{len(own):,} captions are read, {resident():.0f} MiB are in use")
+    print("| captions | seconds for the last 100,000 | in use, MiB |\n|---|---|---|")
+    start = time.process_time()
+    model = NgramModel.train(watched(texts))
+    ngrams = sum(len(keys) for keys in model.ngrams.keys)
+    print(f"{time.process_time() - start:.1f} s with smoothing, {ngrams:,} n-grams, peak {peak():.0f} MiB")
+
+
+def watched(texts: Iterable[str]) -> Iterator[str]:
+    """The texts, with a line for every 100,000."""
+    start = time.process_time()
+    for number, text in enumerate(texts, 1):
+        yield text
+        if number % 100_000 == 0:
+            print(f"| {number:,} | {time.process_time() - start:.2f} | {resident():.0f} |", flush=True)
+            start = time.process_time()
+
+
+def spliced(texts: list[str], captions: int) -> Iterator[str]:
+    """Captions whose first half is one's and whose second half another's."""
+    draw = random.Random(1)
+    for _ in range(captions):
+        first, second = draw.choice(texts).split(), draw.choice(texts).split()
+        yield " ".join(first[: len(first) // 2] + second[len(second) // 2 :])
+
+
+def drawn_swaps(data: Path, number: int) -> list[Swap]:
+    """A drawn word of each test caption, to be replaced by words drawn from all."""
+    draw = random.Random(1)
+    texts = [" ".join(text.split()) for text in activitynet(data / "activitynet/anet_entities_test_1.json")[:number]]
+    words = sorted({word for text in texts for word in text.split() if word.isalpha()})
+    swaps = []
+    for text in texts:
+        word = draw.choice(text.split())
+        start = text.index(word)
+        swaps.append(Swap(text, start, start + len(word), draw.sample(words, REPLACEMENTS)))
+    return swaps
+
+
+def report(label: str, scorer: Scorer, swaps: list[Swap]) -> None:
+    """Candidates a second of `swap_perplexities`."""
+    start = time.process_time()
+    scorer.swap_perplexities(swaps)
+    speed(f"{label} ({scorer.name})", start, swaps)
+
+
+def speed(label: str, start: float, swaps: list[Swap]) -> None:
+    """One line: candidates a second of CPU time since `start`."""
+    number = sum(len(swap.replacements) for swap in swaps)
+    print(f"{label}: {number / (time.process_time() - start):,.0f} candidates a second")
+
+
+def write_arpa(model: NgramModel, path: Path) -> None:
+    """The model in the text format that KenLM reads; logarithms to base 10."""
+    keys, logs, weights = model.ngrams.keys, model.ngrams.log_probabilities, model.ngrams.log_weights
+    names: list[str] = []
+    with path.open("w", encoding="utf-8") as file:
+        file.write("\\data\\\n" + "".join(f"ngram {level}={len(own)}\n" for level, own in enumerate(keys, 1)))
+        for level, own in enumerate(keys):
+            if level:
+                names = [f"{names[key >> WORD_BITS]} {model.words[key & WORD_MASK]}" for key in own.tolist()]
+            else:
+                names = list(model.words)
+            file.write(f"\n\\{level + 1}-grams:\n")
+            for place, name in enumerate(names):
+                log = 0.0 if name == model.words[BEGIN] else logs[level][place] / math.log(10)
+                weight = f"\t{weights[level][place] / math.log(10):.9g}" if level < len(weights) else ""
+                file.write(f"{log:.9g}\t{name}{weight}\n")
+        file.write("\n\\end\\\n")
+
+
+def activitynet(path: Path) -> list[str]:
+    """The sentences of one paragraph file of ActivityNet."""
+    videos = json.loads(path.read_text(encoding="utf-8"))
+    return [sentence for video in videos.values() for sentence in video["sentences"]]
+
+
+def msrvtt(folder: Path) -> list[str]:
+    """All captions of MSR-VTT, from its two zip files."""
+    texts = []
+    for path in sorted(folder.glob("*.zip")):
+        with zipfile.ZipFile(path) as archive:
+            name = next(name for name in archive.namelist() if name.endswith("videodatainfo.json"))
+            texts += [sentence["caption"] for sentence in json.loads(archive.read(name))["sentences"]]
+    return texts
+
+
+def size(model: NgramModel) -> float:
+    """MiB of the model's arrays."""
+    parts = (model.ngrams.keys, model.ngrams.log_probabilities, model.ngrams.log_weights)
+    return sum(own.nbytes for part in parts for own in part) / 2**20
+
+
+def peak() -> float:
+    """The most memory this process has used, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def resident() -> float:
+    """The memory this process uses now, in MiB."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+if __name__ == "__main__":
+    main()
