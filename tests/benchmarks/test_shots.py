@@ -22,7 +22,7 @@ from benchmarks.shots.run import Run, measure, mistakes, predicted, scores
 from benchmarks.shots.takes import TAKES, Take, read_takes
 from tests.barcode import picture, read_number
 from vttdata.media.scoring import Change, Score
-from vttdata.media.shots import detect_shots
+from vttdata.media.shots import ShotSettings, detect_shots
 
 TINTS = (60, 100, 150, 195)  # the Cb of each take: neither the tone curve nor a camera move changes it
 SIZE = (160, 90)
@@ -218,7 +218,7 @@ def test_a_detector_is_measured_in_a_process_of_its_own(footage: Path, tmp_path:
     path = make(Job(dataclasses.replace(ENCODINGS[0], size=SIZE), plan_of(*ALL_ENTRIES[:2]), footage, tmp_path))
     bare, ours = measure("bare decode", path), measure("vttdata exact", path)
     assert (bare.frames, bare.error) == ((), "")
-    found = detect_shots(path).shots[1:]
+    found = detect_shots(path, ShotSettings(method="exact")).shots[1:]
     assert ours.frames == tuple(shot.first_frame for shot in found)
     assert ours.kinds == tuple(shot.transition for shot in found)
     assert found
