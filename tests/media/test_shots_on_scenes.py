@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.media.exact import detect_shots
 from vttdata.collect.scenes import SceneSettings, draw_scenes
-from vttdata.media.shots import detect_shots
 
 
 @pytest.fixture(scope="module")

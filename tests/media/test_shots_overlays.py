@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.media.exact import detect_shots
 from tests.media.test_shots import HEIGHT, WIDTH, Frames, cuts, dissolved, encode, scene, starts
-from vttdata.media.shots import detect_shots
 
 Draw = Callable[[Frames], None]
 

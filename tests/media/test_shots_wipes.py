@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.media.exact import detect_shots
 from tests.media.test_shots import HEIGHT, WIDTH, Frames, encode, scene, starts
-from vttdata.media.shots import detect_shots
 
 X, Y = np.meshgrid((np.arange(WIDTH) + 0.5) / WIDTH, (np.arange(HEIGHT) + 0.5) / HEIGHT)
 PLACES = {
