@@ -7,7 +7,6 @@ from pathlib import Path
 from vttdata.media import shots
 from vttdata.media.shots import Detection, ShotSettings
 
-
 EXACT = ShotSettings(method="exact")
 
 
