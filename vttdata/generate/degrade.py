@@ -66,12 +66,14 @@ def degrade(
     """Replace a run of words of one caption.
 
     With the default variant the run has `k` words, by the table of WMT17 but at most N - 2 of N; it leaves the first
-    and the last word (and punctuation that stands free before or after them), and it gives way to exactly `k` words
-    that stand together in a human caption of another source in the same language, without its first and last word,
-    as they stand there. So no capital, no full stop and no bracket moves into the middle; punctuation that touches a
-    replaced word goes with it, and that of the last word stays. Nothing outside of the run changes, white space
-    included. The new run differs from the old one in more than case and punctuation, the donor's caption from the
-    original, and the result from every caption about the same source. Where a draw fails in this, another is made.
+    and the last word, and it gives way to exactly `k` words that stand together in a human caption of another source
+    in the same language, without its first and last word, as they stand there. So no capital, no full stop and no
+    bracket moves into the middle. Words are what white space separates: punctuation that touches a replaced word goes
+    with it, and that of the last word stays. Punctuation that stands free at the end, as in ``a man runs fast .``,
+    counts as a word in N and stays together with the word before it, unless too few words are left then; the same
+    holds at the beginning. Nothing outside of the run changes, white space included. The new run differs from the old
+    one in more than case and punctuation, the donor's caption from the original, and the result from every caption
+    about the same source. Where a draw fails in this, another is made.
 
     Args:
         caption: what to degrade, by whomever.
@@ -86,17 +88,17 @@ def degrade(
         VttdataError: when `donors` knows the sources of clips, and not that of this one.
     """
     task = _Task(caption, donors, settings, seed)
-    length = task.end - task.first
+    length = len(task.words)
     variant = VARIANTS[settings.variant]
-    if not length:
+    if not task.end:
         return task.flagged("empty")
     if length == 1 and variant.alone is not None:
-        return task.replaced(task.first, 1, [variant.alone], None, None)
+        return task.replaced(0, 1, [variant.alone], None, None)
     if not variant.careful:
         return _as_published(task, variant)
     words = variant.replaced(length)
     if words:
-        return _redrawn(task, words, length - words - 1)
+        return _redrawn(task, words)
     return _whole(task) if settings.whole else task.flagged("too_short")
 
 
@@ -165,8 +167,9 @@ def _spliced(text: str, words: Sequence[str], start: int, number: int, inserted:
     return before + " ".join(inserted) + after if inserted else before.rstrip() + after
 
 
-def _redrawn(task: _Task, words: int, places: int) -> Degraded:
-    """Draw a run of the caption, which may begin at so many words, and one of a donor, until both go together."""
+def _redrawn(task: _Task, words: int) -> Degraded:
+    """Draw a run of so many words of the caption, and one of a donor, until both go together."""
+    places = range(task.first + 1, task.end - words) or range(1, len(task.words) - words)
     for attempt in range(_DRAWS):
         first, source_point, donor_point, second = task.points(attempt)
         points = (source_point, donor_point)
@@ -175,7 +178,7 @@ def _redrawn(task: _Task, words: int, places: int) -> Degraded:
             break
         own, donor_first, donor_end = inner_words(donor.caption)
         donor_start = donor_first + 1 + second % (donor_end - donor_first - words - 1)
-        start = task.first + 1 + first % places
+        start = places[first % len(places)]
         inserted = own[donor_start : donor_start + words]
         if _says_the_same(inserted, task.words[start : start + words]) or _says_the_same(own, task.words):
             continue
@@ -220,14 +223,13 @@ def _whole(task: _Task) -> Degraded:
 
 def _as_published(task: _Task, variant: Variant) -> Degraded:
     """Draw once, by the rules of a script; whatever comes of it is told."""
-    length = task.end - task.first
-    words, wanted = variant.replaced(length), variant.inserted(length)
-    words = min(words, length)
+    length = len(task.words)
+    words, wanted = min(variant.replaced(length), length), variant.inserted(length)
     starts = variant.starts(length, words)
     least = 1 if variant.short_donors else wanted + 1 + variant.donor_first
     for attempt in range(_DRAWS):
         first, source_point, donor_point, second = task.points(attempt)
-        start = task.first + starts[first % len(starts)]
+        start = starts[first % len(starts)]
         if variant.source == "none":
             return task.replaced(start, words, (), None, None)
         donor = task.donors.draw(task.caption.language, least, None, (source_point, donor_point), but=None)

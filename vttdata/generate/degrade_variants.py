@@ -115,5 +115,5 @@ create_wmt19_tasks.py and create_wmt22_tasks.py, ``bad-refs-2016`` is bad-refs.p
 ``ad-bad-refs-2013`` is ad-bad-refs.pl of crowd-alone, which takes words out and puts none in. None of them checks that
 the text has changed. Three things differ from the scripts: a phrase is drawn as often as it occurs, where bad-refs.py
 draws from its distinct phrases; no caption becomes a likelier donor by having been one, as in create_wmt19_tasks.py;
-and punctuation that stands free at the ends of a caption is no word.
+and punctuation that stands free at the ends of a donor is not taken.
 """
