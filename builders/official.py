@@ -17,6 +17,7 @@ import pydantic
 from vttdata.annotations import READERS, Annotations, Finding, read_protocol
 from vttdata.annotations.protocols import check_name
 from vttdata.errors import VttdataError
+from vttdata.generate import DegradeSettings
 from vttdata.pipeline.build import Build
 from vttdata.pipeline.stages.annotations import (
     Annotated,
@@ -29,11 +30,13 @@ from vttdata.pipeline.stages.annotations import (
     look_for_files,
     missing_files,
 )
+from vttdata.pipeline.stages.degrade import DegradeCaptions, placed_captions
 from vttdata.publish import Given
 from vttdata.publish.about import Figure, PaperFigure
 from vttdata.publish.package import package
 from vttdata.recipe import BaseRecipe
 from vttdata.recipe_paths import Paths
+from vttdata.records import Degraded
 
 
 class Recipe(BaseRecipe):
@@ -44,6 +47,7 @@ class Recipe(BaseRecipe):
         annotations: the folder of the official files.
         videos: a folder with files ``<video_id>.<extension>`` (of ActivityNet ``<source_id>.<extension>``).
         protocols: name -> split -> file of clip ids; each becomes a configuration of its own.
+        degrade: how every sentence is also degraded, into the configuration `degraded`; none is by default.
         paper: figures that the benchmark's paper states, for the card to compare.
     """
 
@@ -57,6 +61,7 @@ class Recipe(BaseRecipe):
     annotations: str = pydantic.Field(description="a folder with the official files, such as --set annotations=FOLDER")
     videos: str | None = None
     protocols: dict[str, dict[str, str]] = pydantic.Field(default_factory=dict)
+    degrade: DegradeSettings | None = None
     paper: dict[Figure, PaperFigure] = pydantic.Field(default_factory=dict)
 
     @pydantic.field_validator("protocols")
@@ -103,9 +108,13 @@ def _build(recipe: Recipe, run: Build) -> None:
         media = Path(recipe.videos)
         clips = run.stage(ClipFiles(media), look_for_files(media, clips), len(clips))
         missing = missing_files(clips)
+    degraded: list[Degraded] = []
+    if recipe.degrade is not None:
+        placed = placed_captions(captions, clips)
+        degraded = list(run.stage(DegradeCaptions(recipe.degrade, recipe.seed), placed, may_be_empty=True))
     findings = run.stage(OddThings(), official.findings + missing, may_be_empty=True)
 
-    given = Given(official.categories, protocols, concepts, official.classes)
+    given = Given(official.categories, protocols, concepts, official.classes, degraded)
     package(run, clips, captions, sources, None, media, given=given, findings=findings, paper=recipe.paper, files=files)
 
 

@@ -225,6 +225,29 @@ class Concepts:
     token_indices: tuple[int, ...]
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Degraded:
+    """A caption made worse on purpose, and how; `caption` is None where that could not be done, and `flag` says why.
+
+    `words` words of `original` from word `start` on gave way to words of the donor from its word `donor_start` on;
+    words are what white space separates, counted from 0. `generator` names what computed it and `variant` the rules.
+    """
+
+    video_id: str
+    sen_id: int
+    caption: str | None
+    original: str
+    start: int | None
+    words: int | None
+    donor_video_id: str | None
+    donor_sen_id: int | None
+    donor_start: int | None
+    variant: str
+    generator: str
+    seed: int
+    flag: str | None = None
+
+
 def clip_id(source_id: str, start: float, end: float) -> str:
     """The id of a chosen clip: its source and its span in milliseconds, in the manner of VATEX's ids."""
     return f"{source_id}_{round(start * 1000):07d}_{round(end * 1000):07d}"

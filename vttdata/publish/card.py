@@ -22,6 +22,7 @@ _CONFIG_ROWS = {
     "captions": "one row a caption",
     "sources": "one row an original video, in each split that has clips of it",
     "concepts": "one row a clip, with the annotated concepts of its sentence",
+    "degraded": "one row a caption, with a degraded one for Direct Assessment and how it was made",
 }
 _TIES = {
     "source": "one source",

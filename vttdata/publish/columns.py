@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from vttdata.records import Caption, Clip, Concepts, Source
+from vttdata.generate.degrade import FLAGS
+from vttdata.records import Caption, Clip, Concepts, Degraded, Source
 
 Kind = Literal["string", "int64", "float64", "bool", "strings", "int64s", "category", "classes"]
 
@@ -109,11 +110,29 @@ CONCEPTS = (
     Column("token_indices", "int64s", "for each mention the place of its word in `tokens`, from 0"),
 )
 
+DEGRADED = (
+    _VIDEO_ID,
+    Column("sen_id", "int64", "the caption that was degraded"),
+    Column("source_id", "string", "the original video"),
+    Column("caption", "string", "the degraded caption; null where there is none, and `flag` says why"),
+    Column("original", "string", "the caption as it was"),
+    Column("start", "int64", "the first word that was replaced, counted from 0, between white space"),
+    Column("words", "int64", "how many words were replaced"),
+    Column("donor_video_id", "string", "the clip, of another source, whose caption gave words"),
+    Column("donor_sen_id", "int64", "that caption"),
+    Column("donor_start", "int64", "the first word that was taken from it, counted from 0"),
+    Column("variant", "string", "the rules by which it was degraded"),
+    Column("generator", "string", "the version of the program that drew"),
+    Column("seed", "int64", "the seed of the draw"),
+    Column("flag", "string", "null, or: " + "; ".join(f"`{flag}`: {meaning}" for flag, meaning in FLAGS.items())),
+)
+
 CONFIGS: dict[str, tuple[Column, ...]] = {
     "clips": CLIPS,
     "captions": CAPTIONS,
     "sources": SOURCES,
     "concepts": CONCEPTS,
+    "degraded": DEGRADED,
 }
 
 
@@ -188,3 +207,9 @@ def concept_row(concepts: Concepts, source_id: str, classes: Mapping[str, int]) 
         "classes": [classes[name] for name in concepts.classes],
         "token_indices": list(concepts.token_indices),
     }
+
+
+def degraded_row(degraded: Degraded, source_id: str) -> dict[str, Any]:
+    """One row of `degraded`."""
+    own = {column.name: getattr(degraded, column.name) for column in DEGRADED if column.name != "source_id"}
+    return own | {"source_id": source_id}

@@ -17,7 +17,16 @@ from typing import Any
 from vttdata.errors import VttdataError
 from vttdata.publish.about import About
 from vttdata.publish.card import card_text
-from vttdata.publish.columns import CONFIGS, caption_row, clip_row, columns_of, concept_row, schema, source_row
+from vttdata.publish.columns import (
+    CONFIGS,
+    caption_row,
+    clip_row,
+    columns_of,
+    concept_row,
+    degraded_row,
+    schema,
+    source_row,
+)
 from vttdata.publish.folder import bring, replacing
 from vttdata.publish.front_matter import front_matter
 from vttdata.publish.given import Given
@@ -25,7 +34,7 @@ from vttdata.publish.manifest import write_manifest
 from vttdata.publish.ordered import OrderedCaptions
 from vttdata.publish.shards import SplitFiles, file_sha256, write_split
 from vttdata.publish.statistics import Statistics, count
-from vttdata.records import Caption, Clip, Source, is_safe_id
+from vttdata.records import Caption, Clip, Degraded, Source, is_safe_id
 from vttdata.split import Audit
 
 _SPLIT_ORDER = {"train": 0, "validation": 1, "test": 2}
@@ -157,6 +166,7 @@ class _Contents:
             for split, clips in self._splits.items():
                 there = ((concepts[clip.video_id], clip) for clip in clips if clip.video_id in concepts)
                 yield "concepts", split, (concept_row(own, clip.source_id, labels) for own, clip in there)
+                yield "degraded", split, self._degraded_rows(split, self._given.degraded)
             for protocol, splits in self._given.protocols.items():
                 for split in sorted(splits, key=_split_key):
                     own = [self.clips[self._places[video_id]] for video_id in splits[split]]
@@ -167,6 +177,12 @@ class _Contents:
             place = self._places[clip.video_id]
             captions = [caption.caption for caption in ordered.between(place, place + 1)]
             yield clip_row(clip, captions, self._label, shipped=shipped and clip.media is not None)
+
+    def _degraded_rows(self, split: str, degraded: Iterable[Degraded]) -> Rows:
+        for own in degraded:
+            clip = self.clips[self._places[own.video_id]]
+            if (clip.split or "train") == split:
+                yield degraded_row(own, clip.source_id)
 
     def _source_rows(self, clips: list[Clip]) -> Rows:
         numbers = Counter(clip.source_id for clip in clips)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vttdata.records import Concepts
+from vttdata.records import Concepts, Degraded
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,11 @@ class Given:
         protocols: name -> split -> ids of clips; each becomes a configuration with the columns of `clips`.
         concepts: of some of the clips; they become the configuration `concepts`.
         classes: the names of all classes of concepts, in the order of their numbers.
+        degraded: captions made worse, of these clips; they become the configuration `degraded`, in their order.
     """
 
     categories: Sequence[str] = ()
     protocols: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     concepts: Iterable[Concepts] = ()
     classes: Sequence[str] = ()
+    degraded: Sequence[Degraded] = ()

@@ -50,8 +50,8 @@ class SplitStatistics:
 class Statistics:
     """The figures of each split, in the order of the dataset, and of all splits together.
 
-    `configs` has those of the further configurations, by split: `clips`, `sources`, and the `sentences` of a protocol
-    or the `mentions` and `classes` of concepts.
+    `configs` has those of the further configurations, by split: `clips`, `sources`, and the `sentences` of a protocol,
+    the `mentions` and `classes` of concepts, or how many `sentences` are `degraded` and how many have which flag.
     """
 
     splits: dict[str, SplitStatistics]
@@ -150,7 +150,10 @@ def count(
     for tally in tallies.values():
         total.merge(tally)
     configs = {
-        config: {split: _config_figures(paths, classes) for split, paths in splits.items()}
+        config: {
+            split: _degraded_figures(paths) if config == "degraded" else _config_figures(paths, classes)
+            for split, paths in splits.items()
+        }
         for config, splits in files.items()
         if config not in _MAIN
     }
@@ -171,6 +174,20 @@ def _config_figures(paths: Iterable[Path], classes: Sequence[str]) -> dict[str, 
     if mentions:
         return figures | {"mentions": numbers["mentions"], "classes": len(classes)}
     return figures | {"sentences": numbers["sentences"]}
+
+
+def _degraded_figures(paths: Iterable[Path]) -> dict[str, int]:
+    clips: set[str] = set()
+    sources: set[str] = set()
+    numbers: Counter[str] = Counter()
+    for row in _rows(paths, ("video_id", "source_id", "caption", "flag")):
+        clips.add(row["video_id"])
+        sources.add(row["source_id"])
+        numbers["sentences"] += 1
+        numbers["degraded"] += row["caption"] is not None
+        if row["flag"] is not None:
+            numbers[row["flag"]] += 1
+    return {"clips": len(clips), "sources": len(sources), **numbers}
 
 
 def _rows(paths: Iterable[Path], columns: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -20,6 +20,7 @@ _UNITS = {
     "annotated": "clips",
     "sentences": "sentences",
     "concepts": "clips",
+    "degraded": "captions",
     "clip_files": "clips",
     "findings": "findings",
 }
