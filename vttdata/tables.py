@@ -15,11 +15,11 @@ _JSON_LINES = {".jsonl", ".ndjson"}
 _FIELD_BYTES = 2**20
 
 
-def read_table(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_table(path: Path, *, short_rows: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield `(line number, row)` for each row of a table; the extension says how it is written.
 
     Rows of CSV and TSV hold strings (empty cells are None); rows of JSON lines hold what the JSON says. UTF-8 with or
-    without a byte order mark.
+    without a byte order mark. With `short_rows`, cells that are missing at the end of a row count as empty.
 
     Raises:
         VttdataError: when the extension is unknown or a row cannot be read; the message names file and line.
@@ -33,14 +33,14 @@ def read_table(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             if suffix in _JSON_LINES:
                 yield from _json_lines(path, stream)
             else:
-                yield from _delimited(path, stream, _DELIMITERS[suffix])
+                yield from _delimited(path, stream, _DELIMITERS[suffix], short_rows=short_rows)
     except UnicodeDecodeError as error:
         raise VttdataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
 
 
-def _delimited(path: Path, stream: Any, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _delimited(path: Path, stream: Any, delimiter: str, *, short_rows: bool) -> Iterator[tuple[int, dict[str, Any]]]:
     csv.field_size_limit(_FIELD_BYTES)
     reader = csv.reader(stream, delimiter=delimiter, strict=True)
     try:
@@ -54,6 +54,8 @@ def _delimited(path: Path, stream: Any, delimiter: str) -> Iterator[tuple[int, d
         for cells in reader:
             if not cells:
                 continue
+            if short_rows:
+                cells.extend([""] * (len(names) - len(cells)))
             if len(cells) != len(names):
                 raise VttdataError(f"{path}:{reader.line_num}: {len(cells)} cells under {len(names)} column names.")
             yield reader.line_num, {name: cell or None for name, cell in zip(names, cells, strict=True)}

@@ -16,7 +16,16 @@ from vttdata.pipeline.stage import Stage
 from vttdata.recipe import BaseRecipe
 
 ROOT = Path(__file__).resolve().parents[2]
-RECORDS = [records.Candidate, records.Source, records.Shot, records.Clip, records.Caption, records.Concepts]
+RECORDS = [
+    records.Candidate,
+    records.Source,
+    records.Shot,
+    records.Clip,
+    records.Caption,
+    records.Concepts,
+    records.Judgment,
+    records.CaptionScore,
+]
 
 
 def stages() -> list[type[Stage]]:
