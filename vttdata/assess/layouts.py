@@ -91,8 +91,7 @@ def _take_crowd(file: Path, intake: Intake) -> None:
             if not place.isdecimal() or not item:
                 intake.note("unreadable", hit, worker, answer[:40])
                 continue
-            known = seconds if seconds >= 0 else None
-            intake.take(hit, worker, item, score, shown=shown.get(item), position=int(place[:9]), seconds=known)
+            intake.take(hit, worker, item, score, shown=shown.get(item), position=int(place[:9]), seconds=seconds)
         intake.expect(hit, worker, items)
 
 
@@ -143,7 +142,7 @@ def _take_page(file: Path, intake: Intake) -> None:
             row["score"],
             shown=_described(file, line, row),
             position=int(position) if 0 <= position < 1e9 else place,
-            seconds=seconds if 0 <= seconds < 1e9 else None,
+            seconds=seconds,
         )
 
 

@@ -52,6 +52,8 @@ class Described(NamedTuple):
     kind: JudgmentKind
 
 
+_MAX_SECONDS = 1e9
+
 Manifest = Mapping[str, Mapping[str, Described]]
 """HIT -> item -> what it shows; items in the order in which they are shown."""
 
@@ -94,7 +96,17 @@ class Intake:
         position: int,
         seconds: float | None = None,
     ) -> None:
-        """Check one answer; `score` is a number or its text, `shown` what the file says of the item, if it does."""
+        """Check one answer.
+
+        Args:
+            hit: its id.
+            worker: who answered.
+            item: what was answered.
+            score: a number or its text.
+            shown: what the file says of the item, if it does.
+            position: the item's place in the HIT, from 0.
+            seconds: spent on the item; None or no sensible number where it is not known.
+        """
         told = self._trouble(hit, worker, item, shown)
         if told is not None:
             self.note(told, hit, worker, item)
@@ -104,6 +116,7 @@ class Intake:
             raise ValueError("an item that nothing describes has been sorted out before")
         self._answered.setdefault((hit, worker), set()).add(item)
         value = number(score)
+        spent = seconds if seconds is not None and 0 <= seconds < _MAX_SECONDS else None
         if score is None or (isinstance(score, str) and not score.strip()):
             self.note("missing_answer", hit, worker, item)
         elif not 0 <= value <= 100:
@@ -113,7 +126,7 @@ class Intake:
             if self._judgments[hit, worker, item].score != value:
                 self.note("conflicting_duplicate", hit, worker, item)
         else:
-            self._judgments[hit, worker, item] = Judgment(hit, worker, item, *described, value, position, seconds)
+            self._judgments[hit, worker, item] = Judgment(hit, worker, item, *described, value, position, spent)
 
     def _trouble(self, hit: str, worker: str, item: str, shown: Described | None) -> str | None:
         if not worker or (self.workers is not None and worker not in self.workers):
