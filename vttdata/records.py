@@ -21,6 +21,8 @@ LONGEST_GIVEN_ID = 120
 
 Transition = Literal["start", "cut", "fade", "dissolve", "gradual"]
 
+"""What an assessed caption is: ``system`` and ``human`` captions are ranked, the rest controls their assessor."""
+
 
 def is_safe_id(text: str, longest: int = 160) -> bool:
     """Whether `text` may serve as an id, and so as a file name: ``A-Z a-z 0-9 . _ -``, no ``..``, not too long."""

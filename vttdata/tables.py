@@ -15,11 +15,11 @@ _JSON_LINES = {".jsonl", ".ndjson"}
 _FIELD_BYTES = 2**20
 
 
-def read_table(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_table(path: Path, *, short_rows: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield `(line number, row)` for each row of a table; the extension says how it is written.
 
     Rows of CSV and TSV hold strings (empty cells are None); rows of JSON lines hold what the JSON says. UTF-8 with or
-    without a byte order mark.
+    without a byte order mark. With `short_rows`, cells that are missing at the end of a row count as empty.
 
     Raises:
         VttdataError: when the extension is unknown or a row cannot be read; the message names file and line.
@@ -33,14 +33,16 @@ def read_table(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             if suffix in _JSON_LINES:
                 yield from parse_json_lines(str(path), stream)
             else:
-                yield from parse_delimited(str(path), stream, _DELIMITERS[suffix])
+                yield from parse_delimited(str(path), stream, _DELIMITERS[suffix], short_rows=short_rows)
     except UnicodeDecodeError as error:
         raise VttdataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
 
 
-def parse_delimited(place: str, stream: TextIO, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def parse_delimited(
+    place: str, stream: TextIO, delimiter: str, *, short_rows: bool = False
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of CSV or TSV as in `read_table`; `place` names the file in errors."""
     csv.field_size_limit(_FIELD_BYTES)
     reader = csv.reader(stream, delimiter=delimiter, strict=True)
@@ -55,6 +57,8 @@ def parse_delimited(place: str, stream: TextIO, delimiter: str) -> Iterator[tupl
         for cells in reader:
             if not cells:
                 continue
+            if short_rows:
+                cells.extend([""] * (len(names) - len(cells)))
             if len(cells) != len(names):
                 raise VttdataError(f"{place}:{reader.line_num}: {len(cells)} cells under {len(names)} column names.")
             yield reader.line_num, {name: cell or None for name, cell in zip(names, cells, strict=True)}

@@ -11,7 +11,7 @@ import datasets
 import pytest
 
 import vttdata.pipeline.stages
-from vttdata import packaged, records, schema
+from vttdata import judgments, packaged, records, schema
 from vttdata.pipeline.stage import Stage
 from vttdata.recipe import BaseRecipe
 
@@ -24,6 +24,8 @@ RECORDS = [
     records.Caption,
     records.Concepts,
     records.Degraded,
+    judgments.Judgment,
+    judgments.CaptionScore,
 ]
 
 

@@ -1,0 +1,125 @@
+"""Scores: WMT's published files exactly, both conventions, and intervals that do not depend on order."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.assess.made_up import hit
+from vttdata.assess import (
+    bootstrap,
+    caption_scores,
+    judge_workers,
+    read_moments,
+    read_results,
+    standardise,
+    system_scores,
+    worker_moments,
+)
+from vttdata.judgments import CaptionScore
+
+WMT = Path("data/direct-assessment/wmt22-lv-en")
+
+
+def published(file: Path, *, head: bool) -> Iterator[list[str]]:
+    lines = file.read_text().splitlines()
+    return (line.split() for line in lines[head:])
+
+
+def test_the_scores_of_a_real_campaign_are_the_published_ones(shared: Path) -> None:
+    folder = shared / WMT
+    moments = read_moments(folder / "ad-lven-trk-mean-sd.txt")
+    results = read_results([folder / "ad-lven-good-stnd-redup.csv"], moments=moments)
+    assert not results.findings
+    assert len(results.judgments) == 5782
+    assert all(own.score.is_integer() and 0 <= own.score <= 100 for own in results.judgments)
+
+    captions = caption_scores(standardise(results.judgments, moments=moments))
+    found = {(own.system, own.video_id): own for own in captions}
+    rows = {
+        (system, segment): row for system, segment, *row in published(folder / "ad-seg-scores-lv-en.csv", head=True)
+    }
+    assert found.keys() == rows.keys()
+    for key, (raw, z, n) in rows.items():
+        own = found[key]
+        assert (own.raw, own.z) == pytest.approx((float(raw), float(z)), abs=1e-9)
+        assert own.assessments == int(n)
+
+    systems = system_scores(captions)
+    scores = {row[3]: row for row in published(folder / "ad-sys-scores-lv-en.csv", head=True)}
+    assert {own.system for own in systems} == scores.keys()
+    for own in systems:
+        raw, z, n, _, assessments = scores[own.system]
+        assert (own.raw, own.z) == pytest.approx((float(raw), float(z)), abs=1e-9)
+        assert (own.captions, own.assessments) == (int(n), int(assessments))
+    ranking = [
+        [f"{own.raw:.1f}".removesuffix(".0"), f"{own.z:.3f}", str(own.captions), str(own.assessments), own.system]
+        for own in systems
+    ]
+    assert ranking == list(published(folder / "ad-sys-ranking-lv-en-z.csv", head=False))
+
+
+def test_the_published_moments_are_those_of_all_items_controls_included(shared: Path) -> None:
+    folder = shared / WMT
+    printed = read_moments(folder / "ad-lven-trk-mean-sd.txt")
+    judgments = read_results([folder / "ad-lven-good-stnd-redup.csv"], moments=printed).judgments
+    everything, ranked = worker_moments(judgments), worker_moments(judgments, "ranked")
+    for worker, own in everything.items():
+        assert (f"{own.mean:.7g}", f"{own.sd:.7g}") == (f"{printed[worker].mean:.7g}", f"{printed[worker].sd:.7g}")
+    assert sum(abs(ranked[worker].sd - own.sd) > 0.01 for worker, own in everything.items()) > len(everything) / 2
+    systems = [own.system for own in system_scores(caption_scores(standardise(judgments)))]
+    assert systems == [row[4] for row in published(folder / "ad-sys-ranking-lv-en-z.csv", head=False)]
+
+
+def test_every_published_worker_passed_a_paired_test(shared: Path) -> None:
+    folder = shared / WMT
+    moments = read_moments(folder / "ad-lven-trk-mean-sd.txt")
+    judgments = read_results([folder / "ad-lven-good-stnd-redup.csv"], moments=moments).judgments
+    reports = judge_workers(judgments)
+    assert len(reports) == 46
+    assert {report.verdict for report in reports} <= {"reliable", "too_few_pairs", "unreliable"}
+
+
+def test_the_two_conventions_differ_in_what_they_count_and_in_constant_workers() -> None:
+    judgments = [
+        *hit("w", [("system", 20), ("repeat", 40), ("human", 90), ("degraded", 10)]),
+        *hit("same", [("system", 50), ("system", 50), ("degraded", 50)]),
+        *hit("one", [("system", 7)]),
+    ]
+    everything, ranked = standardise(judgments), standardise(judgments, "ranked")
+    assert everything.left_out == ("one", "same")
+    assert everything.moments["w"] == pytest.approx((40.0, math.sqrt((400 + 0 + 2500 + 900) / 3)))
+    assert ranked.left_out == ()
+    assert ranked.moments["w"] == pytest.approx((30.0, math.sqrt(200)))
+    assert ranked.moments["same"] == (50.0, 1.0)
+    assert [z for own, z in zip(ranked.judgments, ranked.z, strict=True) if own.worker != "w"] == [0.0] * 4
+
+
+def test_a_caption_is_averaged_within_its_workers_first_and_controls_do_not_count() -> None:
+    judgments = [
+        *hit("w", [("system", 10), ("repeat", 30), ("degraded", 0), ("human", 100), ("reference", 100)]),
+        *hit("v", [("system", 80), ("degraded", 0)], name="h2"),
+    ]
+    moments = dict.fromkeys(("w", "v"), worker_moments(judgments)["w"])
+    scores = caption_scores(standardise(judgments, moments=moments))
+    assert [(own.system, own.video_id, own.raw, own.assessments) for own in scores] == [
+        ("A", "v0", pytest.approx((10 + 30 + 100) / 3 / 2 + 40), 4)
+    ]
+
+
+def test_intervals_depend_on_the_seed_and_on_nothing_else() -> None:
+    random.seed(1)
+    scores = [CaptionScore(f"v{n}", "A", 50, random.gauss(0.3, 1), 1) for n in range(200)]
+    others = [CaptionScore(f"v{n}", "B", 50, 0.25, 1) for n in range(20)]
+    lower, upper = bootstrap(scores)["A"]
+    mean = sum(own.z for own in scores) / 200
+    assert lower < mean < upper
+    assert upper - lower == pytest.approx(2 * 1.96 / math.sqrt(200), rel=0.2)
+    assert bootstrap(scores[::-1] + others) == {"A": (lower, upper), "B": (0.25, 0.25)}
+    assert bootstrap(scores, seed=1)["A"] != (lower, upper)
+    narrow = bootstrap(scores, level=0.5)["A"]
+    assert lower < narrow[0] < narrow[1] < upper

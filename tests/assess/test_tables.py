@@ -1,0 +1,80 @@
+"""Tables and the picture of significant wins: readable again, and harmless whatever names systems and workers have."""
+
+from __future__ import annotations
+
+import csv
+import io
+from xml.etree import ElementTree
+
+from tests.assess.made_up import hit
+from vttdata.assess import bootstrap, caption_scores, judge_workers, significance, standardise, system_scores
+from vttdata.assess.picture import significance_svg
+from vttdata.assess.tables import (
+    as_csv,
+    as_markdown,
+    caption_table,
+    findings_table,
+    significance_table,
+    system_table,
+    worker_table,
+)
+from vttdata.judgments import CaptionScore
+
+HOSTILE = ["=1+1", "<script>alert(1)</script>", "a|b\n| c |", "x" * 300, "*bold*"]
+
+
+def scores() -> list[CaptionScore]:
+    return [CaptionScore(f"v{n}", name, 50, place + n % 5, 1) for place, name in enumerate(HOSTILE) for n in range(20)]
+
+
+def test_a_csv_table_reads_back_with_all_digits_and_runs_in_no_spreadsheet() -> None:
+    captions = scores()
+    table = system_table(system_scores(captions), bootstrap(captions), significance(captions))
+    rows = list(csv.DictReader(io.StringIO(as_csv(table))))
+    assert [row["system"] for row in rows] == ["*bold*", "x" * 300, "a|b\n| c |", "<script>alert(1)</script>", "'=1+1"]
+    assert float(rows[0]["z"]) == 6.0
+    assert [row["cluster"] for row in rows] == sorted(row["cluster"] for row in rows)
+    assert (
+        as_csv([["n"], [-0.1], [0.1 + 0.2], [float("nan")], ["-0.1"]]) == 'n\n-0.1\n0.30000000000000004\n""\n\'-0.1\n'
+    )
+
+
+def test_a_markdown_table_keeps_its_shape() -> None:
+    text = as_markdown(caption_table(scores()))
+    lines = text.splitlines()
+    assert len(lines) == 102
+    assert {line.replace("\\|", "").count("|") for line in lines} == {6}
+    assert "\\<script\\>" in text
+    assert as_markdown([["p", "q"], [0.000012345, None]]) == "| p | q |\n| --- | --- |\n| 1.234e-05 | - |\n"
+
+
+def test_a_table_of_workers_has_everybody_and_every_p_value() -> None:
+    judgments = hit("=w", [("human", 90.0 + n) for n in range(9)] + [("degraded", 10.0 - n) for n in range(9)])
+    (row,) = csv.DictReader(io.StringIO(as_csv(worker_table(judge_workers(judgments)))))
+    assert (row["worker"], row["verdict"], row["degraded_pairs"]) == ("'=w", "too_few_pairs", "9")
+    assert float(row["degraded_wilcoxon"]) == 1 / 2**9
+    assert row["repeat_paired_t"] == ""
+
+
+def test_findings_are_told_with_examples() -> None:
+    table = findings_table({"duplicate": ("h/w/1", "h/w/2", "h/w/3", "h/w/4")})
+    assert table[1][:2] == ["duplicate", 4]
+    assert table[1][3] == "h/w/1, h/w/2, h/w/3"
+
+
+def test_the_picture_has_a_green_cell_for_each_win() -> None:
+    tested = significance(scores())
+    wins = sum(tested.wins(row, column) for row in range(5) for column in range(5))
+    tree = ElementTree.fromstring(significance_svg(tested))
+    cells = [cell for cell in tree.iter("{http://www.w3.org/2000/svg}rect") if cell.get("width") == "34"]
+    assert len(cells) == 25
+    assert sum(cell.get("fill") == "#3a9a50" for cell in cells) == wins > 0
+    assert not list(tree.iter("{http://www.w3.org/2000/svg}script"))
+    assert significance_table(tested)[0] == ["system", *tested.systems]
+
+
+def test_one_system_is_a_table_and_a_picture_too() -> None:
+    captions = caption_scores(standardise(hit("w", [("system", 3), ("system", 9)])))
+    tested = significance(captions)
+    assert len(system_table(system_scores(captions), bootstrap(captions), tested)) == 2
+    ElementTree.fromstring(significance_svg(tested))

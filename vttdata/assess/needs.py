@@ -1,0 +1,20 @@
+"""What this room needs beyond the base install, asked for in one place so that its absence is one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vttdata.errors import VttdataError
+
+
+def scipy_stats() -> Any:
+    """The module `scipy.stats`.
+
+    Raises:
+        VttdataError: when SciPy is not installed; the sentence names the extra that brings it.
+    """
+    try:
+        import scipy.stats
+    except ModuleNotFoundError as error:
+        raise VttdataError(f"Statistical tests need SciPy: pip install 'vttdata[assess]' ({error}).") from error
+    return scipy.stats
