@@ -7,6 +7,7 @@ the new words do not fit the video by chance is likely and not certain.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import string
 from collections.abc import Sequence
@@ -245,7 +246,7 @@ def _as_published(task: _Task, variant: Variant) -> Degraded:
             inserted = [inserted[0].title() if length == 1 else inserted[0].lower(), *inserted[1:]]
         result = task.replaced(start, words, inserted, donor, donor_start)
         unchanged = result.caption == task.caption.caption
-        return task.replaced(start, words, inserted, donor, donor_start, "unchanged") if unchanged else result
+        return dataclasses.replace(result, flag="unchanged") if unchanged else result
     return task.flagged("no_donor")
 
 
