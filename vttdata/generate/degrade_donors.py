@@ -88,7 +88,8 @@ class Donors:
         self._captions = [human[place] for place in order]
         self._sources, self._own = sources[order], own[order]
         self._lengths = np.array([_inner_length(caption.caption) for caption in self._captions], np.int32)
-        self._languages = np.array([caption.language for caption in self._captions], object)
+        self._codes = {code: number for number, code in enumerate(dict.fromkeys(c.language for c in human))}
+        self._languages = np.array([self._codes[caption.language] for caption in self._captions], np.int32)
         self._circles: dict[tuple[str, int, int | None], _Circle] = {}
 
     def source_of(self, caption: Caption) -> str:
@@ -126,7 +127,7 @@ class Donors:
         return None if row is None else self._captions[row]
 
     def _circle(self, language: str, least: int, most: int | None) -> _Circle:
-        fits = (self._lengths >= least) & (self._languages == language)
+        fits = (self._lengths >= least) & (self._languages == self._codes.get(language, -1))
         if most is not None:
             fits &= self._lengths <= most
         rows = np.flatnonzero(fits)
