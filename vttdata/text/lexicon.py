@@ -1,0 +1,242 @@
+"""The nouns of visible things: their supercategories, synonyms, what contains what, and how they are inflected.
+
+The packaged lexicon was written for this project; a user may bring another of the same shape, or extend it. Nothing
+here looks at sentences: `vttdata.text.concepts` finds nouns in captions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import pydantic
+
+from vttdata.errors import VttdataError
+from vttdata.text.contradictions import contradictions
+from vttdata.text.inflect import regular_plural
+from vttdata.text.wordfiles import PACKAGED, SHAPE, read_words
+
+Countable = Literal["count", "mass", "pair"]
+Gender = Literal["male", "female"]
+
+_APOSTROPHES = str.maketrans("\u2019\u02bc-\u2010\u2011", "''   ")
+_FORM = r"[^\W\d_]+(?:[ '-][^\W\d_]+)*"
+_Form = Annotated[str, pydantic.Field(pattern=rf"^{_FORM}$", max_length=60)]
+_Synonym = Annotated[str, pydantic.Field(pattern=rf"^{_FORM}(/{_FORM})?$", max_length=120)]
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """A noun for something visible.
+
+    Fields:
+        name: its singular, or the only form of a pair.
+        supercategory: nouns of one supercategory can take each other's place.
+        synonyms: other words for the same thing, singular.
+        hypernyms: names of nouns that contain it, directly.
+        plural: of the name, spelled out; the name itself where both are one ("sheep") and for mass nouns and pairs.
+        countable: ``count``; ``mass``, without plural and "a" (water); ``pair``, plural only (scissors).
+        gender: of the people it names, where the word tells.
+        alike: names of nouns that people use for one and the same picture (cup and mug).
+        bare: whether it means this only without a determiner ("plays tennis").
+        synonym_plurals: of the synonyms, in their order.
+    """
+
+    name: str
+    supercategory: str
+    synonyms: tuple[str, ...] = ()
+    hypernyms: tuple[str, ...] = ()
+    plural: str = ""
+    countable: Countable = "count"
+    gender: Gender | None = None
+    alike: tuple[str, ...] = ()
+    bare: bool = False
+    synonym_plurals: tuple[str, ...] = ()
+
+    def forms(self) -> Iterable[tuple[str, bool]]:
+        """Every surface form and whether it is a plural; a form of both numbers comes once, as no plural."""
+        for one, many in zip((self.name, *self.synonyms), (self.plural, *self.synonym_plurals), strict=True):
+            yield one, self.countable == "pair"
+            if many != one:
+                yield many, True
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A span of a text, in characters, that names a noun of the lexicon (by its name), in singular or plural."""
+
+    start: int
+    end: int
+    noun: str
+    plural: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
+
+    synonyms: list[_Synonym] = field(default_factory=list)
+    hypernyms: list[_Form] = field(default_factory=list)
+    alike: list[_Form] = field(default_factory=list)
+    plural: _Form | None = None
+    countable: Countable = "count"
+    gender: Gender | None = None
+    bare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
+
+    version: str
+    nouns: dict[_Form, dict[_Form, _Entry | None]]
+    excluded: dict[str, list[_Form]] = field(default_factory=dict)
+
+
+_FILE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_File)
+
+
+class Lexicon:
+    """Nouns by name and by surface form, and how they are related. Made by `load_lexicon`; never changed.
+
+    Fields:
+        version: as the file states it, and a digest of what was read.
+        nouns: by name, in the order of the file.
+        excluded: words that were considered and left out.
+        most_words: of any surface form.
+    """
+
+    def __init__(self, version: str, nouns: Iterable[Noun], excluded: Iterable[str] = ()) -> None:
+        self.version = version
+        self.nouns: Mapping[str, Noun] = {noun.name: noun for noun in nouns}
+        self.excluded = frozenset(excluded)
+        self._forms = {_key(form): (noun, plural) for noun in self.nouns.values() for form, plural in noun.forms()}
+        self.most_words = max((form.count(" ") + 1 for form in self._forms), default=1)
+        self._above: dict[str, frozenset[str]] = {}
+        self._rivals: dict[str, tuple[Noun, ...]] = {}
+
+    def noun(self, form: str) -> tuple[Noun, bool] | None:
+        """The noun of a surface form in any case, with spaces or hyphens, and whether the form is a plural."""
+        return self._forms.get(_key(form))
+
+    def surface_forms(self) -> Iterable[tuple[str, Noun, bool]]:
+        """Every lower-cased surface form without hyphens, its noun, and whether it is a plural."""
+        return ((form, noun, plural) for form, (noun, plural) in self._forms.items())
+
+    def related(self, one: str, other: str) -> bool:
+        """Whether two nouns, by name or any form, may name one thing: the same, one in the other, or alike."""
+        first, second = self._name(one), self._name(other)
+        if first in self.containing(second) or second in self.containing(first):
+            return True
+        return first in self.nouns[second].alike or second in self.nouns[first].alike
+
+    def containing(self, name: str) -> frozenset[str]:
+        """The noun itself and all its hypernyms, theirs included, by name."""
+        known = self._above.get(name)
+        if known is None:
+            above = (self.containing(hypernym) for hypernym in self.nouns[name].hypernyms)
+            known = self._above[name] = frozenset([name]).union(*above)
+        return known
+
+    def rivals(self, name: str) -> tuple[Noun, ...]:
+        """The nouns that could take this one's place and show something else, in the order of the file."""
+        own = self.nouns[self._name(name)]
+        if own.name not in self._rivals:
+            self._rivals[own.name] = tuple(other for other in self.nouns.values() if self._is_rival(own, other))
+        return self._rivals[own.name]
+
+    def _is_rival(self, own: Noun, other: Noun) -> bool:
+        kinds = ((noun.supercategory, noun.countable, noun.bare) for noun in (own, other))
+        return len(set(kinds)) == 1 and not self.related(own.name, other.name)
+
+    def _name(self, form: str) -> str:
+        found = self.noun(form)
+        if found is None:
+            raise VttdataError(f"{form[:60]!a} is not in the lexicon.")
+        return found[0].name
+
+
+def load_lexicon(path: Path | None = None, *, extend: Path | None = None) -> Lexicon:
+    """Read a lexicon and check it.
+
+    Args:
+        path: a file of the packaged lexicon's shape; the packaged one by default.
+        extend: a file of the same shape whose nouns are added or, under a known name, replace; the packaged words it
+            excludes are taken out.
+
+    Raises:
+        VttdataError: when a file is damaged or of another shape, or when what is read contradicts itself.
+    """
+    version, nouns, excluded, found = _read(path, extend)
+    if found:
+        more = f" (and {len(found) - 1} more contradictions)" if len(found) > 1 else ""
+        raise VttdataError(f"{extend or path or PACKAGED / 'lexicon.yaml'}: {found[0]}{more}.")
+    return Lexicon(version, nouns, excluded)
+
+
+def check_lexicon(path: Path | None = None, *, extend: Path | None = None) -> list[str]:
+    """Every contradiction in a lexicon, one sentence each without its full stop; arguments as in `load_lexicon`.
+
+    Raises:
+        VttdataError: when a file is damaged or of another shape.
+    """
+    return _read(path, extend)[3]
+
+
+def _read(path: Path | None, extend: Path | None) -> tuple[str, list[Noun], list[str], list[str]]:
+    content, data = read_words(path or PACKAGED / "lexicon.yaml", _FILE)
+    version = f"{content.version}-{hashlib.sha256(data).hexdigest()[:8]}"
+    nouns, excluded = _nouns(content), [word for words in content.excluded.values() for word in words]
+    if extend is not None:
+        content, data = read_words(extend, _FILE)
+        version += f"+{content.version}-{hashlib.sha256(data).hexdigest()[:8]}"
+        added, out = _nouns(content), [word for words in content.excluded.values() for word in words]
+        replaced = {noun.name for noun in added}
+        nouns = [noun for noun in nouns if noun.name not in replaced and noun.name not in out] + added
+        gone = set(out) - replaced
+        nouns = [_without(noun, gone) for noun in nouns]
+        excluded = [
+            word for word in excluded if not any(word == form for noun in added for form, _ in noun.forms())
+        ] + out
+    return version, nouns, excluded, contradictions(nouns, excluded)
+
+
+def _without(noun: Noun, gone: set[str]) -> Noun:
+    if not gone.intersection(noun.hypernyms + noun.alike):
+        return noun
+    hypernyms = tuple(name for name in noun.hypernyms if name not in gone)
+    return dataclasses.replace(noun, hypernyms=hypernyms, alike=tuple(name for name in noun.alike if name not in gone))
+
+
+def _nouns(content: _File) -> list[Noun]:
+    return [
+        _noun(name, supercategory, entry or _Entry())
+        for supercategory, entries in content.nouns.items()
+        for name, entry in entries.items()
+    ]
+
+
+def _noun(name: str, supercategory: str, entry: _Entry) -> Noun:
+    synonyms = [one.partition("/") for one in entry.synonyms]
+    plural = entry.countable == "count"
+    return Noun(
+        name,
+        supercategory,
+        tuple(one for one, _, _ in synonyms),
+        tuple(entry.hypernyms),
+        entry.plural or (regular_plural(name) if plural else name),
+        entry.countable,
+        entry.gender,
+        tuple(entry.alike),
+        entry.bare,
+        tuple(many or (regular_plural(one) if plural else one) for one, _, many in synonyms),
+    )
+
+
+def _key(form: str) -> str:
+    return re.sub(r"\s+", " ", form.translate(_APOSTROPHES)).strip().lower()
