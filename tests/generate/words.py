@@ -32,7 +32,7 @@ RIVALS = {noun.name: LEXICON.rivals(noun.name) for noun in NOUNS}
 
 def mentions(text: str) -> tuple[Mention, ...]:
     found = ((match, LEXICON.noun(match[0])) for match in re.finditer(r"[A-Za-z]+", text))
-    return tuple(Mention(match.start(), match.end(), *noun) for match, noun in found if noun is not None)
+    return tuple(Mention(match.start(), match.end(), noun[0].name, noun[1]) for match, noun in found if noun is not None)
 
 
 def video(video_id: str, *texts: str, names: tuple[str, ...] = (), others: tuple[str, ...] = ()) -> Video:
@@ -40,4 +40,4 @@ def video(video_id: str, *texts: str, names: tuple[str, ...] = (), others: tuple
     own = tuple(mentions(text) for text in texts)
     document = Document(video_id, tuple(f"{video_id}_{place}" for place in range(len(texts))), texts, own)
     said = [*zip(texts, own, strict=True), *((text, mentions(text)) for text in others)]
-    return Video(video_id, (document,), contents_of(said, names))
+    return Video(video_id, (document,), contents_of(said, LEXICON, names))

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import VttdataError
-from vttdata.text.models import Scorer
+from vttdata.text.lm import Scorer
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -28,7 +28,7 @@ from vttdata.assess.attackers import (
     words_of,
 )
 from vttdata.errors import VttdataError
-from vttdata.text.models import NgramModel, Scorer
+from vttdata.text.lm import NgramModel, Scorer
 
 LIMIT = 0.55
 """The accuracy up to which a shortcut counts as closed."""

@@ -7,20 +7,25 @@ What a foil must satisfy is decided in `swaps`, which foils are taken in `select
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 from annotated_types import Gt, Le
 
-from vttdata.generate.selection import Option, Selection, choose, joint_leans
+from vttdata.generate.selection import Option, balanced, choose, joint_leans
 from vttdata.generate.swaps import Contents, Swap, absent, candidates, contents_of
 from vttdata.settings import STRICT, Count, PositiveCount
 from vttdata.text.concepts import Mention
 from vttdata.text.lexicon import Lexicon, Noun
-from vttdata.text.models import Scorer
+from vttdata.text.lm import Scorer
+from vttdata.text.lm.scorer import Swap as Change
+
+_VIDEOS_AT_A_TIME = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +89,11 @@ class FoilPair:
 
 @dataclass(frozen=True, slots=True)
 class Mined:
-    """The pairs in the order of the videos, and how many videos, documents and captions had a candidate at all."""
+    """The pairs in the order of the videos, and the tally: ``videos``, ``documents`` and ``captions`` with a candidate,
+    and ``candidates``."""
 
     pairs: tuple[FoilPair, ...]
-    with_candidates: Mapping[str, int]
-    scored: int
+    tally: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,7 @@ class _Edit:
     video: Video
     document: Document
     swaps: tuple[tuple[int, Swap], ...]
-    perplexities: list[tuple[float, float]] = field(default_factory=list)
+    perplexities: tuple[tuple[float, float], ...] = ()
 
     @property
     def key(self) -> str:
@@ -106,8 +111,13 @@ class _Edit:
         first = self.swaps[0]
         return f"{self.document.document_id}\0{first[0]}\0{first[1].start}\0{first[1].concept}\0{first[1].foil_concept}"
 
-    def option(self, unit: str, lean: float) -> Option:
-        """What selection sees of it."""
+    def scored(self, perplexities: tuple[tuple[float, float], ...]) -> _Edit:
+        """The edit with the perplexities of its captions, true and foil."""
+        return replace(self, perplexities=perplexities)
+
+    def option(self, lean: float, *, whole_video: bool = False) -> Option:
+        """What selection sees of it; its unit is the video or the caption."""
+        unit = self.video.video_id if whole_video else self.document.ids[self.swaps[0][0]]
         words, foil_words = ({getattr(swap, side) for _, swap in self.swaps} for side in ("word", "foil_word"))
         return Option(unit, self.key, "+".join(sorted(words)), "+".join(sorted(foil_words)), lean)
 
@@ -136,32 +146,55 @@ def mine_foils(
         second: a model trained on other text than `scorer`, by which ``balanced`` allows for what is noise in the
             scores; see `vttdata.generate.selection.joint_leans`.
     """
-    edits: list[_Edit] = []
-    seen: dict[str, set[str]] = {"videos": set(), "documents": set(), "captions": set()}
     together = settings.selection == "balanced"
-    for video in videos:
-        own = _edits_of(video, lexicon, rivals, settings, seed)
-        for edit, perplexities in zip(own, _score(own, scorer), strict=True):
-            edit.perplexities.extend(perplexities)
-            edits.append(edit)
-            seen["videos"].add(video.video_id)
-            seen["documents"].add(edit.document.document_id)
-            seen["captions"].update(edit.document.ids[place] for place, _ in edit.swaps)
-    leans = np.array([_lean(edit.perplexities) for edit in edits])
-    if together and second is not None and edits:
-        others = np.array([_lean(own) for own in _score(edits, second)])
-        leans = joint_leans(leans, others)
-    units = [edit.video.video_id if together else edit.document.ids[edit.swaps[0][0]] for edit in edits]
-    options = [edit.option(unit, float(lean)) for edit, unit, lean in zip(edits, units, leans, strict=True)]
+    edits: list[_Edit] = []
+    leans: list[float] = []
+    tally = {"videos": 0, "documents": 0, "captions": 0, "candidates": 0}
+    for block in _blocks(videos):
+        own = [edit for video in block for edit in _edits_of(video, lexicon, rivals, settings, seed)]
+        _count(own, tally)
+        scored = [edit.scored(found) for edit, found in zip(own, _score(own, scorer), strict=True)]
+        found = np.array([_lean(edit.perplexities) for edit in scored])
+        if together:
+            edits += scored
+            leans += found.tolist()
+        else:
+            options = [edit.option(float(lean)) for edit, lean in zip(scored, found, strict=True)]
+            edits += [scored[place] for place in choose(options, settings.selection, seed=seed)]
+    if together:
+        edits = _balanced(edits, np.array(leans), second, settings, seed)
+    return Mined(tuple(pair for edit in edits for pair in _pairs(edit)), tally)
+
+
+def _blocks(videos: Iterable[Video]) -> Iterator[list[Video]]:
+    """So many videos at a time that scoring is fast and memory flat."""
+    stream = iter(videos)
+    while block := list(itertools.islice(stream, _VIDEOS_AT_A_TIME)):
+        yield block
+
+
+def _count(edits: Sequence[_Edit], tally: dict[str, int]) -> None:
+    tally["videos"] += len({edit.video.video_id for edit in edits})
+    tally["documents"] += len({edit.document.document_id for edit in edits})
+    tally["captions"] += len({edit.document.ids[place] for edit in edits for place, _ in edit.swaps})
+    tally["candidates"] += len(edits)
+
+
+def _balanced(
+    edits: Sequence[_Edit], leans: npt.NDArray[np.float64], second: Scorer | None, settings: FoilSettings, seed: int
+) -> list[_Edit]:
+    """The chosen edits; each split is balanced by itself."""
+    if second is not None and edits:
+        leans = joint_leans(leans, np.array([_lean(own) for own in _score(edits, second)]))
+    options = [edit.option(float(lean), whole_video=True) for edit, lean in zip(edits, leans, strict=True)]
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, edit in enumerate(edits):
+        places[edit.video.split or ""].append(place)
     chosen: list[int] = []
-    for split in sorted({edit.video.split or "" for edit in edits}):
-        places = [place for place, edit in enumerate(edits) if (edit.video.split or "") == split]
-        picked = choose(
-            [options[place] for place in places], settings.selection, seed=seed, pair_share=settings.pair_share
-        )
-        chosen += [places[place] for place in picked]
-    pairs = tuple(pair for place in sorted(chosen) for pair in _pairs(edits[place]))
-    return Mined(pairs, {name: len(ids) for name, ids in seen.items()}, len(edits))
+    for own in places.values():
+        picked = balanced([options[place] for place in own], seed=seed, pair_share=settings.pair_share)
+        chosen += [own[place] for place in picked]
+    return [edits[place] for place in sorted(chosen)]
 
 
 def _edits_of(
@@ -171,7 +204,7 @@ def _edits_of(
     free = absent(rivals, video.contents, lexicon)
     found: list[_Edit] = []
     for document in video.documents:
-        around = contents_of(zip(document.texts, document.mentions, strict=True))
+        around = contents_of(zip(document.texts, document.mentions, strict=True), lexicon)
         swaps = [
             (place, swap)
             for place, (text, mentions) in enumerate(zip(document.texts, document.mentions, strict=True))
@@ -199,26 +232,25 @@ def _consistent(swaps: Iterable[tuple[int, Swap]]) -> Iterator[tuple[tuple[int, 
             yield tuple(group)
 
 
-def _score(edits: Sequence[_Edit], scorer: Scorer) -> list[list[tuple[float, float]]]:
+def _score(edits: Sequence[_Edit], scorer: Scorer) -> list[tuple[tuple[float, float], ...]]:
     """For each edit the perplexities of its changed captions, true and foil; a span is scored once for all edits."""
-    spans: dict[tuple[str, int, int, int], dict[str, float]] = defaultdict(dict)
+    spans: dict[tuple[str, int, int], dict[str, float]] = defaultdict(dict)
     for edit in edits:
         for place, swap in edit.swaps:
             text = edit.document.texts[place]
-            own = spans[edit.document.document_id, place, swap.start, swap.end]
+            own = spans[text, swap.start, swap.end]
             own[text[swap.start : swap.end]] = own[swap.replacement] = 0.0
-    texts = {edit.document.document_id: edit.document.texts for edit in edits}
-    for (document_id, place, start, end), own in spans.items():
-        found = scorer.swap_perplexity(texts[document_id][place], start, end, list(own))
-        own.update(zip(own, map(float, found), strict=True))
-    return [
-        [
-            (own[edit.document.texts[place][swap.start : swap.end]], own[swap.replacement])
-            for place, swap in edit.swaps
-            for own in [spans[edit.document.document_id, place, swap.start, swap.end]]
-        ]
-        for edit in edits
-    ]
+    changes = [Change(*span, list(own)) for span, own in spans.items()]
+    for own, found in zip(spans.values(), scorer.swap_perplexities(changes), strict=True):
+        own.update(zip(own, found.tolist(), strict=True))
+    return [tuple(_of_span(spans, edit.document.texts[place], swap) for place, swap in edit.swaps) for edit in edits]
+
+
+def _of_span(
+    spans: Mapping[tuple[str, int, int], Mapping[str, float]], text: str, swap: Swap
+) -> tuple[float, float]:
+    own = spans[text, swap.start, swap.end]
+    return own[text[swap.start : swap.end]], own[swap.replacement]
 
 
 def _lean(perplexities: Sequence[tuple[float, float]]) -> float:
@@ -231,5 +263,3 @@ def _pairs(edit: _Edit) -> Iterator[FoilPair]:
         names = (edit.video.video_id, document.document_id, document.ids[place], place)
         yield FoilPair(*names, text, swap.apply(text), swap, true, foil, edit.video.split)
 
-
-__all__ = ["Document", "FoilPair", "FoilSettings", "Mined", "Selection", "Video", "mine_foils"]

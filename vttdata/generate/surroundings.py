@@ -51,7 +51,7 @@ def fits_here(text: str, mention: Mention, lexicon: Lexicon) -> bool:
         return False
     if text[mention.end : mention.end + 1] in ("-", "/", "_"):
         return False
-    return _nothing_joined(text, mention, lexicon) and _introduced(text, mention)
+    return _nothing_joined(text, mention, lexicon) and _introduced(text, mention, lexicon)
 
 
 def _nothing_joined(text: str, mention: Mention, lexicon: Lexicon) -> bool:
@@ -62,7 +62,7 @@ def _nothing_joined(text: str, mention: Mention, lexicon: Lexicon) -> bool:
     return not word or mention.plural or lexicon.noun(word) is None
 
 
-def _introduced(text: str, mention: Mention) -> bool:
+def _introduced(text: str, mention: Mention, lexicon: Lexicon) -> bool:
     """Whether a determiner stands before the noun and its adjectives, or the noun needs none."""
     end = mention.start
     for _ in range(3):
@@ -73,10 +73,11 @@ def _introduced(text: str, mention: Mention) -> bool:
         if word in _DETERMINERS or word.endswith(("'s", "\u2019s")):
             return True
         if word not in _ADJECTIVES:
-            return _needs_none(mention) and word in _BEFORE_BARE
+            return _needs_none(mention, lexicon) and word in _BEFORE_BARE
         end = before.start()
-    return _needs_none(mention) and not text[:end].strip()
+    return _needs_none(mention, lexicon) and not text[:end].strip()
 
 
-def _needs_none(mention: Mention) -> bool:
-    return mention.plural or mention.noun.countable != "count"
+def _needs_none(mention: Mention, lexicon: Lexicon) -> bool:
+    noun = lexicon.nouns[mention.noun]
+    return mention.plural or noun.countable != "count" or noun.bare

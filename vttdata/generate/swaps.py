@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vttdata.generate.surroundings import fits_here
-from vttdata.text.concepts import Mention, indefinite_article
+from vttdata.text.concepts import Mention, possible_nouns
+from vttdata.text.inflect import indefinite_article
 from vttdata.text.lexicon import Lexicon, Noun
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
@@ -52,22 +53,36 @@ class Swap:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What some texts speak of: the lexicon's nouns with their numbers, all words, and the genders of pronouns."""
+    """What some texts speak of.
+
+    Fields:
+        nouns: how often each noun of the lexicon is mentioned.
+        possible: all nouns that a word could name, in doubt included, and those that annotations give.
+        words: in lower case.
+        genders: of the pronouns.
+    """
 
     nouns: Mapping[str, int]
+    possible: frozenset[str]
     words: frozenset[str]
     genders: frozenset[str]
 
 
-def contents_of(texts: Iterable[tuple[str, Sequence[Mention]]], names: Iterable[str] = ()) -> Contents:
-    """What texts with their mentions speak of; `names` are further nouns or words that annotations give."""
+def contents_of(
+    texts: Iterable[tuple[str, Sequence[Mention]]], lexicon: Lexicon, names: Iterable[str] = ()
+) -> Contents:
+    """What texts with their mentions speak of; `names` are further nouns or pronouns that annotations give."""
     nouns: Counter[str] = Counter()
-    words: set[str] = set()
+    possible: set[str] = set()
+    words = {name.lower() for name in names}
+    for name in words:
+        possible |= possible_nouns(name, lexicon)
     for text, mentions in texts:
-        nouns.update(mention.noun.name for mention in mentions)
+        nouns.update(mention.noun for mention in mentions)
+        possible |= possible_nouns(text, lexicon)
         words.update(match[0].lower() for match in _WORD.finditer(text))
-    words.update(name.lower() for name in names)
-    return Contents(nouns, frozenset(words), frozenset(_PRONOUNS[word] for word in words if word in _PRONOUNS))
+    genders = frozenset(_PRONOUNS[word] for word in words if word in _PRONOUNS)
+    return Contents(nouns, frozenset(possible | nouns.keys()), frozenset(words), genders)
 
 
 def pair_concepts(counts: Mapping[str, int], lexicon: Lexicon, *, min_count: int) -> dict[str, tuple[Noun, ...]]:
@@ -91,21 +106,23 @@ def absent(rivals: Mapping[str, Sequence[Noun]], video: Contents, lexicon: Lexic
 
     Pronouns count as persons of their gender, so nobody becomes a woman where a text says "her" of anybody.
     """
-    there = [name for name in video.nouns if name in rivals or lexicon.noun(name) is not None]
     free: dict[str, bool] = {}
 
     def is_free(noun: Noun) -> bool:
         if noun.name not in free:
-            spelled = {noun.name, noun.plural, *noun.synonyms} & video.words
             free[noun.name] = (
-                not spelled
-                and (noun.gender is None or noun.gender not in video.genders)
-                and not any(noun.name == other or lexicon.related(noun.name, other) for other in there)
+                not {form.lower() for form, _ in noun.forms()} & video.words
+                and not any(lexicon.related(noun.name, other) for other in video.possible)
             )
         return free[noun.name]
 
+    def is_unnamed(noun: Noun, concept: str) -> bool:
+        return noun.gender not in video.genders or noun.gender == lexicon.nouns[concept].gender
+
     return {
-        name: tuple(noun for noun in rivals[name] if is_free(noun)) for name in video.nouns if name in rivals
+        name: tuple(noun for noun in rivals[name] if is_free(noun) and is_unnamed(noun, name))
+        for name in video.nouns
+        if name in rivals
     }
 
 
@@ -132,10 +149,10 @@ def candidates(
 def _of_mention(
     text: str, mention: Mention, lexicon: Lexicon, rivals: Mapping[str, Sequence[Noun]], document: Contents
 ) -> Iterator[Swap]:
-    noun = mention.noun
-    if noun.name not in rivals or not fits_here(text, mention, lexicon):
+    if mention.noun not in rivals or not fits_here(text, mention, lexicon):
         return
-    kin = sum(number for name, number in document.nouns.items() if name == noun.name or lexicon.related(noun.name, name))
+    noun = lexicon.nouns[mention.noun]
+    kin = sum(max(document.nouns.get(name, 0), 1) for name in document.possible if lexicon.related(noun.name, name))
     for foil in rivals[noun.name]:
         if foil.countable != noun.countable or not _gender_fits(noun, foil, document.genders):
             continue
