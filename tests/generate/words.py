@@ -32,7 +32,9 @@ RIVALS = {noun.name: LEXICON.rivals(noun.name) for noun in NOUNS}
 
 def mentions(text: str) -> tuple[Mention, ...]:
     found = ((match, LEXICON.noun(match[0])) for match in re.finditer(r"[A-Za-z]+", text))
-    return tuple(Mention(match.start(), match.end(), noun[0].name, noun[1]) for match, noun in found if noun is not None)
+    return tuple(
+        Mention(match.start(), match.end(), noun[0].name, noun[1]) for match, noun in found if noun is not None
+    )
 
 
 def video(video_id: str, *texts: str, names: tuple[str, ...] = (), others: tuple[str, ...] = ()) -> Video:

@@ -61,7 +61,8 @@ def pairwise_accuracy(
     """How often a true text scores strictly higher than its foil (FOIL-COCO, ActivityNet-FOIL).
 
     Args:
-        true_scores, foil_scores: of pair i at place i; higher is better.
+        true_scores: of the true texts; higher is better.
+        foil_scores: of their foils, in the same order.
         groups: the group of each pair, such as its supercategory.
 
     Raises:
@@ -107,7 +108,8 @@ def references_of(
 
     Args:
         span: of the caption, seconds.
-        spans, sentences: of the other paragraph.
+        spans: of the other paragraph's sentences, seconds.
+        sentences: of the other paragraph.
     """
     start, end = int(span[0]), int(span[1])
     chosen = []

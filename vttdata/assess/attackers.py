@@ -63,10 +63,10 @@ def by_evidence(features: Features, folds: Integers) -> Floats:
     margins = np.zeros(len(features))
     for fold in np.unique(folds):
         true, foil = Counter[Hashable](), Counter[Hashable]()
-        for place in np.flatnonzero(folds != fold):
+        for place in np.flatnonzero(folds != fold).tolist():
             true.update(features[place][0])
             foil.update(features[place][1])
-        for place in np.flatnonzero(folds == fold):
+        for place in np.flatnonzero(folds == fold).tolist():
             odds = [[math.log((true[own] + _PRIOR) / (foil[own] + _PRIOR)) for own in side] for side in features[place]]
             margins[place] = math.fsum(odds[0]) - math.fsum(odds[1])
     return margins

@@ -42,11 +42,15 @@ Placed = Sequence[tuple[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class TextPair:
-    """A true and a false text about one video; what is learned from a pair is never tried on its video."""
+    """A true and a false text about one video; what is learned from a pair is never tried on its video.
+
+    `part` tells which texts may train language models that try this pair, where there are several lots of them.
+    """
 
     true: str
     foil: str
     video_id: str
+    part: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +84,17 @@ class Attack:
 
 
 def audit_shortcuts(
-    pairs: Sequence[TextPair], *, texts: Sequence[str] = (), models: Mapping[str, Scorer] | None = None
+    pairs: Sequence[TextPair],
+    *,
+    texts: Mapping[int, Sequence[str]] | None = None,
+    models: Mapping[str, Scorer] | None = None,
 ) -> list[Attack]:
     """Let every blind attacker try a set.
 
     Args:
         pairs: the set.
-        texts: true texts of other videos, for language models to be trained on; none that a miner was trained on.
-            Without any, the true texts of the other folds serve.
+        texts: part -> true texts of other videos, for language models to be trained on; none that a miner was trained
+            on. Without any, the true texts of the other folds serve.
         models: further language models by name, such as one of another family than the miner's.
 
     Returns:
@@ -101,8 +108,8 @@ def audit_shortcuts(
     folds = np.array([_fold(pair.video_id) for pair in pairs], dtype=np.int64)
     true, foil = [pair.true for pair in pairs], [pair.foil for pair in pairs]
     margins = [
-        *_by_words(pairs, folds, texts),
-        *_by_ngrams(true, foil, folds, texts),
+        *_by_words(pairs, folds),
+        *_by_ngrams(pairs, folds, texts),
         *((name, "the likelier text", by_model(true, foil, own)) for name, own in (models or {}).items()),
         ("linear classifier", "a logistic regression on 1- to 3-grams", by_classifier(true, foil, folds)),
     ]
@@ -124,13 +131,11 @@ def _fold(video_id: str) -> int:
     return hashlib.sha256(video_id.encode("utf-8", "replace")).digest()[0] % _FOLDS
 
 
-def _by_words(pairs: Sequence[TextPair], folds: Integers, texts: Sequence[str]) -> Iterator[tuple[str, str, Floats]]:
+def _by_words(pairs: Sequence[TextPair], folds: Integers) -> Iterator[tuple[str, str, Floats]]:
     """Attackers that look at lengths and at the words by which the texts of a pair differ."""
     words = [(words_of(pair.true), words_of(pair.foil)) for pair in pairs]
     changed = [(differing(true, foil), differing(foil, true)) for true, foil in words]
-    told = Counter(word for text in texts for word in words_of(text))
-    if not texts:
-        told.update(word for both in words for own in both for word in own)
+    told = Counter(word for both in words for own in both for word in own)
     differences = {
         "length in words": [len(true) - len(foil) for true, foil in words],
         "length in characters": [len(pair.true) - len(pair.foil) for pair in pairs],
@@ -169,16 +174,15 @@ def _placed(changed: Placed, words: int) -> list[tuple[str, int]]:
 
 
 def _by_ngrams(
-    true: Sequence[str], foil: Sequence[str], folds: Integers, texts: Sequence[str]
+    pairs: Sequence[TextPair], folds: Integers, texts: Mapping[int, Sequence[str]] | None
 ) -> Iterator[tuple[str, str, Floats]]:
-    """Language models trained on other texts: those that are given, or the true texts of the other folds."""
+    """Language models trained on the texts of each part, or else on the true texts of the other folds."""
+    lots = folds if texts is None else np.array([pair.part for pair in pairs], dtype=np.int64)
     for order, name in _ORDERS.items():
-        margins = np.zeros(len(true))
-        if texts:
-            margins = by_model(true, foil, NgramModel.train(texts, order=order))
-        for fold in np.unique(folds) if not texts else ():
-            others = [true[place] for place in np.flatnonzero(folds != fold)]
-            own = np.flatnonzero(folds == fold)
-            model = NgramModel.train(others, order=order)
-            margins[own] = by_model([true[place] for place in own], [foil[place] for place in own], model)
-        yield f"{name} model", f"the likelier text, learned from {'texts' if texts else 'true texts'} of other videos", margins
+        margins = np.zeros(len(pairs))
+        for lot in np.unique(lots):
+            own = [pairs[place] for place in np.flatnonzero(lots == lot).tolist()]
+            others = [pair.true for pair, fold in zip(pairs, lots, strict=True) if fold != lot]
+            model = NgramModel.train(others if texts is None else texts[int(lot)], order=order)
+            margins[lots == lot] = by_model([pair.true for pair in own], [pair.foil for pair in own], model)
+        yield f"{name} model", "the likelier text, learned from texts of other videos", margins

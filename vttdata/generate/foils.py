@@ -33,9 +33,9 @@ class FoilSettings:
     """How foils are mined.
 
     Fields:
-        selection: ``balanced`` (see `vttdata.generate.selection.balanced`), ``paper`` (lowest perplexity) or ``random``.
-        min_count: how often a concept must be mentioned in the whole corpus. The paper's 2,191 pairs of about 13 foils a
-            concept are some 168 concepts; of ActivityNet-Entities' classes so many have 25 mentions or more.
+        selection: ``balanced`` (see `balanced` in `selection`), ``paper`` (lowest perplexity) or ``random``.
+        min_count: how often a concept must be mentioned in the whole corpus. The paper's 2,191 pairs of about 13 foils
+            a concept are some 168 concepts; of ActivityNet-Entities' classes so many have 25 mentions or more.
         pair_share: the highest share of the set that swaps one word for one other, each direction by itself.
         candidates: how many possible foils of a document are scored; of more, a hash picks.
     """
@@ -43,7 +43,7 @@ class FoilSettings:
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     selection: Literal["balanced", "paper", "random"] = "balanced"
-    min_count: Count = 25
+    min_count: Count = 10
     pair_share: Annotated[float, Gt(0), Le(1)] = 0.02
     candidates: PositiveCount = 48
 
@@ -89,8 +89,7 @@ class FoilPair:
 
 @dataclass(frozen=True, slots=True)
 class Mined:
-    """The pairs in the order of the videos, and the tally: ``videos``, ``documents`` and ``captions`` with a candidate,
-    and ``candidates``."""
+    """The pairs in the order of the videos; how many videos, documents and captions had a candidate, and candidates."""
 
     pairs: tuple[FoilPair, ...]
     tally: Mapping[str, int]
@@ -246,9 +245,7 @@ def _score(edits: Sequence[_Edit], scorer: Scorer) -> list[tuple[tuple[float, fl
     return [tuple(_of_span(spans, edit.document.texts[place], swap) for place, swap in edit.swaps) for edit in edits]
 
 
-def _of_span(
-    spans: Mapping[tuple[str, int, int], Mapping[str, float]], text: str, swap: Swap
-) -> tuple[float, float]:
+def _of_span(spans: Mapping[tuple[str, int, int], Mapping[str, float]], text: str, swap: Swap) -> tuple[float, float]:
     own = spans[text, swap.start, swap.end]
     return own[text[swap.start : swap.end]], own[swap.replacement]
 
@@ -262,4 +259,3 @@ def _pairs(edit: _Edit) -> Iterator[FoilPair]:
         text, document = edit.document.texts[place], edit.document
         names = (edit.video.video_id, document.document_id, document.ids[place], place)
         yield FoilPair(*names, text, swap.apply(text), swap, true, foil, edit.video.split)
-

@@ -1,4 +1,4 @@
-"""Chooses among possible foils: at random, the likeliest for each text, or so that the whole set cannot be solved blind.
+"""Chooses among possible foils: at random, the likeliest of each text, or so that the set cannot be solved blind.
 
 Everything here is numbers and words: texts, swaps and models are the business of `vttdata.generate.foils`.
 """
@@ -191,12 +191,13 @@ def joint_leans(leans: Floats, others: Floats) -> Floats:
     """What two models trained on different texts say of how a third one would lean.
 
     Choosing by a model's leans also chooses what is noise in them, so a set on which that model is right half of the
-    time is easier for every other one. The mean of two models has less noise, and their agreement (correlation) tells how
-    much is left: it shrinks the mean towards that of all options, as a regression does. The agreement of two single
+    time is easier for every other one. The mean of two models has less noise, and their agreement (correlation) tells
+    how much is left: it shrinks the mean towards that of all options, as a regression does. The agreement of two single
     models is less than that of their mean with a third; the difference makes up for choosing among many options.
 
     Args:
-        leans, others: of the same options under the two models.
+        leans: of options under one model.
+        others: of the same options under another one.
     """
     both = (leans + others) / 2
     if len(both) < 2 or not (leans.std() and others.std()):

@@ -1,7 +1,7 @@
 """Tells from the words around a noun whether another noun can stand there without being noticed.
 
-It is one judgement by closed lists of words, cautious on purpose: a place that is not known to be safe is refused, since
-captions have many nouns and one is enough.
+It is one judgement by closed lists of words, cautious on purpose: a place that is not known to be safe is refused,
+since captions have many nouns and one is enough.
 """
 
 from __future__ import annotations

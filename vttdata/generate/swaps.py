@@ -33,7 +33,7 @@ class Swap:
         concept, foil_concept: the nouns of the lexicon, true and false.
         supercategory: of both.
         word, foil_word: the nouns as they are written, in lower case and without an article.
-        others: how many more mentions in the document are of the concept or of a relative of it.
+        others: how many more mentions in the document are of the concept or of one that looks alike.
     """
 
     start: int
@@ -110,9 +110,8 @@ def absent(rivals: Mapping[str, Sequence[Noun]], video: Contents, lexicon: Lexic
 
     def is_free(noun: Noun) -> bool:
         if noun.name not in free:
-            free[noun.name] = (
-                not {form.lower() for form, _ in noun.forms()} & video.words
-                and not any(lexicon.related(noun.name, other) for other in video.possible)
+            free[noun.name] = not {form.lower() for form, _ in noun.forms()} & video.words and not any(
+                lexicon.related(noun.name, other) for other in video.possible
             )
         return free[noun.name]
 
@@ -152,7 +151,8 @@ def _of_mention(
     if mention.noun not in rivals or not fits_here(text, mention, lexicon):
         return
     noun = lexicon.nouns[mention.noun]
-    kin = sum(max(document.nouns.get(name, 0), 1) for name in document.possible if lexicon.related(noun.name, name))
+    alike = {noun.name, *noun.alike, *(name for name in document.possible if noun.name in lexicon.nouns[name].alike)}
+    kin = sum(max(document.nouns.get(name, 0), 1) for name in document.possible & alike)
     for foil in rivals[noun.name]:
         if foil.countable != noun.countable or not _gender_fits(noun, foil, document.genders):
             continue

@@ -11,7 +11,7 @@ HEADER = ("blind attacker", "accuracy", "95 % interval", "cannot tell", "how it 
 
 def attack_rows(attacks: Sequence[Attack]) -> list[tuple[str, ...]]:
     """A header and one row an attacker, in the given order."""
-    rows = [HEADER]
+    rows: list[tuple[str, ...]] = [HEADER]
     for own in attacks:
         low, high = own.interval
         accuracy = f"{own.accuracy:.3f}" + ("" if own.closed else " (open)")
