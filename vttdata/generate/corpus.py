@@ -44,6 +44,8 @@ class Told:
         names: annotated things that are present.
         annotated: of each caption or None, where annotations say which words name things.
         split: balanced by itself; no pair of concepts of ``train`` is one of another split.
+        teaches: whether its texts only train language models.
+        needs_others: whether it is rejected when it has no other texts.
     """
 
     video_id: str
@@ -54,6 +56,8 @@ class Told:
     names: tuple[str, ...] = ()
     annotated: tuple[Annotated | None, ...] = ()
     split: str | None = None
+    teaches: bool = False
+    needs_others: bool = False
 
 
 @dataclass
@@ -90,17 +94,14 @@ class Lessons:
         return {part: own[-1] for part, own in enumerate(self.thirds)}
 
 
-def lessons_for(told: Sequence[Told], training: Mapping[str, Sequence[str]] | None = None) -> Lessons:
-    """Divide texts between models.
-
-    Args:
-        told: the videos whose foils are mined.
-        training: id of another video -> its texts. Without it, one half of the videos learns from the other half.
+def lessons_for(told: Sequence[Told]) -> Lessons:
+    """Divide texts between models: those of videos that teach, or else one half learns from the other half's.
 
     Raises:
         VttdataError: when there is too little text.
     """
-    if training is not None:
+    training = {own.video_id: own.texts for own in told if own.teaches}
+    if training:
         return Lessons({own.video_id: 0 for own in told}, [_divided(training)])
     halves: list[dict[str, Sequence[str]]] = [{}, {}]
     for own in told:
@@ -115,7 +116,6 @@ def mine_corpus(
     *,
     settings: FoilSettings,
     seed: int,
-    training: Mapping[str, Sequence[str]] | None = None,
     scorer: str = "ngram",
     pipeline: Any = None,
 ) -> Corpus:
@@ -126,7 +126,6 @@ def mine_corpus(
         lexicon: of visible things.
         settings: how to choose.
         seed: of all choices.
-        training: for the language models; see `lessons_for`.
         scorer: ``ngram``, or a HuggingFace causal model by name or path.
         pipeline: of spaCy, which finds mentions where there are no annotations.
 
@@ -134,7 +133,8 @@ def mine_corpus(
         VttdataError: when no caption has a concept, there is one concept only, or there is too little text.
     """
     corpus = Corpus()
-    lessons = lessons_for(told, training)
+    lessons = lessons_for(told)
+    told = [own for own in told if not own.teaches]
     videos = [video for video in (_video(own, lexicon, pipeline, corpus) for own in told) if video is not None]
     rivals = _rivals(videos, lexicon, settings, corpus)
     for part, thirds in enumerate(lessons.thirds):
@@ -153,6 +153,9 @@ def mine_corpus(
 
 def _video(told: Told, lexicon: Lexicon, pipeline: Any, corpus: Corpus) -> Video | None:
     """The video with its mentions, or None where no caption of it can be used."""
+    if told.needs_others and not told.others:
+        corpus.rejected.append((told.video_id, "no_reference", "there is no paragraph by another annotator"))
+        return None
     annotated = told.annotated or (None,) * len(told.texts)
     ids, texts, mentions = [], [], []
     for caption_id, text, own in zip(told.ids, told.texts, annotated, strict=True):

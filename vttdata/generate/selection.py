@@ -192,8 +192,7 @@ def joint_leans(leans: Floats, others: Floats) -> Floats:
 
     Choosing by a model's leans also chooses what is noise in them, so a set on which that model is right half of the
     time is easier for every other one. The mean of two models has less noise, and their agreement (correlation) tells
-    how much is left: it shrinks the mean towards that of all options, as a regression does. The agreement of two single
-    models is less than that of their mean with a third; the difference makes up for choosing among many options.
+    how much is left: it shrinks the mean towards that of all options, by the formula of Spearman and Brown (1910).
 
     Args:
         leans: of options under one model.
@@ -203,5 +202,6 @@ def joint_leans(leans: Floats, others: Floats) -> Floats:
     if len(both) < 2 or not (leans.std() and others.std()):
         return both
     agreement = max(float(np.corrcoef(leans, others)[0, 1]), _LEAST_AGREEMENT)
-    shrunk: Floats = both.mean() + agreement * (both - both.mean())
+    trusted = 2 * agreement / (1 + agreement)
+    shrunk: Floats = both.mean() + trusted * (both - both.mean())
     return shrunk
