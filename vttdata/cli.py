@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import vttdata
+from vttdata.commands_foil import add_foil, audit_foils, holds_foils
 from vttdata.errors import HaltError, LeakError, MediaError, VttdataError
 
 _DONE, _INCOMPLETE, _BAD_INPUT, _LEAKS, _INTERRUPTED = 0, 1, 2, 3, 130
@@ -66,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_shots(commands)
     _add_audit(commands)
     _add_stats(commands)
+    add_foil(commands)
     return parser
 
 
@@ -235,7 +237,8 @@ def _add_audit(commands: Any) -> None:
         "audit",
         help="find what the splits of a dataset share",
         description="Find what leaks between the splits of a dataset: shared sources, clips that overlap in time, "
-        "near-duplicate sources and captions that stand verbatim in several splits (these are reported only).",
+        "near-duplicate sources and captions that stand verbatim in several splits (reported only). Of foils, "
+        "a dataset or a table with the columns true, foil and video_id: how far they can be solved without videos.",
         epilog=f"{_EXIT_CODES} Example: vttdata audit vttdata/demo --split train=a.csv --split test=b.csv",
     )
     parser.add_argument("dataset", metavar="DATASET", help="a dataset folder, a build folder, or a dataset's name")
@@ -257,6 +260,8 @@ def _audit(options: argparse.Namespace) -> int:
     from vttdata.publish.audited import audit_dataset
     from vttdata.report.audit import audit_text
 
+    if not options.split and holds_foils(options.dataset):
+        return audit_foils(options.dataset, as_json=options.json)
     splits = dict(options.split or ())
     if len(splits) < len(options.split or ()):
         raise VttdataError("--split names one split twice; put all of its ids into one file.")

@@ -160,16 +160,16 @@ def _json(content: Any) -> str:
 
 def _card(foils: FoilSet, about: About, tables: Mapping[str, Sequence[SplitFiles]]) -> str:
     arrows = Counter((pair.swap.concept, pair.swap.foil_concept) for pair in foils.pairs)
-    common = [("true", "foil", "pairs"), *((one, other, f"{n:,}") for (one, other), n in arrows.most_common(20))]
+    frequent = [("true", "foil", "pairs"), *((*arrow, f"{n:,}") for arrow, n in arrows.most_common(20))]
     parts = [
         f"# {about.name.partition('/')[2]} {about.version}",
         escape(about.description) or "Pairs of a true text and a foil, made with vttdata.",
         f"Selection `{foils.selection}`, seed {foils.seed}, lexicon {foils.lexicon}; perplexities of "
         f"{escape(foils.scorer)}. Licence of the texts: {escape(about.licence)}. A score is right on a pair when that "
-        "of the true text is strictly higher; ties are counted apart. A paragraph's score is the mean of its captions'.",
+        "of the true text is strictly higher; ties are counted apart. A paragraph's score is its captions' mean.",
         "## Counts\n\n" + table_text([("", ""), *((escape(name), number) for name, number in foils.counts)]),
         *(_blind(config, attacks) for config, attacks in foils.attacks.items()),
-        f"## Most frequent swaps\n\n{len(arrows):,} different ones in all.\n\n{table_text(common)}",
+        f"## Most frequent swaps\n\n{len(arrows):,} different ones in all.\n\n{table_text(frequent)}",
         creation_text(about),
         "## Dataset Structure\n\n" + "\n\n".join(columns_text(config) for config in tables),
         "`manifest.json` lists every file with its SHA-256 checksum; `shortcuts.json` has the blind attackers.",
