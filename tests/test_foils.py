@@ -15,7 +15,7 @@ ANIMALS = ["dog", "cat", "horse", "cow", "sheep", "goat"]
 FRAMES = ["a {} runs in the yard", "the {} looks at the camera", "a man watches a {}", "the {} sleeps near the house"]
 
 
-def write_captions(path: Path, videos: int = 240) -> Path:
+def write_captions(path: Path, videos: int = 160) -> Path:
     """Captions about one animal a video."""
     draw = random.Random(1)
     lines = ["video_id,caption"]
@@ -34,7 +34,7 @@ def test_captions_become_foils_that_load_and_are_audited(tmp_path: Path, capsys:
     file = write_captions(tmp_path / "captions.csv")
     assert main(["foil", str(file), "--out", str(tmp_path / "out"), "--seed", "3"]) == 0
     rows = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))["test"]
-    assert len(rows) > 150
+    assert len(rows) > 40
     captions = file.read_text()
     for row in rows:
         start, end = row["start"], row["end"]
@@ -53,7 +53,7 @@ def test_captions_become_foils_that_load_and_are_audited(tmp_path: Path, capsys:
 
 
 def test_the_same_captions_in_another_order_give_the_same_bytes(tmp_path: Path) -> None:
-    file = write_captions(tmp_path / "captions.csv", 150)
+    file = write_captions(tmp_path / "captions.csv", 100)
     head, *lines = file.read_text().splitlines()
     by_video: dict[str, list[str]] = {}
     for line in lines:
@@ -69,7 +69,7 @@ def test_a_table_of_pairs_is_audited(tmp_path: Path, capsys: pytest.CaptureFixtu
     lines = ["true,foil,video_id", *(f"a dog runs {n},a cat runs {n},v{n}" for n in range(100))]
     (tmp_path / "pairs.csv").write_text("\n".join(lines) + "\n")
     assert main(["audit", str(tmp_path / "pairs.csv")]) == 0
-    assert "word prior" in capsys.readouterr().out.splitlines()[1] + capsys.readouterr().out or True
+    assert "blind attackers are right on more than 0.55 of 100 pairs" in capsys.readouterr().out
     assert main(["audit", str(tmp_path / "pairs.csv"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["ok"] is False

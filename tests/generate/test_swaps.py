@@ -52,6 +52,7 @@ def test_number_article_case_and_possessive_stay_right(text: str, expected: set[
         "he goes on stick",
         "a spotted dog runs",
         "a table/chair",
+        "two big water",
         "she will man the station",
     ],
 )

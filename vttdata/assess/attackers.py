@@ -93,6 +93,8 @@ def by_classifier(true: Sequence[str], foil: Sequence[str], folds: Integers) -> 
         analyzer="word", tokenizer=words_of, token_pattern=None, ngram_range=(1, _GRAMS), n_features=_COLUMNS, norm=None
     )
     difference = grams.transform(true) - grams.transform(foil)
+    difference.eliminate_zeros()
+    difference = difference[:, np.unique(difference.indices)]
     margins = np.zeros(len(true))
     for fold in np.unique(folds):
         # Each pair is shown both ways round, so that nothing but the difference of its texts can be learned.

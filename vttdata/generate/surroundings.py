@@ -18,6 +18,9 @@ _DETERMINERS = frozenset(
     """a an the this that these those his her its their my your our some any each every no several many few various
     two three four five six seven eight nine ten multiple numerous both which whose""".split()
 )
+_COUNTING = frozenset("a an each every several many few two three four five six seven eight nine ten".split())
+"""Before these a mass noun means a piece or a kind of it ("a fire", "two coffees"), which others may not have."""
+
 _BEFORE_BARE = frozenset(
     """and or with of in on at by for from to into onto over under near behind beside around through across against
     between like as is are was were has have having wearing holding using including while then watch watching
@@ -35,7 +38,7 @@ _ADJECTIVES = frozenset(
 _COMPOUND_HEADS = frozenset(
     """game match court room area lot team class competition practice show shop store station field player players
     rink alley trick tricks style side top tournament league park board lesson event ride riding stop maker driver
-    track course pit machine polo pong fight race""".split()
+    track course pit machine polo pong fight race patch""".split()
 )
 """Words that make a compound with the noun before them, beside the nouns of the lexicon."""
 
@@ -70,6 +73,8 @@ def _introduced(text: str, mention: Mention, lexicon: Lexicon) -> bool:
         if before is None:
             break
         word = before[1].lower()
+        if word in _COUNTING and lexicon.nouns[mention.noun].countable == "mass":
+            return False
         if word in _DETERMINERS or word.endswith(("'s", "\u2019s")):
             return True
         if word not in _ADJECTIVES:
