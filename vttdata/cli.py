@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import vttdata
+from vttdata.cli_audit import EXIT_CODES, add_audit
 from vttdata.cli_degrade import add_degrade
+from vttdata.cli_foil import add_foil
 from vttdata.errors import HaltError, LeakError, MediaError, VttdataError
 
 _DONE, _INCOMPLETE, _BAD_INPUT, _LEAKS, _INTERRUPTED = 0, 1, 2, 3, 130
-_EXIT_CODES = "Exit codes: 0 done; 1 not all of it could be done; 2 bad usage, recipe or input; 3 an audit found leaks."
 
 
 class _Parser(argparse.ArgumentParser):
@@ -59,15 +60,16 @@ def _give_up_output() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="vttdata", description=vttdata.__doc__, epilog=_EXIT_CODES)
+    parser = _Parser(prog="vttdata", description=vttdata.__doc__, epilog=EXIT_CODES)
     parser.add_argument("--version", action="version", version=f"vttdata {vttdata.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_recipes(commands)
     _add_build(commands)
     _add_shots(commands)
-    _add_audit(commands)
+    add_audit(commands)
     _add_stats(commands)
     add_degrade(commands)
+    add_foil(commands)
     return parser
 
 
@@ -233,43 +235,6 @@ def _detection_text(video: Path, detection: Any) -> str:
         for shot in detection.shots
     ]
     return "\n".join([head, *lines])
-
-
-def _add_audit(commands: Any) -> None:
-    parser = commands.add_parser(
-        "audit",
-        help="find what the splits of a dataset share",
-        description="Find what leaks between the splits of a dataset: shared sources, clips that overlap in time, "
-        "near-duplicate sources and captions that stand verbatim in several splits (these are reported only).",
-        epilog=f"{_EXIT_CODES} Example: vttdata audit vttdata/demo --split train=a.csv --split test=b.csv",
-    )
-    parser.add_argument("dataset", metavar="DATASET", help="a dataset folder, a build folder, or a dataset's name")
-    split = "judge this split in the place of the dataset's own: a table with a column video_id, or one id a line"
-    parser.add_argument("--split", metavar="NAME=FILE", action="append", type=_split_file, help=f"{split}; repeatable")
-    protocol = "judge the splits of this protocol, another configuration of the dataset"
-    parser.add_argument("--protocol", metavar="NAME", default="clips", help=protocol)
-    parser.add_argument("--json", action="store_true", help="machine-readable")
-    parser.set_defaults(run=_audit)
-
-
-def _split_file(text: str) -> tuple[str, Path]:
-    name, equals, file = text.partition("=")
-    if not name or not equals or not file:
-        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=FILE, such as test=ids.csv")
-    return name, Path(file)
-
-
-def _audit(options: argparse.Namespace) -> int:
-    from vttdata.loading import find_dataset
-    from vttdata.publish.audited import audit_dataset
-    from vttdata.report.audit import audit_text
-
-    splits = dict(options.split or ())
-    if len(splits) < len(options.split or ()):
-        raise VttdataError("--split names one split twice; put all of its ids into one file.")
-    found = audit_dataset(find_dataset(options.dataset), splits or None, config=options.protocol)
-    print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if options.json else audit_text(found))
-    return _DONE if found.ok else _LEAKS
 
 
 def _add_stats(commands: Any) -> None:

@@ -140,7 +140,7 @@ def _find_local(text: str, revision: object) -> Path | None:
 def _dataset_in(folder: Path) -> Path | None:
     """`folder` if it is a dataset, or the dataset in it if it is a build."""
     for place in (folder / "dataset", folder):
-        if (place / "README.md").is_file() and (place / "clips").is_dir():
+        if (place / "README.md").is_file() and any((place / name).is_dir() for name in ("clips", "foils")):
             return place.resolve()
     return None
 

@@ -31,9 +31,10 @@ def _plain(value: Any) -> Any:
 
 @functools.cache
 def _nested(record: Any, name: str) -> type | None:
-    options = get_args(get_type_hints(record)[name])
+    hint = get_type_hints(record)[name]
+    options = get_args(hint)
     if type(None) not in options:
-        return None
+        return hint if dataclasses.is_dataclass(hint) and isinstance(hint, type) else None
     return next((option for option in options if isinstance(option, type) and dataclasses.is_dataclass(option)), None)
 
 

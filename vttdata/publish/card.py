@@ -23,6 +23,8 @@ _CONFIG_ROWS = {
     "sources": "one row an original video, in each split that has clips of it",
     "concepts": "one row a clip, with the annotated concepts of its sentence",
     "degraded": "one row a caption, with a degraded one for Direct Assessment and how it was made",
+    "foils": "one row a pair of a true caption and its foil",
+    "paragraphs": "one row a pair of a true paragraph and its foil",
 }
 _TIES = {
     "source": "one source",
@@ -58,17 +60,17 @@ def card_text(
         escape(about.description) or "A video-to-text benchmark built with vttdata.",
         _details(about),
         _loading(about, configs, facts),
-        "## Statistics\n\n" + _table([[escape(cell) for cell in row] for row in facts.table()]),
+        "## Statistics\n\n" + table_text([[escape(cell) for cell in row] for row in facts.table()]),
         "Words are what white space separates; the vocabulary is their distinct lower-cased forms. Clip lengths are in "
         "seconds. A source that feeds several splits counts once in the total.",
-        _table(facts.config_table()) if facts.configs else "",
+        table_text(facts.config_table()) if facts.configs else "",
         _against_paper(about, facts),
         _findings(about),
         _availability(facts, shipped, missing),
         _splits(about, facts),
         _leaks(about, audits or {}),
-        _creation(about),
-        "## Dataset Structure\n\n" + "\n\n".join(_columns(config) for config in configs),
+        creation_text(about),
+        "## Dataset Structure\n\n" + "\n\n".join(columns_text(config) for config in configs),
         "`manifest.json` lists every file with its SHA-256 checksum.",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -121,7 +123,7 @@ def _against_paper(about: About, facts: Statistics) -> str:
         same = round(counted, digits) == figure.says
         shown = f"{counted:,.{0 if counted.is_integer() else max(digits, 2)}f}"
         rows.append((name, f"{figure.says:,.{digits}f}", shown, "the same" if same else escape(figure.why)))
-    return "### Against the paper\n\n" + _table(rows) if about.paper else ""
+    return "### Against the paper\n\n" + table_text(rows) if about.paper else ""
 
 
 def _findings(about: About) -> str:
@@ -129,7 +131,7 @@ def _findings(about: About) -> str:
         return ""
     rows: list[tuple[str, ...]] = [("finding", "count", "meaning", "such as")]
     rows += [(f"`{kind}`", f"{count:,}", escape(meaning), escape(ids)) for kind, meaning, count, ids in about.findings]
-    return f"### Findings in the official files\n\nNothing of this was changed.\n\n{_table(rows)}"
+    return f"### Findings in the official files\n\nNothing of this was changed.\n\n{table_text(rows)}"
 
 
 def _splits(about: About, facts: Statistics) -> str:
@@ -141,7 +143,7 @@ def _splits(about: About, facts: Statistics) -> str:
         rows.append((split, f"{ratio:.2%}", f"{clips / max(facts.total.clips, 1):.2%}", f"{clips:,}"))
     ties = " or ".join(_TIES.get(tie, tie) for tie in about.together)
     promise = f"Clips of {ties} are never in different splits." if ties else ""
-    return "\n\n".join(part for part in ("## Splits", _table(rows), _gap(about, facts), promise) if part)
+    return "\n\n".join(part for part in ("## Splits", table_text(rows), _gap(about, facts), promise) if part)
 
 
 def _gap(about: About, facts: Statistics) -> str:
@@ -182,14 +184,15 @@ def _leaks(about: About, audits: Mapping[str, Audit]) -> str:
         for name, own in audits.items()
         if own is not audit
     ]
-    parts = ["## Leaks", verdict, _table(rows), "The columns count clips that share with another split.", told]
+    parts = ["## Leaks", verdict, table_text(rows), "The columns count clips that share with another split.", told]
     parts += ["Protocols:\n\n" + "\n".join(protocols)] if protocols else []
     if not all(own.ok for own in audits.values()):
         parts.append(f"Why leaks are accepted: {escape(about.allow_leaks or 'not said')}")
     return "\n\n".join(parts)
 
 
-def _creation(about: About) -> str:
+def creation_text(about: About) -> str:
+    """How a dataset was made, as a section; empty where nothing is said of it."""
     if not about.attrition and not about.provenance:
         return ""
     parts = ["## Dataset Creation"]
@@ -199,29 +202,32 @@ def _creation(about: About) -> str:
             (escape(stage), escape(unit), f"{taken:,}", f"{kept:,}", escape(losses))
             for stage, unit, taken, kept, losses in about.attrition
         ]
-        parts += ["What went into each stage, and what was left:", _table(rows)]
+        parts += ["What went into each stage, and what was left:", table_text(rows)]
     if about.provenance:
         lines = [f"- {escape(name)}: {escape(version)}" for name, version in sorted(about.provenance.items())]
         parts += ["Made with:", "\n".join(lines)]
     return "\n\n".join(parts)
 
 
-def _columns(config: str) -> str:
+def columns_text(config: str) -> str:
+    """The columns of a configuration, as a section."""
     rows: list[tuple[str, ...]] = [("column", "type", "meaning")]
     rows += [
         (f"`{column.name}`", _TYPES.get(column.kind, column.kind), column.meaning) for column in columns_of(config)
     ]
-    return f"### {config}\n\n" + _table(rows)
+    return f"### {config}\n\n" + table_text(rows)
 
 
 _TYPES = {
     "strings": "list of string",
     "int64s": "list of int64",
+    "float64s": "list of float64",
     "category": "class label",
     "classes": "list of class label",
 }
 
 
-def _table(rows: Sequence[Sequence[str]]) -> str:
+def table_text(rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; the first row is its header."""
     head, *body = rows
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *body])

@@ -15,7 +15,7 @@ import pyarrow as pa
 from vttdata.generate.degrade import FLAGS
 from vttdata.records import Caption, Clip, Concepts, Degraded, Source
 
-Kind = Literal["string", "int64", "float64", "bool", "strings", "int64s", "category", "classes"]
+Kind = Literal["string", "int64", "float64", "bool", "strings", "int64s", "float64s", "category", "classes"]
 
 _ARROW = {
     "string": pa.string(),
@@ -24,6 +24,7 @@ _ARROW = {
     "bool": pa.bool_(),
     "strings": pa.list_(pa.string()),
     "int64s": pa.list_(pa.int64()),
+    "float64s": pa.list_(pa.float64()),
     "classes": pa.list_(pa.int64()),
 }
 
@@ -127,12 +128,46 @@ DEGRADED = (
     Column("flag", "string", "null, or: " + "; ".join(f"`{flag}`: {meaning}" for flag, meaning in FLAGS.items())),
 )
 
+FOILS = (
+    Column("foil_id", "string", "the pair: its caption and what was swapped in"),
+    Column("video_id", "string", "the video that both texts are about, as far as they are"),
+    Column("caption_id", "string", "the caption: official where there is one"),
+    Column("caption", "string", "the true text"),
+    Column("foil", "string", "the false text: the true one with one span replaced"),
+    Column("start", "int64", "where the span starts in `caption`, in characters"),
+    Column("end", "int64", "where it ends, exclusive"),
+    Column("replacement", "string", "what `foil` has there"),
+    Column("concept", "string", "what the video shows"),
+    Column("foil_concept", "string", "what it does not show"),
+    Column("supercategory", "string", "of both"),
+    Column("perplexity", "float64", "of `caption` under the model that mined the foils"),
+    Column("foil_perplexity", "float64", "of `foil` under it"),
+    Column("references", "strings", "sentences by somebody else about the same time; empty where there are none"),
+    Column("selection", "string", "how foils were chosen: `balanced`, `paper` or `random`"),
+    Column("seed", "int64", "of all choices"),
+    Column("lexicon", "string", "version of the lexicon of visible things"),
+)
+
+PARAGRAPHS = (
+    Column("video_id", "string", "the video"),
+    Column("captions", "strings", "the true paragraph"),
+    Column("foils", "strings", "the false paragraph: at least one caption is changed, the others are the same"),
+    Column("changed", "int64s", "places of the changed captions, from 0"),
+    Column("starts", "float64s", "where each caption's time starts in the video, seconds"),
+    Column("ends", "float64s", "where it ends"),
+    Column("references", "strings", "the paragraph by another annotator"),
+    Column("reference_starts", "float64s", "where each of its sentences' time starts, seconds"),
+    Column("reference_ends", "float64s", "where it ends"),
+)
+
 CONFIGS: dict[str, tuple[Column, ...]] = {
     "clips": CLIPS,
     "captions": CAPTIONS,
     "sources": SOURCES,
     "concepts": CONCEPTS,
     "degraded": DEGRADED,
+    "foils": FOILS,
+    "paragraphs": PARAGRAPHS,
 }
 
 
@@ -157,7 +192,7 @@ def _feature(kind: Kind, categories: Sequence[str], classes: Sequence[str]) -> d
         return {"list": _label(classes)}
     if kind == "category":
         return {"dtype": _label(categories) if categories else "string"}
-    return {"list": kind.removesuffix("s")} if kind in ("strings", "int64s") else {"dtype": kind}
+    return {"list": kind.removesuffix("s")} if kind in ("strings", "int64s", "float64s") else {"dtype": kind}
 
 
 def _label(names: Sequence[str]) -> dict[str, Any]:

@@ -38,12 +38,12 @@ def front_matter(
     """The YAML between the two ``---`` lines, these included.
 
     Args:
-        tables: configuration -> its splits; ``clips`` is the default one.
+        tables: configuration -> its splits; the first one is the default.
         categories: the names of the category labels, in the order of their numbers.
         about: the dataset; a licence that is no identifier of the Hub's kind is named under ``license_name``.
         classes: the names of the classes of concepts, in the order of their numbers.
     """
-    clips = sum(split.rows for split in tables["clips"])
+    clips = sum(split.rows for split in next(iter(tables.values())))
     known = _LICENCE.fullmatch(about.licence) is not None
     head: dict[str, Any] = {"license": about.licence if known else "other"}
     if not known:
@@ -56,7 +56,8 @@ def front_matter(
         "size_categories": [next((label for limit, label in _SIZES if clips < limit), "n>1M")],
         "dataset_info": [_info(config, splits, categories, classes) for config, splits in tables.items()],
         "configs": [
-            _config(config, splits, about.version, default=config == "clips") for config, splits in tables.items()
+            _config(config, splits, about.version, default=config == next(iter(tables)))
+            for config, splits in tables.items()
         ],
     }
     return f"---\n{yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=10_000)}---\n"

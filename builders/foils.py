@@ -1,0 +1,138 @@
+"""Builds sets of foils from official captions: ActivityNet-FOIL (Shi et al., CVPR 2022, section 4.2) and of MSR-VTT.
+
+ActivityNet-FOIL swaps concepts in the first paragraph of each test video and keeps the second one as its reference.
+Foils of MSR-VTT are captions; no pair of concepts of its training videos is one of the others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import pydantic
+
+import vttdata
+from vttdata.annotations import READERS, Annotations
+from vttdata.assess.shortcuts import TextPair, audit_shortcuts
+from vttdata.generate.corpus import Annotated, Told, lessons_for
+from vttdata.generate.foils import FoilSettings
+from vttdata.pipeline.build import Build
+from vttdata.pipeline.stages.annotations import OddThings, Sentences
+from vttdata.pipeline.stages.foils import Foils
+from vttdata.publish.about import About
+from vttdata.publish.foils import FoilSet, Paragraph, paragraph_pairs, write_foils
+from vttdata.recipe import BaseRecipe
+from vttdata.records import Caption
+from vttdata.report.attrition import attrition_rows
+from vttdata.text.lexicon import load_lexicon
+
+
+class Recipe(BaseRecipe):
+    """A recipe for this builder.
+
+    Fields:
+        format: the benchmark whose files these are.
+        annotations: the folder of the official files.
+        foils: how foils are chosen.
+        scorer: ``ngram``, or a causal model of HuggingFace by name or path.
+        lexicon: a file in the place of the packaged lexicon.
+    """
+
+    paths: ClassVar[dict[str, Literal["file", "folder"]]] = {"annotations": "folder", "lexicon": "file"}
+
+    format: Literal["msrvtt", "activitynet-captions"]
+    annotations: str = pydantic.Field(description="a folder with the official files, such as --set annotations=FOLDER")
+    foils: FoilSettings = FoilSettings()
+    scorer: str = "ngram"
+    lexicon: str | None = None
+
+
+def build(recipe: Recipe, run: Build) -> None:
+    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
+    official = READERS[recipe.format](Path(recipe.annotations), language=recipe.language)
+    lexicon = load_lexicon(Path(recipe.lexicon) if recipe.lexicon is not None else None)
+    captions = list(run.stage(Sentences(), official.captions))
+    run.stage(OddThings(), official.findings, may_be_empty=True)
+    told, paragraphs = (
+        _activitynet(official, captions) if recipe.format != "msrvtt" else (_msrvtt(official, captions), {})
+    )
+    stage = Foils(recipe.foils, recipe.seed, recipe.scorer, recipe.lexicon, lexicon.version)
+    pairs = list(run.stage(stage, told))
+
+    lessons = lessons_for(told)
+    texts = lessons.held_out()
+    shown = [TextPair(own.caption, own.foil, own.video_id, lessons.part_of[own.video_id]) for own in pairs]
+    attacks = {"foils": audit_shortcuts(shown, texts=texts)}
+    made = FoilSet(pairs, recipe.foils.selection, recipe.seed, lexicon.version, recipe.scorer, paragraphs, attacks)
+    if paragraphs:
+        attacks["paragraphs"] = audit_shortcuts(paragraph_pairs(made), texts=texts)
+    arrows = Counter((own.swap.concept, own.swap.foil_concept) for own in pairs)
+    counts = [
+        ("pairs of captions", f"{len(pairs):,}"),
+        ("videos", f"{len({own.video_id for own in pairs}):,}"),
+        ("pairs of concepts that are swapped", f"{len(arrows):,}"),
+        ("concepts that are swapped", f"{len({concept for concept, _ in arrows}):,}"),
+        *((f"{name} (the paper)", number) for name, number in _PAPER if paragraphs),
+    ]
+    about = About(
+        name=recipe.name,
+        version=recipe.version,
+        licence=recipe.licence,
+        language=recipe.language,
+        seed=recipe.seed,
+        description=recipe.description,
+        attrition=attrition_rows([table.tally.as_json() for table in run.tables]),
+        provenance={"vttdata": vttdata.__version__}
+        | {name: f"SHA-256 {sha256}" for name, sha256 in official.files.items()},
+    )
+    made = FoilSet(
+        pairs, recipe.foils.selection, recipe.seed, lexicon.version, recipe.scorer, paragraphs, attacks, counts
+    )
+    write_foils(run.dataset, made, about)
+
+
+_PAPER = (("pairs of paragraphs", "1,900"), ("pairs of concepts", "2,191"), ("foils a concept", "about 13"))
+
+
+def _activitynet(official: Annotations, captions: list[Caption]) -> tuple[list[Told], dict[str, Paragraph]]:
+    """The test videos with both paragraphs, and the training videos, whose texts only train models."""
+    clips = {clip.video_id: clip for clip in official.clips}
+    concepts = {own.video_id: own for own in official.concepts}
+    tested = {clip.source_id for clip in official.clips if clip.split == "test"}
+    both: dict[str, dict[str, list[Caption]]] = defaultdict(lambda: {"1": [], "2": []})
+    for caption in captions:
+        both[clips[caption.video_id].source_id][caption.annotator or "1"].append(caption)
+    told: list[Told] = []
+    paragraphs: dict[str, Paragraph] = {}
+    for video, own in both.items():
+        ids = tuple(caption.video_id for caption in own["1"])
+        texts, others = (tuple(caption.caption.strip() for caption in own[side]) for side in ("1", "2"))
+        if video not in tested:
+            told.append(Told(video, ids, texts, teaches=True))
+            continue
+        known = [concepts.get(name) for name in ids]
+        annotated = tuple(Annotated(c.tokens, c.token_indices, c.classes) if c is not None else None for c in known)
+        names = tuple(sorted({name for c in known if c is not None for name in c.classes}))
+        told.append(Told(video, ids, texts, True, others, names, annotated, needs_others=True))
+        spans = [tuple((clips[c.video_id].start, clips[c.video_id].end) for c in own[side]) for side in ("1", "2")]
+        paragraphs[video] = Paragraph(video, ids, texts, spans[0], others, spans[1])
+    return told, paragraphs
+
+
+def _msrvtt(official: Annotations, captions: list[Caption]) -> list[Told]:
+    """All clips with their captions in the official splits."""
+    split = {clip.video_id: clip.split for clip in official.clips}
+    own: dict[str, list[Caption]] = defaultdict(list)
+    for caption in captions:
+        own[caption.video_id].append(caption)
+    return [
+        Told(
+            video,
+            tuple(f"{video}_{c.sen_id}" for c in some),
+            tuple(c.caption.strip() for c in some),
+            split=split[video],
+        )
+        for video, some in own.items()
+        if video in split
+    ]

@@ -1,0 +1,106 @@
+"""Foils through the command line: made from captions, audited, and refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import datasets
+import pytest
+
+from vttdata.cli import main
+
+ANIMALS = ["dog", "cat", "horse", "cow", "sheep", "goat"]
+FRAMES = ["a {} runs in the yard", "the {} looks at the camera", "a man watches a {}", "the {} sleeps near the house"]
+
+
+def write_captions(path: Path, videos: int = 160) -> Path:
+    """Captions about one animal a video."""
+    draw = random.Random(1)
+    lines = ["video_id,caption"]
+    for video in range(videos):
+        animal = draw.choice(ANIMALS)
+        lines += [f"video{video},{frame.format(animal)}" for frame in draw.sample(FRAMES, 3)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_captions_become_foils_that_load_and_are_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write_captions(tmp_path / "captions.csv")
+    assert main(["foil", str(file), "--out", str(tmp_path / "out"), "--seed", "3"]) == 0
+    rows = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))["test"]
+    assert len(rows) > 40
+    captions = file.read_text()
+    for row in rows:
+        start, end = row["start"], row["end"]
+        assert row["foil"] == row["caption"][:start] + row["replacement"] + row["caption"][end:]
+        assert f"{row['video_id']},{row['caption']}\n" in captions
+        assert row["concept"] in row["caption"]
+        assert row["foil_concept"] in row["foil"]
+        assert row["seed"] == 3
+    capsys.readouterr()
+    assert main(["audit", str(tmp_path / "out"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["attacks"][0]["pairs"] == len(rows)
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "## Blind attackers on `foils`" in card
+    assert str(tmp_path) not in card
+
+
+def test_the_same_captions_in_another_order_give_the_same_bytes(tmp_path: Path) -> None:
+    file = write_captions(tmp_path / "captions.csv", 100)
+    head, *lines = file.read_text().splitlines()
+    by_video: dict[str, list[str]] = {}
+    for line in lines:
+        by_video.setdefault(line.partition(",")[0], []).append(line)
+    mixed = [line for video in sorted(by_video, reverse=True) for line in by_video[video]]
+    (tmp_path / "mixed.csv").write_text("\n".join([head, *mixed]) + "\n")
+    for name in ("captions", "mixed"):
+        assert main(["foil", str(tmp_path / f"{name}.csv"), "--out", str(tmp_path / name)]) == 0
+    assert contents(tmp_path / "captions") == contents(tmp_path / "mixed")
+
+
+def test_a_table_of_pairs_is_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ["true,foil,video_id", *(f"a dog runs {n},a cat runs {n},v{n}" for n in range(100))]
+    (tmp_path / "pairs.csv").write_text("\n".join(lines) + "\n")
+    assert main(["audit", str(tmp_path / "pairs.csv")]) == 0
+    assert "blind attackers are right on more than 0.55 of 100 pairs" in capsys.readouterr().out
+    assert main(["audit", str(tmp_path / "pairs.csv"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["ok"] is False
+    assert found["attacks"][0]["accuracy"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("video_id,caption\n", "holds no captions"),
+        ("video_id,caption\nv1,\nv2,\n", "language models"),
+        ("video_id,caption\n" + "".join(f"v{n},ein Hund bellt laut\n" for n in range(40)), "are they English"),
+        ("video_id,caption\n" + "".join(f"v{n},the dog runs fast\n" for n in range(40)), "nothing to swap"),
+        ("clip,text\na,b\n", "no column 'caption'"),
+    ],
+)
+def test_captions_without_foils_are_refused_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, words: str
+) -> None:
+    (tmp_path / "captions.csv").write_text(text)
+    assert main(["foil", str(tmp_path / "captions.csv"), "--out", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("rows", ["true,foil\na,\n", "true,wrong\na,b\n", "true,foil\n"])
+def test_pairs_that_are_none_are_refused_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: str
+) -> None:
+    (tmp_path / "pairs.csv").write_text(rows)
+    assert main(["audit", str(tmp_path / "pairs.csv")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,142 @@
+"""The commands about foils: making them from any captions, and auditing files and datasets of them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from vttdata.errors import VttdataError
+
+_TABLES = {".csv", ".tsv", ".jsonl", ".ndjson"}
+
+
+def add_foil(commands: Any) -> None:
+    """Add the command `foil` to the parsers of a command line."""
+    parser = commands.add_parser(
+        "foil",
+        help="make pairs of a true caption and a false one",
+        description="Swap visible things in captions for others that no caption of the video speaks of, and choose the "
+        "foils so that the set cannot be solved without looking at the videos.",
+        epilog="Example: vttdata foil captions.csv --out foils --seed 7",
+    )
+    what = "a table with the columns video_id and caption (CSV, TSV, JSON lines), or a dataset by folder or name"
+    parser.add_argument("input", metavar="INPUT", help=what)
+    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="the dataset's folder")
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of all choices (default: 0)")
+    parser.add_argument("--selection", choices=["balanced", "paper", "random"], default="balanced")
+    scorer = "ngram (default), or a causal language model of HuggingFace by name or folder"
+    parser.add_argument("--scorer", metavar="ngram|MODEL", default="ngram", help=scorer)
+    count = "leave out concepts that are mentioned less often (default: 10)"
+    parser.add_argument("--min-count", metavar="N", type=int, default=10, help=count)
+    parser.add_argument("--lexicon", metavar="FILE", type=Path, help="in the place of the packaged lexicon")
+    parser.set_defaults(run=_foil)
+
+
+def _foil(options: argparse.Namespace) -> int:
+    from vttdata.assess.shortcuts import TextPair, audit_shortcuts
+    from vttdata.generate.corpus import lessons_for, mine_corpus
+    from vttdata.generate.foils import FoilSettings
+    from vttdata.publish.about import About
+    from vttdata.publish.foils import FoilSet, write_foils
+    from vttdata.report.shortcuts import attacks_text
+    from vttdata.text.lexicon import load_lexicon
+
+    lexicon = load_lexicon(options.lexicon)
+    told = list(_told(options.input))
+    settings = FoilSettings(selection=options.selection, min_count=options.min_count)
+    corpus = mine_corpus(told, lexicon, settings=settings, seed=options.seed, scorer=options.scorer)
+    lessons = lessons_for(told)
+    shown = [TextPair(own.caption, own.foil, own.video_id, lessons.part_of[own.video_id]) for own in corpus.pairs]
+    attacks = audit_shortcuts(shown, texts=lessons.held_out())
+    reasons = defaultdict(int, {"captions": sum(len(own.texts) for own in told), "pairs": len(corpus.pairs)})
+    for _, reason, _ in corpus.rejected:
+        reasons[f"rejected: {reason}"] += 1
+    counts = [(name, f"{number:,}") for name, number in reasons.items()]
+    made = (corpus.pairs, options.selection, options.seed, lexicon.version, corpus.scorer)
+    write_foils(
+        options.out, FoilSet(*made, attacks={"foils": attacks}, counts=counts), About("local/foils", seed=options.seed)
+    )
+    print("\n".join(f"{name}: {number}" for name, number in counts))
+    print(f"\n{attacks_text(attacks)}\n\nThe foils are in {options.out}")
+    return 0
+
+
+def _told(reference: str) -> Iterator[Any]:
+    """The videos of a table or of a dataset, each with its captions."""
+    from vttdata.generate.corpus import Told
+
+    split: dict[str, str | None] = {}
+    own: dict[str, dict[str, str]] = defaultdict(dict)
+    for video_id, caption, part in _captions(reference):
+        split[video_id] = part
+        own[video_id].setdefault(caption.strip(), f"{video_id}_{len(own[video_id])}")
+    if not own:
+        raise VttdataError(f"{reference}: holds no captions.")
+    for video_id in sorted(own):
+        texts = own[video_id]
+        yield Told(video_id, tuple(texts.values()), tuple(texts), split=split[video_id])
+
+
+def _captions(reference: str) -> Iterator[tuple[str, str, str | None]]:
+    path = Path(reference)
+    if path.suffix.lower() in _TABLES:
+        from vttdata.text.captions import CaptionSettings, read_captions
+
+        for raw in read_captions(path, CaptionSettings()):
+            yield raw.video_id or raw.source or "", raw.caption, None
+        return
+    from vttdata.loading import find_dataset
+    from vttdata.publish.front_matter import read_layout
+
+    for split, files in read_layout(find_dataset(reference)).files.get("captions", {}).items():
+        for row in _rows(files, ("video_id", "caption")):
+            yield row["video_id"], row["caption"], split
+
+
+def _rows(files: list[Path], columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for file in files:
+        try:
+            yield from pq.read_table(file, columns=list(columns)).to_pylist()
+        except (OSError, pa.ArrowException) as error:
+            raise VttdataError(f"{file}: damaged or unreadable ({str(error).splitlines()[0]}).") from error
+
+
+def holds_foils(reference: str) -> bool:
+    """Whether what is to be audited is a table of texts or a dataset of foils."""
+    path = Path(reference)
+    folders = (path / "dataset" / "foils", path / "foils")
+    return path.suffix.lower() in _TABLES or any(folder.is_dir() for folder in folders)
+
+
+def audit_foils(reference: str, *, as_json: bool) -> int:
+    """Let blind attackers try the pairs of a table (columns true, foil and perhaps video_id) or of a foil dataset."""
+    from vttdata.assess.shortcuts import TextPair, audit_shortcuts
+    from vttdata.report.shortcuts import attacks_text
+
+    attacks = audit_shortcuts([TextPair(*own) for own in _text_pairs(reference)])
+    content = {"attacks": [own.as_json() for own in attacks], "ok": all(own.closed for own in attacks)}
+    print(json.dumps(content, indent=2, ensure_ascii=False) if as_json else attacks_text(attacks))
+    return 0
+
+
+def _text_pairs(reference: str) -> Iterator[tuple[str, str, str]]:
+    path = Path(reference)
+    if path.suffix.lower() not in _TABLES:
+        folder = path / "dataset" if (path / "dataset").is_dir() else path
+        for row in _rows(sorted((folder / "foils").glob("*.parquet")), ("caption", "foil", "video_id")):
+            yield row["caption"], row["foil"], row["video_id"]
+        return
+    from vttdata.tables import read_table
+
+    for line, row in read_table(path):
+        for name in ("true", "foil"):
+            if not isinstance(row.get(name), str):
+                raise VttdataError(f"{path}:{line}: the column '{name}' should hold a text; a row has true and foil.")
+        yield row["true"], row["foil"], str(row.get("video_id") or line)

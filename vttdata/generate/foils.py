@@ -1,0 +1,261 @@
+"""Mines pairs of a true and a false caption, or paragraph, from captions of videos.
+
+The steps are those of section 4.2 of the EMScore paper (Shi et al., CVPR 2022): pair the concepts, swap, score, choose.
+What a foil must satisfy is decided in `swaps`, which foils are taken in `selection`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from annotated_types import Gt, Le
+
+from vttdata.generate.selection import Option, balanced, choose, joint_leans
+from vttdata.generate.swaps import Contents, Swap, absent, candidates, contents_of
+from vttdata.settings import STRICT, Count, PositiveCount
+from vttdata.text.concepts import Mention
+from vttdata.text.lexicon import Lexicon, Noun
+from vttdata.text.lm import Scorer
+from vttdata.text.lm.scorer import Swap as Change
+
+_VIDEOS_AT_A_TIME = 250
+
+
+@dataclass(frozen=True, slots=True)
+class FoilSettings:
+    """How foils are mined.
+
+    Fields:
+        selection: ``balanced`` (see `balanced` in `selection`), ``paper`` (lowest perplexity) or ``random``.
+        min_count: how often a concept must be mentioned in the whole corpus. The paper's 2,191 pairs of about 13 foils
+            a concept are some 168 concepts; of ActivityNet-Entities' classes so many have 25 mentions or more.
+        pair_share: the highest share of the set that swaps one word for one other, each direction by itself.
+        candidates: how many possible foils of a document are scored; of more, a hash picks.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    selection: Literal["balanced", "paper", "random"] = "balanced"
+    min_count: Count = 10
+    pair_share: Annotated[float, Gt(0), Le(1)] = 0.02
+    candidates: PositiveCount = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a judge is shown together: a paragraph of captions, or one caption alone. `ids` name its captions."""
+
+    document_id: str
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    mentions: tuple[tuple[Mention, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Video:
+    """A video with its documents and with everything that any text or annotation says is in it."""
+
+    video_id: str
+    documents: tuple[Document, ...]
+    contents: Contents
+    split: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoilPair:
+    """A true caption and its foil; of a document several captions may be changed, always the same concept in them.
+
+    `perplexity` and `foil_perplexity` are those of the scorer that mined it.
+    """
+
+    video_id: str
+    document_id: str
+    caption_id: str
+    place: int
+    caption: str
+    foil: str
+    swap: Swap
+    perplexity: float
+    foil_perplexity: float
+    split: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """The pairs in the order of the videos; how many videos, documents and captions had a candidate, and candidates."""
+
+    pairs: tuple[FoilPair, ...]
+    tally: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """One option in full: its document and the swaps to be made in it, by the place of the caption."""
+
+    video: Video
+    document: Document
+    swaps: tuple[tuple[int, Swap], ...]
+    perplexities: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Tells the edits of one corpus apart."""
+        first = self.swaps[0]
+        return f"{self.document.document_id}\0{first[0]}\0{first[1].start}\0{first[1].concept}\0{first[1].foil_concept}"
+
+    def scored(self, perplexities: tuple[tuple[float, float], ...]) -> _Edit:
+        """The edit with the perplexities of its captions, true and foil."""
+        return replace(self, perplexities=perplexities)
+
+    def option(self, lean: float, *, whole_video: bool = False) -> Option:
+        """What selection sees of it; its unit is the video or the caption."""
+        unit = self.video.video_id if whole_video else self.document.ids[self.swaps[0][0]]
+        words, foil_words = ({getattr(swap, side) for _, swap in self.swaps} for side in ("word", "foil_word"))
+        return Option(unit, self.key, "+".join(sorted(words)), "+".join(sorted(foil_words)), lean)
+
+
+def mine_foils(
+    videos: Iterable[Video],
+    lexicon: Lexicon,
+    rivals: Mapping[str, Sequence[Noun]],
+    scorer: Scorer,
+    *,
+    settings: FoilSettings,
+    seed: int,
+    second: Scorer | None = None,
+) -> Mined:
+    """Make and choose foils.
+
+    Args:
+        videos: in any order; each is looked at once.
+        lexicon: of their mentions.
+        rivals: which concept may stand for which; see `vttdata.generate.swaps.pair_concepts`.
+        scorer: whose perplexities count.
+        settings: how to choose. ``balanced`` makes at most one pair a video, since the texts of several together tell
+            what is true of it: of a document whose every mention of a concept can be swapped, all are, so that no
+            word stands there that the rest contradicts. The others give every caption its foil.
+        seed: of all choices.
+        second: a model trained on other text than `scorer`, by which ``balanced`` allows for what is noise in the
+            scores; see `vttdata.generate.selection.joint_leans`.
+    """
+    together = settings.selection == "balanced"
+    edits: list[_Edit] = []
+    leans: list[float] = []
+    tally = {"videos": 0, "documents": 0, "captions": 0, "candidates": 0}
+    for block in _blocks(videos):
+        own = [edit for video in block for edit in _edits_of(video, lexicon, rivals, settings, seed)]
+        _count(own, tally)
+        scored = [edit.scored(found) for edit, found in zip(own, _score(own, scorer), strict=True)]
+        found = np.array([_lean(edit.perplexities) for edit in scored])
+        if together:
+            edits += scored
+            leans += found.tolist()
+        else:
+            options = [edit.option(float(lean)) for edit, lean in zip(scored, found, strict=True)]
+            edits += [scored[place] for place in choose(options, settings.selection, seed=seed)]
+    if together:
+        edits = _balanced(edits, np.array(leans), second, settings, seed)
+    return Mined(tuple(pair for edit in edits for pair in _pairs(edit)), tally)
+
+
+def _blocks(videos: Iterable[Video]) -> Iterator[list[Video]]:
+    """So many videos at a time that scoring is fast and memory flat."""
+    stream = iter(videos)
+    while block := list(itertools.islice(stream, _VIDEOS_AT_A_TIME)):
+        yield block
+
+
+def _count(edits: Sequence[_Edit], tally: dict[str, int]) -> None:
+    tally["videos"] += len({edit.video.video_id for edit in edits})
+    tally["documents"] += len({edit.document.document_id for edit in edits})
+    tally["captions"] += len({edit.document.ids[place] for edit in edits for place, _ in edit.swaps})
+    tally["candidates"] += len(edits)
+
+
+def _balanced(
+    edits: Sequence[_Edit], leans: npt.NDArray[np.float64], second: Scorer | None, settings: FoilSettings, seed: int
+) -> list[_Edit]:
+    """The chosen edits; each split is balanced by itself."""
+    if second is not None and edits:
+        leans = joint_leans(leans, np.array([_lean(own) for own in _score(edits, second)]))
+    options = [edit.option(float(lean), whole_video=True) for edit, lean in zip(edits, leans, strict=True)]
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, edit in enumerate(edits):
+        places[edit.video.split or ""].append(place)
+    chosen: list[int] = []
+    for own in places.values():
+        picked = balanced([options[place] for place in own], seed=seed, pair_share=settings.pair_share)
+        chosen += [own[place] for place in picked]
+    return [edits[place] for place in sorted(chosen)]
+
+
+def _edits_of(
+    video: Video, lexicon: Lexicon, rivals: Mapping[str, Sequence[Noun]], settings: FoilSettings, seed: int
+) -> list[_Edit]:
+    """The options of a video, at most so many a document."""
+    free = absent(rivals, video.contents, lexicon)
+    found: list[_Edit] = []
+    for document in video.documents:
+        around = contents_of(zip(document.texts, document.mentions, strict=True), lexicon)
+        swaps = [
+            (place, swap)
+            for place, (text, mentions) in enumerate(zip(document.texts, document.mentions, strict=True))
+            for swap in candidates(text, mentions, lexicon, free, around)
+        ]
+        together = settings.selection == "balanced"
+        groups = _consistent(swaps) if together else ((pair,) for pair in swaps)
+        found += [_Edit(video, document, group) for group in groups]
+    limit = settings.candidates
+    if settings.selection == "paper" or len(found) <= limit:
+        return found
+    ranked = sorted(found, key=lambda edit: hashlib.sha256(f"{seed}\0{edit.key}".encode("utf-8", "replace")).digest())
+    keep = {edit.key for edit in ranked[:limit]}
+    return [edit for edit in found if edit.key in keep]
+
+
+def _consistent(swaps: Iterable[tuple[int, Swap]]) -> Iterator[tuple[tuple[int, Swap], ...]]:
+    """Swaps of one concept for one other that together change every mention of it, one a caption."""
+    groups: dict[tuple[str, str], list[tuple[int, Swap]]] = defaultdict(list)
+    for place, swap in swaps:
+        groups[swap.concept, swap.foil_concept].append((place, swap))
+    for group in groups.values():
+        once = len({place for place, _ in group}) == len(group)
+        if once and all(swap.others == len(group) - 1 for _, swap in group):
+            yield tuple(group)
+
+
+def _score(edits: Sequence[_Edit], scorer: Scorer) -> list[tuple[tuple[float, float], ...]]:
+    """For each edit the perplexities of its changed captions, true and foil; a span is scored once for all edits."""
+    spans: dict[tuple[str, int, int], dict[str, float]] = defaultdict(dict)
+    for edit in edits:
+        for place, swap in edit.swaps:
+            text = edit.document.texts[place]
+            own = spans[text, swap.start, swap.end]
+            own[text[swap.start : swap.end]] = own[swap.replacement] = 0.0
+    changes = [Change(*span, list(own)) for span, own in spans.items()]
+    for own, found in zip(spans.values(), scorer.swap_perplexities(changes), strict=True):
+        own.update(zip(own, found.tolist(), strict=True))
+    return [tuple(_of_span(spans, edit.document.texts[place], swap) for place, swap in edit.swaps) for edit in edits]
+
+
+def _of_span(spans: Mapping[tuple[str, int, int], Mapping[str, float]], text: str, swap: Swap) -> tuple[float, float]:
+    own = spans[text, swap.start, swap.end]
+    return own[text[swap.start : swap.end]], own[swap.replacement]
+
+
+def _lean(perplexities: Sequence[tuple[float, float]]) -> float:
+    return float(sum(np.log(foil) - np.log(true) for true, foil in perplexities))
+
+
+def _pairs(edit: _Edit) -> Iterator[FoilPair]:
+    for (place, swap), (true, foil) in zip(edit.swaps, edit.perplexities, strict=True):
+        text, document = edit.document.texts[place], edit.document
+        names = (edit.video.video_id, document.document_id, document.ids[place], place)
+        yield FoilPair(*names, text, swap.apply(text), swap, true, foil, edit.video.split)

@@ -1,0 +1,88 @@
+"""Tells from the words around a noun whether another noun can stand there without being noticed.
+
+It is one judgement by closed lists of words, cautious on purpose: a place that is not known to be safe is refused,
+since captions have many nouns and one is enough.
+"""
+
+from __future__ import annotations
+
+import re
+
+from vttdata.text.concepts import Mention
+from vttdata.text.lexicon import Lexicon
+
+_BEFORE = re.compile(r"([^\W_]+(?:['\u2019-][^\W_]+)*)( +)$")
+_AFTER = re.compile(r" +([^\W_]+(?:['\u2019-][^\W_]+)*)")
+
+_DETERMINERS = frozenset(
+    """a an the this that these those his her its their my your our some any each every no several many few various
+    two three four five six seven eight nine ten multiple numerous both which whose""".split()
+)
+_COUNTING = frozenset("a an each every several many few two three four five six seven eight nine ten".split())
+"""Before these a mass noun means a piece or a kind of it ("a fire", "two coffees"), which others may not have."""
+
+_BEFORE_BARE = frozenset(
+    """and or with of in on at by for from to into onto over under near behind beside around through across against
+    between like as is are was were has have having wearing holding using including while then watch watching
+    see shows showing play plays playing ride rides riding about up down out off along where when""".split()
+)
+"""What may stand before a plural or a mass noun that has no determiner."""
+
+_ADJECTIVES = frozenset(
+    """small big large little tiny huge long short tall young old older younger new white black red blue green yellow
+    orange pink purple brown gray grey silver gold dark bright light colored colorful different same first last nice
+    beautiful single empty clean dirty wet""".split()
+)
+"""Adjectives that go with most visible things, so that they do not tell the true noun from the other."""
+
+_COMPOUND_HEADS = frozenset(
+    """game match court room area lot team class competition practice show shop store station field player players
+    rink alley trick tricks style side top tournament league park board lesson event ride riding stop maker driver
+    track course pit machine polo pong fight race patch""".split()
+)
+"""Words that make a compound with the noun before them, beside the nouns of the lexicon."""
+
+
+def fits_here(text: str, mention: Mention, lexicon: Lexicon) -> bool:
+    """Whether another noun of the same kind can take this place.
+
+    Refused are parts of hyphenated words and of compounds ("tennis ball", "pool table"), amounts ("a bowl of"),
+    nouns that pick one of several ("another man"), idioms without an article ("on foot", "by hand"), and nouns behind
+    an adjective that may not go with the other one.
+    """
+    if text[mention.start - 1 : mention.start] in ("-", "'", "\u2019", "/") and mention.start:
+        return False
+    if text[mention.end : mention.end + 1] in ("-", "/", "_"):
+        return False
+    return _nothing_joined(text, mention, lexicon) and _introduced(text, mention, lexicon)
+
+
+def _nothing_joined(text: str, mention: Mention, lexicon: Lexicon) -> bool:
+    after = _AFTER.match(text, mention.end)
+    word = after[1].lower() if after else ""
+    if word == "of" or word in _COMPOUND_HEADS:
+        return False
+    return not word or mention.plural or lexicon.noun(word) is None
+
+
+def _introduced(text: str, mention: Mention, lexicon: Lexicon) -> bool:
+    """Whether a determiner stands before the noun and its adjectives, or the noun needs none."""
+    end = mention.start
+    for _ in range(3):
+        before = _BEFORE.search(text, 0, end)
+        if before is None:
+            break
+        word = before[1].lower()
+        if word in _COUNTING and lexicon.nouns[mention.noun].countable == "mass":
+            return False
+        if word in _DETERMINERS or word.endswith(("'s", "\u2019s")):
+            return True
+        if word not in _ADJECTIVES:
+            return _needs_none(mention, lexicon) and word in _BEFORE_BARE
+        end = before.start()
+    return _needs_none(mention, lexicon) and not text[:end].strip()
+
+
+def _needs_none(mention: Mention, lexicon: Lexicon) -> bool:
+    noun = lexicon.nouns[mention.noun]
+    return mention.plural or noun.countable != "count" or noun.bare

@@ -1,0 +1,43 @@
+"""The stage that turns captions into foils; how, is the business of `vttdata.generate`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from vttdata.generate.corpus import Told, mine_corpus
+from vttdata.generate.foils import FoilPair, FoilSettings
+from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
+from vttdata.text.lexicon import load_lexicon
+
+
+@dataclass(frozen=True)
+class Foils(Stage):
+    """Pairs of a true caption and its foil.
+
+    Fields:
+        settings: how they are chosen.
+        seed: of all choices.
+        scorer: the language model that mines them.
+        lexicon: a file in the place of the packaged lexicon; `lexicon_version` says what is in it.
+    """
+
+    name = "foils"
+    output = FoilPair
+    id_column = "video_id"
+    whole = True
+    reasons = frozenset({"empty", "misaligned", "no_concept", "no_reference", "not_chosen"})
+
+    settings: FoilSettings
+    seed: int
+    scorer: str
+    lexicon: str | None
+    lexicon_version: str
+
+    def process(self, item: tuple[Told, ...]) -> Iterator[Outcome]:
+        """Keep the chosen pairs; reject captions and videos that give none."""
+        lexicon = load_lexicon(Path(self.lexicon) if self.lexicon is not None else None)
+        corpus = mine_corpus(item, lexicon, settings=self.settings, seed=self.seed, scorer=self.scorer)
+        yield from map(Kept, corpus.pairs)
+        yield from (Rejected(name, reason, detail) for name, reason, detail in corpus.rejected)

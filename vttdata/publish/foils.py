@@ -1,0 +1,186 @@
+"""Writes sets of foils as a dataset: pairs of captions, pairs of paragraphs, and a card that says how blind they are.
+
+Which foils there are is decided in `vttdata.generate`; who tries to solve them blind, in `vttdata.assess`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vttdata.assess.accuracy import references_of
+from vttdata.assess.shortcuts import Attack, TextPair
+from vttdata.errors import VttdataError
+from vttdata.generate.foils import FoilPair
+from vttdata.publish.about import About
+from vttdata.publish.card import columns_text, creation_text, escape, table_text
+from vttdata.publish.columns import columns_of, schema
+from vttdata.publish.folder import replacing
+from vttdata.publish.front_matter import front_matter
+from vttdata.publish.manifest import write_manifest
+from vttdata.publish.shards import SplitFiles, file_sha256, write_split
+from vttdata.report.shortcuts import attack_rows, attack_sentence
+
+EMSCORE_FILES = ("final_right_video_sentences.json", "final_foil_video_sentences.json")
+"""What ActivityNet-FOIL's published scoring script reads: the true paragraphs and the false ones."""
+
+_SPLIT_ORDER = ("train", "validation", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph and, where there is one, that of another annotator; times in seconds, one span a sentence."""
+
+    video_id: str
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    spans: tuple[tuple[float, float], ...]
+    references: tuple[str, ...] = ()
+    reference_spans: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoilSet:
+    """A set of foils and what is to be said of it.
+
+    Fields:
+        pairs: in the order of the dataset.
+        paragraphs: video -> its paragraph; empty where captions stand alone.
+        selection, seed, lexicon, scorer: how it was made.
+        attacks: configuration -> what blind attackers reached.
+        counts: rows of (figure, number) for the card.
+    """
+
+    pairs: Sequence[FoilPair]
+    selection: str
+    seed: int
+    lexicon: str
+    scorer: str
+    paragraphs: Mapping[str, Paragraph] = field(default_factory=dict)
+    attacks: Mapping[str, Sequence[Attack]] = field(default_factory=dict)
+    counts: Sequence[tuple[str, str]] = ()
+
+
+def write_foils(folder: Path, foils: FoilSet, about: About) -> None:
+    """Write a foil dataset and put it in the place of the one that is in `folder`.
+
+    Raises:
+        VttdataError: when there are no pairs, or `folder` holds something else than a dataset.
+    """
+    if not foils.pairs:
+        raise VttdataError("No foil is left, so there is no dataset to write.")
+    rows: dict[str, dict[str, list[dict[str, Any]]]] = {"foils": {}, "paragraphs": {}}
+    for pair in foils.pairs:
+        rows["foils"].setdefault(pair.split or "test", []).append(_row(pair, foils))
+    if foils.paragraphs:
+        rows["paragraphs"]["test"] = [_paragraph_row(*both) for both in changed_paragraphs(foils)]
+    with replacing(folder) as partial:
+        tables: dict[str, list[SplitFiles]] = {}
+        for config, splits in rows.items():
+            for split in sorted(splits, key=lambda name: (name not in _SPLIT_ORDER, _SPLIT_ORDER.index(name))):
+                written = write_split(partial, config, split, schema(columns_of(config), ()), splits[split])
+                tables.setdefault(config, []).extend([written] if written else [])
+        if foils.paragraphs:
+            _write_emscore(partial / "emscore", foils)
+        (partial / "shortcuts.json").write_text(_json(_shortcuts(foils)), encoding="utf-8")
+        text = f"{front_matter(tables, (), about)}\n{_card(foils, about, tables)}"
+        (partial / "README.md").write_text(text, encoding="utf-8")
+        shards = {shard.path: shard.rows for splits in tables.values() for own in splits for shard in own.shards}
+        files: dict[str, dict[str, Any]] = {}
+        for path in sorted(path for path in partial.rglob("*") if path.is_file()):
+            name = path.relative_to(partial).as_posix()
+            files[name] = {"sha256": file_sha256(path), "bytes": path.stat().st_size}
+            files[name] |= {"rows": shards[name]} if name in shards else {}
+        write_manifest(partial, name=about.name, version=about.version, files=files)
+
+
+def changed_paragraphs(foils: FoilSet) -> list[tuple[Paragraph, list[str], list[int]]]:
+    """Each paragraph with a foil, its false sentences, and the places of those that are changed."""
+    changes: dict[str, dict[int, str]] = {}
+    for pair in foils.pairs:
+        place = foils.paragraphs[pair.video_id].ids.index(pair.caption_id)
+        changes.setdefault(pair.video_id, {})[place] = pair.foil
+    return [
+        (own, [changes[own.video_id].get(place, text) for place, text in enumerate(own.texts)], sorted(changed))
+        for own, changed in (
+            (own, changes[own.video_id]) for own in foils.paragraphs.values() if own.video_id in changes
+        )
+    ]
+
+
+def paragraph_pairs(foils: FoilSet) -> list[TextPair]:
+    """The paragraphs with a foil as texts, for blind attackers."""
+    return [TextPair(" ".join(own.texts), " ".join(false), own.video_id) for own, false, _ in changed_paragraphs(foils)]
+
+
+def _row(pair: FoilPair, foils: FoilSet) -> dict[str, Any]:
+    swap = pair.swap
+    paragraph = foils.paragraphs.get(pair.video_id)
+    references: list[str] = []
+    if paragraph is not None and paragraph.references:
+        span = paragraph.spans[paragraph.ids.index(pair.caption_id)]
+        references = references_of(span, paragraph.reference_spans, paragraph.references)
+    own = ("video_id", "caption_id", "caption", "foil", "perplexity", "foil_perplexity")
+    changed = ("start", "end", "replacement", "concept", "foil_concept", "supercategory")
+    row = {name: getattr(pair, name) for name in own} | {name: getattr(swap, name) for name in changed}
+    made = {"selection": foils.selection, "seed": foils.seed, "lexicon": foils.lexicon, "references": references}
+    return row | made | {"foil_id": f"{pair.caption_id}_{swap.start}_{swap.foil_concept.replace(' ', '-')}"}
+
+
+def _paragraph_row(own: Paragraph, false: list[str], changed: list[int]) -> dict[str, Any]:
+    row = {"video_id": own.video_id, "captions": list(own.texts), "foils": false, "changed": changed}
+    row |= {"starts": [start for start, _ in own.spans], "ends": [end for _, end in own.spans]}
+    row |= {"references": list(own.references), "reference_starts": [start for start, _ in own.reference_spans]}
+    return row | {"reference_ends": [end for _, end in own.reference_spans]}
+
+
+def _write_emscore(folder: Path, foils: FoilSet) -> None:
+    folder.mkdir()
+    results: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+    for own, false, _ in changed_paragraphs(foils):
+        for result, texts in zip(results, (own.texts, false), strict=True):
+            result[own.video_id] = [
+                {"sentence": text, "timestamp": list(span)} for text, span in zip(texts, own.spans, strict=True)
+            ]
+    for name, result in zip(EMSCORE_FILES, results, strict=True):
+        (folder / name).write_text(_json({"results": result}), encoding="utf-8")
+
+
+def _shortcuts(foils: FoilSet) -> dict[str, Any]:
+    return {config: [attack.as_json() for attack in attacks] for config, attacks in foils.attacks.items()}
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _card(foils: FoilSet, about: About, tables: Mapping[str, Sequence[SplitFiles]]) -> str:
+    arrows = Counter((pair.swap.concept, pair.swap.foil_concept) for pair in foils.pairs)
+    frequent = [("true", "foil", "pairs"), *((*arrow, f"{n:,}") for arrow, n in arrows.most_common(20))]
+    parts = [
+        f"# {about.name.partition('/')[2]} {about.version}",
+        escape(about.description) or "Pairs of a true text and a foil, made with vttdata.",
+        f"Selection `{foils.selection}`, seed {foils.seed}, lexicon {foils.lexicon}; perplexities of "
+        f"{escape(foils.scorer)}. Licence of the texts: {escape(about.licence)}. A score is right on a pair when that "
+        "of the true text is strictly higher; ties are counted apart. A paragraph's score is its captions' mean.",
+        "## Counts\n\n" + table_text([("", ""), *((escape(name), number) for name, number in foils.counts)]),
+        *(_blind(config, attacks) for config, attacks in foils.attacks.items()),
+        f"## Most frequent swaps\n\n{len(arrows):,} different ones in all.\n\n{table_text(frequent)}",
+        creation_text(about),
+        "## Dataset Structure\n\n" + "\n\n".join(columns_text(config) for config in tables),
+        "`manifest.json` lists every file with its SHA-256 checksum; `shortcuts.json` has the blind attackers.",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _blind(config: str, attacks: Sequence[Attack]) -> str:
+    told = (
+        f"{attack_sentence(attacks)} An attacker sees both texts and no video, and learns only from other videos; "
+        "worst first, ties count half. Where each pair of words is used as often in both directions, who counts words "
+        "is right in less than half: what the other videos lack is what comes. So never tell a part of the labels."
+    )
+    return f"## Blind attackers on `{config}`\n\n{told}\n\n{table_text(attack_rows(attacks))}"
