@@ -16,6 +16,7 @@ from vttdata.assess.accuracy import PairAccuracy, pairwise_accuracy, paragraph_s
 
 
 def main() -> None:
+    """Read the dataset and print both tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dataset", type=Path, help="the dataset folder of a build of activitynet-foil")
     parser.add_argument("--metric", choices=["bleu1", "bleu4", "chrf"], default="bleu4")
@@ -37,10 +38,12 @@ def metric(name: str) -> Callable[[str, list[str]], float]:
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
+    """All rows of a configuration."""
     return [row for file in sorted(folder.glob("*.parquet")) for row in pq.read_table(file).to_pylist()]
 
 
 def captions(pairs: list[dict[str, Any]], score: Callable[[str, list[str]], float]) -> PairAccuracy:
+    """Each pair's two captions, against the references of their time."""
     true, foil = ([score(row[side], row["references"]) for row in pairs] for side in ("caption", "foil"))
     return pairwise_accuracy(true, foil, [row["supercategory"] for row in pairs])
 
@@ -60,6 +63,7 @@ def paragraphs(pairs: list[dict[str, Any]], score: Callable[[str, list[str]], fl
 
 
 def show(name: str, found: PairAccuracy) -> None:
+    """Print one line in all, and one a supercategory."""
     low, high = found.interval
     print(f"{name:<14} {found.pairs:>6,} {found.strict:>7.4f} {found.ties:>6,}  {low:.4f}-{high:.4f}")
     for group, own in found.groups.items():
