@@ -1,0 +1,74 @@
+"""Scores a reference-based metric on ActivityNet-FOIL: how often it prefers the true paragraph and the true caption.
+
+It is an example of how a metric is run over a foil set; needs ``pip install 'vttdata[metrics]'``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from vttdata.assess.accuracy import PairAccuracy, pairwise_accuracy, paragraph_scores, references_of
+
+
+def main() -> None:
+    """Read the dataset and print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("dataset", type=Path, help="the dataset folder of a build of activitynet-foil")
+    parser.add_argument("--metric", choices=["bleu1", "bleu4", "chrf"], default="bleu4")
+    options = parser.parse_args()
+    score = metric(options.metric)
+    print(f"{options.metric:<8} {'pairs':>6} {'strict':>7} {'ties':>6}  95 % interval")
+    show("captions", captions(rows(options.dataset / "foils"), score))
+    show("paragraphs", paragraphs(rows(options.dataset / "paragraphs"), score))
+
+
+def metric(name: str) -> Callable[[str, list[str]], float]:
+    """A sentence-level metric of sacrebleu, lower-cased."""
+    from sacrebleu.metrics import BLEU, CHRF
+
+    found: Any = CHRF(lowercase=True)
+    if name != "chrf":
+        found = BLEU(lowercase=True, effective_order=True, max_ngram_order=int(name[-1]))
+    return lambda text, references: float(found.sentence_score(text, references).score)
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    """All rows of a configuration."""
+    return [row for file in sorted(folder.glob("*.parquet")) for row in pq.read_table(file).to_pylist()]
+
+
+def captions(pairs: list[dict[str, Any]], score: Callable[[str, list[str]], float]) -> PairAccuracy:
+    """Each pair's two captions, against the references of their time."""
+    true, foil = ([score(row[side], row["references"]) for row in pairs] for side in ("caption", "foil"))
+    return pairwise_accuracy(true, foil, [row["supercategory"] for row in pairs])
+
+
+def paragraphs(pairs: list[dict[str, Any]], score: Callable[[str, list[str]], float]) -> PairAccuracy:
+    """A paragraph's score is the mean of its captions', each against the references of its time."""
+    sides = []
+    for side in ("captions", "foils"):
+        scores = []
+        for row in pairs:
+            spans = list(zip(row["reference_starts"], row["reference_ends"], strict=True))
+            times = zip(row["starts"], row["ends"], strict=True)
+            refs = [references_of(span, spans, row["references"]) for span in times]
+            scores.append([score(text, own) for text, own in zip(row[side], refs, strict=True)])
+        sides.append(paragraph_scores(scores))
+    return pairwise_accuracy(*sides)
+
+
+def show(name: str, found: PairAccuracy) -> None:
+    """Print one line in all, and one a supercategory."""
+    low, high = found.interval
+    print(f"{name:<14} {found.pairs:>6,} {found.strict:>7.4f} {found.ties:>6,}  {low:.4f}-{high:.4f}")
+    for group, own in found.groups.items():
+        print(f"  {group:<12} {own.pairs:>6,} {own.strict:>7.4f} {own.ties:>6,}")
+
+
+if __name__ == "__main__":
+    main()
