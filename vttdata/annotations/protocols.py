@@ -16,7 +16,7 @@ from vttdata.tables import read_table
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
 _SPLIT = re.compile(r"\w{1,60}", re.ASCII)
-_OURS = ("clips", "captions", "sources", "concepts", "data", "default", "all")
+_OURS = ("clips", "captions", "sources", "concepts", "judgments", "data", "default", "all")
 _SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(list[str], config=SHAPE)
 
 

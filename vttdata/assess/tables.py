@@ -30,7 +30,7 @@ _OF_A_COMPARISON = ("pairs", "original", "control", "difference", "distance", "p
 
 
 def as_csv(table: Table) -> str:
-    """CSV with all digits; empty cells stand for None and NaN, and a text that a spreadsheet would run begins with ``'``."""
+    """CSV with all digits; None and NaN are empty cells, and a text that a spreadsheet would run begins with ``'``."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([_cell(value) for value in row] for row in table)
     return out.getvalue()

@@ -22,6 +22,7 @@ _CONFIG_ROWS = {
     "captions": "one row a caption",
     "sources": "one row an original video, in each split that has clips of it",
     "concepts": "one row a clip, with the annotated concepts of its sentence",
+    "judgments": "one row a judged caption, with its human scores and references",
 }
 _PROTOCOL_ROW = "one row a clip, with its captions, in the splits and the order of this protocol"
 
@@ -89,7 +90,9 @@ def _loading(about: About, configs: Sequence[str], facts: Statistics) -> str:
     return (
         "## Uses\n\n```python\nfrom vttdata import load_dataset  # or from datasets, with this folder's path\n\n"
         f'clips = load_dataset("{about.name}", split="{first}")\n{others}```\n\n'
-        + "\n".join(f"- `{config}`: {_CONFIG_ROWS.get(config, _PROTOCOL_ROW)}" for config in configs)
+        + "\n".join(
+            f"- `{config}`: {_CONFIG_ROWS.get(config.partition('-without-')[0], _PROTOCOL_ROW)}" for config in configs
+        )
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from vttdata.records import Caption, Clip, Concepts, Source
+from vttdata.records import Caption, CaptionScore, Clip, Concepts, Source
 
 Kind = Literal["string", "int64", "float64", "bool", "strings", "int64s", "category", "classes"]
 
@@ -109,17 +109,38 @@ CONCEPTS = (
     Column("token_indices", "int64s", "for each mention the place of its word in `tokens`, from 0"),
 )
 
+JUDGMENTS = (
+    _VIDEO_ID,
+    Column("source_id", "string", "the original video"),
+    Column("year", "int64", "of the campaign"),
+    Column("annotators", "string", "`single`: most captions were assessed by one person; `multiple`: each by many"),
+    Column("system", "string", "who is judged, as the official files name it"),
+    Column("human", "bool", "whether that is a person"),
+    Column("sen_id", "int64", "the judged caption, unique within its clip"),
+    Column("caption", "string", "its text"),
+    Column("references", "strings", "what people wrote about the clip, the judged caption left out"),
+    Column("raw", "float64", "mean score, 0..100"),
+    Column("z", "float64", "mean score, standardised by assessor"),
+    Column("assessments", "int64", "how many assessments the means are of"),
+    Column("hit", "string", "the task in which it was assessed, where that is known"),
+)
+
 CONFIGS: dict[str, tuple[Column, ...]] = {
     "clips": CLIPS,
     "captions": CAPTIONS,
     "sources": SOURCES,
     "concepts": CONCEPTS,
+    "judgments": JUDGMENTS,
 }
 
 
 def columns_of(config: str) -> tuple[Column, ...]:
-    """The columns of a configuration; one that is not among `CONFIGS` is a protocol, which has those of `clips`."""
-    return CONFIGS.get(config, CLIPS)
+    """The columns of a configuration.
+
+    One that is not among `CONFIGS` is another division of one that is, as ``judgments-without-2016``, or a protocol,
+    which has the columns of `clips`.
+    """
+    return CONFIGS.get(config.partition("-without-")[0], CLIPS)
 
 
 def schema(columns: Sequence[Column], categories: Sequence[str]) -> pa.Schema:
@@ -187,4 +208,19 @@ def concept_row(concepts: Concepts, source_id: str, classes: Mapping[str, int]) 
         "objects": list(concepts.objects),
         "classes": [classes[name] for name in concepts.classes],
         "token_indices": list(concepts.token_indices),
+    }
+
+
+def judgment_row(score: CaptionScore, source_id: str, captions: Sequence[Caption]) -> dict[str, Any]:
+    """One row of `judgments`; `captions` are all of this clip, and `campaign` of the score is ``YEAR-ANNOTATORS``."""
+    judged = next((caption for caption in captions if caption.sen_id == score.sen_id), None)
+    year, _, annotators = score.campaign.partition("-")
+    own = ("video_id", "system", "sen_id", "raw", "z", "assessments", "hit")
+    return {name: getattr(score, name) for name in own} | {
+        "source_id": source_id,
+        "year": int(year),
+        "annotators": annotators,
+        "human": judged is not None and judged.author == "human",
+        "caption": judged and judged.caption,
+        "references": [caption.caption for caption in captions if caption.author == "human" and caption is not judged],
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from vttdata.records import Concepts
 
@@ -20,9 +21,12 @@ class Given:
         protocols: name -> split -> ids of clips; each becomes a configuration with the columns of `clips`.
         concepts: of some of the clips; they become the configuration `concepts`.
         classes: the names of all classes of concepts, in the order of their numbers.
+        judgments: configuration (``judgments`` or ``judgments-without-...``) -> split -> rows, as
+            `vttdata.publish.columns.judgment_row` makes them.
     """
 
     categories: Sequence[str] = ()
     protocols: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     concepts: Iterable[Concepts] = ()
     classes: Sequence[str] = ()
+    judgments: Mapping[str, Mapping[str, Sequence[dict[str, Any]]]] = field(default_factory=dict)

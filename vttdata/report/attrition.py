@@ -20,6 +20,8 @@ _UNITS = {
     "annotated": "clips",
     "sentences": "sentences",
     "concepts": "clips",
+    "scores": "judgments",
+    "alignment": "offsets",
     "clip_files": "clips",
     "findings": "findings",
 }
