@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import vttdata
+from vttdata.cli_hits import add_hits
 from vttdata.errors import HaltError, LeakError, MediaError, VttdataError
 
 _DONE, _INCOMPLETE, _BAD_INPUT, _LEAKS, _INTERRUPTED = 0, 1, 2, 3, 130
@@ -66,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_shots(commands)
     _add_audit(commands)
     _add_stats(commands)
+    add_hits(commands)
     return parser
 
 

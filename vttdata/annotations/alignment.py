@@ -18,12 +18,12 @@ OFFSETS = range(-6, 7)
 """What is added to an id to get a line counted from 0."""
 
 _WORD = re.compile(r"[^\W_]+(?:'\w+)?")
-_CLEAR = 4.0
+_CLEAR = 5.0
 """How many standard errors (1 / sqrt(n)) a peak must reach. The weakest real one, TRECVID 2016 with single annotators,
 reaches 12; the highest elsewhere in the sets of 2016 and 2017 reaches 5, and it is 3 times lower than its peak."""
 _ABOVE_THE_REST = 2.0
 _ENOUGH = 500
-"""Judgments below which the absence of a peak says nothing."""
+"""Judged captions below which the absence of a peak says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class OffsetScan:
         campaign: which judgments.
         offset: what was added to each id to get a line counted from 0, modulo the number of lines.
         correlation: Pearson's r of word overlap and z score within systems; NaN where either does not vary.
-        judgments: how many were compared.
+        judgments: how many captions were compared; one that was judged several times counts once.
     """
 
     campaign: str
@@ -60,7 +60,10 @@ def scan_offsets(
         references: what people wrote, line by line, as one list a line; of the same length.
         scores: (system, id, z score) of each judgment.
     """
-    scores = [row for row in scores if row[0] in captions]
+    judged: dict[tuple[str, int], list[float]] = {}
+    for system, number, z in scores:
+        if system in captions:
+            judged.setdefault((system, number), []).append(z)
     words = [set().union(*map(_words, own)) for own in references]
     frequency = Counter(word for own in words for word in own)
     weight = {word: math.log((len(words) + 1) / (number + 1)) ** 2 for word, number in frequency.items()}
@@ -70,9 +73,9 @@ def scan_offsets(
         for system, lines in captions.items()
     }
     by_system: dict[str, list[tuple[int, float]]] = {}
-    for system, number, z in scores:
-        by_system.setdefault(system, []).append((number, z))
-    return [OffsetScan(campaign, offset, _correlation(by_system, overlap, offset), len(scores)) for offset in OFFSETS]
+    for (system, number), zs in judged.items():
+        by_system.setdefault(system, []).append((number, sum(zs) / len(zs)))
+    return [OffsetScan(campaign, offset, _correlation(by_system, overlap, offset), len(judged)) for offset in OFFSETS]
 
 
 def _words(text: str) -> set[str]:
@@ -80,8 +83,9 @@ def _words(text: str) -> set[str]:
 
 
 def _cosine(first: set[str], second: set[str], weight: Mapping[str, float], unknown: float) -> float:
-    shared = sum(weight[word] for word in first & second)
-    size = math.prod(sum(weight.get(word, unknown) for word in own) for own in (first, second))
+    """`math.fsum` gives one result in whatever order a set has its words."""
+    shared = math.fsum(weight[word] for word in first & second)
+    size = math.prod(math.fsum(weight.get(word, unknown) for word in own) for own in (first, second))
     return shared / math.sqrt(size) if size else 0.0
 
 

@@ -31,6 +31,7 @@ MEANINGS = {
     "stray_file": "files that are no captions of this set by their name; left aside",
     "unusable_urls": "lists of addresses that have not one for each video of their set; not used for it",
     "no_url": "videos whose address is not known",
+    "video_of_several_years": "videos that were judged in more than one year; who trains on other years has seen them",
     "unknown_length": "videos whose length the files do not state; their clip ends where it starts",
     "video_not_in_set": "videos of a year that its multiple annotators did not see; the others were found by what "
     "systems said of them, which is the same, in the same order",

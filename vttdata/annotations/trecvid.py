@@ -58,6 +58,12 @@ def read_trecvid(folder: Path, *, language: str = "en") -> Annotations:
             scans += found
             scores += _scores(own, lines, own_clips, _offset(own.own, found, findings), findings)
         clips += own_clips
+    years: dict[str, set[str | None]] = {}
+    for clip in clips:
+        years.setdefault(clip.source_id, set()).add(clip.split)
+    for clip in clips:
+        if len(years[clip.source_id]) > 1:
+            findings.add("video_of_several_years", "urls", clip.video_id)
     return Annotations(
         sources_of(clips),
         tuple(clips),
