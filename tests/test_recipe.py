@@ -134,7 +134,7 @@ def test_an_unknown_recipe_names_the_packaged_ones() -> None:
 @pytest.mark.parametrize("name", sorted(packaged.recipes()))
 def test_every_packaged_recipe_is_right_and_says_what_it_is(name: str, folder: Path) -> None:
     own = {"own-list": [f"collect.manifest={folder / 'sources.csv'}"], "own-folder": [f"collect.folder={folder}"]}
-    own |= {key: [f"annotations={folder}"] for key in ("msrvtt", "msvd", "activitynet-captions")}
+    own |= {key: [f"annotations={folder}"] for key in ("msrvtt", "msvd", "activitynet-captions", "trecvid-vtt")}
     loaded = load_recipe(name, own.get(name, []))
     assert loaded.recipe.name == f"vttdata/{name}"
     assert packaged.recipes()[name].read_text().startswith("# ")
