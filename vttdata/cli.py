@@ -14,6 +14,7 @@ import vttdata
 from vttdata.cli_audit import EXIT_CODES, add_audit
 from vttdata.cli_degrade import add_degrade
 from vttdata.cli_foil import add_foil
+from vttdata.cli_hits import add_hits
 from vttdata.errors import HaltError, LeakError, MediaError, VttdataError
 
 _DONE, _INCOMPLETE, _BAD_INPUT, _LEAKS, _INTERRUPTED = 0, 1, 2, 3, 130
@@ -70,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_stats(commands)
     add_degrade(commands)
     add_foil(commands)
+    add_hits(commands)
     return parser
 
 

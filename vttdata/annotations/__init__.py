@@ -9,6 +9,7 @@ from vttdata.annotations.findings import MEANINGS, Finding, Findings
 from vttdata.annotations.msrvtt import read_msrvtt
 from vttdata.annotations.msvd import read_msvd
 from vttdata.annotations.protocols import read_protocol
+from vttdata.annotations.trecvid import read_trecvid
 
 READERS = {"msrvtt": read_msrvtt, "msvd": read_msvd, "activitynet-captions": read_activitynet}
 """The readers by the name of their format: each takes a folder and the language of the sentences."""
@@ -23,4 +24,5 @@ __all__ = [
     "read_msrvtt",
     "read_msvd",
     "read_protocol",
+    "read_trecvid",
 ]

@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from vttdata.annotations.alignment import OffsetScan
 from vttdata.annotations.findings import Finding, Findings
 from vttdata.errors import VttdataError
+from vttdata.judgments import CaptionScore
 from vttdata.records import LONGEST_GIVEN_ID, Caption, Clip, Concepts, Source, is_safe_id
 
 SPLITS = {
@@ -42,6 +44,8 @@ class Annotations:
         protocols: name -> split -> ids of clips: further ways to use the dataset that the files themselves name.
         concepts: of those clips that have them.
         classes: all classes of concepts, those without a mention included.
+        scores: what people gave captions.
+        alignment: how the scores were matched with captions.
     """
 
     sources: tuple[Source, ...]
@@ -53,6 +57,8 @@ class Annotations:
     protocols: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     concepts: tuple[Concepts, ...] = ()
     classes: tuple[str, ...] = ()
+    scores: tuple[CaptionScore, ...] = ()
+    alignment: tuple[OffsetScan, ...] = ()
 
 
 def checked_id(video_id: str, place: str) -> str:

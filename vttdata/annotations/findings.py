@@ -28,6 +28,21 @@ MEANINGS = {
     "empty_caption": "sentences without a word; they are kept",
     "concepts_without_clip": "annotated segments that are no clip here; they have no row",
     "misaligned_concepts": "annotated segments whose times are not those of their clip; they are kept",
+    "stray_file": "files that are no captions of this set by their name; left aside",
+    "unusable_urls": "lists of addresses that have not one for each video of their set; not used for it",
+    "no_url": "videos whose address is not known",
+    "video_of_several_years": "videos that were judged in more than one year; who trains on other years has seen them",
+    "unknown_length": "videos whose length the files do not state; their clip ends where it starts",
+    "video_not_in_set": "videos of a year that its multiple annotators did not see; the others were found by what "
+    "systems said of them, which is the same, in the same order",
+    "longer_references": "human captions for all videos of the year where a set has a part of them; those of this part "
+    "are used",
+    "differing_caption": "captions that two files give differently; the first is kept",
+    "doubled_score": "scores whose system, id and HIT another score has too; both are kept",
+    "score_without_caption": "scores of a system whose captions are not there; they are kept",
+    "wrapped_id": "scores whose id leads outside the list of captions; they count from its other end, id 0 as the last",
+    "shifted_ids": "sets whose ids lead to other lines than the published ones do, as overlap shows; corrected",
+    "alignment_unknown": "sets with too few scores to see whether ids lead to the right lines; line = id - 1 is taken",
     "missing_file": "videos whose file is not in the folder of videos, or cannot be read; their rows are kept",
 }
 """Every kind of finding and what it means; the order is that of `Findings.result`."""

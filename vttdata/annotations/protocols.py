@@ -13,7 +13,7 @@ from vttdata.lists import ids_in
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
 _SPLIT = re.compile(r"\w{1,60}", re.ASCII)
-_OURS = ("clips", "captions", "sources", "concepts", "degraded", "data", "default", "all")
+_OURS = ("clips", "captions", "sources", "concepts", "degraded", "judgments", "data", "default", "all")
 
 
 def check_name(name: str, splits: Mapping[str, str]) -> None:

@@ -17,6 +17,7 @@ from vttdata.assess.reliability import ReliabilitySettings, WorkerReport, judge_
 from vttdata.assess.results import Results, read_manifest
 from vttdata.assess.scores import bootstrap, caption_scores, standardise, system_scores, worker_moments
 from vttdata.assess.significance import Significance, significance
+from vttdata.assess.summary import Summary, summarise
 from vttdata.assess.wmt import read_moments
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "ReliabilitySettings",
     "Results",
     "Significance",
+    "Summary",
     "WilliamsTest",
     "WorkerReport",
     "bootstrap",
@@ -39,6 +41,7 @@ __all__ = [
     "replication",
     "significance",
     "standardise",
+    "summarise",
     "system_scores",
     "williams",
     "worker_moments",

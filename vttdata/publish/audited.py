@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from vttdata.errors import VttdataError
 from vttdata.lists import read_ids
-from vttdata.publish.columns import CONFIGS
+from vttdata.publish.columns import CLIPS, CONFIGS, columns_of
 from vttdata.publish.front_matter import read_layout
 from vttdata.records import HASH_SCHEME, Fingerprint
 from vttdata.split import Audit, Resemblance
@@ -56,7 +56,7 @@ def audit_dataset(dataset: Path, splits: Mapping[str, Path] | None = None, *, co
 
 def protocols_of(files: Iterable[str]) -> list[str]:
     """Which of these configurations are protocols: further divisions of the clips."""
-    return [config for config in files if config not in CONFIGS]
+    return [config for config in files if config not in CONFIGS and columns_of(config) is CLIPS]
 
 
 def audit_all(files: Files) -> dict[str, Audit]:

@@ -25,6 +25,7 @@ _CONFIG_ROWS = {
     "degraded": "one row a caption, with a degraded one for Direct Assessment and how it was made",
     "foils": "one row a pair of a true caption and its foil",
     "paragraphs": "one row a pair of a true paragraph and its foil",
+    "judgments": "one row a judged caption, with its human scores and references",
 }
 _TIES = {
     "source": "one source",
@@ -98,7 +99,9 @@ def _loading(about: About, configs: Sequence[str], facts: Statistics) -> str:
     return (
         "## Uses\n\n```python\nfrom vttdata import load_dataset  # or from datasets, with this folder's path\n\n"
         f'clips = load_dataset("{about.name}", split="{first}")\n{others}```\n\n'
-        + "\n".join(f"- `{config}`: {_CONFIG_ROWS.get(config, _PROTOCOL_ROW)}" for config in configs)
+        + "\n".join(
+            f"- `{config}`: {_CONFIG_ROWS.get(config.partition('-without-')[0], _PROTOCOL_ROW)}" for config in configs
+        )
     )
 
 

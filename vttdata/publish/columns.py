@@ -13,6 +13,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from vttdata.generate.degrade import FLAGS
+from vttdata.judgments import CaptionScore
 from vttdata.records import Caption, Clip, Concepts, Degraded, Source
 
 Kind = Literal["string", "int64", "float64", "bool", "strings", "int64s", "float64s", "category", "classes"]
@@ -160,6 +161,22 @@ PARAGRAPHS = (
     Column("reference_ends", "float64s", "where it ends"),
 )
 
+JUDGMENTS = (
+    _VIDEO_ID,
+    Column("source_id", "string", "the original video"),
+    Column("year", "int64", "of the campaign"),
+    Column("annotators", "string", "`single`: most captions were assessed by one person; `multiple`: each by many"),
+    Column("system", "string", "who is judged, as the official files name it"),
+    Column("human", "bool", "whether that is a person"),
+    Column("sen_id", "int64", "the judged caption, unique within its clip"),
+    Column("caption", "string", "its text"),
+    Column("references", "strings", "what people wrote about the clip, the judged caption left out"),
+    Column("raw", "float64", "mean score, 0..100"),
+    Column("z", "float64", "mean score, standardised by assessor"),
+    Column("assessments", "int64", "how many assessments the means are of"),
+    Column("hit", "string", "the task in which it was assessed, where that is known"),
+)
+
 CONFIGS: dict[str, tuple[Column, ...]] = {
     "clips": CLIPS,
     "captions": CAPTIONS,
@@ -168,12 +185,17 @@ CONFIGS: dict[str, tuple[Column, ...]] = {
     "degraded": DEGRADED,
     "foils": FOILS,
     "paragraphs": PARAGRAPHS,
+    "judgments": JUDGMENTS,
 }
 
 
 def columns_of(config: str) -> tuple[Column, ...]:
-    """The columns of a configuration; one that is not among `CONFIGS` is a protocol, which has those of `clips`."""
-    return CONFIGS.get(config, CLIPS)
+    """The columns of a configuration.
+
+    One that is not among `CONFIGS` is another division of one that is, as ``judgments-without-2016``, or a protocol,
+    which has the columns of `clips`.
+    """
+    return CONFIGS.get(config.partition("-without-")[0], CLIPS)
 
 
 def schema(columns: Sequence[Column], categories: Sequence[str]) -> pa.Schema:
@@ -248,3 +270,18 @@ def degraded_row(degraded: Degraded, source_id: str) -> dict[str, Any]:
     """One row of `degraded`."""
     own = {column.name: getattr(degraded, column.name) for column in DEGRADED if column.name != "source_id"}
     return own | {"source_id": source_id}
+
+
+def judgment_row(score: CaptionScore, source_id: str, captions: Sequence[Caption]) -> dict[str, Any]:
+    """One row of `judgments`; `captions` are all of this clip, and `campaign` of the score is ``YEAR-ANNOTATORS``."""
+    judged = next((caption for caption in captions if caption.sen_id == score.sen_id), None)
+    year, _, annotators = score.campaign.partition("-")
+    own = ("video_id", "system", "sen_id", "raw", "z", "assessments", "hit")
+    return {name: getattr(score, name) for name in own} | {
+        "source_id": source_id,
+        "year": int(year),
+        "annotators": annotators,
+        "human": judged is not None and judged.author == "human",
+        "caption": judged and judged.caption,
+        "references": [caption.caption for caption in captions if caption.author == "human" and caption is not judged],
+    }

@@ -167,6 +167,9 @@ class _Contents:
                 there = ((concepts[clip.video_id], clip) for clip in clips if clip.video_id in concepts)
                 yield "concepts", split, (concept_row(own, clip.source_id, labels) for own, clip in there)
                 yield "degraded", split, self._degraded_rows(split, self._given.degraded)
+            for config, divided in self._given.judgments.items():
+                for split in sorted(divided, key=_split_key):
+                    yield config, split, iter(divided[split])
             for protocol, splits in self._given.protocols.items():
                 for split in sorted(splits, key=_split_key):
                     own = [self.clips[self._places[video_id]] for video_id in splits[split]]

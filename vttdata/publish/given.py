@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from vttdata.records import Concepts, Degraded
 
@@ -21,6 +22,8 @@ class Given:
         concepts: of some of the clips; they become the configuration `concepts`.
         classes: the names of all classes of concepts, in the order of their numbers.
         degraded: captions made worse, of these clips; they become the configuration `degraded`, in their order.
+        judgments: configuration (``judgments`` or ``judgments-without-...``) -> split -> rows, as
+            `vttdata.publish.columns.judgment_row` makes them.
     """
 
     categories: Sequence[str] = ()
@@ -28,3 +31,4 @@ class Given:
     concepts: Iterable[Concepts] = ()
     classes: Sequence[str] = ()
     degraded: Sequence[Degraded] = ()
+    judgments: Mapping[str, Mapping[str, Sequence[dict[str, Any]]]] = field(default_factory=dict)

@@ -51,7 +51,8 @@ class Statistics:
     """The figures of each split, in the order of the dataset, and of all splits together.
 
     `configs` has those of the further configurations, by split: `clips`, `sources`, and the `sentences` of a protocol,
-    the `mentions` and `classes` of concepts, or how many `sentences` are `degraded` and how many have which flag.
+    the `mentions` and `classes` of concepts, or how many `sentences` are `degraded` and how many have which flag,
+    or the `judgments` and `assessments` that people gave.
     """
 
     splits: dict[str, SplitStatistics]
@@ -162,14 +163,21 @@ def count(
 
 def _config_figures(paths: Iterable[Path], classes: Sequence[str]) -> dict[str, int]:
     sources: set[str] = set()
+    judged: set[str] = set()
     numbers: Counter[str] = Counter()
     mentions = False
-    for row in _rows(paths, ("source_id", "captions", "classes")):
+    for row in _rows(paths, ("video_id", "source_id", "captions", "classes", "assessments")):
         sources.add(row["source_id"])
         numbers["clips"] += 1
+        if "assessments" in row:
+            judged.add(row["video_id"])
+            numbers["assessments"] += row["assessments"]
         numbers["sentences"] += len(row.get("captions") or ())
         numbers["mentions"] += len(row.get("classes") or ())
         mentions = mentions or "classes" in row
+    if judged:
+        figures = {"clips": len(judged), "sources": len(sources), "judgments": numbers["clips"]}
+        return figures | {"assessments": numbers["assessments"]}
     figures = {"clips": numbers["clips"], "sources": len(sources)}
     if mentions:
         return figures | {"mentions": numbers["mentions"], "classes": len(classes)}

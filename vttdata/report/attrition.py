@@ -21,6 +21,8 @@ _UNITS = {
     "sentences": "sentences",
     "concepts": "clips",
     "degraded": "captions",
+    "scores": "judgments",
+    "alignment": "offsets",
     "clip_files": "clips",
     "findings": "findings",
 }

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from vttdata.annotations import Finding, Findings
+from vttdata.annotations.alignment import OffsetScan
 from vttdata.collect.folder import EXTENSIONS, file_stamp
 from vttdata.errors import VttdataError
+from vttdata.judgments import CaptionScore
 from vttdata.pipeline.stage import Kept, Outcome, Stage, runtime
 from vttdata.records import Caption, Clip, ClipMedia, Concepts, Source, is_safe_id
 
@@ -72,6 +74,33 @@ class ConceptRows(Stage):
     whole = True
 
     def process(self, item: tuple[Concepts, ...]) -> Iterator[Outcome]:
+        """Keep them all."""
+        return map(Kept, item)
+
+
+@dataclass(frozen=True)
+class Scores(Stage):
+    """What people gave captions, as official files hold it."""
+
+    name = "scores"
+    output = CaptionScore
+    id_column = "video_id"
+    whole = True
+
+    def process(self, item: tuple[CaptionScore, ...]) -> Iterator[Outcome]:
+        """Keep them all."""
+        return map(Kept, item)
+
+
+@dataclass(frozen=True)
+class Alignment(Stage):
+    """How the ids of scores were matched with captions."""
+
+    name = "alignment"
+    output = OffsetScan
+    whole = True
+
+    def process(self, item: tuple[OffsetScan, ...]) -> Iterator[Outcome]:
         """Keep them all."""
         return map(Kept, item)
 

@@ -1,0 +1,151 @@
+"""What quality control is worth: simulated crowds with bad workers, judged and scored with and without it.
+
+Each seed draws captions, HITs of 100 items (70 systems', 10 human, 10 degraded, 10 repeats) and workers. For planning,
+change the numbers of systems, videos, workers and bad workers. `--rows` instead times the whole way on so many rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections import Counter
+
+from vttdata.assess import (
+    ReliabilitySettings,
+    caption_scores,
+    correlate,
+    judge_workers,
+    reliable_only,
+    significance,
+    standardise,
+    system_scores,
+)
+from vttdata.assess.results import Described
+from vttdata.assess.simulation import Behaviour, simulate
+from vttdata.judgments import Judgment
+
+HUMAN = "human"
+GOOD: list[Behaviour] = ["diligent", "diligent", "diligent", "noisy", "biased"]
+BAD: list[Behaviour] = ["lazy", "random", "lazy", "random", "colluding"]
+
+
+def design(systems: list[str], videos: int, seed: int) -> dict[str, dict[str, Described]]:
+    """HITs that show every system's caption of every video at least once."""
+    draw = random.Random(seed)
+    captions = [(f"v{video}", system) for video in range(videos) for system in systems]
+    draw.shuffle(captions)
+    captions += captions[: -len(captions) % 70]
+    hits = {}
+    for start in range(0, len(captions), 70):
+        own = captions[start : start + 70]
+        people = draw.sample(range(videos), 10)
+        items = [Described(video, system, "system") for video, system in own]
+        items += [Described(video, system, "repeat") for video, system in draw.sample(own, 10)]
+        items += [Described(f"v{video}", HUMAN, kind) for kind in ("human", "degraded") for video in people]  # type: ignore[arg-type]
+        draw.shuffle(items)
+        hits[f"h{start // 70}"] = {f"i{place}": item for place, item in enumerate(items)}
+    return hits
+
+
+def workers(number: int, bad: float, mix: list[Behaviour]) -> dict[str, Behaviour]:
+    """Named workers, the bad ones spread among the others."""
+    few = round(number * bad)
+    wanted = [mix[n % len(mix)] for n in range(few)] + [GOOD[n % len(GOOD)] for n in range(number - few)]
+    random.Random(number).shuffle(wanted)
+    return {f"w{n}": behaviour for n, behaviour in enumerate(wanted)}
+
+
+def swapped(truth: dict[str, float], judgments: list[Judgment]) -> tuple[int, float, int]:
+    """Pairs of systems in the wrong order, Pearson's r with the truth, and significant wins that are wrong."""
+    captions = caption_scores(standardise(judgments))
+    systems = system_scores(captions)
+    order = [own.system for own in systems]
+    wrong = sum(truth[a] < truth[b] for n, a in enumerate(order) for b in order[n + 1 :])
+    tested = significance(captions)
+    false = sum(
+        tested.wins(row, column) and truth[tested.systems[row]] < truth[tested.systems[column]]
+        for row in range(len(order))
+        for column in range(len(order))
+    )
+    return wrong, correlate([truth[name] for name in order], [own.z for own in systems]).pearson, false
+
+
+def run(options: argparse.Namespace, mix: list[Behaviour], test: str) -> None:
+    """Print one line for a mix of bad workers and a test."""
+    systems = [f"s{n}" for n in range(options.systems)]
+    worth = {name: 35 + options.gap * n for n, name in enumerate(systems)} | {HUMAN: 85.0}
+    seen: Counter[str] = Counter()
+    passed: Counter[str] = Counter()
+    sums = [[0.0] * 3, [0.0] * 3]
+    for seed in range(options.seeds):
+        crowd = workers(options.workers, options.bad, mix)
+        simulated = simulate(design(systems, options.videos, seed), worth, crowd, seed=seed)
+        reports = judge_workers(simulated.judgments, ReliabilitySettings(test=test))  # type: ignore[arg-type]
+        seen.update(crowd.values())
+        passed.update(crowd[own.worker] for own in reports if own.verdict == "reliable")
+        kept = reliable_only(simulated.judgments, reports)
+        for total, judgments in zip(sums, (list(simulated.judgments), kept), strict=True):
+            for place, value in enumerate(swapped(dict(simulated.truth), judgments)):
+                total[place] += value / options.seeds
+    shares = ", ".join(f"{name} {passed[name] / seen[name]:.1%}" for name in dict.fromkeys([*GOOD, *mix]))
+    bad, good = set(mix), set(GOOD)
+    caught = 1 - sum(passed[name] for name in bad) / sum(seen[name] for name in bad)
+    lost = 1 - sum(passed[name] for name in good) / sum(seen[name] for name in good)
+    print(
+        f"| {', '.join(dict.fromkeys(mix))} | {test} | {caught:.1%} | {lost:.1%} | {sums[0][0]:.2f} | {sums[1][0]:.2f} "
+        f"| {sums[0][1]:.4f} | {sums[1][1]:.4f} | {sums[0][2]:.2f} | {sums[1][2]:.2f} | {shares} |",
+        flush=True,
+    )
+
+
+def clock(rows: int) -> None:
+    """Time each step on `rows` judgments, a hundred a worker."""
+    systems = [f"s{n}" for n in range(10)]
+    worth = {name: 40.0 + 4 * n for n, name in enumerate(systems)} | {HUMAN: 85.0}
+    judgments = list(simulate(design(systems, 700, 0), worth, workers(rows // 100, 0.2, BAD)).judgments)
+    begun = time.perf_counter()
+    reports = judge_workers(judgments)
+    judged = time.perf_counter()
+    captions = caption_scores(standardise(reliable_only(judgments, reports)))
+    scored = time.perf_counter()
+    significance(captions)
+    tested = time.perf_counter()
+    print(
+        f"{len(judgments)} judgments of {len(reports)} workers: workers judged in {judged - begun:.2f} s, "
+        f"scored in {scored - judged:.2f} s, systems tested in {tested - scored:.2f} s"
+    )
+
+
+def main() -> None:
+    """Parse and run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--systems", type=int, default=8)
+    parser.add_argument("--gap", type=float, default=3.0, help="points of 0..100 between neighbouring systems")
+    parser.add_argument("--videos", type=int, default=70)
+    parser.add_argument("--workers", type=int, default=40, help="each answers one HIT")
+    parser.add_argument("--bad", type=float, default=0.2, help="share of bad workers")
+    parser.add_argument("--rows", type=int, help="time the steps on so many judgments")
+    options = parser.parse_args()
+    if options.rows:
+        clock(options.rows)
+        return
+    print(
+        "| bad workers | test | bad caught | good lost | swapped pairs, all | swapped, controlled | r, all "
+        "| r, controlled | false wins, all | false wins, controlled | share that passes |"
+    )
+    print("|" + " --- |" * 11)
+    for mix, test in [
+        (BAD, "paired_t"),
+        (BAD, "wilcoxon"),
+        (BAD, "mann_whitney"),
+        (["random"], "paired_t"),
+        (["lazy"], "paired_t"),
+        (["colluding"], "paired_t"),
+    ]:
+        run(options, mix, test)  # type: ignore[arg-type]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""The whole way from judgments to a ranking, and what there is to show of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from vttdata.assess.picture import significance_svg
+from vttdata.assess.reliability import VERDICTS, ReliabilitySettings, WorkerReport, judge_workers, reliable_only
+from vttdata.assess.results import Results
+from vttdata.assess.scores import (
+    Convention,
+    Moments,
+    SystemScore,
+    bootstrap,
+    caption_scores,
+    standardise,
+    system_scores,
+)
+from vttdata.assess.significance import Significance, significance
+from vttdata.assess.tables import (
+    as_csv,
+    as_markdown,
+    caption_table,
+    findings_table,
+    shown,
+    significance_table,
+    system_table,
+    worker_table,
+)
+from vttdata.errors import VttdataError
+from vttdata.judgments import CaptionScore
+
+_WORKER_COLUMNS = 11  # the p-values of all comparisons are in the CSV table
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All that a campaign comes to.
+
+    Fields:
+        workers: a report on every worker.
+        left_out: workers that were kept but could not be standardised.
+        captions: scores of captions, by the workers that were kept.
+        systems: best first.
+        intervals: system -> ends of the 95 % bootstrap interval of its mean z.
+        tested: which systems are significantly better than which.
+        findings: what was odd in the results.
+    """
+
+    workers: Sequence[WorkerReport]
+    left_out: Sequence[str]
+    captions: Sequence[CaptionScore]
+    systems: Sequence[SystemScore]
+    intervals: Mapping[str, tuple[float, float]]
+    tested: Significance
+    findings: Mapping[str, Sequence[str]]
+
+    def files(self) -> dict[str, str]:
+        """Name of a file -> its content."""
+        return {
+            "workers.csv": as_csv(worker_table(self.workers)),
+            "systems.csv": as_csv(system_table(self.systems, self.intervals, self.tested)),
+            "captions.csv": as_csv(caption_table(self.captions)),
+            "significance.csv": as_csv(significance_table(self.tested)),
+            "findings.csv": as_csv(findings_table(self.findings)),
+            "report.md": self.as_markdown(),
+            "significance.svg": significance_svg(self.tested),
+        }
+
+    def as_markdown(self) -> str:
+        """A report for people."""
+        verdicts = Counter(report.verdict for report in self.workers)
+        lines = [f"- {verdict}: {verdicts[verdict]} ({VERDICTS[verdict]})" for verdict in VERDICTS if verdicts[verdict]]
+        workers = [row[:_WORKER_COLUMNS] for row in worker_table(self.workers)]
+        parts = [
+            "## Workers\n",
+            "\n".join(lines) + "\n",
+            as_markdown(workers),
+            "## Systems\n",
+            as_markdown(system_table(self.systems, self.intervals, self.tested)),
+            f"p-values of the row's system being better than the column's; below {self.tested.alpha:g} it is a win.\n",
+            as_markdown(significance_table(self.tested)),
+        ]
+        if self.left_out:
+            names = ", ".join(map(shown, self.left_out))
+            parts.insert(3, f"Not standardised, since all their scores are the same: {names}.\n")
+        if self.findings:
+            parts += ["## Findings in the results\n", as_markdown(findings_table(self.findings))]
+        return "\n".join(parts)
+
+
+def summarise(
+    results: Results,
+    settings: ReliabilitySettings | None = None,
+    *,
+    convention: Convention = "all",
+    moments: Mapping[str, Moments] | None = None,
+    keep_all: bool = False,
+    seed: int = 0,
+) -> Summary:
+    """Judge workers, keep the reliable ones, standardise, average, and test.
+
+    Args:
+        results: the judgments and what was found in reading them.
+        settings: when a worker is reliable; its `alpha` decides wins between systems as well.
+        convention: see `vttdata.assess.scores.Convention`.
+        moments: published means and deviations in the place of computed ones.
+        keep_all: score with unreliable workers too.
+        seed: of the bootstrap intervals.
+
+    Raises:
+        VttdataError: when no worker is reliable, none of the reliable ones can be standardised, or SciPy is missing.
+    """
+    settings = settings or ReliabilitySettings()
+    reports = judge_workers(results.judgments, settings)
+    kept = list(results.judgments) if keep_all else reliable_only(results.judgments, reports)
+    if not kept:
+        verdicts = Counter(report.verdict for report in reports)
+        told = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in VERDICTS if verdicts[verdict])
+        raise VttdataError(
+            f"No worker is reliable ({told}), so there is nothing to score; --keep-all scores all the same."
+        )
+    standardised = standardise(kept, convention, moments)
+    captions = caption_scores(standardised)
+    if not captions:
+        raise VttdataError("No caption of a system was scored by a worker whose scores vary, so there is no ranking.")
+    return Summary(
+        workers=reports,
+        left_out=standardised.left_out,
+        captions=captions,
+        systems=system_scores(captions),
+        intervals=bootstrap(captions, seed=seed),
+        tested=significance(captions, alpha=settings.alpha),
+        findings=results.findings,
+    )
