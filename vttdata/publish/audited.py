@@ -38,7 +38,8 @@ def audit_dataset(dataset: Path, splits: Mapping[str, Path] | None = None, *, co
     """Judge the splits of a dataset folder, those of one of its protocols, or others of its clips.
 
     Args:
-        dataset: a folder of our layout; near-duplicates are judged where its ``sources`` have fingerprints.
+        dataset: a folder of our layout; near-duplicates are judged where its ``sources`` have fingerprints, or else
+            where the clips' files are there, which are then decoded.
         splits: name -> file of ids (see `read_ids`), in the place of the dataset's own splits; clips in none of them
             are left out.
         config: ``clips``, or the protocol whose splits are judged.
@@ -51,7 +52,7 @@ def audit_dataset(dataset: Path, splits: Mapping[str, Path] | None = None, *, co
     if config != "clips" and config not in protocols_of(files):
         known = ", ".join(protocols_of(files)) or "none"
         raise VttdataError(f"{dataset}: has no protocol '{config}'; its protocols: {known}.")
-    return audit_files(files, splits, config=config)
+    return audit_files(files, splits, config=config, media=dataset)
 
 
 def protocols_of(files: Iterable[str]) -> list[str]:
@@ -64,8 +65,10 @@ def audit_all(files: Files) -> dict[str, Audit]:
     return {config: audit_files(files, config=config) for config in ("clips", *protocols_of(files))}
 
 
-def audit_files(files: Files, splits: Mapping[str, Path] | None = None, *, config: str = "clips") -> Audit:
-    """Judge Parquet files: configuration -> split -> files; else as `audit_dataset`."""
+def audit_files(
+    files: Files, splits: Mapping[str, Path] | None = None, *, config: str = "clips", media: Path | None = None
+) -> Audit:
+    """Judge Parquet files: configuration -> split -> files; else as `audit_dataset`, whose folder is `media`."""
     clips = files[config]
     tables, numbers = [], []
     for number, own in enumerate(clips.values()):
@@ -80,19 +83,26 @@ def audit_files(files: Files, splits: Mapping[str, Path] | None = None, *, confi
         names, chosen = list(splits), np.concatenate(rows)
     split = np.concatenate(numbers)
     entries = entries_of_table(table if splits is None else table.take(pa.array(chosen)), split, names)
-    captions = _captions(list(chain(*clips.values())), entries, chosen, table.num_rows)
-    return audit_entries(entries, captions, _resemblance(list(chain(*files.get("sources", {}).values())), entries))
+    paths = list(chain(*clips.values()))
+    captions = _captions(paths, entries, chosen, table.num_rows)
+    near = _resemblance(list(chain(*files.get("sources", {}).values())), paths, entries, media)
+    return audit_entries(entries, captions, near)
 
 
-def _resemblance(sources: Sequence[Path], entries: Entries) -> Resemblance | None:
-    """What the published fingerprints of the entries' sources say; None where there are none."""
+def _resemblance(
+    sources: Sequence[Path], clips: Sequence[Path], entries: Entries, media: Path | None
+) -> Resemblance | None:
+    """What the published fingerprints of the sources say, or else the clips; None where there are neither."""
+    from vttdata.publish.clip_prints import resemblance_of_clips
     from vttdata.split.duplicates import match_sources
 
     there = entries.presence()
     sides = {name: tuple(there[place]) for place, name in enumerate(entries.source_ids.to_pylist())}
     matches = match_sources(_fingerprints(sources, sides))
     seen = len(matches.samples.ids)
-    return dataclasses.replace(matches.resemblance(sides), unseen=len(sides) - seen) if seen else None
+    if seen:
+        return dataclasses.replace(matches.resemblance(sides), unseen=len(sides) - seen)
+    return resemblance_of_clips(media, clips, sides) if media is not None and (media / "videos").is_dir() else None
 
 
 def _fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Iterator[tuple[str, Fingerprint]]:
