@@ -14,6 +14,7 @@ import pydantic
 
 import vttdata
 from vttdata.annotations import READERS, Annotations
+from vttdata.assess.needs import check_foil_libraries
 from vttdata.assess.shortcuts import TextPair, audit_shortcuts
 from vttdata.generate.corpus import Annotated, Told, lessons_for
 from vttdata.generate.foils import FoilSettings
@@ -50,6 +51,7 @@ class Recipe(BaseRecipe):
 
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
+    check_foil_libraries()
     official = READERS[recipe.format](Path(recipe.annotations), language=recipe.language)
     lexicon = load_lexicon(Path(recipe.lexicon) if recipe.lexicon is not None else None)
     captions = list(run.stage(Sentences(), official.captions))

@@ -37,6 +37,7 @@ def add_foil(commands: Any) -> None:
 
 
 def _foil(options: argparse.Namespace) -> int:
+    from vttdata.assess.needs import check_foil_libraries
     from vttdata.assess.shortcuts import TextPair, audit_shortcuts
     from vttdata.generate.corpus import lessons_for, mine_corpus
     from vttdata.generate.foils import FoilSettings
@@ -45,6 +46,7 @@ def _foil(options: argparse.Namespace) -> int:
     from vttdata.report.shortcuts import attacks_text
     from vttdata.text.lexicon import load_lexicon
 
+    check_foil_libraries()
     lexicon = load_lexicon(options.lexicon)
     told = list(_told(options.input))
     settings = FoilSettings(selection=options.selection, min_count=options.min_count)
