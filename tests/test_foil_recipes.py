@@ -1,0 +1,166 @@
+"""The recipes of foils, on made-up official files: what each row must satisfy, and what is counted instead."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pandas as pd
+
+from tests.annotations.made_up import paragraph, write_activitynet, write_unpacked
+from vttdata.cli import main
+from vttdata.text.concepts import find_mentions
+from vttdata.text.lexicon import load_lexicon
+
+ANIMALS = ["dog", "cat", "horse", "cow", "sheep", "goat"]
+SENTENCES = [
+    "A {} runs in the yard.",
+    "The {} looks at the camera.",
+    "A man watches the {}.",
+    "The {} sleeps in a corner.",
+]
+LEXICON = load_lexicon()
+
+
+def build(recipe: str, out: Path, *settings: str, code: int = 0) -> pd.DataFrame:
+    """The dataset's foils after a build, with their split."""
+    parts = [part for setting in settings for part in ("--set", setting)]
+    assert main(["build", recipe, "--quiet", "--workers", "1", "--out", str(out), *parts]) == code
+    loaded = datasets.load_dataset(str(out / "dataset"), "foils", cache_dir=str(out / "cache"))
+    return pd.concat([rows.to_pandas().assign(split=split) for split, rows in loaded.items()])
+
+
+def rejected(out: Path) -> Counter[str]:
+    return Counter(pd.read_parquet(out / "stages" / "foils" / "rejected.parquet")["reason"])
+
+
+def told(animal: str, draw: random.Random) -> dict[str, Any]:
+    texts = [sentence.format(animal) for sentence in draw.sample(SENTENCES, 2)]
+    return paragraph(30.0, (0.0, 14.0, texts[0]), (14.0, 30.0, texts[1]))
+
+
+def write_paragraphs(folder: Path, videos: int = 240) -> Path:
+    """As many training and test videos, each about one animal; the last test video has no second paragraph."""
+    draw = random.Random(5)
+    train = {f"v_train{n:06d}": told(draw.choice(ANIMALS), draw) for n in range(videos)}
+    animals = {f"v_tests{n:06d}": draw.choice(ANIMALS) for n in range(videos)}
+    first = {video: told(animal, draw) for video, animal in animals.items()}
+    second = {
+        video: paragraph(30.0, (0.0, 15.0, f"The {animal} plays."), (15.0, 30.0, f"A boy pets the {animal}."))
+        for video, animal in list(animals.items())[:-1]
+    }
+    (misaligned, animal), *_ = animals.items()
+    segment = {"tokens": ["Not", "its", animal], "timestamps": [0.0, 14.0], "frame_ind": []}
+    segment |= {"process_clss": [[animal]], "process_idx": [[2]]}
+    entities = {"vocab": [animal], "annotations": {misaligned: {"duration": 30.0, "segments": {"0": segment}}}}
+    splits = {"training": list(train), "validation": [], "testing": list(first)}
+    return write_activitynet(
+        folder,
+        train=train,
+        anet_entities_test_1=first,
+        anet_entities_test_2=second,
+        split_ids_anet_entities=splits,
+        anet_entities_cleaned_class_thresh50_test_skeleton=entities,
+    )
+
+
+def test_a_foil_of_activitynet_names_what_neither_paragraph_has_and_changes_one_span(tmp_path: Path) -> None:
+    folder = write_paragraphs(tmp_path / "files")
+    rows = build("activitynet-foil", tmp_path / "out", f"annotations={folder}")
+    assert len(rows) > 15
+    first = json.loads((folder / "anet_entities_test_1.json").read_text())
+    second = json.loads((folder / "anet_entities_test_2.json").read_text())
+    for row in rows.itertuples():
+        texts = [*first[row.video_id]["sentences"], *second[row.video_id]["sentences"]]
+        present = {mention.noun for text in texts for mention in find_mentions(text, LEXICON)}
+        assert row.foil_concept not in present
+        assert row.caption in texts
+        assert row.foil == row.caption[: row.start] + row.replacement + row.caption[row.end :]
+        assert row.supercategory == LEXICON.nouns[row.concept].supercategory
+        assert row.supercategory == LEXICON.nouns[row.foil_concept].supercategory
+
+
+def test_references_are_those_that_overlap_by_two_fifths_or_else_the_best_one(tmp_path: Path) -> None:
+    folder = write_paragraphs(tmp_path / "files")
+    rows = build("activitynet-foil", tmp_path / "out", f"annotations={folder}")
+    second = json.loads((folder / "anet_entities_test_2.json").read_text())
+    for row in rows.itertuples():  # 0-14 and 14-30 s against 0-15 and 15-30 s: each overlaps its own by more than 0.9
+        place = 0 if row.caption_id.endswith(("_0", "-0")) else 1
+        assert list(row.references) == [second[row.video_id]["sentences"][place]]
+
+
+def test_emscore_reads_the_same_paragraphs_as_the_tables_hold(tmp_path: Path) -> None:
+    folder = write_paragraphs(tmp_path / "files")
+    build("activitynet-foil", tmp_path / "out", f"annotations={folder}")
+    pairs = datasets.load_dataset(str(tmp_path / "out" / "dataset"), "paragraphs", cache_dir=str(tmp_path / "c"))[
+        "test"
+    ]
+    names = ("final_right_video_sentences.json", "final_foil_video_sentences.json")
+    right, foil = (
+        json.loads((tmp_path / "out" / "dataset" / "emscore" / name).read_text())["results"] for name in names
+    )
+    assert set(right) == set(foil) == set(pairs["video_id"])
+    first = json.loads((folder / "anet_entities_test_1.json").read_text())
+    for row in pairs:
+        video = row["video_id"]
+        assert [own["sentence"] for own in right[video]] == row["captions"] == first[video]["sentences"]
+        assert [own["sentence"] for own in foil[video]] == row["foils"]
+        assert [own["timestamp"] for own in right[video]] == first[video]["timestamps"]
+        assert [own["timestamp"] for own in right[video]] == [own["timestamp"] for own in foil[video]]
+        changed = [n for n, both in enumerate(zip(row["captions"], row["foils"], strict=True)) if both[0] != both[1]]
+        assert changed == row["changed"]
+        assert changed
+
+
+def test_what_gives_no_foil_is_counted_with_its_reason(tmp_path: Path) -> None:
+    build("activitynet-foil", tmp_path / "out", f"annotations={write_paragraphs(tmp_path / 'files')}")
+    reasons = rejected(tmp_path / "out")
+    assert reasons["no_reference"] == 1
+    assert reasons["misaligned"] == 1
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_other_foils(tmp_path: Path) -> None:
+    folder = write_paragraphs(tmp_path / "files")
+    one, same, other = (
+        build("activitynet-foil", tmp_path / name, f"annotations={folder}", f"seed={seed}")
+        for name, seed in (("one", 1), ("same", 1), ("other", 2))
+    )
+    manifests = [(tmp_path / name / "dataset" / "manifest.json").read_bytes() for name in ("one", "same")]
+    assert manifests[0] == manifests[1]
+    assert one["foil"].tolist() == same["foil"].tolist() != other["foil"].tolist()
+
+
+def write_captions(folder: Path, videos: int = 300) -> Path:
+    """MSR-VTT in its official shape: three captions a video, each about the one animal of its video."""
+    draw = random.Random(6)
+    videos_of: dict[str, list[dict[str, Any]]] = {"train": [], "test": []}
+    sentences: dict[str, list[dict[str, Any]]] = {"train": [], "test": []}
+    for number in range(videos):
+        split = "train" if number < 2 * videos // 3 else "test"
+        address = f"https://www.youtube.com/watch?v=own-{number:07d}"
+        own = {"category": 0, "url": address, "video_id": f"video{number}", "split": split, "id": number}
+        videos_of[split].append(own | {"start time": 1.0, "end time": 12.0})
+        animal = draw.choice(ANIMALS)
+        for place, text in enumerate(draw.sample(SENTENCES, 3)):
+            caption = text.format(animal).lower().rstrip(".")
+            sentences[split].append({"caption": caption, "video_id": f"video{number}", "sen_id": 3 * number + place})
+    info = {"contributor": "nobody", "year": "2016"}
+    files = [{"info": info, "videos": videos_of[split], "sentences": sentences[split]} for split in ("train", "test")]
+    return write_unpacked(folder, *files)
+
+
+def test_foils_of_msrvtt_share_no_pair_of_concepts_between_train_and_test(tmp_path: Path) -> None:
+    rows = build("msrvtt-foil", tmp_path / "out", f"annotations={write_captions(tmp_path / 'files')}")
+    pairs = {
+        split: {frozenset(both) for both in zip(own["concept"], own["foil_concept"], strict=True)}
+        for split, own in rows.groupby("split")
+    }
+    assert pairs["train"]
+    assert pairs["test"]
+    assert not pairs["train"] & pairs["test"]
+    assert set(rows["split"]) == {"train", "test"}
+    assert len(rows) > 50
