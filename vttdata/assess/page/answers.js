@@ -22,14 +22,26 @@ class Answers {
   }
 
   load() {
+    let text = null;
     try {
-      const state = JSON.parse(localStorage.getItem(this.key) ?? "null");
-      if (state !== null && state.list.length >= this.list.length) {
-        this.list = state.list;
-        this.spent = state.spent;
-      }
+      text = localStorage.getItem(this.key);
     } catch {
-      this.kept = false;
+      this.kept = false; // the browser keeps nothing for this page
+    }
+    const state = this.understood(text);
+    if (state === null || state.list.length < this.list.length) return;
+    this.list = state.list;
+    this.spent = state.spent;
+  }
+
+  // What was kept, or null where it is damaged.
+  understood(text) {
+    try {
+      const { list, spent } = JSON.parse(text ?? "");
+      const items = this.hit.items;
+      return list.every((answer, place) => answer.item === items[place].item) && spent >= 0 ? { list, spent } : null;
+    } catch {
+      return null;
     }
   }
 

@@ -10,6 +10,7 @@ const clock = new Clock();
 const scale = new Scale(find("scale"), find("slider"), refresh);
 let answers = null;
 let waiting = 0;
+let tabbed = false;
 
 function refresh() {
   next.disabled = scale.score === null;
@@ -96,15 +97,15 @@ function playOrPause() {
   else video.pause();
 }
 
-// Buttons, fields and the video's own controls keep their keys while the keyboard is on them.
+// Buttons keep their keys while they have the focus, and so do the video's own controls when they were reached by keys:
+// after a mere click on the video the keys mean the scale.
 function onKey(event) {
+  if (event.key === "Tab") tabbed = true;
   if (find("task").hidden || event.ctrlKey || event.altKey || event.metaKey) return;
-  const target = event.target;
-  const controls = target === video && video.matches(":focus-visible");
-  if (target.closest("button, summary, a") !== null || controls) return;
+  if (event.target.closest("button, summary") !== null || (tabbed && event.target === video)) return;
   if (event.key === "Enter" && !event.repeat && find("trouble").hidden) go();
   else if (event.key === " ") event.repeat || playOrPause();
-  else if (find("answer").inert || !scale.key(event.key, event.shiftKey)) return;
+  else if (find("answer").inert || !scale.key(event.key)) return;
   event.preventDefault();
 }
 
@@ -139,6 +140,7 @@ next.addEventListener("click", go);
 find("retry").addEventListener("click", () => showVideo(hit.items[answers.position].video));
 find("report").addEventListener("click", () => accept(null, "video cannot be played"));
 document.addEventListener("keydown", onKey, true);
+document.addEventListener("pointerdown", () => (tabbed = false), true);
 document.addEventListener("visibilitychange", onVisibility);
 addEventListener("pagehide", leave);
 addEventListener("storage", elsewhere);

@@ -6,10 +6,12 @@ class Scale {
     this.slider = slider;
     this.moved = moved;
     this.touched = false;
+    this.pointer = null;
     slider.addEventListener("input", () => this.set(Number(slider.value)));
     box.addEventListener("pointerdown", (event) => this.grasp(event));
     box.addEventListener("pointermove", (event) => this.drag(event));
-    box.addEventListener("pointercancel", () => this.release());
+    box.addEventListener("pointerup", () => (this.pointer = null));
+    box.addEventListener("pointercancel", (event) => this.release(event));
   }
 
   get score() {
@@ -39,6 +41,7 @@ class Scale {
   grasp(event) {
     if (event.button !== 0 || !event.isPrimary) return;
     this.before = this.score;
+    this.pointer = event.pointerId;
     this.box.setPointerCapture(event.pointerId);
     this.slider.focus({ preventScroll: true });
     this.follow(event);
@@ -46,13 +49,15 @@ class Scale {
   }
 
   drag(event) {
-    if (this.box.hasPointerCapture(event.pointerId)) this.follow(event);
+    if (event.pointerId === this.pointer) this.follow(event);
   }
 
   // The finger turned out to scroll the page: what it did here on its way is taken back.
-  release() {
-    if (this.before === null) this.reset();
-    else this.set(this.before);
+  release(event) {
+    if (event.pointerId !== this.pointer) return;
+    this.pointer = null;
+    if (this.before !== null) return this.set(this.before);
+    this.reset();
     this.moved();
   }
 
@@ -63,9 +68,8 @@ class Scale {
   }
 
   // A key pressed where it means nothing else; says whether it was one of the scale's.
-  key(name, shift) {
-    const step = shift ? 10 : 1;
-    const steps = { ArrowLeft: -step, ArrowDown: -step, ArrowRight: step, ArrowUp: step, PageDown: -10, PageUp: 10 };
+  key(name) {
+    const steps = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
     const score = Number(this.slider.value);
     if (name in steps) this.set(score + steps[name]);
     else if (name === "Home") this.set(0);

@@ -26,6 +26,7 @@ DEFAULT_QUESTION = "How adequately does the caption describe what took place in 
 DEFAULT_ENDS = ("Not at all", "Perfectly")
 """What the scale's ends, 0 and 100, are called."""
 
+_STYLES = ("page.css", "task.css")
 _SCRIPTS = ("answers.js", "scale.js", "screens.js", "page.js")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}")
 _ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
@@ -111,7 +112,7 @@ def page_text(hit: HitView, *, submit_url: str | None = None) -> str:
     """
     data = _embedded(hit, submit_url)
     script = "\n".join(['"use strict";', "{", *(_source(name) for name in _SCRIPTS), "}", ""])
-    style = _source("page.css")
+    style = "\n".join(_source(name) for name in _STYLES)
     policy = _policy(script, style, hit.items, submit_url)
     parts = {"policy": html.escape(policy), "style": style, "script": script, "data": data}
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _source("page.html"))
