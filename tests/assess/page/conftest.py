@@ -64,13 +64,15 @@ def site(tmp_path: Path, clips: Path) -> Iterator[Site]:
 
 
 @pytest.fixture
-def assessor(browser: WebDriver) -> Assessor:
+def assessor(browser: WebDriver) -> Iterator[Assessor]:
     """Somebody before a window of 1000 x 900."""
     for log in ("performance", "browser"):
         browser.get_log(log)
     someone = Assessor(browser)
     someone.size(1000, 900)
-    return someone
+    yield someone
+    origin = {"origin": browser.execute_script("return location.origin"), "storageTypes": "local_storage"}
+    browser.execute_cdp_cmd("Storage.clearDataForOrigin", origin)
 
 
 @pytest.fixture

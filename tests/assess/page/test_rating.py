@@ -195,6 +195,28 @@ def test_two_windows_of_one_worker_go_on_together(
     assessor.wait(lambda: assessor.text("count") == "2 of 3")
 
 
+@pytest.mark.parametrize("leaving", [True, False])
+def test_a_window_left_behind_takes_nothing_back(
+    leaving: bool, assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
+) -> None:
+    assessor.open(page(hit("a", "b", "c"))).click("begin")
+    assessor.press(Keys.END, Keys.ENTER)
+    assessor.js(
+        "const key = Object.keys(localStorage).find((name) => name.includes('hit-1'));"
+        "const kept = JSON.parse(localStorage[key]);"
+        "kept.list.push({...kept.list[0], item: 'i1', position: 1, score: 7}); localStorage[key] = JSON.stringify(kept)"
+    )
+    if leaving:
+        assessor.browser.refresh()
+        assessor.click("begin")
+    else:
+        assessor.press(Keys.HOME, Keys.ENTER)
+    assert assessor.text("count") == "3 of 3"
+    assessor.finish()
+    rows = csv.DictReader(assessor.get("text").get_attribute("value").splitlines())
+    assert [(row["item"], row["score"]) for row in rows] == [("i0", "100"), ("i1", "7"), ("i2", "60")]
+
+
 def test_damaged_storage_is_no_obstacle(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], site: Site
 ) -> None:

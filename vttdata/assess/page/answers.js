@@ -22,34 +22,36 @@ class Answers {
   }
 
   load() {
-    let text = null;
-    try {
-      text = localStorage.getItem(this.key);
-    } catch {
-      this.kept = false; // the browser keeps nothing for this page
-    }
-    const state = this.understood(text);
+    const state = this.stored();
     if (state === null || state.list.length < this.list.length) return;
     this.list = state.list;
     this.spent = state.spent;
   }
 
-  // What was kept, or null where it is damaged.
-  understood(text) {
+  // Another window of the same worker may have gone further in the meantime: then its answers stay.
+  save() {
+    if ((this.stored()?.list.length ?? 0) > this.list.length) return this.load();
+    try {
+      localStorage.setItem(this.key, JSON.stringify({ list: this.list, spent: this.spent }));
+    } catch {
+      this.kept = false;
+    }
+  }
+
+  // What the browser keeps, or null where there is nothing or it is damaged.
+  stored() {
+    let text = null;
+    try {
+      text = localStorage.getItem(this.key);
+    } catch {
+      this.kept = false;
+    }
     try {
       const { list, spent } = JSON.parse(text ?? "");
       const items = this.hit.items;
       return list.every((answer, place) => answer.item === items[place].item) && spent >= 0 ? { list, spent } : null;
     } catch {
       return null;
-    }
-  }
-
-  save() {
-    try {
-      localStorage.setItem(this.key, JSON.stringify({ list: this.list, spent: this.spent }));
-    } catch {
-      this.kept = false;
     }
   }
 

@@ -9,6 +9,7 @@ const next = find("next");
 const clock = new Clock();
 const scale = new Scale(find("scale"), find("slider"), refresh);
 let answers = null;
+let position = 0;
 let waiting = 0;
 let tabbed = false;
 
@@ -18,7 +19,7 @@ function refresh() {
 }
 
 function present() {
-  const position = answers.position;
+  position = answers.position;
   if (answers.complete) return finish();
   const item = hit.items[position];
   find("count").textContent = `${position + 1} of ${hit.items.length}`;
@@ -55,8 +56,8 @@ function showVideo(address) {
 function arrived() {
   clearTimeout(waiting);
   trouble(video.videoWidth === 0 ? "This video has no picture that this browser can show." : null);
-  const later = hit.items[answers.position + 1];
-  if (later !== undefined && later.video !== hit.items[answers.position].video) {
+  const later = hit.items[position + 1];
+  if (later !== undefined && later.video !== hit.items[position].video) {
     Object.assign(document.createElement("video"), { preload: "auto", src: later.video });
   }
 }
@@ -77,7 +78,8 @@ function watched() {
 }
 
 function accept(score, note) {
-  answers.add(score, clock.seconds, watched(), note);
+  answers.load(); // the first answer stays, also one given in another window
+  if (answers.position === position) answers.add(score, clock.seconds, watched(), note);
   present();
 }
 
@@ -111,9 +113,13 @@ function onKey(event) {
 
 function onVisibility() {
   if (answers === null || answers.complete) return;
-  if (!document.hidden) return clock.start(clock.seconds);
-  clock.pause();
-  leave();
+  if (document.hidden) {
+    clock.pause();
+    leave();
+  } else {
+    clock.start(clock.seconds);
+    catchUp();
+  }
 }
 
 function leave() {
@@ -122,12 +128,10 @@ function leave() {
   answers.save();
 }
 
-// The same worker went on in another window.
-function elsewhere(event) {
-  if (answers === null || event.key !== answers.key) return;
-  const before = answers.position;
+// The same worker may have gone on in another window.
+function catchUp() {
   answers.load();
-  if (answers.position > before) present();
+  if (answers.position !== position) present();
 }
 
 video.addEventListener("loadeddata", arrived);
@@ -137,13 +141,13 @@ video.addEventListener("error", () => {
   trouble("This video cannot be played.");
 });
 next.addEventListener("click", go);
-find("retry").addEventListener("click", () => showVideo(hit.items[answers.position].video));
+find("retry").addEventListener("click", () => showVideo(hit.items[position].video));
 find("report").addEventListener("click", () => accept(null, "video cannot be played"));
 document.addEventListener("keydown", onKey, true);
 document.addEventListener("pointerdown", () => (tabbed = false), true);
 document.addEventListener("visibilitychange", onVisibility);
 addEventListener("pagehide", leave);
-addEventListener("storage", elsewhere);
+addEventListener("storage", (event) => event.key === answers?.key && catchUp());
 find("question").textContent = hit.question;
 find("low").textContent = hit.ends[0];
 find("high").textContent = hit.ends[1];
