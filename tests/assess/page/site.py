@@ -18,12 +18,13 @@ THUMB = 28
 
 
 class Site:
-    """Serves a folder, ranges of files included, and keeps what is posted to it."""
+    """Serves a folder, ranges of files included (`slow...` once it is released), and keeps what is posted to it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.posted: list[bytes] = []
         self.answer = 200
+        self.released = threading.Event()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, site=self, directory=str(folder)))
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
 
@@ -31,6 +32,7 @@ class Site:
         return f"http://127.0.0.1:{self.server.server_port}/{name}"
 
     def close(self) -> None:
+        self.released.set()
         self.server.shutdown()
         self.server.server_close()
 
@@ -41,6 +43,8 @@ class _Handler(SimpleHTTPRequestHandler):
         super().__init__(*arguments, **named)
 
     def do_GET(self) -> None:
+        if self.path.startswith("/slow"):
+            self.site.released.wait(20)
         span = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         path = Path(self.translate_path(self.path))
         if span is None or not path.is_file():

@@ -18,6 +18,11 @@ from vttdata.assess.page import HitView, write_page
 
 KINDS = ["system"] * 70 + ["human"] * 10 + ["degraded"] * 10 + ["repeat"] * 10
 
+STATE = (
+    "return [...['count', 'caption'].map((id) => document.getElementById(id).textContent), "
+    "document.getElementById('next').disabled]"
+)
+
 
 def manifest(file: Path, items: list[str]) -> Path:
     rows = [
@@ -59,9 +64,7 @@ def test_a_hit_of_100_is_rated_with_mouse_and_keys_and_read_back_as_answered(
     assessor.open(page(view)).click("begin")
     looks = set()
     for position, item in enumerate(view.items):
-        assert assessor.text("count") == f"{position + 1} of 100"
-        assert assessor.text("caption") == item.caption
-        assert not assessor.get("next").is_enabled()
+        assert assessor.js(STATE) == [f"{position + 1} of 100", item.caption, True]
         if position % 10 == 0:
             looks.add(look(assessor))
         if position < 50:

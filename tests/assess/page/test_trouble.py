@@ -70,6 +70,22 @@ def test_a_video_that_comes_back_can_be_tried_again(
     assert [row["score"] for row in exported(assessor)] == ["33"]
 
 
+def test_a_slow_video_may_be_reported_and_may_still_arrive(
+    assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], site: Site
+) -> None:
+    shutil.copy(site.folder / "blue.mp4", site.folder / "slow.mp4")
+    hasten = "const wait = setTimeout; window.setTimeout = (what, ms) => wait(what, ms / 30)"
+    added = assessor.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": hasten})
+    assessor.open(page(hit("a", videos=("slow.mp4",)))).click("begin")
+    assessor.browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+    assessor.wait(lambda: assessor.shown("trouble"))
+    assert "slow" in assessor.text("trouble-text")
+    site.released.set()
+    assessor.wait(lambda: not assessor.shown("trouble"))
+    assessor.finish(88)
+    assert [row["score"] for row in exported(assessor)] == ["88"]
+
+
 def test_answers_are_posted_and_after_a_failure_posted_again(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], site: Site, tmp_path: Path
 ) -> None:

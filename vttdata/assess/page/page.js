@@ -1,7 +1,7 @@
 // The task itself: one item after the other, with mouse, touch or keyboard. There is no way back: an answer given again
 // after other captions were seen would no longer be independent of them.
 
-const PATIENCE = 15000; // ms without a picture after which the assessor may report a video
+const PATIENCE = 15000; // ms of loading in vain after which the assessor may report a video
 const hit = JSON.parse(find("hit").textContent);
 const opening = opened();
 const video = find("video");
@@ -48,8 +48,16 @@ function finish() {
 function showVideo(address) {
   trouble(null);
   video.src = address;
+  expect();
+}
+
+// Browsers that save data fetch nothing before a video is played: that is no trouble.
+function expect() {
   clearTimeout(waiting);
-  waiting = setTimeout(() => trouble("This video is slow to arrive."), PATIENCE);
+  waiting = setTimeout(() => {
+    const late = video.readyState === 0 && video.networkState === video.NETWORK_LOADING;
+    if (late) trouble("This video is slow to arrive.");
+  }, PATIENCE);
 }
 
 // A browser that cannot decode the picture may still play the sound: that is no video to assess.
@@ -134,7 +142,8 @@ function catchUp() {
   if (answers.position !== position) present();
 }
 
-video.addEventListener("loadeddata", arrived);
+video.addEventListener("loadedmetadata", arrived);
+video.addEventListener("waiting", expect);
 video.addEventListener("error", () => {
   if (!video.hasAttribute("src")) return;
   clearTimeout(waiting);
