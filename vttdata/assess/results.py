@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
+from vttdata.assess.guards import unguarded
 from vttdata.errors import VttdataError
 from vttdata.judgments import Judgment, JudgmentKind
 from vttdata.tables import read_table
@@ -169,7 +170,8 @@ def number(value: Any) -> float:
 def read_manifest(file: Path) -> dict[str, dict[str, Described]]:
     """Read what the items of HITs show: a CSV, TSV or JSONL table with a row for each item, in the order shown.
 
-    Columns: `hit`, `item` (unique within its HIT), `video_id`, `system`, `kind` (see `KINDS`); others are ignored.
+    Columns: `hit`, `item` (unique within its HIT), `video_id`, `system`, `kind` (see `KINDS`); others are ignored. A
+    ``'`` that keeps a spreadsheet from running a cell, as in ``'=A1``, is taken off.
 
     Raises:
         VttdataError: when it cannot be read, a cell is empty, a kind is unknown, or an item stands twice.
@@ -177,7 +179,7 @@ def read_manifest(file: Path) -> dict[str, dict[str, Described]]:
     hits: dict[str, dict[str, Described]] = {}
     for line, row in read_table(file):
         hit, item, video_id, system, kind = (
-            cell(file, line, row, name) for name in ("hit", "item", "video_id", "system", "kind")
+            unguarded(cell(file, line, row, name)) for name in ("hit", "item", "video_id", "system", "kind")
         )
         items = hits.setdefault(hit, {})
         if item in items:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from vttdata.assess.correlation import Correlation
+from vttdata.assess.guards import guarded
 from vttdata.assess.reliability import WorkerReport
 from vttdata.assess.results import FINDINGS
 from vttdata.assess.scores import SystemScore
@@ -22,7 +23,6 @@ from vttdata.judgments import CaptionScore
 
 Table = Sequence[Sequence[Any]]
 
-_FORMULA = re.compile(r"\s*[=+\-@\t\r]")
 _MARKUP = re.compile(r"([\\`*_{}\[\]#|~<>&!])")
 _DIGITS = 4
 _CONTROLS = ("degraded", "reference", "repeat")
@@ -30,7 +30,7 @@ _OF_A_COMPARISON = ("pairs", "original", "control", "difference", "distance", "p
 
 
 def as_csv(table: Table) -> str:
-    """CSV with all digits; None and NaN are empty cells; a text that a spreadsheet would run begins with ``'``."""
+    """CSV with all digits; None and NaN are empty cells; texts that a spreadsheet would run are `guarded`."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([_cell(value) for value in row] for row in table)
     return out.getvalue()
@@ -39,7 +39,7 @@ def as_csv(table: Table) -> str:
 def _cell(value: Any) -> Any:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+    return guarded(value) if isinstance(value, str) else value
 
 
 def as_markdown(table: Table) -> str:
