@@ -33,8 +33,8 @@ def read_results(
 
     - **crowd**: the CSV of Amazon Mechanical Turk, a row an assignment: `HITId`, `WorkerId`, `WorkTimeInSeconds`, an
       answer ``place_item_score|place_item_score|...`` in a column `Answer....`, and `Input.sys_id_0`, `Input.sid_0`,
-      `Input.tst_0`, `Input.rid_0` and so on for what was shown. A column `Input.hit` names the HIT in the place of
-      `HITId`.
+      `Input.tst_0`, `Input.rid_0` and so on for what was shown; with a manifest these may be missing. A column
+      `Input.hit` names the HIT in the place of `HITId`.
     - **page**: what an assessment page exports, CSV, TSV or JSONL with a row an answer: `hit`, `worker`, `item`,
       `score`, and if known `position` (from 0) and `seconds`; or ``.json``, a list of such objects, or one object with
       `hit`, `worker` and the list `answers`. Without a manifest `video_id`, `system` and `kind` are needed as well.
@@ -82,7 +82,7 @@ def _take_crowd(file: Path, intake: Intake) -> None:
         worker = cell(file, line, row, "WorkerId")
         if row.get("AssignmentStatus") == "Rejected":
             intake.note("rejected", hit, worker)
-        shown = _shown(row, f"{file}:{line}")
+        shown = _shown(row, f"{file}:{line}", known=intake.manifest is not None)
         items = list(intake.manifest.get(hit, ())) if intake.manifest is not None else list(shown)
         answers = _answers(row)
         seconds = number(row.get("WorkTimeInSeconds")) / max(len(items) or len(answers), 1)
@@ -108,8 +108,8 @@ def _answers(row: Mapping[str, Any]) -> Sequence[str]:
     return next((value.split("|") for value in cells if _ANSWER.fullmatch(value.strip())), ())
 
 
-def _shown(row: Mapping[str, Any], place: str) -> dict[str, Described]:
-    """Item -> what it shows, as far as the row says it."""
+def _shown(row: Mapping[str, Any], place: str, *, known: bool) -> dict[str, Described]:
+    """Item -> what it shows, as far as the row says it; it must say it where that is not known otherwise."""
     shown: dict[str, Described] = {}
     for name, item in row.items():
         found = _ITEM.fullmatch(name)
@@ -117,6 +117,8 @@ def _shown(row: Mapping[str, Any], place: str) -> dict[str, Described]:
             continue
         video_id, system, kind = (row.get(f"Input.{column}_{found[1]}") for column in ("sid", "sys_id", "tst"))
         if video_id is None or system is None or kind is None:
+            if known:
+                continue
             raise VttdataError(f"{place}: the item {found[1]} lacks Input.sid_, Input.sys_id_ or Input.tst_.")
         if item in shown:
             raise VttdataError(f"{place}: the item {item[:40]!a} stands twice in its HIT.")
