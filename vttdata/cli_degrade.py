@@ -62,7 +62,7 @@ def _degrade(options: argparse.Namespace) -> int:
     from vttdata.generate import DegradeSettings
 
     removed: list[Removal] = []
-    material = _material(options.input, removed)
+    material = read_material(options.input, removed)
     _check_sources(options.input, material)
     tally: Counter[str] = Counter()
     settings = DegradeSettings(options.variant, options.whole)
@@ -78,7 +78,8 @@ def _degrade(options: argparse.Namespace) -> int:
     return 0
 
 
-def _material(given: str, removed: list[Removal]) -> list[Sentences]:
+def read_material(given: str, removed: list[Removal]) -> list[Sentences]:
+    """The captions of a table or a dataset, split by split; what cleaning takes out is added to `removed`."""
     if Path(given).suffix.lower() in _TABLES and not Path(given).is_dir():
         return [_read_table(Path(given), removed)]
     from vttdata.loading import find_dataset

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vttdata.cli_hits_make import add_make
 from vttdata.errors import VttdataError
 
 if TYPE_CHECKING:
@@ -19,8 +20,9 @@ _WRITTEN = "workers.csv, systems.csv, captions.csv, significance.csv, findings.c
 
 def add_hits(commands: Any) -> None:
     """Add the command ``hits`` with its own commands."""
-    parser = commands.add_parser("hits", help="score human assessments of captions")
+    parser = commands.add_parser("hits", help="have captions assessed by people: make tasks, score answers")
     inner = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    add_make(inner)
     _add_score(inner)
 
 
@@ -64,20 +66,16 @@ def _ratio(text: str) -> float:
 
 
 def _score(options: argparse.Namespace) -> int:
-    from vttdata.assess import ReliabilitySettings, read_manifest, read_moments, read_results
-    from vttdata.assess.summary import summarise
+    from vttdata.assess import ReliabilitySettings, score_hits
 
     if options.min_pairs < 1:
         raise VttdataError("--min-pairs: at least one pair is needed to judge a worker.")
-    manifest = read_manifest(options.manifest) if options.manifest else None
-    moments = read_moments(options.moments) if options.moments else None
-    results = read_results(options.results, manifest=manifest, moments=moments)
-    settings = ReliabilitySettings(test=options.test, alpha=options.alpha, min_pairs=options.min_pairs)
-    summary = summarise(
-        results,
-        settings,
+    summary = score_hits(
+        options.results,
+        options.manifest,
+        ReliabilitySettings(test=options.test, alpha=options.alpha, min_pairs=options.min_pairs),
+        moments=options.moments,
         convention=options.convention,
-        moments=moments,
         keep_all=options.keep_all,
         seed=options.seed,
     )

@@ -1,6 +1,6 @@
-"""Direct Assessment of captions (Graham et al., PLOS ONE 2018): judgments in, reliable workers, scores, significance.
+"""Direct Assessment of captions (Graham et al., PLOS ONE 2018): HITs out; judgments in, reliable workers, scores.
 
-It reads and reckons; making HITs and pages is not done here. Tests need SciPy, which ``vttdata[assess]`` brings.
+Nothing here talks to a crowd platform. Tests of significance need SciPy, which ``vttdata[assess]`` brings.
 """
 
 from vttdata.assess.correlation import (
@@ -12,16 +12,20 @@ from vttdata.assess.correlation import (
     replication,
     williams,
 )
+from vttdata.assess.hits import make_hits
+from vttdata.assess.hits_plan import HitPlan, HitSettings
 from vttdata.assess.layouts import read_results
 from vttdata.assess.reliability import ReliabilitySettings, WorkerReport, judge_workers, reliable_only
 from vttdata.assess.results import Results, read_manifest
 from vttdata.assess.scores import bootstrap, caption_scores, standardise, system_scores, worker_moments
 from vttdata.assess.significance import Significance, significance
-from vttdata.assess.summary import Summary, summarise
+from vttdata.assess.summary import Summary, score_hits, summarise
 from vttdata.assess.wmt import read_moments
 
 __all__ = [
     "Correlation",
+    "HitPlan",
+    "HitSettings",
     "ReliabilitySettings",
     "Results",
     "Significance",
@@ -33,12 +37,14 @@ __all__ = [
     "compare_metrics",
     "correlate",
     "judge_workers",
+    "make_hits",
     "metric_agreement",
     "read_manifest",
     "read_moments",
     "read_results",
     "reliable_only",
     "replication",
+    "score_hits",
     "significance",
     "standardise",
     "summarise",

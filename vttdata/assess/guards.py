@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import re
 
-_FORMULA = re.compile(r"'*\s*[=+\-@\t\r＝＋－＠]")
-_FIRST = re.compile(r"\s*[=+\-@\t\r＝＋－＠]")
+# Some spreadsheets take the full-width forms for the signs themselves.
+_FORMULA = re.compile(r"'*\s*[=+\-@\t\r\uff0b\uff0d\uff1d\uff20]")
+_FIRST = re.compile(r"\s*[=+\-@\t\r\uff0b\uff0d\uff1d\uff20]")
 
 
 def guarded(text: str) -> str:

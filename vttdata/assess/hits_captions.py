@@ -1,4 +1,4 @@
-"""Reads what systems say of videos: tables, JSON lines, and the JSON in which captioning results are exchanged (COCO)."""
+"""Reads what systems say of videos: tables, and the JSON in which results of captioning are exchanged (COCO)."""
 
 from __future__ import annotations
 

@@ -103,7 +103,9 @@ def write_hits(plan: HitPlan, folder: Path, videos: Mapping[str, str], question:
         pages.mkdir(parents=True, exist_ok=True)
         strangers = sorted({path.stem for path in pages.glob("*.html")} - {hit.hit for hit in plan.hits})
         if strangers:
-            raise VttdataError(f"{pages}: holds the HITs of another campaign, such as {strangers[0]!a}; choose another.")
+            raise VttdataError(
+                f"{pages}: holds the HITs of another campaign, such as {strangers[0]!a}; choose another."
+            )
         _write(folder / "manifest.csv", [as_csv(_manifest(plan))])
         _write(folder / "notes.csv", [as_csv(notes_table(plan))])
         _write(folder / "crowd.csv", _crowd(plan, videos))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from vttdata.assess.layouts import read_results
 from vttdata.assess.picture import significance_svg
 from vttdata.assess.reliability import VERDICTS, ReliabilitySettings, WorkerReport, judge_workers, reliable_only
-from vttdata.assess.results import Results
+from vttdata.assess.results import Manifest, Results, read_manifest
 from vttdata.assess.scores import (
     Convention,
     Moments,
@@ -29,6 +31,7 @@ from vttdata.assess.tables import (
     system_table,
     worker_table,
 )
+from vttdata.assess.wmt import read_moments
 from vttdata.errors import VttdataError
 from vttdata.judgments import CaptionScore
 
@@ -135,3 +138,33 @@ def summarise(
         tested=significance(captions, alpha=settings.alpha),
         findings=results.findings,
     )
+
+
+def score_hits(
+    results: Iterable[Path],
+    manifest: Path | Manifest | None = None,
+    settings: ReliabilitySettings | None = None,
+    *,
+    moments: Path | None = None,
+    convention: Convention = "all",
+    keep_all: bool = False,
+    seed: int = 0,
+) -> Summary:
+    """Turn files of results into reliable workers, scores and significance: what ``vttdata hits score`` does.
+
+    Args:
+        results: exports of a crowd platform or of assessment pages, or WMT's table; see `read_results`.
+        manifest: what the items show: a file, or `HitPlan.manifest`. None where the results say it themselves.
+        settings: when a worker is reliable.
+        moments: a file of the workers' means and deviations, where results are standardised (WMT).
+        convention: see `vttdata.assess.scores.Convention`.
+        keep_all: score with unreliable workers too.
+        seed: of the bootstrap intervals.
+
+    Raises:
+        VttdataError: when a file cannot be read, no answer is left, or there is nothing to rank; see `summarise`.
+    """
+    shown = read_manifest(manifest) if isinstance(manifest, Path) else manifest
+    known = read_moments(moments) if moments is not None else None
+    found = read_results(results, manifest=shown, moments=known)
+    return summarise(found, settings, convention=convention, moments=known, keep_all=keep_all, seed=seed)
