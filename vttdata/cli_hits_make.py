@@ -47,8 +47,13 @@ def add_make(commands: Any) -> None:
     parser.add_argument("--assessments", metavar="K", type=_whole, default=1, help=times)
     size = "items in a HIT, divided 7:1:1:1 where --composition does not say how (default: 100)"
     parser.add_argument("--items", metavar="N", type=_whole, help=size)
-    parts = "what a HIT is made of (default: system=70,human=10,degraded=10,repeat=10)"
-    parser.add_argument("--composition", metavar="KIND=N,...", type=_composition, help=parts)
+    parts = "what a HIT is made of: system (the rest, if not named), human, degraded and repeat (none, if not named)"
+    parser.add_argument(
+        "--composition",
+        metavar="KIND=N,...",
+        type=_composition,
+        help=f"{parts} (default: system=70,human=10,degraded=10,repeat=10)",
+    )
     pairs = "refuse HITs with fewer pairs of a human caption and its degraded form (default: 10)"
     parser.add_argument("--min-pairs", metavar="N", type=_whole, default=10, help=pairs)
     distance = "places between a control and its original, at least (default: two fifths of the HIT)"
@@ -68,7 +73,7 @@ def _composition(text: str) -> dict[str, int]:
     names = [name.strip() for name, _, _ in parts]
     if sorted(names) != sorted(set(names) & set(_KINDS)):
         raise argparse.ArgumentTypeError(f"'{text[:80]}' is not like system=70,human=10,degraded=10,repeat=10")
-    return dict.fromkeys(_KINDS, 0) | {
+    return dict.fromkeys(_KINDS[1:], 0) | {
         name: _whole(number.strip()) for name, (_, _, number) in zip(names, parts, strict=True)
     }
 
@@ -81,7 +86,7 @@ def _settings(options: argparse.Namespace) -> HitSettings:
     wanted.setdefault("system", total - sum(wanted.values()))
     if options.items not in {None, sum(wanted.values())}:
         raise VttdataError(f"--composition has {sum(wanted.values())} items, and --items is {options.items}.")
-    if not wanted["system"] or not options.assessments or options.min_distance == 0:
+    if wanted["system"] < 1 or not options.assessments or options.min_distance == 0:
         raise VttdataError("A HIT needs a caption of a system; --assessments and --min-distance are at least 1.")
     try:
         return HitSettings(

@@ -128,6 +128,6 @@ def _campaign(
     for system, texts in systems.items():
         found.update(ascii((system, list(texts.items()))).encode())
     for caption in people:
-        row = (caption.video_id, caption.sen_id, caption.caption, source_of.get(caption.video_id))
+        row = (caption.video_id, caption.sen_id, caption.caption, source_of.get(caption.video_id, caption.video_id))
         found.update(ascii(row).encode())
     return found.hexdigest()

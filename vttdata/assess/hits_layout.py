@@ -24,12 +24,12 @@ _ATTEMPTS = 100
 def laid_out(chosen: Iterable[Chosen], campaign: str, settings: HitSettings, seed: int) -> Iterator[Hit]:
     """The HITs with their ids, no two of which show the same captions in the same order."""
     repeats = Counter[str]()
-    shown: set[tuple[tuple[str, str, str], ...]] = set()
+    shown: set[tuple[tuple[str, str], ...]] = set()
     for number, own in enumerate(chosen):
         again = _repeated(own, settings.repeat, repeats, seed, number)
         for attempt in range(_ATTEMPTS):
             items = _in_order(own, again, settings, (seed, number, attempt))
-            key = tuple((item.video_id, item.system, item.kind) for item in items)
+            key = tuple((item.video_id, item.caption) for item in items)
             if key not in shown:
                 break
         else:
