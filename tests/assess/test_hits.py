@@ -258,3 +258,12 @@ def test_ids_of_videos_may_be_of_any_script() -> None:
     systems = {"=1+1": {name: f"a caption {n}" for n, name in enumerate(names)}}
     human = [Caption(name, 0, own.caption) for name, own in zip(names, people(80, each=1), strict=True)]
     assert len(make_hits(systems, human).hits) == 2
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_hits_of_the_same_captions_come_in_different_orders(seed: int) -> None:
+    wanted = HitSettings(system=3, human=0, degraded=0, repeat=0, assessments=5, min_pairs=0)
+    plan = make_hits(captions_of(["a"], 3), [], settings=wanted, seed=seed)
+    assert len({tuple(item.caption for item in hit.items) for hit in plan.hits}) == 5
+    with pytest.raises(VttdataError, match="HITs of 1 items are too small for 2 of them to differ"):
+        make_hits({"a": {"v": "a dog"}}, [], settings=HitSettings(1, 0, 0, 0, assessments=2, min_pairs=0))
