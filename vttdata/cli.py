@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import vttdata
 from vttdata.cli_audit import EXIT_CODES, add_audit
 from vttdata.cli_degrade import add_degrade
+from vttdata.cli_export import add_export
 from vttdata.cli_foil import add_foil
 from vttdata.cli_hits import add_hits
 from vttdata.errors import HaltError, LeakError, MediaError, VttdataError
@@ -72,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     add_degrade(commands)
     add_foil(commands)
     add_hits(commands)
+    add_export(commands)
     return parser
 
 

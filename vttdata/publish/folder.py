@@ -1,4 +1,4 @@
-"""Replaces a dataset folder as a whole, and brings media files into it without copying them where that is possible."""
+"""Replaces a folder of ours as a whole, and brings media files into it without copying them where that is possible."""
 
 from __future__ import annotations
 
@@ -14,20 +14,25 @@ from vttdata.publish.shards import file_sha256
 
 
 @contextlib.contextmanager
-def replacing(folder: Path) -> Iterator[Path]:
+def replacing(folder: Path, *, marker: str = MANIFEST, what: str = "a dataset") -> Iterator[Path]:
     """A new folder to fill, which takes the place of `folder` at the end, or vanishes after an error.
 
     The new one is filled beside the old one and then put in its place by two renames. Killed between them, the
     next call first puts the old one back.
 
+    Args:
+        folder: where the new one goes.
+        marker: the file by which one of ours is known.
+        what: the name of such a folder.
+
     Raises:
-        VttdataError: when `folder` holds something else than a dataset; it is left alone.
+        VttdataError: when `folder` holds something else; it is left alone.
     """
     folder = folder.resolve()
     partial, old = (folder.with_name(f".{folder.name}.{suffix}") for suffix in ("partial", "old"))
     _recover(folder, old)
-    if folder.exists() and not _is_ours(folder):
-        raise VttdataError(f"{folder}: holds something else than a dataset of vttdata, and will not be replaced.")
+    if folder.exists() and not _is_ours(folder, marker):
+        raise VttdataError(f"{folder}: holds something else than {what} of vttdata, and will not be replaced.")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
@@ -47,8 +52,8 @@ def _recover(folder: Path, old: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _is_ours(folder: Path) -> bool:
-    return folder.is_dir() and ((folder / MANIFEST).is_file() or not any(folder.iterdir()))
+def _is_ours(folder: Path, marker: str) -> bool:
+    return folder.is_dir() and ((folder / marker).is_file() or not any(folder.iterdir()))
 
 
 def bring(original: Path, target: Path, sha256: str) -> None:

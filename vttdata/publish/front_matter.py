@@ -110,11 +110,11 @@ def read_version(dataset: Path) -> str | None:
     return next((str(version) for version in found if version is not None), None)
 
 
-def read_layout(dataset: Path) -> Layout:
+def read_layout(dataset: Path, needs: str | None = "clips") -> Layout:
     """Find the files that the README of a dataset folder names.
 
     Raises:
-        VttdataError: when it names no ``clips``, or a pattern matches nothing.
+        VttdataError: when it does not name the configuration that is needed, or a pattern matches nothing.
     """
     head = read_front_matter(dataset)
     try:
@@ -131,8 +131,8 @@ def read_layout(dataset: Path) -> Layout:
         raise VttdataError(
             f"{dataset / 'README.md'}: its head is not laid out as a dataset card of vttdata."
         ) from error
-    if "clips" not in files:
-        raise VttdataError(f"{dataset}: its README names no configuration 'clips'.")
+    if needs is not None and needs not in files:
+        raise VttdataError(f"{dataset}: its README names no configuration '{needs}'.")
     return Layout(files, categories, classes)
 
 
