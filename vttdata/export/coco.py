@@ -24,8 +24,8 @@ scores = COCOEvalCap(truth, truth.loadRes("{results}"))
 scores.evaluate()  # needs Java for the tokenizer, METEOR and SPICE
 ```"""
 RULES = (
-    "Image ids are the ids of the clips, annotation ids count from 1 in the order of the file. A clip without caption by "
-    "a person is left out. Line breaks within a caption are one space: the tokenizer is given a caption a line, and "
+    "Image ids are the ids of the clips; annotation ids count from 1 in the order of the file. Clips without captions "
+    "by people are left out. Line breaks within a caption are one space: the tokenizer is given a caption a line, and "
     "a break would shift all that follow."
 )
 

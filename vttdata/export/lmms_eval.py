@@ -27,7 +27,7 @@ RULES = (
 READ = """\
 ```sh
 pip install lmms-eval pycocoevalcap
-VTTDATA_VIDEOS=VIDEOS python -m lmms_eval --include_path {folder} --tasks {task} --model MODEL --log_samples \
+VTTDATA_VIDEOS=VIDEOS python -m lmms_eval --include_path FOLDER --tasks {task} --model MODEL --log_samples \
 --output_path scores
 ```"""
 _SCHEMA = pa.schema(
@@ -84,7 +84,7 @@ def write_lmms_eval(source: Source, folder: Path, config: str, split: str, tally
     with text_file(folder / "utils.py") as stream:
         stream.write(_HARNESS.read_text(encoding="utf-8"))
     notes = [f"{bare[0]:,} clips have no caption by a person and are left out."] if bare[0] else []
-    return READ.format(folder=folder.name, task=task), notes
+    return READ.format(task=task), notes
 
 
 def _documents(

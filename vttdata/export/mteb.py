@@ -26,9 +26,9 @@ READ = """\
 ```python
 import datasets
 
-corpus = datasets.load_dataset("{folder}", "corpus", split="{split}")
-queries = datasets.load_dataset("{folder}", "queries", split="{split}")
-qrels = datasets.load_dataset("{folder}", "qrels", split="{split}")
+corpus = datasets.load_dataset("FOLDER", "corpus", split="{split}")
+queries = datasets.load_dataset("FOLDER", "queries", split="{split}")
+qrels = datasets.load_dataset("FOLDER", "qrels", split="{split}")
 
 # MTEB's encoders take a column `video` of videos; with the files at hand:
 corpus = corpus.map(lambda row: {{"video": f"VIDEOS/{{row['id']}}.mp4"}}).cast_column("video", datasets.Video())
@@ -65,7 +65,7 @@ def write_mteb(
             if name == "queries":
                 queries.files = [folder / shard.path for shard in written.shards]
         notes += queries.notes()
-    return _head(source, tables), READ.format(folder=folder.name, split=splits[-1]), notes
+    return _head(source, tables), READ.format(split=splits[-1]), notes
 
 
 class _Queries:

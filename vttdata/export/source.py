@@ -28,6 +28,7 @@ from vttdata.records import Caption, is_safe_id
 
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 _SPLIT_NAME = re.compile(r"\w{1,95}", re.ASCII)
+_CLIP = ["video_id", "source_id", "url", "start", "end", "category", "video"]
 _CAPTION = ["video_id", "sen_id", "caption", "language", "author"]
 _ROWS_AT_A_TIME = 2_000
 
@@ -40,9 +41,9 @@ class Sentence(NamedTuple):
 
 
 class Described(NamedTuple):
-    """A clip's row, its sentences by people in the order of `sen_id`, and whether the clip stood there before.
+    """A clip, its sentences by people in the order of `sen_id`, and whether it stood in the split before.
 
-    A clip that stands a second time comes without sentences.
+    A clip that official files list again comes without sentences; they are with the first one, in whatever split.
     """
 
     clip: dict[str, Any]
@@ -184,9 +185,8 @@ class Source:
         Raises:
             VttdataError: as `rows`, and when captions are about other clips than those of the dataset.
         """
-        columns = [name for name in self.schema(config).names if name != "captions"]
         seen = _Repeated(self._ids(config, split))
-        clips = ((clip, seen.before(clip["video_id"])) for clip in self.rows(config, split, columns))
+        clips = ((clip, seen.before(clip["video_id"])) for clip in self.rows(config, split, _CLIP))
         if config == "clips":
             return self._merged(split, clips, tally)
         return self._looked_up(

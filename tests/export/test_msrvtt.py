@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.export.conftest import Write, captions, clips
+from vttdata.annotations import read_msrvtt
+from vttdata.export import export
+from vttdata.publish import About, Given, write_dataset
+from vttdata.records import Caption
+
+
+def test_our_reader_of_the_official_files_reads_the_same_records(dataset: Path, tmp_path: Path) -> None:
+    export(dataset, "msrvtt", tmp_path / "x")
+    read = read_msrvtt(tmp_path / "x")
+    strip = {"source_id": "", "url": ""}
+    assert [dataclasses.replace(clip, **strip) for clip in read.clips] == [
+        dataclasses.replace(clip, **strip) for clip in clips()
+    ]
+    assert [clip.url for clip in read.clips if clip.video_id != "video8"] == [
+        clip.url for clip in clips() if clip.video_id != "video8"
+    ]
+    assert len({clip.source_id for clip in read.clips}) == len({clip.source_id for clip in clips()})
+    assert read.categories == ("sports/actions", "unused", "music")
+    by_people = [caption for caption in captions() if caption.author == "human"]
+    order = {clip.video_id: place for place, clip in enumerate(clips())}
+    assert list(read.captions) == sorted(by_people, key=lambda own: (order[own.video_id], own.sen_id))
+
+
+def test_one_split_is_one_file_whose_ids_are_those_of_the_whole(dataset: Path, tmp_path: Path) -> None:
+    export(dataset, "msrvtt", tmp_path / "x", split="test")
+    content = json.loads((tmp_path / "x/videodatainfo.json").read_text())
+    assert [video["id"] for video in content["videos"]] == [3, 4, 5]
+    assert {video["split"] for video in content["videos"]} == {"test"}
+    assert [clip.video_id for clip in read_msrvtt(tmp_path / "x").clips] == ["video11", "video12", "video13"]
+
+
+def test_validation_is_called_as_msrvtt_calls_it(dataset: Path, tmp_path: Path) -> None:
+    export(dataset, "msrvtt", tmp_path / "x")
+    content = json.loads((tmp_path / "x/train_val_videodatainfo.json").read_text())
+    assert [video["split"] for video in content["videos"]] == ["train", "train", "validate"]
+    assert list(content["videos"][0]) == ["category", "url", "video_id", "start time", "end time", "split", "id"]
+
+
+def test_without_categories_the_key_is_missing(write: Write, tmp_path: Path) -> None:
+    bare = [dataclasses.replace(clip, category=None) for clip in clips()]
+    export(write(clips=bare, given=None), "msrvtt", tmp_path / "x")
+    content = json.loads((tmp_path / "x/test_videodatainfo.json").read_text())
+    assert all("category" not in video for video in content["videos"])
+    assert not (tmp_path / "x/category.txt").exists()
+
+
+def test_what_stands_twice_stays_twice(write: Write, tmp_path: Path) -> None:
+    twice = [*clips(), clips()[0]]
+    export(write(clips=twice, given=Given()), "msrvtt", tmp_path / "x")
+    read = read_msrvtt(tmp_path / "x")
+    assert sum(clip.video_id == "video7" for clip in read.clips) == 2
+    assert len(read.captions) == len(captions()) - 1
+    export(tmp_path / "dataset", "coco", tmp_path / "y")
+    truth = json.loads((tmp_path / "y/captions_train.json").read_text())
+    assert truth["images"] == [{"id": "video7"}, {"id": "video8"}]
+
+
+def test_the_official_files_come_out_as_they_went_in(shared: Path, tmp_path: Path) -> None:
+    """All values of `videos`, in order, and of `sentences`, which follow in another order."""
+    read = read_msrvtt(shared / "data/msrvtt")
+    given = Given(categories=read.categories)
+    about = About("vttdata/msrvtt")
+    own = {"clips": read.clips, "captions": read.captions, "sources": read.sources}
+    write_dataset(tmp_path / "dataset", **own, about=about, media=None, given=given)
+    export(tmp_path / "dataset", "msrvtt", tmp_path / "x")
+    for archive, name in [
+        ("train_val_annotation.zip", "train_val_videodatainfo.json"),
+        ("test_videodatainfo.json.zip", "test_videodatainfo.json"),
+    ]:
+        official = _official(shared / "data/msrvtt" / archive, name)
+        exported = json.loads((tmp_path / "x" / name).read_text())
+        assert exported["videos"] == official["videos"]
+        assert sorted(exported["sentences"], key=lambda sentence: sentence["sen_id"]) == official["sentences"]
+
+
+def _official(archive: Path, name: str) -> Any:
+    with zipfile.ZipFile(archive) as files:
+        return json.loads(files.read(next(own for own in files.namelist() if own.endswith(name))))
+
+
+@pytest.mark.parametrize("text", ["\ud7ff\ue000", "\uffff\x00\x1f", '\\"\\u0041'])
+def test_any_text_survives(write: Write, tmp_path: Path, text: str) -> None:
+    export(write(captions=[Caption("video7", 5, text)]), "msrvtt", tmp_path / "x")
+    assert [caption.caption for caption in read_msrvtt(tmp_path / "x").captions] == [text]
