@@ -106,20 +106,20 @@ def test_ground_truth_has_the_keys_of_coco(dataset: Path, tmp_path: Path) -> Non
     assert [own["id"] for own in truth["annotations"]] == list(range(1, len(truth["annotations"]) + 1))
     assert "robot" not in json.dumps(truth)
     notes = " ".join(written.notes)
-    assert "1 clips have no caption" in notes
-    assert "1 captions by systems" in notes
+    assert "Clips without a caption by a person, which are left out: 1." in notes
+    assert "references are what people wrote: 1." in notes
     assert {f"captions_{split}.json" for split in SPLITS.values()} <= set(written.files)
 
 
 def test_a_protocol_has_its_own_clips_in_its_own_order(dataset: Path, tmp_path: Path) -> None:
     export(dataset, "coco", tmp_path / "x", config="one-k", split="test")
-    truth = COCO(str(tmp_path / "x/captions_one-k_test.json"))
+    truth = COCO(str(tmp_path / "x/captions_one-k.test.json"))
     assert truth.getImgIds() == ["video12", "video7"]
     found = [own["caption"] for own in truth.imgToAnns["video7"]]
     assert found == [" ".join(text.splitlines()) for text in texts_of("video7")]
     assert sorted(path.name for path in (tmp_path / "x").iterdir()) == [
         "README.md",
-        "captions_one-k_test.json",
+        "captions_one-k.test.json",
         "vttdata-export.sha256",
     ]
 

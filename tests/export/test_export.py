@@ -178,7 +178,7 @@ def test_the_command_lists_files_and_tells_notes(
     assert told.out.splitlines() == [
         f"{tmp_path / 'x' / name}" for name in ("README.md", "captions_test.json", CHECKSUMS)
     ]
-    assert "note: 1 clips have no caption by a person" in told.err
+    assert "note: Clips without a caption by a person" in told.err
     assert main(["export", str(dataset), "--format", "xml", "--out", str(tmp_path / "y")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 

@@ -18,7 +18,8 @@ import yaml
 
 from tests.export.conftest import BARE, texts_of
 from vttdata.errors import VttdataError
-from vttdata.export import export
+from vttdata.export import export, harness
+from vttdata.export.files import LINE_BREAKS
 
 
 def load_task(path: Path) -> dict[str, Any]:
@@ -108,6 +109,10 @@ def test_a_line_break_in_an_answer_shifts_no_other(task: dict[str, Any]) -> None
     plain = [{"video_id": str(n), "references": [text], "answer": text} for n, text in enumerate(texts)]
     broken = [{**plain[0], "answer": "a dog\rruns in\u2028a park"}, *plain[1:]]
     assert cider(broken) == cider(plain) > 5
+
+
+def test_the_copied_functions_know_the_same_line_breaks() -> None:
+    assert harness._LINE_BREAKS == LINE_BREAKS
 
 
 def test_a_video_that_is_not_there_is_named(task: dict[str, Any], tmp_path: Path) -> None:

@@ -57,10 +57,10 @@ def test_queries_that_another_clip_has_word_for_word_stay_and_are_counted(write:
     with pytest.raises(VttdataError, match="'validation'"):
         export(folder, "mteb", tmp_path / "x")
     written = export(folder, "mteb", tmp_path / "x", split="test")
-    assert written.notes == ("test: 3 queries, 3 of which another clip has word for word.",)
+    assert written.notes == ("test: 3 queries, of which another clip has word for word: 3.",)
     assert len(load(tmp_path / "x", "queries")["test"]) == 3
     train = export(folder, "mteb", tmp_path / "x", split="train")
-    assert train.notes == ("train: 2 queries, 0 of which another clip has word for word.",)
+    assert train.notes == ("train: 2 queries, of which another clip has word for word: 0.",)
 
 
 def test_a_protocol_is_a_task_of_its_own(dataset: Path, tmp_path: Path) -> None:

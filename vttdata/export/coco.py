@@ -31,8 +31,8 @@ RULES = (
 
 
 def file_name(config: str, split: str) -> str:
-    """``captions_<split>.json``, with the protocol's name before the split where there is one."""
-    return f"captions_{split}.json" if config == "clips" else f"captions_{config}_{split}.json"
+    """``captions_<split>.json``; of a protocol ``captions_<config>.<split>.json``: no two can be alike, no split has a dot."""
+    return f"captions_{split}.json" if config == "clips" else f"captions_{config}.{split}.json"
 
 
 def write_truth(source: Source, folder: Path, config: str, splits: list[str], tally: Tally) -> tuple[str, list[str]]:
@@ -68,8 +68,8 @@ def write_truth(source: Source, folder: Path, config: str, splits: list[str], ta
             raise VttdataError(
                 f"{source.folder}: no clip of '{split}' has a caption by a person, so nothing can be scored."
             )
-    notes = [f"{bare:,} clips have no caption by a person and are left out."] if bare else []
-    notes += [f"{broken:,} captions had line breaks, which are spaces now."] if broken else []
+    notes = [f"Clips without a caption by a person, which are left out: {bare:,}."] if bare else []
+    notes += [f"Captions whose line breaks became spaces: {broken:,}."] if broken else []
     return READ.format(truth=file_name(config, splits[-1]), results="results.json"), notes
 
 

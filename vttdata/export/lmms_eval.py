@@ -83,7 +83,7 @@ def write_lmms_eval(source: Source, folder: Path, config: str, split: str, tally
         yaml.dump(content, stream, Dumper=_Dumper, sort_keys=False, width=10_000)
     with text_file(folder / "utils.py") as stream:
         stream.write(_HARNESS.read_text(encoding="utf-8"))
-    notes = [f"{bare[0]:,} clips have no caption by a person and are left out."] if bare[0] else []
+    notes = [f"Clips without a caption by a person, which are left out: {bare[0]:,}."] if bare[0] else []
     return READ.format(task=task), notes
 
 

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import yaml
 
 from vttdata.errors import VttdataError
-from vttdata.export.source import Source, Tally, hashes, repeated
+from vttdata.export.repeats import hashes, repeated
+from vttdata.export.source import Source, Tally
 from vttdata.publish.shards import SplitFiles, write_split
 
 RULES = (
@@ -89,7 +91,7 @@ class _Queries:
 
     def judged(self) -> Iterator[dict[str, Any]]:
         for path in self.files:
-            for batch in pa.parquet.ParquetFile(path).iter_batches(_ROWS_AT_A_TIME, columns=["id"]):
+            for batch in pq.ParquetFile(path).iter_batches(_ROWS_AT_A_TIME, columns=["id"]):
                 for query in batch.column(0).to_pylist():
                     yield {"query-id": query, "corpus-id": query.rpartition("#")[0], "score": 1}
 
@@ -101,7 +103,7 @@ class _Queries:
     def notes(self) -> list[str]:
         shared = sum(repeated(self._hashes).values())
         total = sum(len(batch) for batch in self._hashes)
-        told = f"{self._split}: {total:,} queries, {shared:,} of which another clip has word for word."
+        told = f"{self._split}: {total:,} queries, of which another clip has word for word: {shared:,}."
         return [told]
 
 

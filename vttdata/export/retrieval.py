@@ -29,9 +29,10 @@ import json
 import pandas
 
 data = json.load(open("MSRVTT_data.json"))  # "videos" and "sentences", all splits
-test = pandas.read_csv("{name}")
-pairs = list(zip(test["video_id"].values, test["sentence"].values))
+listed = pandas.read_csv("{name}")
+ids = listed["video_id"].values{queries}
 ```"""
+_QUERIES = '\nqueries = listed["sentence"].values'
 _DATA = "MSRVTT_data.json"
 _MISSING = {
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
@@ -65,13 +66,14 @@ def write_retrieval(
     if not wanted:
         source.splits(configs[0], split)
     notes: list[str] = []
-    names = []
+    names: dict[str, bool] = {}
     for own, name in wanted:
-        file = f"MSRVTT_{name}.csv" if own == "clips" else f"MSRVTT_{own}_{name}.csv"
-        names.append(file)
+        file = f"MSRVTT_{name}.csv" if own == "clips" else f"MSRVTT_{own}.{name}.csv"
+        names[file] = name != "train"
         described = source.described(own, name, folder, Tally())
         notes += (_write_ids if name == "train" else _write_queries)(folder / file, described)
-    return READ.format(name=next((name for name in names if not name.endswith("train.csv")), names[-1])), notes
+    told = next(((file, _QUERIES) for file, has_queries in names.items() if has_queries), (next(iter(names)), ""))
+    return READ.format(name=told[0], queries=told[1]), notes
 
 
 def _write_ids(path: Path, described: Iterator[Described]) -> list[str]:
@@ -95,7 +97,7 @@ def _write_queries(path: Path, described: Iterator[Described]) -> list[str]:
             if counted.takes(video_id, bool(sentences), again):
                 rows.writerow([f"ret{counted.taken - 1}", video_id, video_id, sentences[0].text])
                 lost += sentences[0].text in _MISSING
-    told = f"{path.name}: {lost:,} queries are words that pandas reads as missing; read it with keep_default_na=False."
+    told = f"{path.name}: queries that pandas reads as missing, so read it with keep_default_na=False: {lost:,}."
     return counted.notes() + ([told] if lost else [])
 
 
@@ -121,7 +123,9 @@ class _Ids:
                 f"No clip has a caption by a person, so {self._name} would be empty; leave that split out."
             )
         told = (
-            [f"{self._name}: {self._bare:,} clips have no caption by a person and are left out."] if self._bare else []
+            [f"{self._name}: clips without a caption by a person, which are left out: {self._bare:,}."]
+            if self._bare
+            else []
         )
         if self._numbers == self.taken or self._missing:
             told.append(

@@ -15,12 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vttdata.errors import VttdataError
+from vttdata.export.repeats import Repeated
 from vttdata.publish.front_matter import Layout, read_front_matter, read_layout
 from vttdata.publish.manifest import read_manifest
 from vttdata.publish.ordered import OrderedCaptions
@@ -62,7 +61,9 @@ class Tally:
         """A sentence for each thing worth telling."""
         told = []
         if self.by_systems:
-            told.append(f"{self.by_systems:,} captions by systems are left out: references are what people wrote.")
+            told.append(
+                f"Captions by systems, which are left out since references are what people wrote: {self.by_systems:,}."
+            )
         if len(self.languages) > 1:
             parts = ", ".join(f"{number:,} {language}" for language, number in sorted(self.languages.items()))
             told.append(f"The captions are in several languages ({parts}), which the format does not tell apart.")
@@ -185,7 +186,7 @@ class Source:
         Raises:
             VttdataError: as `rows`, and when captions are about other clips than those of the dataset.
         """
-        seen = _Repeated(self._ids(config, split))
+        seen = Repeated(self._ids(config, split))
         clips = ((clip, seen.before(clip["video_id"])) for clip in self.rows(config, split, _CLIP))
         if config == "clips":
             return self._merged(split, clips, tally)
@@ -233,33 +234,6 @@ class Source:
         rows = (row["video_id"] for row in self.rows(config, split, ["video_id"]))
         while batch := list(itertools.islice(rows, _ROWS_AT_A_TIME)):
             yield batch
-
-
-class _Repeated:
-    """Tells whether an id was met before, remembering only ids that may come twice: 8 bytes for each of the others."""
-
-    def __init__(self, batches: Iterable[Sequence[str]]) -> None:
-        self._twice = repeated(map(hashes, batches))
-        self._met: set[str] = set()
-
-    def before(self, video_id: str) -> bool:
-        if not self._twice or int(hashes([video_id])[0]) not in self._twice:
-            return False
-        known = video_id in self._met
-        self._met.add(video_id)
-        return known
-
-
-def hashes(texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """A 64-bit number for each text, the same on every machine."""
-    return pd.util.hash_array(np.array(texts, dtype=object), categorize=False)
-
-
-def repeated(batches: Iterable[np.ndarray[Any, np.dtype[np.uint64]]]) -> dict[int, int]:
-    """The numbers that come more than once, and how often."""
-    parts = list(batches)
-    values, counts = np.unique(np.concatenate(parts), return_counts=True) if parts else ((), np.zeros(0))
-    return {int(values[place]): int(counts[place]) for place in np.flatnonzero(counts > 1)}
 
 
 def _by_people(rows: Iterable[Mapping[str, Any]], tally: Tally) -> list[Sentence]:

@@ -1,0 +1,100 @@
+"""What each export costs as a dataset grows: time, memory, and the size of what is written.
+
+Run it alone: ``python benchmarks/exports.py``. Each export runs in a process of its own, on a dataset of drawn captions
+with three splits and a protocol, or on the one that ``--dataset FOLDER`` names. ``MiB`` is the most memory the process
+had beyond what it had after its imports.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import multiprocessing
+import random
+import resource
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from vttdata.export import FORMATS, export
+from vttdata.export.source import Source, Tally
+from vttdata.publish import About, Given, write_dataset
+from vttdata.records import Caption, Clip
+from vttdata.records import Source as Original
+
+
+def clip(number: int) -> Clip:
+    """One clip: of ten, seven are for training and two for testing."""
+    split = "train" if number % 10 < 7 else "test" if number % 10 < 9 else "validation"
+    url = f"https://www.youtube.com/watch?v={number:011d}"
+    return Clip(f"video{number}", f"{number:011d}", 1.5, 16.25, None, None, None, url, "music", split=split)
+
+
+def drawn(clips: int, captions: int) -> Iterator[Caption]:
+    """Captions of 3-30 words, so many a clip."""
+    draw = random.Random(2016)
+    words = [f"{draw.choice('bcdfgklmnprst')}{draw.choice('aeiou')}{n}" for n in range(30_000)]
+    for number in range(clips * captions):
+        text = " ".join(draw.choices(words, k=min(30, 3 + int(draw.expovariate(1 / 7)))))
+        yield Caption(f"video{number // captions}", number, text)
+
+
+def make(folder: Path, clips: int, captions: int) -> None:
+    """Write such a dataset."""
+    all_clips = [clip(number) for number in range(clips)]
+    sources = (Original(own.source_id, "", "nowhere", "", 0) for own in all_clips)
+    protocols = {"tenth": {"test": [own.video_id for own in all_clips[::10]]}}
+    given = Given(categories=("music",), protocols=protocols)
+    own = {"clips": all_clips, "captions": drawn(clips, captions), "sources": sources}
+    write_dataset(folder, **own, about=About("me/drawn"), media=None, given=given)
+
+
+def answers(folder: Path, path: Path) -> None:
+    """A system that says of each clip of the test split what one of its references says."""
+    with path.open("w", newline="", encoding="utf-8") as stream, tempfile.TemporaryDirectory() as scratch:
+        rows = csv.writer(stream)
+        rows.writerow(["video_id", "caption"])
+        for own, sentences, _ in Source(folder).described("clips", "test", Path(scratch), Tally()):
+            rows.writerow([own["video_id"], sentences[-1].text])
+
+
+def measure(task: tuple[Path, str, Path, Path]) -> str:
+    """One line of the table."""
+    folder, name, out, captions = task
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    wall, cpu = time.perf_counter(), time.process_time()
+    written = export(folder, name, out, captions=captions if name == "coco-results" else None)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    size = sum((out / file).stat().st_size for file in written.files) / 2**20
+    return f"{name:<12} {wall:>8.2f} {cpu:>8.2f} {memory:>6.0f} {size:>11.1f}"
+
+
+def main() -> None:
+    """Print a table a dataset."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--clips", type=int, nargs="+", default=[1_000, 10_000], help="sizes (default: %(default)s)")
+    parser.add_argument("--captions", type=int, default=20, help="captions a clip (default: %(default)s)")
+    parser.add_argument("--dataset", type=Path, help="measure on this dataset folder instead")
+    options = parser.parse_args()
+    spawn = multiprocessing.get_context("spawn")
+    for clips in [0] if options.dataset else options.clips:
+        with tempfile.TemporaryDirectory() as scratch:
+            work = Path(scratch)
+            folder = options.dataset or work / "dataset"
+            if not options.dataset:
+                with spawn.Pool(1) as pool:
+                    pool.apply(make, (folder, clips, options.captions))
+            with spawn.Pool(1) as pool:  # what this process has counts as the most that its children have
+                pool.apply(answers, (folder, work / "system.csv"))
+            print(options.dataset or f"{clips:,} clips, {clips * options.captions:,} captions")
+            print(f"{'format':<12} {'seconds':>8} {'CPU':>8} {'MiB':>6} {'MiB written':>11}")
+            for name in FORMATS:
+                with spawn.Pool(1) as pool:
+                    task = (folder, name, work / name, work / "system.csv")
+                    print(pool.apply(measure, (task,)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
