@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.export.conftest import Write, clips, texts_of
 from vttdata.errors import VttdataError
 from vttdata.export import export
+from vttdata.export.retrieval import write_queries
+from vttdata.export.source import Described, Sentence
 from vttdata.records import Caption
 
 
@@ -48,6 +53,16 @@ def test_any_query_survives(write: Write, tmp_path: Path, text: str) -> None:
     export(write(captions=[Caption("video11", 1, text), Caption("video12", 1, "b")]), "retrieval", tmp_path / "x",
            split="test")  # fmt: skip
     assert list(pd.read_csv(tmp_path / "x/MSRVTT_test.csv")["sentence"].values) == [text, "b"]
+
+
+@settings(max_examples=60)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=1, max_size=4))
+def test_pandas_reads_any_texts_as_they_were(texts: list[str]) -> None:
+    described = (Described({"video_id": f"v{n}"}, [Sentence(1, text)], False) for n, text in enumerate(texts))
+    with tempfile.TemporaryDirectory() as folder:
+        write_queries(Path(folder) / "x.csv", described)
+        listed = pd.read_csv(Path(folder) / "x.csv", dtype=str, keep_default_na=False)
+    assert list(listed["sentence"].values) == texts
 
 
 def test_protocols_have_lists_of_their_own(dataset: Path, tmp_path: Path) -> None:

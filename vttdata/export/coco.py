@@ -31,7 +31,7 @@ RULES = (
 
 
 def file_name(config: str, split: str) -> str:
-    """``captions_<split>.json``; of a protocol ``captions_<config>.<split>.json``: no two can be alike, no split has a dot."""
+    """``captions_<split>.json``, or ``captions_<protocol>.<split>.json``: no split has a dot, so no two are alike."""
     return f"captions_{split}.json" if config == "clips" else f"captions_{config}.{split}.json"
 
 

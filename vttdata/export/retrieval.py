@@ -71,12 +71,13 @@ def write_retrieval(
         file = f"MSRVTT_{name}.csv" if own == "clips" else f"MSRVTT_{own}.{name}.csv"
         names[file] = name != "train"
         described = source.described(own, name, folder, Tally())
-        notes += (_write_ids if name == "train" else _write_queries)(folder / file, described)
+        notes += (write_ids if name == "train" else write_queries)(folder / file, described)
     told = next(((file, _QUERIES) for file, has_queries in names.items() if has_queries), (next(iter(names)), ""))
     return READ.format(name=told[0], queries=told[1]), notes
 
 
-def _write_ids(path: Path, described: Iterator[Described]) -> list[str]:
+def write_ids(path: Path, described: Iterator[Described]) -> list[str]:
+    """Write a list of ids; return what is to be told."""
     counted = _Ids(path)
     with text_file(path) as stream:
         stream.write("video_id\n")
@@ -86,7 +87,8 @@ def _write_ids(path: Path, described: Iterator[Described]) -> list[str]:
     return counted.notes()
 
 
-def _write_queries(path: Path, described: Iterator[Described]) -> list[str]:
+def write_queries(path: Path, described: Iterator[Described]) -> list[str]:
+    """Write a list of clips with their queries; return what is to be told."""
     counted = _Ids(path)
     lost = 0
     with text_file(path) as stream:
