@@ -16,6 +16,7 @@ from vttdata.cli_degrade import add_degrade
 from vttdata.cli_export import add_export
 from vttdata.cli_foil import add_foil
 from vttdata.cli_hits import add_hits
+from vttdata.cli_verify import add_diff
 from vttdata.errors import HaltError, LeakError, MediaError, VttdataError
 
 _DONE, _INCOMPLETE, _BAD_INPUT, _LEAKS, _INTERRUPTED = 0, 1, 2, 3, 130
@@ -74,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     add_foil(commands)
     add_hits(commands)
     add_export(commands)
+    add_diff(commands)
     return parser
 
 
