@@ -23,6 +23,7 @@ from vttdata.pipeline.stages.annotations import OddThings, Sentences
 from vttdata.pipeline.stages.foils import Foils
 from vttdata.publish.about import About
 from vttdata.publish.foils import FoilSet, Paragraph, paragraph_pairs, write_foils
+from vttdata.publish.provenance import provenance_of_build, write_provenance
 from vttdata.recipe import BaseRecipe
 from vttdata.records import Caption
 from vttdata.report.attrition import attrition_rows
@@ -91,7 +92,8 @@ def build(recipe: Recipe, run: Build) -> None:
     made = FoilSet(
         pairs, recipe.foils.selection, recipe.seed, lexicon.version, recipe.scorer, paragraphs, attacks, counts
     )
-    write_foils(run.dataset, made, about)
+    origin = provenance_of_build(run, official.files, libraries=("scikit-learn", "scipy"))
+    write_foils(run.dataset, made, about, lambda folder: write_provenance(folder, origin))
 
 
 _PAPER = (("pairs of paragraphs", "1,900"), ("pairs of concepts", "2,191"), ("foils a concept", "about 13"))

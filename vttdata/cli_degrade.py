@@ -29,6 +29,7 @@ _VARIANTS = [  # as in vttdata.generate, which is too heavy to import for --help
     "wmt22",
 ]
 _ROWS_AT_A_TIME = 10_000
+_WRITTEN = ("degraded.parquet", "rejected.parquet")
 
 
 def add_degrade(commands: Any) -> None:
@@ -62,13 +63,14 @@ def _degrade(options: argparse.Namespace) -> int:
     from vttdata.generate import DegradeSettings
 
     removed: list[Removal] = []
-    material = read_material(options.input, removed)
+    material = readread_material(options.input, removed)
     _check_sources(options.input, material)
     tally: Counter[str] = Counter()
     settings = DegradeSettings(options.variant, options.whole)
     options.out.mkdir(parents=True, exist_ok=True)
     _write_degraded(options.out / "degraded.parquet", _results(material, settings, options.seed, tally))
     _write_rejected(options.out / "rejected.parquet", removed)
+    _describe(options)
     flags = "".join(f", {number:,} {flag}" for flag, number in sorted(tally.items()) if flag != "degraded")
     print(f"{tally['degraded']:,} degraded{flags}: {options.out / 'degraded.parquet'}")
     if removed:
@@ -78,7 +80,28 @@ def _degrade(options: argparse.Namespace) -> int:
     return 0
 
 
-def read_material(given: str, removed: list[Removal]) -> list[Sentences]:
+def _describe(options: argparse.Namespace) -> None:
+    """Say beside the tables how they were made, and list them."""
+    from vttdata.publish.manifest import write_manifest
+    from vttdata.publish.provenance import (
+        PROVENANCE,
+        Provenance,
+        input_file,
+        inputs_of_table,
+        library_versions,
+        write_provenance,
+    )
+
+    chosen = {"variant": options.variant, "whole": options.whole}
+    tools = library_versions(("numpy", "pyarrow"))
+    inputs = inputs_of_table(options.input)
+    write_provenance(options.out, Provenance("degrade", options.seed, inputs, options=chosen, tools=tools))
+    files = (input_file("", options.out / name) for name in (*_WRITTEN, PROVENANCE))
+    facts = {own.name: {"sha256": own.sha256, "bytes": own.bytes} for own in files}
+    write_manifest(options.out, name="local/degraded", version="1.0.0", files=facts)
+
+
+def readread_material(given: str, removed: list[Removal]) -> list[Sentences]:
     """The captions of a table or a dataset, split by split; what cleaning takes out is added to `removed`."""
     if Path(given).suffix.lower() in _TABLES and not Path(given).is_dir():
         return [_read_table(Path(given), removed)]

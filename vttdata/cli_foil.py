@@ -43,6 +43,7 @@ def _foil(options: argparse.Namespace) -> int:
     from vttdata.generate.foils import FoilSettings
     from vttdata.publish.about import About
     from vttdata.publish.foils import FoilSet, write_foils
+    from vttdata.publish.provenance import write_provenance
     from vttdata.report.shortcuts import attacks_text
     from vttdata.text.lexicon import load_lexicon
 
@@ -59,12 +60,25 @@ def _foil(options: argparse.Namespace) -> int:
         reasons[f"rejected: {reason}"] += 1
     counts = [(name, f"{number:,}") for name, number in reasons.items()]
     made = (corpus.pairs, options.selection, options.seed, lexicon.version, corpus.scorer)
+    foils = FoilSet(*made, attacks={"foils": attacks}, counts=counts)
+    origin = _origin(options)
     write_foils(
-        options.out, FoilSet(*made, attacks={"foils": attacks}, counts=counts), About("local/foils", seed=options.seed)
+        options.out, foils, About("local/foils", seed=options.seed), lambda folder: write_provenance(folder, origin)
     )
     print("\n".join(f"{name}: {number}" for name, number in counts))
     print(f"\n{attacks_text(attacks)}\n\nThe foils are in {options.out}")
     return 0
+
+
+def _origin(options: argparse.Namespace) -> Any:
+    """What the dataset was made from and how; of a lexicon only what is in it matters, not where it lies."""
+    from vttdata.publish.provenance import Provenance, input_file, inputs_of_table, library_versions
+
+    inputs = inputs_of_table(options.input)
+    inputs += [input_file("lexicon", options.lexicon)] if options.lexicon else []
+    chosen = {"selection": options.selection, "scorer": options.scorer, "min_count": options.min_count}
+    tools = library_versions(("datasets", "numpy", "pyarrow", "scikit-learn", "scipy"))
+    return Provenance("foil", options.seed, inputs, options=chosen, tools=tools)
 
 
 def _told(reference: str) -> Iterator[Any]:

@@ -106,7 +106,7 @@ def load_recipe(reference: str, overrides: Sequence[str] = ()) -> Loaded:
         VttdataError: one sentence with file, key, value found and what is allowed.
     """
     file = _find(reference)
-    raw = _read_yaml(file)
+    raw = read_yaml(file)
     sha256 = digest([raw, list(overrides)])
     builder = _builder(file, raw)
     model: type[BaseRecipe] = builder.Recipe
@@ -164,7 +164,12 @@ def _parse(text: str, place: str) -> Any:
     return value
 
 
-def _read_yaml(file: Path) -> dict[str, Any]:
+def read_yaml(file: Path) -> dict[str, Any]:
+    """The mapping in a recipe file, unchecked: only texts, numbers, lists and mappings, and no key twice.
+
+    Raises:
+        VttdataError: when the file cannot be read or holds anything else.
+    """
     try:
         if file.stat().st_size > _MAX_BYTES:
             raise VttdataError(f"{file}: larger than {_MAX_BYTES} bytes, which no recipe is.")

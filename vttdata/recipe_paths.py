@@ -19,21 +19,28 @@ def names_path(key: str, paths: Iterable[str]) -> bool:
     )
 
 
+def given_paths(
+    raw: dict[str, Any], paths: Paths
+) -> Iterator[tuple[str, Literal["file", "folder"], dict[str, Any], str]]:
+    """Each path that is given: its dotted key, its kind, the mapping that holds it, its name there."""
+    for pattern, kind in paths.items():
+        for key, holder, name in list(_texts(raw, pattern.split("."))):
+            yield key, kind, holder, name
+
+
 def resolve_paths(raw: dict[str, Any], paths: Paths, base: Path) -> None:
     """Make relative paths start at `base`, in place."""
-    for pattern in paths:
-        for _, holder, name in list(_texts(raw, pattern.split("."))):
-            holder[name] = str(base / holder[name])
+    for _, _, holder, name in given_paths(raw, paths):
+        holder[name] = str(base / holder[name])
 
 
 def missing_path(raw: dict[str, Any], paths: Paths) -> tuple[str, str] | None:
     """The first key that names nothing that is there, and what is wrong with it in words; None where all is well."""
-    for pattern, kind in paths.items():
-        for key, holder, name in _texts(raw, pattern.split(".")):
-            value = holder[name]
-            there = Path(value).is_dir() if kind == "folder" else Path(value).is_file()
-            if not there or not value:
-                return key, f"found '{value}', which is not an existing {kind}"
+    for key, kind, holder, name in given_paths(raw, paths):
+        value = holder[name]
+        there = Path(value).is_dir() if kind == "folder" else Path(value).is_file()
+        if not there or not value:
+            return key, f"found '{value}', which is not an existing {kind}"
     return None
 
 

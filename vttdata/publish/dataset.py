@@ -56,6 +56,7 @@ def write_dataset(
     media: Path | None,
     given: Given | None = None,
     judge: Callable[[Mapping[str, Mapping[str, Sequence[Path]]]], Mapping[str, Audit]] | None = None,
+    provide: Callable[[Path], None] | None = None,
 ) -> Statistics:
     """Write a dataset and put it in the place of the one that is in `folder`.
 
@@ -71,6 +72,7 @@ def write_dataset(
             twice are kept.
         judge: is given the Parquet files (configuration -> split -> files) before anything is replaced, and answers
             with an audit of ``clips`` and of each protocol for the card, or raises to leave everything as it was.
+        provide: is given the folder once its tables and media are there, to add files of its own to it.
 
     Returns:
         The figures of the dataset, as in its card.
@@ -85,6 +87,8 @@ def write_dataset(
         files = {s.path: {"sha256": s.sha256, "bytes": s.bytes, "rows": s.rows} for s in _shards(tables)}
         found = judge(_paths(partial, tables)) if judge is not None else {}
         videos = contents.bring_media(partial, media) if media is not None else {}
+        if provide is not None:
+            provide(partial)
         classes = given.classes if given else ()
         facts = count(_paths(partial, tables), contents.categories, classes)
         missing = [split for split in about.asked if split not in facts.splits]
@@ -92,7 +96,8 @@ def write_dataset(
         readme = partial / "README.md"
         body = card_text(about, facts, tables, shipped=len(videos), missing=missing, audits=found)
         readme.write_text(f"{head}\n{body}", encoding="utf-8")
-        files["README.md"] = {"sha256": file_sha256(readme), "bytes": readme.stat().st_size}
+        for path in (path for path in partial.iterdir() if path.is_file()):
+            files[path.name] = {"sha256": file_sha256(path), "bytes": path.stat().st_size}
         write_manifest(partial, name=about.name, version=about.version, files=files | videos)
     return facts
 

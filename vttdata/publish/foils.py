@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,8 +65,10 @@ class FoilSet:
     counts: Sequence[tuple[str, str]] = ()
 
 
-def write_foils(folder: Path, foils: FoilSet, about: About) -> None:
+def write_foils(folder: Path, foils: FoilSet, about: About, provide: Callable[[Path], None] | None = None) -> None:
     """Write a foil dataset and put it in the place of the one that is in `folder`.
+
+    `provide` is given the folder once its tables are there, to add files of its own to it.
 
     Raises:
         VttdataError: when there are no pairs, or `folder` holds something else than a dataset.
@@ -86,6 +88,8 @@ def write_foils(folder: Path, foils: FoilSet, about: About) -> None:
                 tables.setdefault(config, []).extend([written] if written else [])
         if foils.paragraphs:
             _write_emscore(partial / "emscore", foils)
+        if provide is not None:
+            provide(partial)
         (partial / "shortcuts.json").write_text(_json(_shortcuts(foils)), encoding="utf-8")
         text = f"{front_matter(tables, (), about)}\n{_card(foils, about, tables)}"
         (partial / "README.md").write_text(text, encoding="utf-8")

@@ -13,6 +13,7 @@ from vttdata.publish.about import About, Figure, PaperFigure
 from vttdata.publish.audited import Files, audit_all
 from vttdata.publish.dataset import write_dataset
 from vttdata.publish.given import Given
+from vttdata.publish.provenance import provenance_of_build, write_provenance
 from vttdata.records import Caption, Clip, Source
 from vttdata.report.attrition import attrition_rows
 from vttdata.report.audit import leak_sentence
@@ -91,8 +92,17 @@ def package(
             )
         return found
 
+    made = provenance_of_build(run, files or {})
     write_dataset(
-        run.dataset, clips=clips, captions=kept, sources=sources, about=about, media=media, given=given, judge=judge
+        run.dataset,
+        clips=clips,
+        captions=kept,
+        sources=sources,
+        about=about,
+        media=media,
+        given=given,
+        judge=judge,
+        provide=lambda folder: write_provenance(folder, made),
     )
 
 
