@@ -27,7 +27,10 @@ def write_captions(path: Path, videos: int = 160) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """All files but those that say from which file the set was made."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    told = {"provenance.json", "manifest.json"}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.name not in told}
 
 
 def test_captions_become_foils_that_load_and_are_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from vttdata.cli_degrade import add_degrade
 from vttdata.cli_export import add_export
 from vttdata.cli_foil import add_foil
 from vttdata.cli_hits import add_hits
-from vttdata.cli_verify import add_diff
+from vttdata.cli_verify import add_diff, add_verify
 from vttdata.errors import HaltError, LeakError, MediaError, VttdataError
 
 _DONE, _INCOMPLETE, _BAD_INPUT, _LEAKS, _INTERRUPTED = 0, 1, 2, 3, 130
@@ -76,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     add_hits(commands)
     add_export(commands)
     add_diff(commands)
+    add_verify(commands)
     return parser
 
 
@@ -135,6 +136,7 @@ def _build(options: argparse.Namespace) -> int:
     from vttdata.loading import home
     from vttdata.pipeline.build import open_build
     from vttdata.pipeline.local import LocalExecutor
+    from vttdata.publish.replaced import noticing_changes
     from vttdata.recipe import load_recipe
     from vttdata.report.attrition import HEADER, stage_text
 
@@ -145,7 +147,8 @@ def _build(options: argparse.Namespace) -> int:
     with open_build(folder, loaded, executor, lambda stage: print(stage_text(stage), flush=True), **flags) as build:
         print(HEADER, flush=True)
         try:
-            loaded.builder.build(loaded.recipe, build)
+            with noticing_changes(build.dataset, lambda sentence: print(f"vttdata: {sentence}", file=sys.stderr)):
+                loaded.builder.build(loaded.recipe, build)
         except VttdataError:
             if build.dataset.exists():
                 print(f"{build.dataset} is still that of an earlier build", file=sys.stderr)

@@ -10,7 +10,10 @@ from typing import Any
 from vttdata.cli_foil import audit_foils, holds_foils
 from vttdata.errors import VttdataError
 
-EXIT_CODES = "Exit codes: 0 done; 1 not all of it could be done; 2 bad usage, recipe or input; 3 an audit found leaks."
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 not all of it could be done; 2 bad usage, recipe or input; 3 an audit found leaks; "
+    "4 what was compared differs."
+)
 _DONE, _LEAKS = 0, 3
 
 

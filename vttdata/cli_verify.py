@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import sys
+import tempfile
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from vttdata.errors import VttdataError
+
+if TYPE_CHECKING:
+    from vttdata.publish.changes import Difference
+    from vttdata.publish.provenance import Provenance
+    from vttdata.publish.regenerate import Verdict
 
 _DONE, _DIFFERS = 0, 4
+_NAMED = 5
 
 
 def add_diff(commands: Any) -> None:
@@ -27,33 +39,177 @@ def add_diff(commands: Any) -> None:
     parser.set_defaults(run=_diff)
 
 
+def add_verify(commands: Any) -> None:
+    """Add the command `verify` to the parsers of a command line."""
+    parser = commands.add_parser(
+        "verify",
+        help="check a dataset's files, and that what it was made from gives it again",
+        description="Compare a dataset's files with its manifest. Given what it was made from, also make it again from "
+        "its own recipe (or the options of the command that made it) in a temporary folder, and say whether every data "
+        "file is the same to the byte, or which rows differ.",
+        epilog="Exit codes: 0 all is as it was; 4 files or rows differ; 2 bad usage or input. "
+        "Example: vttdata verify vttdata/msrvtt-degraded --set annotations=FOLDER",
+    )
+    parser.add_argument("dataset", metavar="DATASET", help="a dataset folder, a build folder, or a dataset's name")
+    setting = "what its recipe needs, such as annotations=FOLDER, or another value to try; may be repeated"
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help=setting)
+    parser.add_argument("--input", metavar="INPUT", help="what `vttdata foil` or `vttdata degrade` made it from")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--rebuild", action="store_true", help="make it again, also where that needs no input")
+    how.add_argument("--files-only", action="store_true", help="only compare the files with the manifest")
+    parser.set_defaults(run=_verify)
+
+
 def _diff(options: argparse.Namespace) -> int:
     from vttdata.publish.difference import difference
     from vttdata.publish.front_matter import read_version
 
-    old, new = find_folder(options.old), find_folder(options.new)
+    old, new = _folder(options.old), _folder(options.new)
     found = difference(old, new)
     version = read_version(old) if (old / "README.md").is_file() else None
     wanted = found.next_version(version) if version is not None else None
     if options.json:
         content = {"version": version, "next_version": wanted} | found.as_json()
         print(json.dumps(content, indent=2, ensure_ascii=False))
-        return _code(found)
-    print("\n".join(found.as_lines()) or "No row differs.")
+        return _DONE if found.needed == "none" else _DIFFERS
+    print(_rows_text(found))
     if found.needed != "none":
         after = f" (after {version}: {wanted})" if wanted is not None else ""
         print(f"The newer one needs a new {found.needed.upper()} version{after}.")
-    return _code(found)
-
-
-def _code(found: Any) -> int:
     return _DONE if found.needed == "none" else _DIFFERS
 
 
-def find_folder(reference: str) -> Path:
-    """The folder of a dataset by path or name, or one of tables that a command wrote, with their provenance."""
+def _rows_text(found: Difference) -> str:
+    return "\n".join(found.as_lines()) or "No row differs."
+
+
+def _folder(reference: str) -> Path:
+    """The folder of a dataset by path or name, or one of tables that a command wrote."""
     from vttdata.loading import find_dataset
     from vttdata.publish.manifest import MANIFEST
 
     path = Path(reference)
     return path if (path / MANIFEST).is_file() else find_dataset(reference)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from vttdata.publish.provenance import PROVENANCE, RECIPE, read_provenance
+
+    folder = _folder(options.dataset)
+    damage, left_out = _check_files(folder)
+    asked = bool(options.set or options.input or options.rebuild)
+    if options.files_only or not asked:
+        if not options.files_only:
+            _tell_how(folder, options.dataset)
+        return _DIFFERS if damage else _DONE
+    edited = [line for line in damage if line.startswith((f"{RECIPE}:", f"{PROVENANCE}:"))]
+    if edited:
+        print(f"It is not made again: {edited[0]}", file=sys.stderr)
+        return _DIFFERS
+    provenance = read_provenance(folder)
+    _tell_inputs(folder, provenance, options)
+    _tell_tools(provenance)
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="vttdata-") as place:
+        from vttdata.publish.regenerate import compare_with
+
+        again = _make_again(folder, provenance, Path(place, "again"), options)
+        verdict = compare_with(folder, again, left_out)
+    _tell_verdict(verdict, time.monotonic() - start)
+    return _DONE if verdict.identical and not damage else _DIFFERS
+
+
+def _check_files(folder: Path) -> tuple[list[str], list[str]]:
+    """What is wrong with the files, told; and the names of those that were left on the Hub."""
+    from vttdata.publish.manifest import find_damage, read_manifest
+
+    files = read_manifest(folder)["files"]
+    fetched = folder.parent.name == "snapshots"
+    left_out = [name for name in files if fetched and "rows" not in files[name] and not (folder / name).exists()]
+    absent = {f"{name}: is missing." for name in left_out}
+    damage = [line for line in find_damage(folder) if line not in absent]
+    more = f"; {len(left_out):,} were not fetched from the Hub" if left_out else ""
+    if damage:
+        print("\n".join(damage))
+        print(f"files: {len(damage):,} of {len(files):,} are not as the manifest lists them{more}")
+    else:
+        print(f"files: {len(files) - len(left_out):,} are as the manifest lists them{more}")
+    return damage, left_out
+
+
+def _tell_how(folder: Path, reference: str) -> None:
+    """Say what would make the dataset again."""
+    from vttdata.publish.provenance import RECIPE, read_provenance
+
+    try:
+        provenance = read_provenance(folder)
+        if provenance.command == "build":
+            from vttdata.recipe_text import wanted_paths
+
+            wanted = "".join(f" --set {text}" for text in wanted_paths(folder / RECIPE)) or " --rebuild"
+        else:
+            wanted = " --input " + ",".join(own.name for own in provenance.inputs if own.key == "input")
+    except VttdataError as error:
+        print(error, file=sys.stderr)
+        return
+    print(f"To make it again: vttdata verify {reference}{wanted}", file=sys.stderr)
+
+
+def _tell_inputs(folder: Path, provenance: Provenance, options: argparse.Namespace) -> None:
+    from vttdata.publish.regenerate import other_inputs
+
+    given = {key: Path(value) for key, _, value in (text.partition("=") for text in options.set)}
+    given = {key: path for key, path in given.items() if path.exists()}
+    if options.input:
+        given["input"] = Path(options.input) if Path(options.input).is_file() else _folder(options.input)
+    others = other_inputs(folder, provenance, given)
+    if others:
+        named = ", ".join(others[:_NAMED]) + (", ..." if len(others) > _NAMED else "")
+        print(f"inputs: {len(others):,} are other files than those it was made from: {named}")
+    elif given:
+        print("inputs: those that it was made from")
+
+
+def _tell_tools(provenance: Provenance) -> None:
+    import vttdata
+    from vttdata.publish.provenance import library_versions
+
+    here = library_versions(provenance.tools) | {"vttdata": vttdata.__version__}
+    if "ffmpeg" in provenance.tools:
+        from vttdata.media.ffmpeg import ffmpeg_version
+
+        here["ffmpeg"] = ffmpeg_version()
+    then = {**provenance.tools, "vttdata": provenance.vttdata}
+    others = [f"{name} {here.get(name, 'none')} (then {own})" for name, own in then.items() if here.get(name) != own]
+    print(f"tools: {', '.join(others)}" if others else "tools: the same versions")
+
+
+def _make_again(folder: Path, provenance: Provenance, place: Path, options: argparse.Namespace) -> Path:
+    if provenance.command == "build":
+        from vttdata.publish.regenerate import rebuild
+
+        if options.input:
+            raise VttdataError(
+                "--input is for what `vttdata foil` or `vttdata degrade` made; this has a recipe: --set."
+            )
+        return rebuild(folder, place, options.set, workers=os.cpu_count() or 1)
+    from vttdata.cli_rerun import rerun
+
+    if not options.input:
+        names = ", ".join(own.name for own in provenance.inputs if own.key == "input")
+        raise VttdataError(
+            f"{folder}: was made with `vttdata {provenance.command}`; give what from (--input): {names}."
+        )
+    return rerun(provenance, options.input, options.set, place)
+
+
+def _tell_verdict(verdict: Verdict, seconds: float) -> None:
+    for name in verdict.account:
+        print(f"{name}: is not the same")
+    if verdict.identical:
+        print(f"identical: all {verdict.files:,} data files, made again in {seconds:.1f} s, are the same to the byte")
+        return
+    named = ", ".join(verdict.differing[:_NAMED]) + (", ..." if len(verdict.differing) > _NAMED else "")
+    if verdict.rows is not None:
+        print(_rows_text(verdict.rows))
+    print(f"differs: {len(verdict.differing):,} data files, made again in {seconds:.1f} s, are not the same: {named}")

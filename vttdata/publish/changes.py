@@ -78,13 +78,14 @@ class ConfigDifference:
             "needed": self.needed,
         }
 
-    def as_text(self) -> str:
-        """One line of plain text; empty where nothing differs."""
+    def as_text(self, *, examples: bool = True) -> str:
+        """One line of plain text, with the ids of some rows; empty where nothing differs."""
         facts = [f"{_SCHEMA[change]}: {name}" for name, change in self.schema.items()]
         for kind in ("added", "removed", "changed", "moved"):
             number: int = getattr(self, kind)
             if number:
-                facts.append(f"{number:,} {kind}{self._detail(kind)}{self._such_as(kind, number)}")
+                such_as = self._such_as(kind, number) if examples else ""
+                facts.append(f"{number:,} {kind}{self._detail(kind)}{such_as}")
         facts += ["rows in another order"] if self.reordered else []
         return f"{self.config}: {'; '.join(facts)}" if facts else ""
 

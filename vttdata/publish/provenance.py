@@ -192,34 +192,34 @@ def _official(key: str, folder: Path, files: Mapping[str, str]) -> Iterator[Inpu
     """Those official files that lie in a folder, under the names that their reader gives them."""
     there = files_named(folder, {PurePosixPath(name).name for name in files})
     for name, sha256 in files.items():
-        for content, size in there.get(PurePosixPath(name).name, ()):
-            if content == sha256:
-                yield InputFile(key, name, sha256, size)
-                break
+        size = there.get(PurePosixPath(name).name, {}).get(sha256)
+        if size is not None:
+            yield InputFile(key, name, sha256, size)
 
 
-def files_named(folder: Path, names: Iterable[str]) -> dict[str, list[tuple[str, int]]]:
-    """Name -> SHA-256 and size of each file of that name in a folder, its subfolders and its zip archives."""
+def files_named(folder: Path, names: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Name -> SHA-256 -> size of each file of that name in a folder, its subfolders and its zip archives."""
     wanted = set(names)
-    found: dict[str, list[tuple[str, int]]] = {}
+    found: dict[str, dict[str, int]] = {}
     for place, _, own in os.walk(folder):
         for name in sorted(own):
             path = Path(place, name)
             if name in wanted:
-                found.setdefault(name, []).append((file_sha256(path), path.stat().st_size))
+                found.setdefault(name, {})[file_sha256(path)] = path.stat().st_size
             if path.suffix.lower() == ".zip" and Path(place) == folder:
-                for member, facts in _members(path, wanted):
-                    found.setdefault(member, []).append(facts)
+                for member, sha256, size in _members(path, wanted):
+                    found.setdefault(member, {})[sha256] = size
     return found
 
 
-def _members(archive: Path, wanted: set[str]) -> Iterator[tuple[str, tuple[str, int]]]:
+def _members(archive: Path, wanted: set[str]) -> Iterator[tuple[str, str, int]]:
     try:
         with zipfile.ZipFile(archive) as opened:
             for entry in opened.infolist():
                 name = PurePosixPath(entry.filename).name
                 if name in wanted and not entry.is_dir():
                     with opened.open(entry) as stream:
-                        yield name, (hashlib.file_digest(stream, "sha256").hexdigest(), entry.file_size)  # type: ignore[arg-type]
+                        digest = hashlib.file_digest(stream, "sha256")  # type: ignore[arg-type]
+                    yield name, digest.hexdigest(), entry.file_size
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError):
         return  # what cannot be opened is nothing that an official reader has read

@@ -1,0 +1,65 @@
+"""Runs ``vttdata foil`` and ``vttdata degrade`` again from what a dataset says of how they made it."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from vttdata.cli_degrade import add_degrade
+from vttdata.cli_foil import add_foil
+from vttdata.errors import VttdataError
+
+if TYPE_CHECKING:
+    from vttdata.publish.provenance import Provenance
+
+_COMMANDS = {"foil": add_foil, "degrade": add_degrade}
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise VttdataError(f"What the dataset says of how it was made cannot be done again: {message}.")
+
+
+def rerun(provenance: Provenance, given: str, settings: Sequence[str], folder: Path) -> Path:
+    """Make what a command made again, in a new folder; return that folder.
+
+    Args:
+        provenance: of the dataset: the command, its options and its seed.
+        given: its input.
+        settings: ``option=value`` to take the place of what the provenance says, such as ``seed=3``.
+        folder: where to write.
+
+    Raises:
+        VttdataError: when there is no such command or option, or the command itself refuses its input.
+    """
+    add = _COMMANDS.get(provenance.command)
+    if add is None:
+        raise VttdataError(f"The dataset was made by {provenance.command!a}, which is no command that can be repeated.")
+    options: dict[str, Any] = {"seed": provenance.seed, **provenance.options}
+    lexicons = [own.name for own in provenance.inputs if own.key == "lexicon"]
+    allowed = {*options, "lexicon"}
+    for text in settings:
+        key, equals, value = text.partition("=")
+        if not equals or key not in allowed:
+            raise VttdataError(f"--set {text}: of this dataset can be set: {', '.join(sorted(allowed))}.")
+        options[key] = value
+    if lexicons and "lexicon" not in options:
+        raise VttdataError(
+            f"The dataset was made with a lexicon of its own, {lexicons[0]}: give it with --set lexicon=FILE."
+        )
+    parser = _Parser(prog="vttdata")
+    add(parser.add_subparsers())
+    parsed = parser.parse_args([provenance.command, *_arguments(options), f"--out={folder}", "--", given])
+    with contextlib.redirect_stdout(io.StringIO()):
+        parsed.run(parsed)
+    return folder
+
+
+def _arguments(options: dict[str, Any]) -> list[str]:
+    flags = {f"--{name.replace('_', '-')}": value for name, value in options.items()}
+    given = {flag: value for flag, value in flags.items() if value is not None and value is not False}
+    return [flag if value is True else f"{flag}={value}" for flag, value in given.items()]

@@ -1,0 +1,129 @@
+"""Judges a dataset by its own account: are its inputs at hand, is what they give again the same to the byte.
+
+How a dataset is made again from a recipe is here too; commands that make one without a recipe are run by the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from vttdata.publish.changes import Difference
+from vttdata.publish.contents import read_contents
+from vttdata.publish.difference import difference
+from vttdata.publish.manifest import is_inside, read_manifest
+from vttdata.publish.provenance import PROVENANCE, RECIPE, InputFile, Provenance, files_named
+from vttdata.publish.row_hashes import batches
+from vttdata.publish.shards import file_sha256
+
+ACCOUNT = frozenset({"README.md", "croissant.json", PROVENANCE, RECIPE})
+"""Files that say what a dataset is and how it was made; tool versions stand in them. All others are data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What comparing a dataset with one made again from its own account gave.
+
+    Fields:
+        files: how many data files the dataset has.
+        differing: those that are not the same to the byte, or are on one side only, by name.
+        rows: how the rows differ; None where every data file is the same.
+        account: files among `ACCOUNT` that differ.
+    """
+
+    files: int
+    differing: tuple[str, ...]
+    rows: Difference | None
+    account: tuple[str, ...]
+
+    @property
+    def identical(self) -> bool:
+        """Whether every data file is the same to the byte."""
+        return not self.differing
+
+
+def compare_with(dataset: Path, again: Path, left_out: Iterable[str] = ()) -> Verdict:
+    """Compare the files of a dataset, as they lie there, with those of one that was made again.
+
+    Args:
+        dataset: the one that is judged; files of it that its manifest does not list are left out.
+        again: the other one.
+        left_out: names of files of `dataset` that were not fetched and so are not compared.
+
+    Raises:
+        VttdataError: when a dataset has no manifest or a table of it is damaged.
+    """
+    skipped = set(left_out)
+    before, after = read_manifest(dataset)["files"], read_manifest(again)["files"]
+    names = sorted({*before, *after} - skipped)
+    differing = [name for name in names if name not in after or _checksum(dataset, name) != after[name]["sha256"]]
+    data = tuple(name for name in differing if name not in ACCOUNT)
+    rows = difference(dataset, again) if data else None
+    account = tuple(name for name in differing if name in ACCOUNT)
+    return Verdict(len(set(before) - skipped - ACCOUNT), data, rows, account)
+
+
+def _checksum(dataset: Path, name: str) -> str | None:
+    path = dataset / name
+    return file_sha256(path) if is_inside(name) and path.is_file() else None
+
+
+def rebuild(dataset: Path, folder: Path, settings: Sequence[str], *, workers: int) -> Path:
+    """Build a dataset's own recipe in a new folder; return the folder of the dataset that comes out.
+
+    Args:
+        dataset: has ``recipe.yaml``.
+        folder: of the build, new or empty.
+        settings: ``key=value``, those that name the inputs among them.
+        workers: how many processes build.
+
+    Raises:
+        VttdataError: when the recipe needs something that is not given, or names a builder that is not packaged.
+    """
+    from vttdata.pipeline.build import open_build
+    from vttdata.pipeline.local import LocalExecutor
+    from vttdata.recipe_text import load_foreign_recipe
+
+    loaded = load_foreign_recipe(dataset / RECIPE, settings)
+    with open_build(folder, loaded, LocalExecutor(workers), lambda _: None, quiet=True) as run:
+        loaded.builder.build(loaded.recipe, run)
+    return run.dataset
+
+
+def other_inputs(dataset: Path, provenance: Provenance, given: Mapping[str, Path]) -> list[str]:
+    """The names of inputs that are other files than those that a dataset was made from, or are not there.
+
+    Args:
+        dataset: whose table `sources` says which videos of a folder or list were used.
+        provenance: says which other files were.
+        given: key of the recipe, or of a command's argument -> the file or folder that is there now.
+    """
+    found: set[str] = set()
+    for key, place in given.items():
+        wanted = [own for own in provenance.inputs if own.key == key]
+        if place.is_file():
+            there = file_sha256(place) if wanted else ""
+            found.update(own.name for own in wanted if own.sha256 != there)
+        else:
+            named = files_named(place, {_own_name(own) for own in wanted})
+            found.update(own.name for own in wanted if own.sha256 not in named.get(_own_name(own), {}))
+        if key in ("collect.folder", "collect.manifest"):
+            found.update(_other_sources(dataset, place if place.is_dir() else place.parent))
+    return sorted(found)
+
+
+def _own_name(file: InputFile) -> str:
+    return PurePosixPath(file.name).name
+
+
+def _other_sources(dataset: Path, folder: Path) -> Iterator[str]:
+    """The videos whose content is not what `sources` says; those of a list that lie elsewhere are not looked for."""
+    contents = read_contents(dataset).get("sources")
+    for path in contents.paths if contents is not None else ():
+        for batch in batches(path, ["file", "sha256"]):
+            for row in batch.to_pylist():
+                name, sha256 = row.get("file"), row.get("sha256")
+                there = bool(name and sha256) and is_inside(name) and (folder / name).is_file()
+                if there and file_sha256(folder / name) != sha256:
+                    yield name
