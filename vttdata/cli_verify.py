@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +115,11 @@ def _verify(options: argparse.Namespace) -> int:
         from vttdata.publish.regenerate import compare_with
 
         again = _make_again(folder, provenance, Path(place, "again"), options)
-        verdict = compare_with(folder, again, left_out)
+        try:
+            verdict = compare_with(folder, again, left_out)
+        except VttdataError as error:
+            print(f"differs: {error}")
+            return _DIFFERS
     _tell_verdict(verdict, time.monotonic() - start)
     return _DONE if verdict.identical and not damage else _DIFFERS
 
@@ -164,8 +169,7 @@ def _tell_inputs(folder: Path, provenance: Provenance, options: argparse.Namespa
         given["input"] = Path(options.input) if Path(options.input).is_file() else _folder(options.input)
     others = other_inputs(folder, provenance, given)
     if others:
-        named = ", ".join(others[:_NAMED]) + (", ..." if len(others) > _NAMED else "")
-        print(f"inputs: {len(others):,} are other files than those it was made from: {named}")
+        print(f"inputs: {len(others):,} are other files than those it was made from: {_named(others)}")
     elif given:
         print("inputs: those that it was made from")
 
@@ -204,12 +208,21 @@ def _make_again(folder: Path, provenance: Provenance, place: Path, options: argp
 
 
 def _tell_verdict(verdict: Verdict, seconds: float) -> None:
-    for name in verdict.account:
-        print(f"{name}: is not the same")
+    if verdict.account:
+        print(f"also not the same: {', '.join(verdict.account)}")
     if verdict.identical:
         print(f"identical: all {verdict.files:,} data files, made again in {seconds:.1f} s, are the same to the byte")
         return
-    named = ", ".join(verdict.differing[:_NAMED]) + (", ..." if len(verdict.differing) > _NAMED else "")
     if verdict.rows is not None:
         print(_rows_text(verdict.rows))
-    print(f"differs: {len(verdict.differing):,} data files, made again in {seconds:.1f} s, are not the same: {named}")
+    if verdict.differing:
+        told = (
+            f"{len(verdict.differing):,} of {verdict.files:,} data files are not the same: {_named(verdict.differing)}"
+        )
+    else:
+        told = f"there are data files that it does not have: {_named(verdict.further)}"
+    print(f"differs: made again in {seconds:.1f} s, {told}")
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")

@@ -19,6 +19,7 @@ from vttdata.recipe import BaseRecipe, Loaded, load_recipe, read_yaml
 from vttdata.recipe_paths import given_paths
 
 _WANTED = "give it with --set "
+_SHOWN = 80
 
 
 def recipe_text(recipe: BaseRecipe) -> str:
@@ -64,9 +65,9 @@ def load_foreign_recipe(file: Path, overrides: Sequence[str]) -> Loaded:
         VttdataError: when it names a builder that is not packaged, or a file or folder that `overrides` do not give.
     """
     builder = read_yaml(file).get("builder")
-    if builder not in packaged.builders():
+    if not isinstance(builder, str) or builder not in packaged.builders():
         raise VttdataError(
-            f"{file}: was built by {builder!a}, which is not packaged and so is not run; "
+            f"{file}: was built by {ascii(builder)[:_SHOWN]}, which is not packaged and so is not run; "
             "build the recipe beside that builder yourself, and compare with vttdata diff."
         )
     given = {text.partition("=")[0] for text in overrides}
@@ -79,6 +80,13 @@ def load_foreign_recipe(file: Path, overrides: Sequence[str]) -> Loaded:
         if not any(key == name or key.startswith(f"{name}.") for name in given):
             raise VttdataError(
                 f"{file}: {key}: names a path of another machine; say where it is with --set {key}=PATH."
+            )
+    settings = loaded.recipe.model_dump(mode="json")
+    for key in sorted(loaded.recipe.secrets):
+        section, _, name = key.rpartition(".")
+        if settings[section][name] is not None and key not in given:
+            raise VttdataError(
+                f"{file}: {key}: is set, and that is for you to decide: take it out, or give it with --set."
             )
     return loaded
 

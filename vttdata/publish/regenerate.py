@@ -27,20 +27,22 @@ class Verdict:
 
     Fields:
         files: how many data files the dataset has.
-        differing: those that are not the same to the byte, or are on one side only, by name.
+        differing: the names of those that were not made again to the byte.
+        further: names of data files that were made and that the dataset does not have.
         rows: how the rows differ; None where every data file is the same.
         account: files among `ACCOUNT` that differ.
     """
 
     files: int
     differing: tuple[str, ...]
+    further: tuple[str, ...]
     rows: Difference | None
     account: tuple[str, ...]
 
     @property
     def identical(self) -> bool:
         """Whether every data file is the same to the byte."""
-        return not self.differing
+        return not self.differing and not self.further
 
 
 def compare_with(dataset: Path, again: Path, left_out: Iterable[str] = ()) -> Verdict:
@@ -57,11 +59,12 @@ def compare_with(dataset: Path, again: Path, left_out: Iterable[str] = ()) -> Ve
     skipped = set(left_out)
     before, after = read_manifest(dataset)["files"], read_manifest(again)["files"]
     names = sorted({*before, *after} - skipped)
-    differing = [name for name in names if name not in after or _checksum(dataset, name) != after[name]["sha256"]]
-    data = tuple(name for name in differing if name not in ACCOUNT)
-    rows = difference(dataset, again) if data else None
-    account = tuple(name for name in differing if name in ACCOUNT)
-    return Verdict(len(set(before) - skipped - ACCOUNT), data, rows, account)
+    same = {name for name in names if name in after and _checksum(dataset, name) == after[name]["sha256"]}
+    differing = tuple(name for name in names if name in before and name not in same | ACCOUNT)
+    further = tuple(name for name in names if name not in before and name not in ACCOUNT)
+    rows = difference(dataset, again) if differing or further else None
+    account = tuple(name for name in names if name in ACCOUNT and name not in same)
+    return Verdict(len(set(before) - skipped - ACCOUNT), differing, further, rows, account)
 
 
 def _checksum(dataset: Path, name: str) -> str | None:
