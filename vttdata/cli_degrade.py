@@ -63,7 +63,7 @@ def _degrade(options: argparse.Namespace) -> int:
     from vttdata.generate import DegradeSettings
 
     removed: list[Removal] = []
-    material = readread_material(options.input, removed)
+    material = read_material(options.input, removed)
     _check_sources(options.input, material)
     tally: Counter[str] = Counter()
     settings = DegradeSettings(options.variant, options.whole)
@@ -101,7 +101,7 @@ def _describe(options: argparse.Namespace) -> None:
     write_manifest(options.out, name="local/degraded", version="1.0.0", files=facts)
 
 
-def readread_material(given: str, removed: list[Removal]) -> list[Sentences]:
+def read_material(given: str, removed: list[Removal]) -> list[Sentences]:
     """The captions of a table or a dataset, split by split; what cleaning takes out is added to `removed`."""
     if Path(given).suffix.lower() in _TABLES and not Path(given).is_dir():
         return [_read_table(Path(given), removed)]

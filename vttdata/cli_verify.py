@@ -164,7 +164,7 @@ def _tell_inputs(folder: Path, provenance: Provenance, options: argparse.Namespa
     from vttdata.publish.regenerate import other_inputs
 
     given = {key: Path(value) for key, _, value in (text.partition("=") for text in options.set)}
-    given = {key: path for key, path in given.items() if path.exists()}
+    given = {key: path for key, path in given.items() if path != Path() and path.exists()}
     if options.input:
         given["input"] = Path(options.input) if Path(options.input).is_file() else _folder(options.input)
     others = other_inputs(folder, provenance, given)

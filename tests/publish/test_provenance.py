@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.annotations.made_up import write_unpacked, write_zipped
 from tests.builds import LOOSE, film
@@ -17,10 +19,11 @@ from vttdata.cli import main
 from vttdata.errors import VttdataError
 from vttdata.publish.provenance import InputFile, Provenance, files_named, read_provenance, write_provenance
 from vttdata.publish.regenerate import other_inputs
-from vttdata.recipe import load_recipe
+from vttdata.recipe import load_recipe, read_yaml
 from vttdata.recipe_text import load_foreign_recipe, recipe_text, wanted_paths
 
 NEEDED = {"own-folder": ["collect.folder"], "own-list": ["collect.manifest"], "demo": [], "msrvtt-collect": []}
+DEMO = load_recipe("demo")
 
 
 @pytest.mark.parametrize("name", sorted(packaged.recipes()))
@@ -54,6 +57,15 @@ def test_a_recipe_with_everything_in_it_tells_no_path_and_no_secret(tmp_path: Pa
     assert found["split"]["pin"] == "give it with --set split.pin=FILE"
     assert found["captions"]["file"] == "give it with --set captions.file=FILE"
     assert found["collect"]["folder"] == "give it with --set collect.folder=FOLDER"
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=300))
+def test_whatever_a_recipe_says_reads_back_the_same(text: str, tmp_path: Path) -> None:
+    recipe = DEMO.recipe.model_copy(update={"description": text})
+    (tmp_path / "recipe.yaml").write_text(recipe_text(recipe), encoding="utf-8")
+    hidden = text.startswith("/") and os.path.exists(text)
+    assert hidden or read_yaml(tmp_path / "recipe.yaml")["description"] == text
 
 
 def test_a_recipe_that_wants_inputs_does_not_load_without_them(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vttdata.errors import VttdataError
-from vttdata.publish.columns import CLIPS, CONFIGS
+from vttdata.publish.columns import CONFIGS
 from vttdata.publish.front_matter import read_front_matter
 
 KEYS: dict[str, tuple[str, ...]] = {
@@ -25,11 +25,13 @@ KEYS: dict[str, tuple[str, ...]] = {
     "degraded": ("video_id", "sen_id"),
     "foils": ("foil_id",),
     "paragraphs": ("video_id",),
+    "videos": ("video_id",),
     "judgments": ("video_id", "year", "annotators", "system", "sen_id"),
 }
 """Which columns say what a row is about. Rows of one key may stand in several splits, or twice in official files."""
 
-_PROTOCOL = {column.name for column in CLIPS[:5]}
+_PROTOCOL = {"video_id", "source_id", "start", "end"}
+"""Columns by which a configuration of another name is known as a protocol: clips in other splits."""
 
 
 @dataclass(frozen=True, slots=True)

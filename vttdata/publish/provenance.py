@@ -201,7 +201,7 @@ def files_named(folder: Path, names: Iterable[str]) -> dict[str, dict[str, int]]
     """Name -> SHA-256 -> size of each file of that name in a folder, its subfolders and its zip archives."""
     wanted = set(names)
     found: dict[str, dict[str, int]] = {}
-    for place, _, own in os.walk(folder):
+    for place, _, own in os.walk(folder) if wanted else ():
         for name in sorted(own):
             path = Path(place, name)
             if name in wanted:
