@@ -138,6 +138,24 @@ def test_a_foil_that_was_edited_by_hand_is_named(foils: Path, tmp_path: Path, ca
     assert (code, f"1 changed in foil (1), namely {row['foil_id']} (foil)\n" in out) == (4, True)
 
 
+def test_a_dataset_in_the_cache_of_the_hub_is_verified_without_what_was_not_fetched(
+    foils: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    blobs = shutil.copytree(foils / "foil", tmp_path / "blobs")
+    snapshot = tmp_path / "snapshots" / "abc"
+    (snapshot / "foils").mkdir(parents=True)
+    for path in blobs.rglob("*.*"):
+        if path.name != "shortcuts.json":
+            (snapshot / path.relative_to(blobs)).symlink_to(path)
+    code, out, _ = run(capsys, "verify", snapshot, "--input", foils / "captions.csv")
+    assert code == 0
+    assert "as the manifest lists them; 1 were not fetched from the Hub\n" in out
+    assert "identical: all 1 data files" in out
+    (snapshot / "README.md").unlink()
+    code, out, _ = run(capsys, "verify", snapshot)
+    assert (code, "README.md: is missing." in out) == (4, True)
+
+
 def test_other_tools_and_another_vttdata_are_told_and_tried(made: Path, dataset: Path, capsys: Capture) -> None:
     account = json.loads((dataset / "provenance.json").read_text())
     account |= {"vttdata_version": "0.0.1", "tools": account["tools"] | {"pyarrow": "1.0", "strange": "2"}}

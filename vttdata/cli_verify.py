@@ -127,10 +127,12 @@ def _verify(options: argparse.Namespace) -> int:
 def _check_files(folder: Path) -> tuple[list[str], list[str]]:
     """What is wrong with the files, told; and the names of those that were left on the Hub."""
     from vttdata.publish.manifest import find_damage, read_manifest
+    from vttdata.publish.regenerate import ACCOUNT
 
     files = read_manifest(folder)["files"]
-    fetched = folder.parent.name == "snapshots"
-    left_out = [name for name in files if fetched and "rows" not in files[name] and not (folder / name).exists()]
+    needed = {name for name, facts in files.items() if "rows" in facts or name in ACCOUNT}
+    fetched = folder.parent.name == "snapshots"  # the Hub's cache, into which no media are fetched
+    left_out = [name for name in files if fetched and name not in needed and not (folder / name).exists()]
     absent = {f"{name}: is missing." for name in left_out}
     damage = [line for line in find_damage(folder) if line not in absent]
     more = f"; {len(left_out):,} were not fetched from the Hub" if left_out else ""

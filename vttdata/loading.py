@@ -16,7 +16,7 @@ from vttdata.errors import VttdataError
 from vttdata.records import is_dataset_name
 
 _VERSION = re.compile(r"v?(\d+\.\d+\.\d+)")
-_TABLES = ("README.md", "manifest.json", "*.parquet")
+_TABLES = ("README.md", "recipe.yaml", "*.json", "*.parquet")
 
 
 def home() -> Path:
