@@ -17,8 +17,8 @@ from vttdata.judgments import CaptionScore
 from vttdata.pipeline.build import Build
 from vttdata.pipeline.stages.annotations import Alignment, Annotated, OddThings, Originals, Scores, Sentences
 from vttdata.publish import Given
-from vttdata.publish.columns import judgment_row
 from vttdata.publish.package import package
+from vttdata.publish.rows import judgment_row
 from vttdata.recipe import BaseRecipe
 from vttdata.records import Caption, Clip
 

@@ -17,21 +17,13 @@ from typing import Any
 from vttdata.errors import VttdataError
 from vttdata.publish.about import About
 from vttdata.publish.card import card_text
-from vttdata.publish.columns import (
-    CONFIGS,
-    caption_row,
-    clip_row,
-    columns_of,
-    concept_row,
-    degraded_row,
-    schema,
-    source_row,
-)
+from vttdata.publish.columns import CONFIGS, columns_of, schema
 from vttdata.publish.folder import bring, replacing
 from vttdata.publish.front_matter import front_matter
 from vttdata.publish.given import Given
 from vttdata.publish.manifest import write_manifest
 from vttdata.publish.ordered import OrderedCaptions
+from vttdata.publish.rows import caption_row, clip_row, concept_row, degraded_row, source_row
 from vttdata.publish.shards import SplitFiles, file_sha256, write_split
 from vttdata.publish.statistics import Statistics, count
 from vttdata.records import Caption, Clip, Degraded, Source, is_safe_id

@@ -23,7 +23,7 @@ class Given:
         classes: the names of all classes of concepts, in the order of their numbers.
         degraded: captions made worse, of these clips; they become the configuration `degraded`, in their order.
         judgments: configuration (``judgments`` or ``judgments-without-...``) -> split -> rows, as
-            `vttdata.publish.columns.judgment_row` makes them.
+            `vttdata.publish.rows.judgment_row` makes them.
     """
 
     categories: Sequence[str] = ()
