@@ -84,6 +84,14 @@ def test_paths_are_relative_to_the_recipe(folder: Path, monkeypatch: pytest.Monk
         (("seed: 7", "seed: 2020-01-01"), ["recipe.yaml"]),
         (("seed: 7", "a: &a [x]\nseed: *a"), ["aliases"]),
         (("seed: 7", "7: 8"), ["the key 7 is not a text"]),
+        (("seed: 7", "licence: ''"), ["licence", "empty", "cc-by-4.0"]),
+        (("seed: 7", "licence: 4"), ["licence", "found 4", "a text such as cc-by-4.0"]),
+        (("seed: 7", "licence: {sound: mit}"), ["licence", "'sound'", "annotations, captions, videos"]),
+        (("seed: 7", "date: 2026-02-30"), ["date", "found '2026-02-30'", "a day such as"]),
+        (("seed: 7", "date: 2026"), ["date", "found 2026", "a day such as"]),
+        (("seed: 7", "citation: somebody"), ["citation", 'found "somebody"', "BibTeX"]),
+        (("seed: 7", "publish: {media: tape}"), ["publish.media", 'found "tape"', "'embedded'"]),
+        (("seed: 7", "publish: {media: files}\nmedia: {keep: none}"), ["publish", "media.keep is none"]),
     ],
 )
 def test_each_mistake_is_one_sentence(folder: Path, change: tuple[str, str], words: list[str]) -> None:
@@ -115,6 +123,15 @@ def test_set_overrides_and_is_checked_like_the_file(folder: Path) -> None:
     assert "KEY=VALUE" in sentence(path, "clips.max_seconds")
     assert "KEY=VALUE" in sentence(path, ".x=3")
     assert "made for its builder" in sentence(path, "builder=other")
+
+
+def test_rights_and_origin_are_taken_as_they_are_written(folder: Path) -> None:
+    parts = "licence: {annotations: cc-by-4.0, videos: cc0-1.0}\ndate: 2026-11-21\ncitation: '@misc{a, year = {2020}}'"
+    recipe = load_recipe(str(write(folder, GOOD.replace("seed: 7", parts)))).recipe
+    assert recipe.licence == {"annotations": "cc-by-4.0", "videos": "cc0-1.0"}
+    assert (recipe.date, recipe.citation) == ("2026-11-21", "@misc{a, year = {2020}}")
+    recipe = load_recipe(str(write(folder, GOOD)), ["date=2026-11-21", "licence.captions=mit"]).recipe
+    assert (recipe.date, recipe.licence) == ("2026-11-21", {"captions": "mit"})
 
 
 def test_setting_one_source_takes_the_others_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

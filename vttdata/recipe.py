@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import Any, ClassVar, get_args, get_type_hints
 
 import pydantic
-import yaml
 
 from vttdata import packaged
 from vttdata.errors import VttdataError
 from vttdata.recipe_paths import Paths, missing_path, names_path, resolve_paths
+from vttdata.recipe_yaml import parse_yaml, read_yaml
 from vttdata.records import digest, is_dataset_name
-from vttdata.settings import Count, Ratio
+from vttdata.settings import Count, Ratio, check_date, check_licence
 
-_MAX_BYTES = 2**20
 _SHOWN = 80
 _SHOULD = re.compile(r"^\w+ should")
 
@@ -38,7 +37,10 @@ class BaseRecipe(pydantic.BaseModel):
         builder: a packaged builder's name, or the path of a builder file relative to the recipe.
         version: of the dataset, MAJOR.MINOR.PATCH.
         seed: the only source of randomness.
-        licence, language, description: what the card says.
+        licence: an identifier such as ``cc-by-4.0``, or one for each of ``annotations``, ``captions`` and ``videos``.
+        language, description: what the card says.
+        citation: BibTeX entries of the papers behind the dataset.
+        date: the day this version is published, YYYY-MM-DD; left out unless given.
         allow_leaks: why a dataset is packaged although an audit finds leaks between its splits; the card quotes it.
         max_failed: the highest share of items that may fail in any stage before the build ends with exit code 1.
     """
@@ -56,9 +58,11 @@ class BaseRecipe(pydantic.BaseModel):
     builder: str
     version: str = pydantic.Field("1.0.0", pattern=r"^\d+\.\d+\.\d+$", description="a text such as 1.0.0")
     seed: Count = 0
-    licence: str = "unknown"
+    licence: str | dict[str, str] = "unknown"
     language: str = "en"
     description: str = ""
+    citation: str = ""
+    date: str | None = pydantic.Field(None, description="a day such as 2026-11-21")
     allow_leaks: str | None = pydantic.Field(None, description="the reason, as a text")
     max_failed: Ratio = 0.2
 
@@ -68,6 +72,28 @@ class BaseRecipe(pydantic.BaseModel):
         if not is_dataset_name(name):
             raise ValueError(f"found '{name}'; it should be owner/name, such as me/street")
         return name
+
+    @pydantic.field_validator("licence", mode="before")
+    @classmethod
+    def _licence_is_usable(cls, licence: Any) -> Any:
+        texts = list(licence.values()) if isinstance(licence, dict) else [licence]
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError("it should be a text such as cc-by-4.0, or one for each part of the dataset")
+        check_licence(licence)
+        return licence
+
+    @pydantic.field_validator("date")
+    @classmethod
+    def _date_is_a_day(cls, date: str | None) -> str | None:
+        check_date(date)
+        return date
+
+    @pydantic.field_validator("citation")
+    @classmethod
+    def _citation_is_bibtex(cls, citation: str) -> str:
+        if citation.strip() and (not citation.strip().startswith("@") or "```" in citation):
+            raise ValueError("it should be entries of BibTeX, the first of which begins with @")
+        return citation
 
     @pydantic.field_validator("allow_leaks")
     @classmethod
@@ -131,58 +157,6 @@ def _find(reference: str) -> Path:
     )
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML without objects and without keys given twice."""
-
-
-def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
-    keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
-    seen: set[str] = set()
-    for key in keys:
-        if not isinstance(key, str):
-            raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is not a text", node.start_mark)
-        if key in seen:
-            raise yaml.constructor.ConstructorError(None, None, f"the key '{key}' is given twice", node.start_mark)
-        seen.add(key)
-    values = (loader.construct_object(value, deep=True) for _, value in node.value)
-    return dict(zip(keys, values, strict=True))
-
-
-_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
-
-
-def _parse(text: str, place: str) -> Any:
-    try:
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-            raise VttdataError(f"{place}: YAML aliases (*name) are not allowed; write the value out.")
-        value = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
-        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
-    except yaml.YAMLError as error:
-        raise VttdataError(f"{place}: not valid YAML ({' '.join(str(error).split())}).") from error
-    except (TypeError, ValueError, RecursionError) as error:
-        raise VttdataError(f"{place}: holds a value that is no text, number, list or mapping ({error}).") from error
-    return value
-
-
-def read_yaml(file: Path) -> dict[str, Any]:
-    """The mapping in a recipe file, unchecked: only texts, numbers, lists and mappings, and no key twice.
-
-    Raises:
-        VttdataError: when the file cannot be read or holds anything else.
-    """
-    try:
-        if file.stat().st_size > _MAX_BYTES:
-            raise VttdataError(f"{file}: larger than {_MAX_BYTES} bytes, which no recipe is.")
-        value = _parse(file.read_text(encoding="utf-8"), str(file))
-    except UnicodeDecodeError as error:
-        raise VttdataError(f"{file}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
-    except OSError as error:
-        raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
-    if not isinstance(value, dict):
-        raise VttdataError(f"{file}: a mapping of keys is expected, found {type(value).__name__}.")
-    return value
-
-
 def _builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
     name = raw.get("builder", "")
     if not isinstance(name, str):
@@ -214,7 +188,7 @@ def _override(raw: dict[str, Any], overrides: Sequence[str], model: type[BaseRec
         for section in sections:
             inner = holder.get(section)
             holder[section] = holder = inner if isinstance(inner, dict) else {}
-        holder[name] = value if names_path(key, model.paths) else _parse(value, f"--set {key}")
+        holder[name] = value if names_path(key, model.paths) else parse_yaml(value, f"--set {key}")
         rivals = model.one_of.get(".".join(sections), frozenset())
         for rival in rivals - {name} if name in rivals else ():
             holder.pop(rival, None)

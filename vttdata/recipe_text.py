@@ -15,8 +15,9 @@ import yaml
 
 from vttdata import packaged
 from vttdata.errors import VttdataError
-from vttdata.recipe import BaseRecipe, Loaded, load_recipe, read_yaml
+from vttdata.recipe import BaseRecipe, Loaded, load_recipe
 from vttdata.recipe_paths import given_paths
+from vttdata.recipe_yaml import read_yaml
 
 _WANTED = "give it with --set "
 _SHOWN = 80
