@@ -6,17 +6,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from vttdata.errors import VttdataError
 from vttdata.judgments import CaptionScore
 from vttdata.publish.columns import CAPTIONS, DEGRADED
 from vttdata.records import Caption, Clip, Concepts, Degraded, Source
 
 
 def clip_row(clip: Clip, captions: list[str], categories: Mapping[str, int], *, shipped: bool) -> dict[str, Any]:
-    """One row of `clips`; facts about a file are null unless the file is `shipped`."""
+    """One row of `clips`; `shipped` says whether the clip's file lies in the dataset."""
     own = ("video_id", "source_id", "url", "start", "end", "query", "shots", "first_frame", "last_frame")
     row = {name: getattr(clip, name) for name in own}
-    file = ("video", "sha256", "frames", "width", "height", "audio_seconds")
-    row |= {name: getattr(clip.media, name) if shipped else None for name in file}
+    file = ("sha256", "frames", "width", "height", "audio_seconds")
+    row |= {name: getattr(clip.media, name, None) for name in file}
+    row["video"] = clip.media.video if shipped and clip.media is not None else None
     category = None if clip.category is None else categories[clip.category]
     return row | {"duration": clip.end - clip.start, "category": category, "captions": captions}
 
@@ -45,7 +47,14 @@ def source_row(source: Source, clips: int, categories: Mapping[str, int]) -> dic
 
 
 def concept_row(concepts: Concepts, source_id: str, classes: Mapping[str, int]) -> dict[str, Any]:
-    """One row of `concepts`."""
+    """One row of `concepts`.
+
+    Raises:
+        VttdataError: when a concept is none of the classes.
+    """
+    unknown = next((name for name in concepts.classes if name not in classes), None)
+    if unknown is not None:
+        raise VttdataError(f"Clip {concepts.video_id}: its concept {unknown!a} is none of the {len(classes)} classes.")
     return {
         "video_id": concepts.video_id,
         "source_id": source_id,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from vttdata.publish.checked import checked_table
+
 ROWS_PER_SHARD = 50_000
 _BYTES_PER_SHARD = 256 * 2**20
 _ROWS_AT_A_TIME = 2_000
 _ITEMS_AT_A_TIME = 20_000
+_BYTES_AT_A_TIME = 8 * 2**20  # of embedded files: a streamed row comes after at most so much, or after one file
 _READ_BYTES = 2**20
+_SPLIT_ORDER = {"train": 0, "validation": 1, "test": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +57,29 @@ class SplitFiles:
         return sum(shard.bytes for shard in self.shards)
 
 
+def split_key(split: str | None) -> tuple[int, str]:
+    """Sorts splits: those for training, validation and test first; a clip without a split counts as ``train``."""
+    name = split or "train"
+    return _SPLIT_ORDER.get(name, len(_SPLIT_ORDER)), name
+
+
 def write_split(
-    dataset: Path, config: str, split: str, schema: pa.Schema, rows: Iterable[dict[str, Any]]
+    dataset: Path,
+    config: str,
+    split: str,
+    schema: pa.Schema,
+    rows: Iterable[dict[str, Any]],
+    labels: Mapping[str, int] | None = None,
 ) -> SplitFiles | None:
-    """Write ``<config>/<split>-<i>-of-<n>-<digest>.parquet``; None, and no file, when there are no rows."""
+    """Write ``<config>/<split>-<i>-of-<n>-<digest>.parquet``; None, and no file, when there are no rows.
+
+    Raises:
+        VttdataError: when a row does not fit the schema, or a label is none of `labels`; see `checked_table`.
+    """
     folder = dataset / config
     written: list[tuple[Path, int]] = []
     memory = 0
-    tables = _tables(rows, schema)
+    tables = (checked_table(batch, schema, labels or {}, f"{config}/{split}") for batch in _batches(rows))
     for first in tables:
         folder.mkdir(exist_ok=True)
         path = folder / f"{split}-{len(written):05d}.part"
@@ -79,18 +98,19 @@ def write_split(
     return SplitFiles(split, tuple(shards), f"{config}/{split}-*-{digest}.parquet", memory)
 
 
-def _tables(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.Table]:
-    """Tables of so many rows, and so many items in lists, that memory depends on neither number in all."""
+def _batches(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """So many rows, items in lists, and bytes of files that memory depends on no number in all."""
     batch: list[dict[str, Any]] = []
-    items = 0
+    items = size = 0
     for row in rows:
         batch.append(row)
         items += sum(len(value) for value in row.values() if isinstance(value, list))
-        if len(batch) >= _ROWS_AT_A_TIME or items >= _ITEMS_AT_A_TIME:
-            yield pa.Table.from_pylist(batch, schema)
-            batch, items = [], 0
+        size += sum(len(value["bytes"]) for value in row.values() if isinstance(value, dict))
+        if len(batch) >= _ROWS_AT_A_TIME or items >= _ITEMS_AT_A_TIME or size >= _BYTES_AT_A_TIME:
+            yield batch
+            batch, items, size = [], 0, 0
     if batch:
-        yield pa.Table.from_pylist(batch, schema)
+        yield batch
 
 
 def _write_shard(path: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> tuple[int, int]:

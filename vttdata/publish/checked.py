@@ -1,0 +1,98 @@
+"""Rows as Arrow tables, or one sentence about the first value that its column does not take.
+
+Arrow fills a column that is left out with nulls, and readers accept a label without a name; both are refused here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from vttdata.errors import VttdataError
+
+_SHOWN = 60
+_TAKES: dict[str, tuple[type, ...]] = {
+    "is_integer": (int,),
+    "is_floating": (float, int),
+    "is_string": (str,),
+    "is_boolean": (bool,),
+    "is_list": (list,),
+    "is_struct": (dict,),
+}
+
+
+def checked_table(rows: Sequence[dict[str, Any]], schema: pa.Schema, labels: Mapping[str, int], place: str) -> pa.Table:
+    """The rows as a table.
+
+    Args:
+        rows: with exactly the columns of the schema; the first column is a key and never null.
+        schema: of the table.
+        labels: of each column of class labels, the number of its labels, which count from 0.
+        place: what the rows belong to, for errors.
+
+    Raises:
+        VttdataError: when a column is missing or unknown, a value has another type, or a label is out of range.
+    """
+    names = set(schema.names)
+    for row in rows:
+        if row.keys() != names:
+            odd = min(row.keys() ^ names)
+            raise VttdataError(f"{place}: {_row(row, schema)} {'lacks' if odd in names else 'has'} '{odd}'.")
+    for field in schema:
+        if not _fits({type(row[field.name]) for row in rows}, field.type) or not _items_fit(rows, field):
+            raise VttdataError(f"{place}: {_misfit(rows, field, schema)}.")
+    try:
+        table = pa.Table.from_pylist(rows, schema)
+    except (pa.ArrowException, ValueError, OverflowError) as error:
+        told = next((own for field in schema if (own := _misfit(rows, field, schema))), "a row is too large")
+        raise VttdataError(f"{place}: {told}.") from error
+    if table.column(0).null_count:
+        raise VttdataError(f"{place}: a row has no '{schema.names[0]}'.")
+    for name, number in labels.items():
+        column = table.column(name)
+        _check_labels(
+            pc.list_flatten(column) if pa.types.is_list(column.type) else column, number, f"{place}: '{name}'"
+        )
+    return table
+
+
+def _row(row: Mapping[str, Any], schema: pa.Schema) -> str:
+    return f"the row of {str(row.get(schema.names[0]))[:_SHOWN]!a}"
+
+
+def _fits(types: Iterable[type], wanted: pa.DataType) -> bool:
+    """Whether values of these Python types go into a column; Arrow itself cuts 1.5 to 1 and takes a text for a list."""
+    allowed = next((own for known, own in _TAKES.items() if getattr(pa.types, known)(wanted)), ())
+    return all(
+        own is type(None) or (issubclass(own, allowed) and (own is not bool or bool in allowed)) for own in types
+    )
+
+
+def _items_fit(rows: Sequence[dict[str, Any]], field: pa.Field) -> bool:
+    if not pa.types.is_list(field.type):
+        return True
+    return _fits({type(item) for row in rows for item in row[field.name] or ()}, field.type.value_type)
+
+
+def _misfit(rows: Sequence[dict[str, Any]], field: pa.Field, schema: pa.Schema) -> str:
+    """What is wrong with the first value that this column does not take; empty where all are well."""
+    for row in rows:
+        value = row[field.name]
+        try:
+            pa.array([value], field.type)
+            well = _fits([type(value)], field.type) and _items_fit([row], field)
+        except (pa.ArrowException, ValueError, OverflowError):
+            well = False
+        if not well:
+            return f"{_row(row, schema)} has {ascii(value)[:_SHOWN]} as '{field.name}', which should be {field.type}"
+    return ""
+
+
+def _check_labels(column: Any, number: int, place: str) -> None:
+    ends = pc.min_max(column).as_py()
+    wrong = next((end for end in ends.values() if end is not None and not 0 <= end < number), None)
+    if wrong is not None:
+        raise VttdataError(f"{place} holds the label {wrong}, and its labels are 0 to {number - 1}.")
