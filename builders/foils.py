@@ -12,7 +12,6 @@ from typing import ClassVar, Literal
 
 import pydantic
 
-import vttdata
 from vttdata.annotations import READERS, Annotations
 from vttdata.assess.needs import check_foil_libraries
 from vttdata.assess.shortcuts import TextPair, audit_shortcuts
@@ -21,12 +20,11 @@ from vttdata.generate.foils import FoilSettings
 from vttdata.pipeline.build import Build
 from vttdata.pipeline.stages.annotations import OddThings, Sentences
 from vttdata.pipeline.stages.foils import Foils
-from vttdata.publish.about import About
 from vttdata.publish.foils import FoilSet, Paragraph, paragraph_pairs, write_foils
+from vttdata.publish.package import about_build
 from vttdata.publish.provenance import provenance_of_build, write_provenance
 from vttdata.recipe import BaseRecipe
 from vttdata.records import Caption
-from vttdata.report.attrition import attrition_rows
 from vttdata.text.lexicon import load_lexicon
 
 
@@ -78,22 +76,11 @@ def build(recipe: Recipe, run: Build) -> None:
         ("concepts that are swapped", f"{len({concept for concept, _ in arrows}):,}"),
         *((f"{name} (the paper)", number) for name, number in _PAPER if paragraphs),
     ]
-    about = About(
-        name=recipe.name,
-        version=recipe.version,
-        licence=recipe.licence,
-        language=recipe.language,
-        seed=recipe.seed,
-        description=recipe.description,
-        attrition=attrition_rows([table.tally.as_json() for table in run.tables]),
-        provenance={"vttdata": vttdata.__version__}
-        | {name: f"SHA-256 {sha256}" for name, sha256 in official.files.items()},
-    )
     made = FoilSet(
         pairs, recipe.foils.selection, recipe.seed, lexicon.version, recipe.scorer, paragraphs, attacks, counts
     )
     origin = provenance_of_build(run, official.files, libraries=("scikit-learn", "scipy"))
-    write_foils(run.dataset, made, about, lambda folder: write_provenance(folder, origin))
+    write_foils(run.dataset, made, about_build(run, official.files), lambda folder: write_provenance(folder, origin))
 
 
 _PAPER = (("pairs of paragraphs", "1,900"), ("pairs of concepts", "2,191"), ("foils a concept", "about 13"))

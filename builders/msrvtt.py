@@ -28,6 +28,7 @@ from vttdata.pipeline.stages.collect import DrawScenes, Fetch, Found, Query, Sea
 from vttdata.pipeline.stages.items import Places, with_shots, with_source
 from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, ProbeSources, Screen
 from vttdata.pipeline.stages.split import NearDuplicates, Split
+from vttdata.publish.media import PublishSettings
 from vttdata.publish.package import package
 from vttdata.recipe import BaseRecipe
 from vttdata.recipe_paths import Paths
@@ -59,6 +60,15 @@ class Recipe(BaseRecipe):
     media: MediaSettings = MediaSettings()
     captions: CaptionSettings = CaptionSettings()
     split: SplitSettings = SplitSettings()
+    publish: PublishSettings = PublishSettings()
+
+    @pydantic.field_validator("publish")
+    @classmethod
+    def _published_clips_are_cut(cls, publish: PublishSettings, others: pydantic.ValidationInfo) -> PublishSettings:
+        media: MediaSettings | None = others.data.get("media")
+        if media is not None and media.keep == "none" and publish.media not in (None, "none"):
+            raise ValueError(f"found media '{publish.media}', but media.keep is none, so no clip is written as a file")
+        return publish
 
 
 def build(recipe: Recipe, run: Build) -> None:
@@ -94,7 +104,17 @@ def build(recipe: Recipe, run: Build) -> None:
         clips = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
     split = run.stage(_split(recipe, sources, duplicates), clips)
 
-    package(run, split, captions or (), sources, recipe.split, media)
+    mode = recipe.publish.media or ("none" if recipe.collect.search is not None else "files")
+    how = next(told for key, told in _COLLECTED.items() if getattr(recipe.collect, key) is not None)
+    package(run, split, captions or (), sources, recipe.split, media, mode=mode, collected=how)
+
+
+_COLLECTED = {
+    "folder": "Videos of one folder, cut at shots that were found by colour histogram.",
+    "manifest": "Videos that a table lists, cut at shots that were found by colour histogram or where the table says.",
+    "search": "Videos that search queries found, in categories; cut at shots that were found by colour histogram.",
+    "scenes": "Videos that were drawn by a program, with captions written from what is drawn.",
+}
 
 
 def _check_inputs(recipe: Recipe, run: Build) -> None:

@@ -33,6 +33,7 @@ from vttdata.pipeline.stages.annotations import (
 from vttdata.pipeline.stages.degrade import DegradeCaptions, placed_captions
 from vttdata.publish import Given
 from vttdata.publish.about import Figure, PaperFigure
+from vttdata.publish.media import PublishSettings
 from vttdata.publish.package import package
 from vttdata.recipe import BaseRecipe
 from vttdata.recipe_paths import Paths
@@ -49,6 +50,7 @@ class Recipe(BaseRecipe):
         protocols: name -> split -> file of clip ids; each becomes a configuration of its own.
         degrade: how every sentence is also degraded, into the configuration `degraded`; none is by default.
         paper: figures that the benchmark's paper states, for the card to compare.
+        publish: whether the files in `videos` go into the dataset; unless asked they do not, they belong to others.
     """
 
     paths: ClassVar[Paths] = {
@@ -63,6 +65,7 @@ class Recipe(BaseRecipe):
     protocols: dict[str, dict[str, str]] = pydantic.Field(default_factory=dict)
     degrade: DegradeSettings | None = None
     paper: dict[Figure, PaperFigure] = pydantic.Field(default_factory=dict)
+    publish: PublishSettings = PublishSettings()
 
     @pydantic.field_validator("protocols")
     @classmethod
@@ -115,7 +118,19 @@ def _build(recipe: Recipe, run: Build) -> None:
     findings = run.stage(OddThings(), official.findings + missing, may_be_empty=True)
 
     given = Given(official.categories, protocols, concepts, official.classes, degraded)
-    package(run, clips, captions, sources, None, media, given=given, findings=findings, paper=recipe.paper, files=files)
+    package(
+        run,
+        clips,
+        captions,
+        sources,
+        None,
+        media,
+        mode=recipe.publish.media or "none",
+        given=given,
+        findings=findings,
+        paper=recipe.paper,
+        files=files,
+    )
 
 
 def _protocols(recipe: Recipe, official: Annotations, files: dict[str, str]) -> dict[str, dict[str, list[str]]]:

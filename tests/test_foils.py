@@ -107,3 +107,35 @@ def test_pairs_that_are_none_are_refused_in_one_sentence(
     (tmp_path / "pairs.csv").write_text(rows)
     assert main(["audit", str(tmp_path / "pairs.csv")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_set_of_foils_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert main(["foil", str(write_captions(tmp_path / "captions.csv")), "--out", str(out), "--seed", "3"]) == 0
+    rows = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))["test"]
+    attacks = json.loads((out / "shortcuts.json").read_text())["foils"]
+    capsys.readouterr()
+    assert main(["stats", str(out), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["total"] == found["splits"]["test"]
+    assert (found["total"]["pairs"], found["total"]["videos"]) == (len(rows), len(set(rows["video_id"])))
+    assert found["total"]["swaps"] == len(set(zip(rows["concept"], rows["foil_concept"], strict=True)))
+    assert found["total"]["concepts"] == len({*rows["concept"], *rows["foil_concept"]})
+    worst = found["worst_attack"]["foils"]
+    assert worst["accuracy"] == max(attack["accuracy"] for attack in attacks)
+    assert main(["stats", str(out)]) == 0
+    text = capsys.readouterr().out
+    assert ["pairs", f"{len(rows)}", f"{len(rows)}"] in [line.split() for line in text.splitlines()]
+    assert f"worst blind attacker on foils: {worst['attacker']}" in text
+
+
+def test_what_blind_attackers_reached_must_be_readable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert main(["foil", str(write_captions(tmp_path / "captions.csv", 100)), "--out", str(out)]) == 0
+    capsys.readouterr()
+    (out / "shortcuts.json").write_text('{"foils": [3]}')
+    assert main(["stats", str(out)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    (out / "shortcuts.json").unlink()
+    assert main(["stats", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["worst_attack"] == {}

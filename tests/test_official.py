@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -116,7 +117,8 @@ def test_missing_videos_are_marked_and_counted_and_never_dropped(tmp_path: Path)
     for number in range(16):
         (videos / f"video{number}.mp4").write_bytes(b"film of %d" % number)
     (videos / "video16.txt").write_text("no film")
-    assert build("msrvtt", tmp_path / "out", f"annotations={folder}", f"videos={videos}") == 0
+    settings = [f"annotations={folder}", f"videos={videos}", "publish.media=files"]
+    assert build("msrvtt", tmp_path / "out", *settings) == 0
     rows = load(tmp_path / "out")["test"]
     assert rows["video"][:] == [*(f"videos/video{number}.mp4" for number in range(12, 16)), None]
     assert rows["sha256"][4] is None
@@ -126,9 +128,23 @@ def test_missing_videos_are_marked_and_counted_and_never_dropped(tmp_path: Path)
     assert "| `missing_file` | 1 |" in card
     (videos / "video16.mp4").write_bytes(b"film of 16")
     (videos / "video0.mp4").unlink()
-    assert build("msrvtt", tmp_path / "out", f"annotations={folder}", f"videos={videos}") == 0
+    assert build("msrvtt", tmp_path / "out", *settings) == 0
     assert load(tmp_path / "out")["test"]["video"][4] == "videos/video16.mp4"
     assert load(tmp_path / "out")["train"]["video"][0] is None
+
+
+def test_videos_of_others_are_recorded_and_not_passed_on_unless_asked(tmp_path: Path) -> None:
+    folder, videos = write_unpacked(tmp_path / "files"), tmp_path / "videos"
+    videos.mkdir()
+    (videos / "video3.mp4").write_bytes(b"film of 3")
+    assert build("msrvtt", tmp_path / "out", f"annotations={folder}", f"videos={videos}") == 0
+    assert not (tmp_path / "out" / "dataset" / "videos").exists()
+    row = next(row for split in load(tmp_path / "out").values() for row in split if row["video_id"] == "video3")
+    assert row["video"] is None
+    assert row["sha256"] == hashlib.sha256(b"film of 3").hexdigest()
+    card = (tmp_path / "out" / "dataset" / "README.md").read_text()
+    assert "No video files are part of this dataset" in card
+    assert "| videos | remains with its owners; this dataset has links and times only |" in card
 
 
 def test_videos_of_activitynet_are_those_of_its_sources(tmp_path: Path) -> None:

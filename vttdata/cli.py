@@ -250,7 +250,8 @@ def _add_stats(commands: Any) -> None:
     parser = commands.add_parser(
         "stats",
         help="count what is in a dataset",
-        description="Sources, clips, hours, sentences, words and vocabulary, by split and by category.",
+        description="Sources, clips, hours, sentences, words and vocabulary, by split and by category; of foils "
+        "their pairs, videos, captions, concepts and swaps, and what the worst blind attacker reached.",
     )
     parser.add_argument("dataset", metavar="DATASET", help="a dataset folder, a build folder, or a dataset's name")
     parser.add_argument("--json", action="store_true", help="machine-readable")
@@ -259,9 +260,11 @@ def _add_stats(commands: Any) -> None:
 
 def _stats(options: argparse.Namespace) -> int:
     from vttdata.loading import find_dataset
+    from vttdata.publish.foil_statistics import foil_statistics
     from vttdata.publish.statistics import statistics
 
-    facts = statistics(find_dataset(options.dataset))
+    dataset = find_dataset(options.dataset)
+    facts = foil_statistics(dataset) if (dataset / "foils").is_dir() else statistics(dataset)
     print(json.dumps(facts.as_json(), indent=2, ensure_ascii=False) if options.json else facts.as_text())
     return _DONE
 

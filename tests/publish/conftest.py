@@ -11,7 +11,12 @@ from typing import Any
 import datasets
 import pytest
 
+from vttdata.assess.accuracy import PairAccuracy
+from vttdata.assess.shortcuts import Attack
+from vttdata.generate.foils import FoilPair
+from vttdata.generate.swaps import Swap
 from vttdata.publish import About, Statistics, write_dataset
+from vttdata.publish.foils import FoilSet, Paragraph, write_foils
 from vttdata.records import Caption, Clip, ClipMedia, Measure, Probe, Source
 
 PROBE = Probe("mp4", "h264", "aac", "yuv420p", 320, 240, 0, 25.0, 0.0, 60.0, 1500, 0, 1)
@@ -42,6 +47,19 @@ def load(folder: Path, cache: Path, name: str | None = None, **more: object) -> 
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def written_foils(folder: Path, about: About | None = None) -> Path:
+    """A set of one foil in one paragraph."""
+    swap = Swap(2, 5, "cat", "dog", "cat", "animal", "dog", "cat", 0)
+    pairs = [FoilPair("v1", "v1", "v1_0", 0, "a dog runs", "a cat runs", swap, 10.5, 20.25, "test")]
+    paragraph = Paragraph(
+        "v1", ("v1_0",), ("a dog runs",), ((0.0, 2.5),), ("it runs", "fast"), ((0.0, 1.0), (1.0, 2.0))
+    )
+    attack = Attack("length", "the shorter one", PairAccuracy(1, 0, 0))
+    foils = FoilSet(pairs, "balanced", 3, "1", "ngram", {"v1": paragraph}, {"foils": [attack], "paragraphs": [attack]})
+    write_foils(folder, foils, about or About("vttdata/some-foil", licence="mit"))
+    return folder
 
 
 @pytest.fixture

@@ -134,6 +134,7 @@ class TestBytes:
             "README.md",
             "captions",
             "clips",
+            "croissant.json",
             "manifest.json",
             "sources",
             "videos",

@@ -48,7 +48,7 @@ class MediaSettings:
     """How clips are written: always MP4, square pixels, 8 bits, upright, sound (if any) as AAC with at most 2 channels.
 
     Fields:
-        keep: ``files`` writes every clip as a file; ``none`` publishes only its source and span.
+        keep: ``files`` writes every clip as a file into the build; ``none`` publishes only its source and span.
         height: lines of a clip; its width follows the source's display aspect. A smaller source is never enlarged;
             None keeps the source's size. Odd sizes are scaled down to even ones. MSR-VTT's files have 240 lines.
         codec: ``h264``, which every reader knows, ``h265`` or ``vp9``.

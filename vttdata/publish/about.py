@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from vttdata.records import is_dataset_name
-from vttdata.settings import STRICT
+from vttdata.settings import STRICT, check_date, check_licence
 
 Figure = Literal["sources", "clips", "hours", "sentences", "words", "vocabulary"]
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
@@ -36,7 +36,7 @@ class About:
     Fields:
         name: ``owner/name``, as `load_dataset` takes it.
         version: MAJOR.MINOR.PATCH.
-        licence: of the annotations; an identifier of the Hub's kind (``cc-by-4.0``) or a name.
+        licence: an identifier of the Hub's kind (``cc-by-4.0``) or a name; or one for each of `LICENSED_PARTS`.
         language: of the captions, ISO 639-1.
         seed: the seed of all random choices.
         description: a paragraph, as plain text.
@@ -46,12 +46,17 @@ class About:
         attrition: rows of (stage, what is counted, in, kept, losses in words).
         provenance: program, library or recipe -> version or checksum.
         findings: rows of (kind, what it means, how often, examples): what is odd in official files.
+        citation: BibTeX entries of the papers behind it.
+        date: the day this version is published, YYYY-MM-DD; never taken from a clock, so that bytes stay the same.
+        collected: how its material came together, in a sentence.
+        inputs: name of each official file -> its SHA-256.
+        needs: keys of the recipe that name a file or folder -> which of both.
         paper: figure of `SplitStatistics` -> what the benchmark's paper says, and why that may not be what is counted.
     """
 
     name: str
     version: str = "1.0.0"
-    licence: str = "unknown"
+    licence: str | Mapping[str, str] = "unknown"
     language: str = "en"
     seed: int = 0
     description: str = ""
@@ -61,6 +66,11 @@ class About:
     attrition: Sequence[tuple[str, str, int, int, str]] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
     findings: Sequence[tuple[str, str, int, str]] = ()
+    citation: str = ""
+    date: str | None = None
+    collected: str = ""
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    needs: Mapping[str, str] = field(default_factory=dict)
     paper: Mapping[Figure, PaperFigure] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -68,3 +78,16 @@ class About:
             raise ValueError(f"'{self.name}' cannot name a dataset; owner/name in letters, digits, '.', '_', '-' can.")
         if not _VERSION.fullmatch(self.version):
             raise ValueError(f"'{self.version}' is no version; MAJOR.MINOR.PATCH is, such as 1.0.0.")
+        check_licence(self.licence)
+        check_date(self.date)
+
+    @property
+    def licences(self) -> dict[str, str | None]:
+        """The licence of each part; captions have that of the annotations unless theirs is given."""
+        given = {"annotations": self.licence} if isinstance(self.licence, str) else dict(self.licence)
+        annotations = given.get("annotations", "unknown")
+        return {
+            "annotations": annotations,
+            "captions": given.get("captions", annotations),
+            "videos": given.get("videos"),
+        }

@@ -6,111 +6,84 @@ escaped, so that a title or description cannot become markup.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 
 from vttdata.publish.about import About
-from vttdata.publish.columns import columns_of
+from vttdata.publish.card_parts import (
+    Tables,
+    creation_text,
+    details_text,
+    escape,
+    loading_text,
+    structure_text,
+    table_text,
+)
+from vttdata.publish.credits import credits_text
 from vttdata.publish.statistics import Statistics
 from vttdata.report.audit import leak_rows, leak_sentence, notes
 from vttdata.split import Audit
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]#|~]|^[-+=]|(?<=^\d)[.)])")
-_VARIABLE = re.compile(r"\W|^(?=\d)")
-_CONFIG_ROWS = {
-    "clips": "one row a clip, with its captions",
-    "captions": "one row a caption",
-    "sources": "one row an original video, in each split that has clips of it",
-    "concepts": "one row a clip, with the annotated concepts of its sentence",
-    "degraded": "one row a caption, with a degraded one for Direct Assessment and how it was made",
-    "foils": "one row a pair of a true caption and its foil",
-    "paragraphs": "one row a pair of a true paragraph and its foil",
-    "judgments": "one row a judged caption, with its human scores and references",
-}
 _TIES = {
     "source": "one source",
     "query": "one search query",
     "uploader": "one uploader",
     "near_duplicate": "sources found to be near-duplicates",
 }
-_PROTOCOL_ROW = "one row a clip, with its captions, in the splits and the order of this protocol"
 
 
 def card_text(
     about: About,
     facts: Statistics,
-    configs: Iterable[str],
+    tables: Tables,
     *,
     shipped: int,
-    missing: Sequence[str],
     audits: Mapping[str, Audit] | None = None,
+    recipe_sha256: str | None = None,
 ) -> str:
     """The README below its YAML head.
 
     Args:
         about: what the tables do not say.
         facts: what they do.
-        configs: the configurations that exist.
+        tables: the configurations that exist.
         shipped: the number of clips whose video file is in the dataset.
-        missing: names of splits that were asked for and got no clip.
         audits: of the splits (``clips``) and of those of each protocol, where they were audited.
+        recipe_sha256: of ``recipe.yaml`` in the dataset, where there is one.
     """
-    configs = list(configs)
     parts = [
         f"# {about.name.partition('/')[2]} {about.version}",
         escape(about.description) or "A video-to-text benchmark built with vttdata.",
-        _details(about),
-        _loading(about, configs, facts),
+        details_text(about),
+        loading_text(about, tables),
         "## Statistics\n\n" + table_text([[escape(cell) for cell in row] for row in facts.table()]),
         "Words are what white space separates; the vocabulary is their distinct lower-cased forms. Clip lengths are in "
         "seconds. A source that feeds several splits counts once in the total.",
         table_text(facts.config_table()) if facts.configs else "",
         _against_paper(about, facts),
         _findings(about),
-        _availability(facts, shipped, missing),
+        _availability(about, facts, tables, shipped),
         _splits(about, facts),
         _leaks(about, audits or {}),
         creation_text(about),
-        "## Dataset Structure\n\n" + "\n\n".join(columns_text(config) for config in configs),
-        "`manifest.json` lists every file with its SHA-256 checksum.",
+        credits_text(about, shipped=shipped > 0, recipe_sha256=recipe_sha256),
+        structure_text(tables),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def escape(text: str) -> str:
-    """Plain text as one line of Markdown that means nothing else: no HTML, no links, no table cells."""
-    folded = " ".join("".join(sign for sign in text if sign.isprintable() or sign.isspace()).split())
-    marked = _MARKUP.sub(r"\\\1", folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
-    return marked.replace("://", ":&#47;/").replace("@", "&#64;").replace("www.", "www&#46;")
-
-
-def _details(about: About) -> str:
-    return (
-        f"## Dataset Details\n\n- **Language:** {escape(about.language)}\n- **Licence of the annotations:** "
-        f"{escape(about.licence)}\n- **Version:** {about.version}\n- **Seed of all random choices:** {about.seed}"
-    )
-
-
-def _loading(about: About, configs: Sequence[str], facts: Statistics) -> str:
-    first = next(iter(facts.splits), "train")
-    others = "".join(
-        f'{_VARIABLE.sub("_", name)} = load_dataset("{about.name}", "{name}")\n' for name in configs if name != "clips"
-    )
-    return (
-        "## Uses\n\n```python\nfrom vttdata import load_dataset  # or from datasets, with this folder's path\n\n"
-        f'clips = load_dataset("{about.name}", split="{first}")\n{others}```\n\n'
-        + "\n".join(
-            f"- `{config}`: {_CONFIG_ROWS.get(config.partition('-without-')[0], _PROTOCOL_ROW)}" for config in configs
-        )
-    )
-
-
-def _availability(facts: Statistics, shipped: int, missing: Sequence[str]) -> str:
-    lines = [f"Video files of {shipped:,} of {facts.total.clips:,} clips are part of this dataset (`video`)."]
+def _availability(about: About, facts: Statistics, tables: Tables, shipped: int) -> str:
+    if not shipped:
+        lines = ["No video files are part of this dataset: a clip is its source and its times there."]
+    elif "videos" in tables:
+        lines = [f"Video files of {shipped:,} of {facts.total.clips:,} clips are in the configuration `videos`."]
+    else:
+        lines = [
+            f"Video files of {shipped:,} of {facts.total.clips:,} clips are part of this dataset (`video`).",
+            'They load as `load_dataset("videofolder", data_dir=FOLDER + "/videos")` too.',
+        ]
     if 0 < shipped < facts.total.clips:
-        lines.append(
-            f"The other {facts.total.clips - shipped:,} are missing here; their rows are kept, without `video`."
-        )
+        lines.append(f"The other {facts.total.clips - shipped:,} are missing here; their rows are kept.")
+    missing = [split for split in about.asked if split not in facts.splits]
     if missing:
         lines.append(f"No clips fell into: {', '.join(missing)}. Such a split does not exist here.")
     if not facts.total.sentences:
@@ -194,43 +167,9 @@ def _leaks(about: About, audits: Mapping[str, Audit]) -> str:
     return "\n\n".join(parts)
 
 
-def creation_text(about: About) -> str:
-    """How a dataset was made, as a section; empty where nothing is said of it."""
-    if not about.attrition and not about.provenance:
-        return ""
-    parts = ["## Dataset Creation"]
-    if about.attrition:
-        rows: list[tuple[str, ...]] = [("stage", "counted", "in", "kept", "rejected and failed")]
-        rows += [
-            (escape(stage), escape(unit), f"{taken:,}", f"{kept:,}", escape(losses))
-            for stage, unit, taken, kept, losses in about.attrition
-        ]
-        parts += ["What went into each stage, and what was left:", table_text(rows)]
-    if about.provenance:
-        lines = [f"- {escape(name)}: {escape(version)}" for name, version in sorted(about.provenance.items())]
-        parts += ["Made with:", "\n".join(lines)]
-    return "\n\n".join(parts)
-
-
-def columns_text(config: str) -> str:
-    """The columns of a configuration, as a section."""
-    rows: list[tuple[str, ...]] = [("column", "type", "meaning")]
-    rows += [
-        (f"`{column.name}`", _TYPES.get(column.kind, column.kind), column.meaning) for column in columns_of(config)
-    ]
-    return f"### {config}\n\n" + table_text(rows)
-
-
-_TYPES = {
-    "strings": "list of string",
-    "int64s": "list of int64",
-    "float64s": "list of float64",
-    "category": "class label",
-    "classes": "list of class label",
-}
-
-
-def table_text(rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; the first row is its header."""
-    head, *body = rows
-    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *body])
+def limitations(about: About, facts: Statistics, audits: Mapping[str, Audit], shipped: int) -> list[str]:
+    """What is known to be wrong with a dataset, a sentence each: leaks, odd rows of official files, missing files."""
+    leaks = [f"The splits of {name} leak: {leak_sentence(own)}." for name, own in audits.items() if not own.ok]
+    odd = [f"In the official files, unchanged here: {meaning} ({number})." for _, meaning, number, _ in about.findings]
+    lost = facts.total.clips - shipped
+    return leaks + odd + ([f"The video files of {lost} of {facts.total.clips} clips are not included."] if lost else [])

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from vttdata.errors import VttdataError
-from vttdata.publish.card import escape
+from vttdata.publish.card_parts import escape
 
 Needed = Literal["none", "minor", "major"]
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from vttdata.generate.degrade import FLAGS
 
-Kind = Literal["string", "int64", "float64", "bool", "strings", "int64s", "float64s", "category", "classes"]
+Kind = Literal["string", "int64", "float64", "bool", "strings", "int64s", "float64s", "category", "classes", "video"]
 
 _ARROW = {
     "string": pa.string(),
@@ -24,6 +24,7 @@ _ARROW = {
     "int64s": pa.list_(pa.int64()),
     "float64s": pa.list_(pa.float64()),
     "classes": pa.list_(pa.int64()),
+    "video": pa.struct([("bytes", pa.binary()), ("path", pa.string())]),
 }
 
 
@@ -53,7 +54,7 @@ CLIPS = (
     Column("first_frame", "int64", "first frame, counted from 0 in the original"),
     Column("last_frame", "int64", "last frame, inclusive"),
     Column("video", "string", "the clip's file in this dataset; null where none is shipped"),
-    Column("sha256", "string", "checksum of that file"),
+    Column("sha256", "string", "checksum of the clip's file, shipped or not; null where there was none"),
     Column("frames", "int64", "frames in that file"),
     Column("width", "int64", "its width, pixels"),
     Column("height", "int64", "its height, pixels"),
@@ -174,6 +175,11 @@ JUDGMENTS = (
     Column("hit", "string", "the task in which it was assessed, where that is known"),
 )
 
+VIDEOS = (
+    _VIDEO_ID,
+    Column("video", "video", "its file: `bytes`, and `path`, the file's name; cast to `Video()` to decode"),
+)
+
 CONFIGS: dict[str, tuple[Column, ...]] = {
     "clips": CLIPS,
     "captions": CAPTIONS,
@@ -183,6 +189,7 @@ CONFIGS: dict[str, tuple[Column, ...]] = {
     "foils": FOILS,
     "paragraphs": PARAGRAPHS,
     "judgments": JUDGMENTS,
+    "videos": VIDEOS,
 }
 
 
@@ -201,6 +208,12 @@ def schema(columns: Sequence[Column], categories: Sequence[str]) -> pa.Schema:
     return pa.schema([(column.name, _ARROW.get(column.kind, category)) for column in columns])
 
 
+def label_counts(columns: Sequence[Column], categories: Sequence[str], classes: Sequence[str] = ()) -> dict[str, int]:
+    """Of each column of class labels, how many labels there are."""
+    known = {"category": len(categories), "classes": len(classes)}
+    return {column.name: known[column.kind] for column in columns if known.get(column.kind)}
+
+
 def features(columns: Sequence[Column], categories: Sequence[str], classes: Sequence[str] = ()) -> list[dict[str, Any]]:
     """The ``features`` of the README's ``dataset_info``, which make types known without opening a file."""
     return [{"name": column.name} | _feature(column.kind, categories, classes) for column in columns]
@@ -211,6 +224,8 @@ def _feature(kind: Kind, categories: Sequence[str], classes: Sequence[str]) -> d
         return {"list": _label(classes)}
     if kind == "category":
         return {"dtype": _label(categories) if categories else "string"}
+    if kind == "video":
+        return {"dtype": {"video": {"decode": False}}}
     return {"list": kind.removesuffix("s")} if kind in ("strings", "int64s", "float64s") else {"dtype": kind}
 
 

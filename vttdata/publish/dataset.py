@@ -16,26 +16,24 @@ from typing import Any
 
 from vttdata.errors import VttdataError
 from vttdata.publish.about import About
-from vttdata.publish.card import card_text
-from vttdata.publish.columns import CONFIGS, columns_of, schema
-from vttdata.publish.folder import bring, replacing
-from vttdata.publish.front_matter import front_matter
+from vttdata.publish.card import card_text, limitations
+from vttdata.publish.columns import CONFIGS, VIDEOS, columns_of, label_counts, schema
+from vttdata.publish.finish import finish_dataset
+from vttdata.publish.folder import replacing
 from vttdata.publish.given import Given
-from vttdata.publish.manifest import write_manifest
+from vttdata.publish.media import MediaMode, bring_files, video_rows
 from vttdata.publish.ordered import OrderedCaptions
 from vttdata.publish.rows import caption_row, clip_row, concept_row, degraded_row, source_row
-from vttdata.publish.shards import SplitFiles, file_sha256, write_split
+from vttdata.publish.shards import SplitFiles, split_key, write_split
 from vttdata.publish.statistics import Statistics, count
 from vttdata.records import Caption, Clip, Degraded, Source, is_safe_id
 from vttdata.split import Audit
 
-_SPLIT_ORDER = {"train": 0, "validation": 1, "test": 2}
 _SPLIT_NAME = re.compile(r"\w+", re.ASCII)
 _DIGITS = re.compile(r"([0-9]+)")
 
 Rows = Iterator[dict[str, Any]]
 Tables = dict[str, list[SplitFiles]]
-Facts = dict[str, dict[str, Any]]
 
 
 def write_dataset(
@@ -46,6 +44,7 @@ def write_dataset(
     sources: Iterable[Source],
     about: About,
     media: Path | None,
+    mode: MediaMode = "files",
     given: Given | None = None,
     judge: Callable[[Mapping[str, Mapping[str, Sequence[Path]]]], Mapping[str, Audit]] | None = None,
     provide: Callable[[Path], None] | None = None,
@@ -58,8 +57,9 @@ def write_dataset(
         captions: about these clips, in any order; read once and never held in memory as a whole.
         sources: at least those of the clips, or none at all; those without clips are left out.
         about: what the card says besides.
-        media: folder with the clips' files (``<name>`` of ``videos/<name>`` in `Clip.media`), which are hard-linked
-            or else copied into ``videos/``; None leaves the files out.
+        media: folder with the clips' files (``<name>`` of ``videos/<name>`` in `Clip.media`); None leaves them out.
+        mode: how they go into the dataset: ``files`` hard-links or else copies them into ``videos/``; see
+            `vttdata.publish.media`.
         given: what official files decide: with it, the order of clips and of sources is theirs, and rows that stand
             twice are kept.
         judge: is given the Parquet files (configuration -> split -> files) before anything is replaced, and answers
@@ -74,23 +74,25 @@ def write_dataset(
             another size than its record says, or when `folder` holds something else than a dataset.
     """
     contents = _Contents(clips, sources, given)
+    mode = "none" if media is None else mode
     with replacing(folder) as partial:
-        tables = contents.write_tables(partial, captions, shipped=media is not None)
-        files = {s.path: {"sha256": s.sha256, "bytes": s.bytes, "rows": s.rows} for s in _shards(tables)}
-        found = judge(_paths(partial, tables)) if judge is not None else {}
-        videos = contents.bring_media(partial, media) if media is not None else {}
+        tables = contents.write_tables(partial, captions, shipped=mode == "files")
+        paths = _paths(partial, tables)
+        found = judge(paths) if judge is not None else {}
+        files: dict[str, dict[str, Any]] = {}
+        if media is not None and mode == "files":
+            files = bring_files(partial, media, contents.clips)
+        elif media is not None and mode == "embedded":
+            tables |= contents.write_videos(partial, media)
         if provide is not None:
             provide(partial)
         classes = given.classes if given else ()
-        facts = count(_paths(partial, tables), contents.categories, classes)
-        missing = [split for split in about.asked if split not in facts.splits]
-        head = front_matter(tables, contents.categories, about, classes)
-        readme = partial / "README.md"
-        body = card_text(about, facts, tables, shipped=len(videos), missing=missing, audits=found)
-        readme.write_text(f"{head}\n{body}", encoding="utf-8")
-        for path in (path for path in partial.iterdir() if path.is_file()):
-            files[path.name] = {"sha256": file_sha256(path), "bytes": path.stat().st_size}
-        write_manifest(partial, name=about.name, version=about.version, files=files | videos)
+        facts = count(paths, contents.categories, classes)
+        shipped = len(files) or sum(split.rows for split in tables.get("videos", ()))
+        body = card_text(about, facts, tables, shipped=shipped, audits=found, folder=partial)
+        limits = limitations(about, facts, found, shipped)
+        labels = {"categories": contents.categories, "classes": classes}
+        finish_dataset(partial, about, tables, body, **labels, limitations=limits, known=files)
     return facts
 
 
@@ -100,7 +102,7 @@ class _Contents:
     def __init__(self, clips: Iterable[Clip], sources: Iterable[Source], given: Given | None) -> None:
         self._given = given
         by_id = sorted(clips, key=lambda clip: _natural(clip.video_id)) if given is None else clips
-        self.clips = sorted(by_id, key=lambda clip: _split_key(clip.split))
+        self.clips = sorted(by_id, key=lambda clip: split_key(clip.split))
         used = {clip.source_id for clip in self.clips}
         stream = iter(sources)
         first = next(stream, None)
@@ -144,10 +146,21 @@ class _Contents:
         doubles = self._given is not None
         with closing(OrderedCaptions(scratch, self._places, captions, doubles=doubles)) as ordered:
             for config, split, rows in self._tables(ordered, shipped=shipped):
-                written = write_split(dataset, config, split, schema(columns_of(config), self.categories), rows)
+                columns = columns_of(config)
+                labels = label_counts(columns, self.categories, self._given.classes if self._given else ())
+                written = write_split(dataset, config, split, schema(columns, self.categories), rows, labels)
                 tables.setdefault(config, []).extend([written] if written else [])
         scratch.unlink()
         return {config: splits for config, splits in tables.items() if splits}
+
+    def write_videos(self, dataset: Path, media: Path) -> Tables:
+        """Write the configuration `videos` with the bytes of all clips that have a file."""
+        columns = schema(VIDEOS, ())
+        written = [
+            write_split(dataset, "videos", split, columns, video_rows(media, clips))
+            for split, clips in self._splits.items()
+        ]
+        return {"videos": [split for split in written if split]} if any(written) else {}
 
     def _tables(self, ordered: OrderedCaptions, *, shipped: bool) -> Iterator[tuple[str, str, Rows]]:
         """The rows of each split of each configuration."""
@@ -165,22 +178,28 @@ class _Contents:
                 yield "concepts", split, (concept_row(own, clip.source_id, labels) for own, clip in there)
                 yield "degraded", split, self._degraded_rows(split, self._given.degraded)
             for config, divided in self._given.judgments.items():
-                for split in sorted(divided, key=_split_key):
+                for split in sorted(divided, key=split_key):
                     yield config, split, iter(divided[split])
             for protocol, splits in self._given.protocols.items():
-                for split in sorted(splits, key=_split_key):
-                    own = [self.clips[self._places[video_id]] for video_id in splits[split]]
+                for split in sorted(splits, key=split_key):
+                    own = [self._clip(video_id, f"The protocol {protocol}") for video_id in splits[split]]
                     yield protocol, split, self._clip_rows(own, ordered, shipped=shipped)
 
     def _clip_rows(self, clips: list[Clip], ordered: OrderedCaptions, *, shipped: bool) -> Rows:
         for clip in clips:
             place = self._places[clip.video_id]
             captions = [caption.caption for caption in ordered.between(place, place + 1)]
-            yield clip_row(clip, captions, self._label, shipped=shipped and clip.media is not None)
+            yield clip_row(clip, captions, self._label, shipped=shipped)
+
+    def _clip(self, video_id: str, whose: str) -> Clip:
+        place = self._places.get(video_id)
+        if place is None:
+            raise VttdataError(f"{whose} is about clip {video_id!a}, which is not in the dataset.")
+        return self.clips[place]
 
     def _degraded_rows(self, split: str, degraded: Iterable[Degraded]) -> Rows:
         for own in degraded:
-            clip = self.clips[self._places[own.video_id]]
+            clip = self._clip(own.video_id, "A degraded caption")
             if (clip.split or "train") == split:
                 yield degraded_row(own, clip.source_id)
 
@@ -190,34 +209,12 @@ class _Contents:
             if numbers[source_id]:
                 yield source_row(source, numbers[source_id], self._label)
 
-    def bring_media(self, dataset: Path, media: Path) -> Facts:
-        """Bring in the files of all clips that have one; return what the manifest says of them."""
-        (dataset / "videos").mkdir()
-        files: Facts = {}
-        for clip in self.clips:
-            if clip.media is not None and clip.media.video not in files:
-                folder, _, name = clip.media.video.partition("/")
-                if folder != "videos" or not is_safe_id(name) or not name.startswith(f"{clip.video_id}."):
-                    raise VttdataError(f"Clip {clip.video_id}: its file is called {clip.media.video!r}.")
-                bring(media / name, dataset / "videos" / name, clip.media.sha256)
-                files[clip.media.video] = {"sha256": clip.media.sha256, "bytes": clip.media.bytes}
-        return files
-
-
-def _split_key(split: str | None) -> tuple[int, str]:
-    name = split or "train"
-    return _SPLIT_ORDER.get(name, len(_SPLIT_ORDER)), name
-
 
 def _natural(name: str) -> tuple[Any, ...]:
     """A key that puts video10 after video9; text and numbers alternate, so that like is compared with like."""
     pieces: list[Any] = _DIGITS.split(name)
     pieces[1::2] = [(len(digits.lstrip("0")), digits.lstrip("0")) for digits in pieces[1::2]]
     return (*pieces, name)
-
-
-def _shards(tables: Mapping[str, Sequence[SplitFiles]]) -> Iterator[Any]:
-    return (shard for splits in tables.values() for split in splits for shard in split.shards)
 
 
 def _paths(dataset: Path, tables: Tables) -> dict[str, dict[str, list[Path]]]:

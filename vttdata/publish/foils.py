@@ -17,18 +17,25 @@ from vttdata.assess.shortcuts import Attack, TextPair
 from vttdata.errors import VttdataError
 from vttdata.generate.foils import FoilPair
 from vttdata.publish.about import About
-from vttdata.publish.card import columns_text, creation_text, escape, table_text
+from vttdata.publish.card_parts import (
+    Tables,
+    creation_text,
+    details_text,
+    escape,
+    loading_text,
+    structure_text,
+    table_text,
+)
 from vttdata.publish.columns import columns_of, schema
+from vttdata.publish.credits import credits_text
+from vttdata.publish.finish import finish_dataset
+from vttdata.publish.foil_statistics import SHORTCUTS
 from vttdata.publish.folder import replacing
-from vttdata.publish.front_matter import front_matter
-from vttdata.publish.manifest import write_manifest
-from vttdata.publish.shards import SplitFiles, file_sha256, write_split
+from vttdata.publish.shards import SplitFiles, split_key, write_split
 from vttdata.report.shortcuts import attack_rows, attack_sentence
 
 EMSCORE_FILES = ("final_right_video_sentences.json", "final_foil_video_sentences.json")
 """What ActivityNet-FOIL's published scoring script reads: the true paragraphs and the false ones."""
-
-_SPLIT_ORDER = ("train", "validation", "test")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,38 +75,42 @@ class FoilSet:
 def write_foils(folder: Path, foils: FoilSet, about: About, provide: Callable[[Path], None] | None = None) -> None:
     """Write a foil dataset and put it in the place of the one that is in `folder`.
 
-    `provide` is given the folder once its tables are there, to add files of its own to it.
+    Args:
+        folder: becomes the dataset; what is there must be a dataset or empty.
+        foils: at least one pair.
+        about: what the card says besides.
+        provide: is given the folder once its tables are there, to add files of its own to it.
 
     Raises:
         VttdataError: when there are no pairs, or `folder` holds something else than a dataset.
     """
     if not foils.pairs:
         raise VttdataError("No foil is left, so there is no dataset to write.")
+    with replacing(folder) as partial:
+        tables = _write_tables(partial, foils)
+        if foils.paragraphs:
+            _write_emscore(partial / "emscore", foils)
+        attacks = {config: [attack.as_json() for attack in own] for config, own in foils.attacks.items()}
+        (partial / SHORTCUTS).write_text(_json(attacks), encoding="utf-8")
+        if provide is not None:
+            provide(partial)
+        limits = [f"`{config}`: {attack_sentence(own)}" for config, own in foils.attacks.items()]
+        body = _card(foils, about, tables, partial)
+        finish_dataset(partial, about, tables, body, limitations=limits)
+
+
+def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
     rows: dict[str, dict[str, list[dict[str, Any]]]] = {"foils": {}, "paragraphs": {}}
     for pair in foils.pairs:
         rows["foils"].setdefault(pair.split or "test", []).append(_row(pair, foils))
     if foils.paragraphs:
         rows["paragraphs"]["test"] = [_paragraph_row(*both) for both in changed_paragraphs(foils)]
-    with replacing(folder) as partial:
-        tables: dict[str, list[SplitFiles]] = {}
-        for config, splits in rows.items():
-            for split in sorted(splits, key=lambda name: (name not in _SPLIT_ORDER, _SPLIT_ORDER.index(name))):
-                written = write_split(partial, config, split, schema(columns_of(config), ()), splits[split])
-                tables.setdefault(config, []).extend([written] if written else [])
-        if foils.paragraphs:
-            _write_emscore(partial / "emscore", foils)
-        if provide is not None:
-            provide(partial)
-        (partial / "shortcuts.json").write_text(_json(_shortcuts(foils)), encoding="utf-8")
-        text = f"{front_matter(tables, (), about)}\n{_card(foils, about, tables)}"
-        (partial / "README.md").write_text(text, encoding="utf-8")
-        shards = {shard.path: shard.rows for splits in tables.values() for own in splits for shard in own.shards}
-        files: dict[str, dict[str, Any]] = {}
-        for path in sorted(path for path in partial.rglob("*") if path.is_file()):
-            name = path.relative_to(partial).as_posix()
-            files[name] = {"sha256": file_sha256(path), "bytes": path.stat().st_size}
-            files[name] |= {"rows": shards[name]} if name in shards else {}
-        write_manifest(partial, name=about.name, version=about.version, files=files)
+    tables: dict[str, list[SplitFiles]] = {}
+    for config, splits in rows.items():
+        for split in sorted(splits, key=split_key):
+            written = write_split(dataset, config, split, schema(columns_of(config), ()), splits[split])
+            tables.setdefault(config, []).extend([written] if written else [])
+    return tables
 
 
 def changed_paragraphs(foils: FoilSet) -> list[tuple[Paragraph, list[str], list[int]]]:
@@ -154,29 +165,28 @@ def _write_emscore(folder: Path, foils: FoilSet) -> None:
         (folder / name).write_text(_json({"results": result}), encoding="utf-8")
 
 
-def _shortcuts(foils: FoilSet) -> dict[str, Any]:
-    return {config: [attack.as_json() for attack in attacks] for config, attacks in foils.attacks.items()}
-
-
 def _json(content: Any) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def _card(foils: FoilSet, about: About, tables: Mapping[str, Sequence[SplitFiles]]) -> str:
+def _card(foils: FoilSet, about: About, tables: Tables, folder: Path) -> str:
     arrows = Counter((pair.swap.concept, pair.swap.foil_concept) for pair in foils.pairs)
     frequent = [("true", "foil", "pairs"), *((*arrow, f"{n:,}") for arrow, n in arrows.most_common(20))]
     parts = [
         f"# {about.name.partition('/')[2]} {about.version}",
         escape(about.description) or "Pairs of a true text and a foil, made with vttdata.",
+        details_text(about),
+        loading_text(about, tables),
         f"Selection `{foils.selection}`, seed {foils.seed}, lexicon {foils.lexicon}; perplexities of "
-        f"{escape(foils.scorer)}. Licence of the texts: {escape(about.licence)}. A score is right on a pair when that "
+        f"{escape(foils.scorer)}. A score is right on a pair when that "
         "of the true text is strictly higher; ties are counted apart. A paragraph's score is its captions' mean.",
         "## Counts\n\n" + table_text([("", ""), *((escape(name), number) for name, number in foils.counts)]),
         *(_blind(config, attacks) for config, attacks in foils.attacks.items()),
         f"## Most frequent swaps\n\n{len(arrows):,} different ones in all.\n\n{table_text(frequent)}",
         creation_text(about),
-        "## Dataset Structure\n\n" + "\n\n".join(columns_text(config) for config in tables),
-        "`manifest.json` lists every file with its SHA-256 checksum; `shortcuts.json` has the blind attackers.",
+        credits_text(about, folder, shipped=False),
+        structure_text(tables),
+        "`shortcuts.json` has the blind attackers.",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -20,6 +20,7 @@ from vttdata.publish.shards import SplitFiles
 
 _HEAD = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
 _LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_TAGS = {"foils": "foils", "judgments": "human-judgments", "degraded": "direct-assessment", "videos": "video"}
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
@@ -40,19 +41,15 @@ def front_matter(
     Args:
         tables: configuration -> its splits; the first one is the default.
         categories: the names of the category labels, in the order of their numbers.
-        about: the dataset; a licence that is no identifier of the Hub's kind is named under ``license_name``.
+        about: the dataset; licences that are no identifier of the Hub's kind are named under ``license_name``.
         classes: the names of the classes of concepts, in the order of their numbers.
     """
     clips = sum(split.rows for split in next(iter(tables.values())))
-    known = _LICENCE.fullmatch(about.licence) is not None
-    head: dict[str, Any] = {"license": about.licence if known else "other"}
-    if not known:
-        head["license_name"] = " ".join(about.licence.split())
-    head |= {
+    head = _licence(about) | {
         "language": [about.language],
         "pretty_name": about.name.partition("/")[2],
         "task_categories": ["video-text-to-text"],
-        "tags": ["video-captioning", "vttdata"],
+        "tags": ["video-captioning", "vttdata", *(_TAGS[config] for config in tables if config in _TAGS)],
         "size_categories": [next((label for limit, label in _SIZES if clips < limit), "n>1M")],
         "dataset_info": [_info(config, splits, categories, classes) for config, splits in tables.items()],
         "configs": [
@@ -61,6 +58,15 @@ def front_matter(
         ],
     }
     return f"---\n{yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=10_000)}---\n"
+
+
+def _licence(about: About) -> dict[str, Any]:
+    """One licence for annotations and captions; where they differ, both by name."""
+    parts = {part: about.licences[part] or "unknown" for part in ("annotations", "captions")}
+    licence = parts["annotations"] if len(set(parts.values())) == 1 else ", ".join(map(": ".join, parts.items()))
+    if "unknown" in parts.values() or _LICENCE.fullmatch(licence):
+        return {"license": licence if licence in parts.values() else "unknown"}
+    return {"license": "other", "license_name": " ".join(licence.split())}
 
 
 def _info(

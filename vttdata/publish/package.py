@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from vttdata.publish.about import About, Figure, PaperFigure
 from vttdata.publish.audited import Files, audit_all
 from vttdata.publish.dataset import write_dataset
 from vttdata.publish.given import Given
+from vttdata.publish.media import MediaMode
 from vttdata.publish.provenance import provenance_of_build, write_provenance
+from vttdata.recipe_paths import given_paths
 from vttdata.records import Caption, Clip, Source
 from vttdata.report.attrition import attrition_rows
 from vttdata.report.audit import leak_sentence
@@ -34,6 +37,8 @@ def package(
     findings: Iterable[Finding] = (),
     paper: Mapping[Figure, PaperFigure] | None = None,
     files: Mapping[str, str] | None = None,
+    mode: MediaMode = "files",
+    collected: str = "",
 ) -> None:
     """Replace the build's dataset by one of these records.
 
@@ -48,6 +53,8 @@ def package(
         findings: what is odd in official files.
         paper: what the benchmark's paper states.
         files: name of each official file -> its SHA-256.
+        mode: how the clips' files go into the dataset.
+        collected: how the material came together; see `About`.
 
     Raises:
         VttdataError: when no clip is left.
@@ -55,19 +62,11 @@ def package(
             `allow_leaks`. The dataset that was there before stays.
     """
     recipe = run.loaded.recipe
-    official = {name: f"SHA-256 {sha256}" for name, sha256 in (files or {}).items()}
-    about = About(
-        name=recipe.name,
-        version=recipe.version,
-        licence=recipe.licence,
-        language=recipe.language,
-        seed=recipe.seed,
-        description=recipe.description,
+    about = dataclasses.replace(
+        about_build(run, files or {}, collected),
         asked=split.ratios if split else {},
         together=split.together if split else (),
         allow_leaks=recipe.allow_leaks,
-        attrition=attrition_rows([table.tally.as_json() for table in run.tables]),
-        provenance={"vttdata": vttdata.__version__, **run.tools, **official},
         findings=_summed(findings),
         paper=paper or {},
     )
@@ -100,9 +99,31 @@ def package(
         sources=sources,
         about=about,
         media=media,
+        mode=mode,
         given=given,
         judge=judge,
         provide=lambda folder: write_provenance(folder, made),
+    )
+
+
+def about_build(run: Build, files: Mapping[str, str], collected: str = "") -> About:
+    """What a recipe and its finished stages say of a dataset of any kind; the arguments are those of `package`."""
+    recipe = run.loaded.recipe
+    names = ", ".join(sorted(files))
+    return About(
+        name=recipe.name,
+        version=recipe.version,
+        licence=recipe.licence,
+        language=recipe.language,
+        seed=recipe.seed,
+        description=recipe.description,
+        citation=recipe.citation,
+        date=recipe.date,
+        collected=collected or (f"Read from the official annotation files: {names}." if names else ""),
+        attrition=attrition_rows([table.tally.as_json() for table in run.tables]),
+        provenance={"vttdata": vttdata.__version__, **run.tools},
+        inputs=files,
+        needs={key: kind for key, kind, _, _ in given_paths(recipe.model_dump(), recipe.paths)},
     )
 
 

@@ -85,7 +85,7 @@ class Statistics:
 
     def as_text(self) -> str:
         """The tables with aligned columns."""
-        return "\n\n".join(_aligned(rows) for rows in (self.table(), self.config_table()) if rows)
+        return "\n\n".join(aligned(rows) for rows in (self.table(), self.config_table()) if rows)
 
 
 _SHOWN = {
@@ -105,7 +105,8 @@ _SHOWN = {
 }
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """A table of text: its first column to the left, the others to the right."""
     widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
     return "\n".join(
         "  ".join(
@@ -142,10 +143,10 @@ def count(
     tallies = {split: _Tally() for split in files["clips"]}
     columns = _CLIP_COLUMNS if "captions" in files else (*_CLIP_COLUMNS, "captions")
     for split, tally in tallies.items():
-        for row in _rows(files["clips"][split], columns):
+        for row in read_rows(files["clips"][split], columns):
             tally.add_clip(row, categories)
             tally.add_captions(row.get("captions") or ())
-        for row in _rows(files.get("captions", {}).get(split, ()), ("caption",)):
+        for row in read_rows(files.get("captions", {}).get(split, ()), ("caption",)):
             tally.add_captions((row["caption"],))
     total = _Tally()
     for tally in tallies.values():
@@ -166,7 +167,7 @@ def _config_figures(paths: Iterable[Path], classes: Sequence[str]) -> dict[str, 
     judged: set[str] = set()
     numbers: Counter[str] = Counter()
     mentions = False
-    for row in _rows(paths, ("video_id", "source_id", "captions", "classes", "assessments")):
+    for row in read_rows(paths, ("video_id", "source_id", "captions", "classes", "assessments")):
         sources.add(row["source_id"])
         numbers["clips"] += 1
         if "assessments" in row:
@@ -188,7 +189,7 @@ def _degraded_figures(paths: Iterable[Path]) -> dict[str, int]:
     clips: set[str] = set()
     sources: set[str] = set()
     numbers: Counter[str] = Counter()
-    for row in _rows(paths, ("video_id", "source_id", "caption", "flag")):
+    for row in read_rows(paths, ("video_id", "source_id", "caption", "flag")):
         clips.add(row["video_id"])
         sources.add(row["source_id"])
         numbers["sentences"] += 1
@@ -198,7 +199,12 @@ def _degraded_figures(paths: Iterable[Path]) -> dict[str, int]:
     return {"clips": len(clips), "sources": len(sources), **numbers}
 
 
-def _rows(paths: Iterable[Path], columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+def read_rows(paths: Iterable[Path], columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The rows of Parquet files, of those columns that they have.
+
+    Raises:
+        VttdataError: when a file is damaged.
+    """
     for path in paths:
         try:
             with pq.ParquetFile(path) as table:
