@@ -108,12 +108,17 @@ class TestSections:
     def test_it_says_how_to_get_the_same_bytes(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d", about=full_about(material.about), provide=write_recipe)
         text = card(tmp_path / "d")
-        command = "vttdata build recipe.yaml --set annotations=FOLDER --set protocols.1k.test=FILE --out rebuilt"
-        assert f"pip install 'vttdata[build]==0.1.0'\n{command}\nvttdata verify DATASET" in text
+        keys = "--set annotations=FOLDER --set protocols.1k.test=FILE"
+        commands = f"vttdata verify DATASET {keys}\nvttdata build recipe.yaml {keys} --out rebuilt"
+        assert f"pip install 'vttdata[build]==0.1.0'\n{commands}\n" in text
         assert f"| train.json | `{'ab' * 32}` |" in text
         assert "- ffmpeg: 7\\.1" in text
 
-    def test_without_a_recipe_it_promises_no_rebuilding(self, material: Material, tmp_path: Path) -> None:
+    def test_what_a_command_made_is_made_again_from_its_input(self, material: Material, tmp_path: Path) -> None:
+        material.write(tmp_path / "d", provide=lambda folder: (folder / "provenance.json").write_text("{}"))
+        assert "\nvttdata verify DATASET --input INPUT\n" in card(tmp_path / "d")
+
+    def test_without_provenance_it_promises_no_rebuilding(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d", about=full_about(material.about))
         assert "Rebuilding" not in card(tmp_path / "d")
 

@@ -7,6 +7,7 @@ escaped, so that a title or description cannot become markup.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from vttdata.publish.about import About
 from vttdata.publish.card_parts import (
@@ -35,10 +36,10 @@ def card_text(
     about: About,
     facts: Statistics,
     tables: Tables,
+    folder: Path,
     *,
     shipped: int,
     audits: Mapping[str, Audit] | None = None,
-    recipe_sha256: str | None = None,
 ) -> str:
     """The README below its YAML head.
 
@@ -46,9 +47,9 @@ def card_text(
         about: what the tables do not say.
         facts: what they do.
         tables: the configurations that exist.
+        folder: of the dataset; its provenance lies there already.
         shipped: the number of clips whose video file is in the dataset.
         audits: of the splits (``clips``) and of those of each protocol, where they were audited.
-        recipe_sha256: of ``recipe.yaml`` in the dataset, where there is one.
     """
     parts = [
         f"# {about.name.partition('/')[2]} {about.version}",
@@ -65,7 +66,7 @@ def card_text(
         _splits(about, facts),
         _leaks(about, audits or {}),
         creation_text(about),
-        credits_text(about, shipped=shipped > 0, recipe_sha256=recipe_sha256),
+        credits_text(about, folder, shipped=shipped > 0),
         structure_text(tables),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -89,7 +89,7 @@ def write_dataset(
         classes = given.classes if given else ()
         facts = count(paths, contents.categories, classes)
         shipped = len(files) or sum(split.rows for split in tables.get("videos", ()))
-        body = card_text(about, facts, tables, shipped=shipped, audits=found, folder=partial)
+        body = card_text(about, facts, tables, partial, shipped=shipped, audits=found)
         limits = limitations(about, facts, found, shipped)
         labels = {"categories": contents.categories, "classes": classes}
         finish_dataset(partial, about, tables, body, **labels, limitations=limits, known=files)
