@@ -11,6 +11,7 @@ from pathlib import Path
 import datasets
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from tests.publish.conftest import Material, contents, load
 from vttdata.errors import VttdataError
@@ -42,10 +43,22 @@ class TestEmbedded:
         filmed.write(tmp_path / "d", mode="embedded")
         for split in ("train", "validation", "test"):
             rows = load(tmp_path / "d", tmp_path / "cache", "videos", split=split, streaming=streaming)
-            assert rows.features["video"] == datasets.Video(decode=False)
             found = {row["video_id"]: hashlib.sha256(row["video"]["bytes"]).hexdigest() for row in rows}
             assert found == checksums(filmed, split)
             assert all(row["video"]["path"] == f"{row['video_id']}.mp4" for row in rows)
+
+    def test_they_become_videos_when_that_is_asked(self, filmed: Material, tmp_path: Path) -> None:
+        filmed.write(tmp_path / "d", mode="embedded")
+        for streaming in (False, True):
+            rows = load(tmp_path / "d", tmp_path / "cache", "videos", split="test", streaming=streaming)
+            cast = rows.cast_column("video", datasets.Video(decode=False))
+            assert cast.features["video"] == datasets.Video(decode=False)
+            assert next(iter(cast)) == next(iter(rows))
+
+    def test_no_type_is_declared_that_older_readers_refuse(self, filmed: Material, tmp_path: Path) -> None:
+        filmed.write(tmp_path / "d", mode="embedded")
+        head = yaml.safe_load((tmp_path / "d/README.md").read_text().split("\n---\n")[0].removeprefix("---\n"))
+        assert "video" not in {str(column.get("dtype")) for info in head["dataset_info"] for column in info["features"]}
 
     def test_annotations_hold_no_video_and_need_no_decoder(self, filmed: Material, tmp_path: Path) -> None:
         filmed.write(tmp_path / "d", mode="embedded")

@@ -225,7 +225,8 @@ def _feature(kind: Kind, categories: Sequence[str], classes: Sequence[str]) -> d
     if kind == "category":
         return {"dtype": _label(categories) if categories else "string"}
     if kind == "video":
-        return {"dtype": {"video": {"decode": False}}}
+        # Not the type ``video``: readers older than 3.1 do not know it and then refuse all other configurations too.
+        return {"struct": [{"name": "bytes", "dtype": "binary"}, {"name": "path", "dtype": "string"}]}
     return {"list": kind.removesuffix("s")} if kind in ("strings", "int64s", "float64s") else {"dtype": kind}
 
 
