@@ -15,7 +15,7 @@ import yaml
 
 from tests.publish.conftest import Material, contents, load
 from vttdata.errors import VttdataError
-from vttdata.publish import find_damage, shards
+from vttdata.publish import find_damage, shards, statistics
 from vttdata.records import ClipMedia
 
 
@@ -97,6 +97,7 @@ class TestEmbedded:
         filmed.write(tmp_path / "b", mode="embedded")
         assert contents(tmp_path / "a") == contents(tmp_path / "b")
         assert find_damage(tmp_path / "a") == []
+        assert statistics(tmp_path / "a").total.clips == 6
         card = (tmp_path / "a/README.md").read_text()
         assert "Video files of 5 of 6 clips are in the configuration `videos`." in card
 

@@ -5,6 +5,7 @@ Arrow fills a column that is left out with nulls, and readers accept a label wit
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -41,11 +42,12 @@ def checked_table(rows: Sequence[dict[str, Any]], schema: pa.Schema, labels: Map
         if row.keys() != names:
             odd = min(row.keys() ^ names)
             raise VttdataError(f"{place}: {_row(row, schema)} {'lacks' if odd in names else 'has'} '{odd}'.")
+    columns = {name: [row[name] for row in rows] for name in schema.names}
     for field in schema:
-        if not _fits({type(row[field.name]) for row in rows}, field.type) or not _items_fit(rows, field):
+        if not _fits(columns[field.name], field.type):
             raise VttdataError(f"{place}: {_misfit(rows, field, schema)}.")
     try:
-        table = pa.Table.from_pylist(rows, schema)
+        table = pa.Table.from_pydict(columns, schema)
     except (pa.ArrowException, ValueError, OverflowError) as error:
         told = next((own for field in schema if (own := _misfit(rows, field, schema))), "a row is too large")
         raise VttdataError(f"{place}: {told}.") from error
@@ -63,18 +65,13 @@ def _row(row: Mapping[str, Any], schema: pa.Schema) -> str:
     return f"the row of {str(row.get(schema.names[0]))[:_SHOWN]!a}"
 
 
-def _fits(types: Iterable[type], wanted: pa.DataType) -> bool:
-    """Whether values of these Python types go into a column; Arrow itself cuts 1.5 to 1 and takes a text for a list."""
+def _fits(values: Iterable[Any], wanted: pa.DataType) -> bool:
+    """Whether values are of the right Python types; Arrow itself cuts 1.5 to 1 and takes a text for a list."""
     allowed = next((own for known, own in _TAKES.items() if getattr(pa.types, known)(wanted)), ())
-    return all(
-        own is type(None) or (issubclass(own, allowed) and (own is not bool or bool in allowed)) for own in types
-    )
-
-
-def _items_fit(rows: Sequence[dict[str, Any]], field: pa.Field) -> bool:
-    if not pa.types.is_list(field.type):
-        return True
-    return _fits({type(item) for row in rows for item in row[field.name] or ()}, field.type.value_type)
+    types = set(map(type, values)) - {type(None)}
+    if not all(issubclass(own, allowed) and (own is not bool or bool in allowed) for own in types):
+        return False
+    return not pa.types.is_list(wanted) or _fits(itertools.chain.from_iterable(filter(None, values)), wanted.value_type)
 
 
 def _misfit(rows: Sequence[dict[str, Any]], field: pa.Field, schema: pa.Schema) -> str:
@@ -83,7 +80,7 @@ def _misfit(rows: Sequence[dict[str, Any]], field: pa.Field, schema: pa.Schema) 
         value = row[field.name]
         try:
             pa.array([value], field.type)
-            well = _fits([type(value)], field.type) and _items_fit([row], field)
+            well = _fits([value], field.type)
         except (pa.ArrowException, ValueError, OverflowError):
             well = False
         if not well:

@@ -22,7 +22,7 @@ from vttdata.errors import VttdataError
 from vttdata.publish.front_matter import read_layout
 
 _CLIP_COLUMNS = ("source_id", "duration", "shots", "category")
-_MAIN = ("clips", "captions", "sources")
+_MAIN = ("clips", "captions", "sources", "videos")
 _ROWS_AT_A_TIME = 1_000
 
 
