@@ -41,7 +41,8 @@ def _rebuilding(about: About, folder: Path) -> str:
     if not commands:
         return ""
     version = about.provenance.get("vttdata")
-    install = f"pip install 'vttdata[build]{f'=={version}' if version else ''}'"
+    extra = "foil" if (folder / "foils").is_dir() else "build"
+    install = f"pip install 'vttdata[{extra}]{f'=={version}' if version else ''}'"
     rows = [("file", "SHA-256"), *((escape(name), f"`{sha256}`") for name, sha256 in sorted(about.inputs.items()))]
     told = (
         "DATASET is this folder or its name; the first command makes it again and says that all is identical, or which "

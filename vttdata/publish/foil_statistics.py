@@ -65,7 +65,7 @@ def foil_statistics(dataset: Path) -> FoilStatistics:
     Raises:
         VttdataError: when the folder is no such dataset, or a file of it is missing or damaged.
     """
-    files = read_layout(dataset, main="foils").files
+    files = read_layout(dataset, needs="foils").files
     rows = {split: list(_swaps(paths)) for split, paths in files["foils"].items()}
     paragraphs = {split: _count(paths) for split, paths in files.get("paragraphs", {}).items()}
     splits = {split: _figures(own, paragraphs.get(split, 0)) for split, own in rows.items()}
