@@ -26,6 +26,7 @@ from vttdata.publish.provenance import provenance_of_build, write_provenance
 from vttdata.recipe import BaseRecipe
 from vttdata.records import Caption
 from vttdata.text.lexicon import load_lexicon
+from vttdata.text.lm import load_judges
 
 
 class Recipe(BaseRecipe):
@@ -36,6 +37,7 @@ class Recipe(BaseRecipe):
         annotations: the folder of the official files.
         foils: how foils are chosen.
         scorer: ``ngram``, or a causal model of HuggingFace by name or path.
+        judges: language models besides, that try to solve the set blind and choose nothing, such as ``[gpt2]``.
         lexicon: a file in the place of the packaged lexicon.
     """
 
@@ -45,12 +47,14 @@ class Recipe(BaseRecipe):
     annotations: str = pydantic.Field(description="a folder with the official files, such as --set annotations=FOLDER")
     foils: FoilSettings = FoilSettings()
     scorer: str = "ngram"
+    judges: tuple[str, ...] = ()
     lexicon: str | None = None
 
 
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
     check_foil_libraries()
+    judges = load_judges(recipe.judges)
     official = READERS[recipe.format](Path(recipe.annotations), language=recipe.language)
     lexicon = load_lexicon(Path(recipe.lexicon) if recipe.lexicon is not None else None)
     captions = list(run.stage(Sentences(), official.captions))
@@ -64,10 +68,10 @@ def build(recipe: Recipe, run: Build) -> None:
     lessons = lessons_for(told)
     texts = lessons.held_out()
     shown = [TextPair(own.caption, own.foil, own.video_id, lessons.part_of[own.video_id]) for own in pairs]
-    attacks = {"foils": audit_shortcuts(shown, texts=texts)}
+    attacks = {"foils": audit_shortcuts(shown, texts=texts, models=judges)}
     made = FoilSet(pairs, recipe.foils.selection, recipe.seed, lexicon.version, recipe.scorer, paragraphs, attacks)
     if paragraphs:
-        attacks["paragraphs"] = audit_shortcuts(paragraph_pairs(made), texts=texts)
+        attacks["paragraphs"] = audit_shortcuts(paragraph_pairs(made), texts=texts, models=judges)
     arrows = Counter((own.swap.concept, own.swap.foil_concept) for own in pairs)
     counts = [
         ("pairs of captions", f"{len(pairs):,}"),

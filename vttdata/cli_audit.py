@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from vttdata.cli_foil import audit_foils, holds_foils
+from vttdata.cli_audit_foils import add_attack_options, audit_foils, holds_foils, refuse_attack_options
 from vttdata.errors import VttdataError
 
 EXIT_CODES = (
@@ -32,6 +32,7 @@ def add_audit(commands: Any) -> None:
     parser.add_argument("--split", metavar="NAME=FILE", action="append", type=_split_file, help=f"{split}; repeatable")
     protocol = "judge the splits of this protocol, another configuration of the dataset"
     parser.add_argument("--protocol", metavar="NAME", default="clips", help=protocol)
+    add_attack_options(parser)
     parser.add_argument("--json", action="store_true", help="machine-readable")
     parser.set_defaults(run=_audit)
 
@@ -49,7 +50,8 @@ def _audit(options: argparse.Namespace) -> int:
     from vttdata.report.audit import audit_text
 
     if not options.split and holds_foils(options.dataset):
-        return audit_foils(options.dataset, as_json=options.json)
+        return audit_foils(options)
+    refuse_attack_options(options)
     splits = dict(options.split or ())
     if len(splits) < len(options.split or ()):
         raise VttdataError("--split names one split twice; put all of its ids into one file.")

@@ -1,9 +1,8 @@
-"""The commands about foils: making them from any captions, and auditing files and datasets of them."""
+"""The command ``foil``: parses, calls, prints."""
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from vttdata.errors import VttdataError
 
-_TABLES = {".csv", ".tsv", ".jsonl", ".ndjson"}
+TABLES = {".csv", ".tsv", ".jsonl", ".ndjson"}
 
 
 def add_foil(commands: Any) -> None:
@@ -28,6 +27,8 @@ def add_foil(commands: Any) -> None:
     parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="the dataset's folder")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of all choices (default: 0)")
     parser.add_argument("--selection", choices=["balanced", "paper", "random"], default="balanced")
+    judge = "a language model besides, that tries to solve the set blind and chooses nothing; repeatable"
+    parser.add_argument("--judge", metavar="MODEL", action="append", help=judge)
     scorer = "ngram (default), or a causal language model of HuggingFace by name or folder"
     parser.add_argument("--scorer", metavar="ngram|MODEL", default="ngram", help=scorer)
     count = "leave out concepts that are mentioned less often (default: 10)"
@@ -46,15 +47,17 @@ def _foil(options: argparse.Namespace) -> int:
     from vttdata.publish.provenance import write_provenance
     from vttdata.report.shortcuts import attacks_text
     from vttdata.text.lexicon import load_lexicon
+    from vttdata.text.lm import load_judges
 
     check_foil_libraries()
+    judges = load_judges(options.judge or ())
     lexicon = load_lexicon(options.lexicon)
     told = list(_told(options.input))
     settings = FoilSettings(selection=options.selection, min_count=options.min_count)
     corpus = mine_corpus(told, lexicon, settings=settings, seed=options.seed, scorer=options.scorer)
     lessons = lessons_for(told)
     shown = [TextPair(own.caption, own.foil, own.video_id, lessons.part_of[own.video_id]) for own in corpus.pairs]
-    attacks = audit_shortcuts(shown, texts=lessons.held_out())
+    attacks = audit_shortcuts(shown, texts=lessons.held_out(), models=judges)
     reasons = defaultdict(int, {"captions": sum(len(own.texts) for own in told), "pairs": len(corpus.pairs)})
     for _, reason, _ in corpus.rejected:
         reasons[f"rejected: {reason}"] += 1
@@ -77,6 +80,7 @@ def _origin(options: argparse.Namespace) -> Any:
     inputs = inputs_of_table(options.input)
     inputs += [input_file("lexicon", options.lexicon)] if options.lexicon else []
     chosen = {"selection": options.selection, "scorer": options.scorer, "min_count": options.min_count}
+    chosen |= {"judge": options.judge} if options.judge else {}
     tools = library_versions(("datasets", "numpy", "pyarrow", "scikit-learn", "scipy"))
     return Provenance("foil", options.seed, inputs, options=chosen, tools=tools)
 
@@ -99,7 +103,7 @@ def _told(reference: str) -> Iterator[Any]:
 
 def _captions(reference: str) -> Iterator[tuple[str, str, str | None]]:
     path = Path(reference)
-    if path.suffix.lower() in _TABLES:
+    if path.suffix.lower() in TABLES:
         from vttdata.text.captions import CaptionSettings, read_captions
 
         for raw in read_captions(path, CaptionSettings()):
@@ -109,11 +113,12 @@ def _captions(reference: str) -> Iterator[tuple[str, str, str | None]]:
     from vttdata.publish.front_matter import read_layout
 
     for split, files in read_layout(find_dataset(reference)).files.get("captions", {}).items():
-        for row in _rows(files, ("video_id", "caption")):
+        for row in rows_of(files, ("video_id", "caption")):
             yield row["video_id"], row["caption"], split
 
 
-def _rows(files: list[Path], columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def rows_of(files: list[Path], columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """The rows of Parquet files, with these columns only."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -122,37 +127,3 @@ def _rows(files: list[Path], columns: tuple[str, ...]) -> Iterator[dict[str, Any
             yield from pq.read_table(file, columns=list(columns)).to_pylist()
         except (OSError, pa.ArrowException) as error:
             raise VttdataError(f"{file}: damaged or unreadable ({str(error).splitlines()[0]}).") from error
-
-
-def holds_foils(reference: str) -> bool:
-    """Whether what is to be audited is a table of texts or a dataset of foils."""
-    path = Path(reference)
-    folders = (path / "dataset" / "foils", path / "foils")
-    return path.suffix.lower() in _TABLES or any(folder.is_dir() for folder in folders)
-
-
-def audit_foils(reference: str, *, as_json: bool) -> int:
-    """Let blind attackers try the pairs of a table (columns true, foil and perhaps video_id) or of a foil dataset."""
-    from vttdata.assess.shortcuts import TextPair, audit_shortcuts
-    from vttdata.report.shortcuts import attacks_text
-
-    attacks = audit_shortcuts([TextPair(*own) for own in _text_pairs(reference)])
-    content = {"attacks": [own.as_json() for own in attacks], "ok": all(own.closed for own in attacks)}
-    print(json.dumps(content, indent=2, ensure_ascii=False) if as_json else attacks_text(attacks))
-    return 0
-
-
-def _text_pairs(reference: str) -> Iterator[tuple[str, str, str]]:
-    path = Path(reference)
-    if path.suffix.lower() not in _TABLES:
-        folder = path / "dataset" if (path / "dataset").is_dir() else path
-        for row in _rows(sorted((folder / "foils").glob("*.parquet")), ("caption", "foil", "video_id")):
-            yield row["caption"], row["foil"], row["video_id"]
-        return
-    from vttdata.tables import read_table
-
-    for line, row in read_table(path):
-        for name in ("true", "foil"):
-            if not isinstance(row.get(name), str):
-                raise VttdataError(f"{path}:{line}: the column '{name}' should hold a text; a row has true and foil.")
-        yield row["true"], row["foil"], str(row.get("video_id") or line)

@@ -60,6 +60,7 @@ def rerun(provenance: Provenance, given: str, settings: Sequence[str], folder: P
 
 
 def _arguments(options: dict[str, Any]) -> list[str]:
-    flags = {f"--{name.replace('_', '-')}": value for name, value in options.items()}
-    given = {flag: value for flag, value in flags.items() if value is not None and value is not False}
-    return [flag if value is True else f"{flag}={value}" for flag, value in given.items()]
+    flags = [(f"--{name.replace('_', '-')}", value) for name, value in options.items()]
+    single = [(flag, one) for flag, value in flags for one in (value if isinstance(value, list) else [value])]
+    given = [(flag, value) for flag, value in single if value is not None and value is not False]
+    return [flag if value is True else f"{flag}={value}" for flag, value in given]

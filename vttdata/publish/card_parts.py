@@ -22,6 +22,7 @@ _CONFIG_ROWS = {
     "degraded": "one row a caption, with a degraded one for Direct Assessment and how it was made",
     "foils": "one row a pair of a true caption and its foil",
     "paragraphs": "one row a pair of a true paragraph and its foil",
+    "swaps": "one row a concept and what takes its place, with how many pairs do so",
     "videos": "one row a clip whose video file is here, with the file's bytes",
     "judgments": "one row a judged caption, with its human scores and references",
 }

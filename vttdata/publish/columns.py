@@ -159,6 +159,13 @@ PARAGRAPHS = (
     Column("reference_ends", "float64s", "where it ends"),
 )
 
+SWAPS = (
+    Column("concept", "string", "what the videos show"),
+    Column("foil_concept", "string", "what takes its place"),
+    Column("supercategory", "string", "of both"),
+    Column("pairs", "int64", "how many pairs of `foils` make this swap, this way round"),
+)
+
 JUDGMENTS = (
     _VIDEO_ID,
     Column("source_id", "string", "the original video"),
@@ -188,6 +195,7 @@ CONFIGS: dict[str, tuple[Column, ...]] = {
     "degraded": DEGRADED,
     "foils": FOILS,
     "paragraphs": PARAGRAPHS,
+    "swaps": SWAPS,
     "judgments": JUDGMENTS,
     "videos": VIDEOS,
 }

@@ -25,6 +25,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "degraded": ("video_id", "sen_id"),
     "foils": ("foil_id",),
     "paragraphs": ("video_id",),
+    "swaps": ("concept", "foil_concept"),
     "videos": ("video_id",),
     "judgments": ("video_id", "year", "annotators", "system", "sen_id"),
 }

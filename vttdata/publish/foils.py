@@ -105,6 +105,7 @@ def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
         rows["foils"].setdefault(pair.split or "test", []).append(_row(pair, foils))
     if foils.paragraphs:
         rows["paragraphs"]["test"] = [_paragraph_row(*both) for both in changed_paragraphs(foils)]
+    rows["swaps"] = {split: _swap_rows(own) for split, own in rows["foils"].items()}
     tables: dict[str, list[SplitFiles]] = {}
     for config, splits in rows.items():
         for split in sorted(splits, key=split_key):
@@ -151,6 +152,14 @@ def _paragraph_row(own: Paragraph, false: list[str], changed: list[int]) -> dict
     row |= {"starts": [start for start, _ in own.spans], "ends": [end for _, end in own.spans]}
     row |= {"references": list(own.references), "reference_starts": [start for start, _ in own.reference_spans]}
     return row | {"reference_ends": [end for _, end in own.reference_spans]}
+
+
+def _swap_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What the rows of a split swap, the most frequent swap first."""
+    names = ("concept", "foil_concept", "supercategory")
+    counted = Counter(tuple(row[name] for name in names) for row in rows)
+    ranked = sorted(counted.items(), key=lambda own: (-own[1], own[0]))
+    return [dict(zip(names, swap, strict=True)) | {"pairs": pairs} for swap, pairs in ranked]
 
 
 def _write_emscore(folder: Path, foils: FoilSet) -> None:

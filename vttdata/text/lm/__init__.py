@@ -15,7 +15,7 @@ from vttdata.text.lm.causal import CausalModel
 from vttdata.text.lm.ngram import NgramModel
 from vttdata.text.lm.scorer import Scorer, Swap
 
-__all__ = ["CausalModel", "NgramModel", "Scorer", "Swap", "load_scorer"]
+__all__ = ["CausalModel", "NgramModel", "Scorer", "Swap", "load_judges", "load_scorer"]
 
 _NGRAM = re.compile(r"ngram(?:-([1-9]))?")
 
@@ -38,3 +38,18 @@ def load_scorer(spec: str, training: Iterable[str] | None = None, *, device: str
     if spec.endswith(".npz"):
         return NgramModel.load(Path(spec))
     return CausalModel.load(spec, device=device)
+
+
+def load_judges(specs: Iterable[str]) -> dict[str, Scorer]:
+    """Language models by their names, to try what another one has chosen; each as for `load_scorer`, none trained.
+
+    Raises:
+        VttdataError: as `load_scorer`; also when two have one name.
+    """
+    judges: dict[str, Scorer] = {}
+    for spec in specs:
+        judge = load_scorer(spec)
+        if judge.name in judges:
+            raise VttdataError(f"The language model '{judge.name}' is given twice.")
+        judges[judge.name] = judge
+    return judges
