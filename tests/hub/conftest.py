@@ -1,0 +1,106 @@
+"""A local Hub for each test, and clients of it in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+
+from tests.hub.server import WRITER, Hub
+from vttdata.publish import About, write_dataset
+from vttdata.publish.foils import FoilSet, write_foils
+from vttdata.records import Caption, Clip, Source
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Hub]:
+    """A Hub whose clients never asked it something that it does not know."""
+    (tmp_path / "blobs").mkdir()
+    running = Hub(tmp_path / "blobs")
+    yield running
+    running.close()
+    assert [f"{own.method} {own.path}" for own in running.unhandled] == []
+
+
+@pytest.fixture
+def logged_in(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process is a client of the Hub too, with the token of somebody who may write, and does not wait."""
+    monkeypatch.setenv("HF_TOKEN", WRITER)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", hub.url)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub-cache"))
+    monkeypatch.setattr("time.sleep", lambda _: None)
+
+
+@dataclass
+class Client:
+    """Starts programs as users of the Hub, with caches of their own."""
+
+    hub: Hub
+    home: Path
+
+    def environment(self, token: str | None = WRITER, **more: str) -> dict[str, str]:
+        """No more than a program needs; above all nothing by which it would find this checkout."""
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+        own = {"HF_ENDPOINT": self.hub.url, "HF_HUB_DISABLE_XET": "1", "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
+        token_file = str(self.home / "no-token")
+        own |= {"HF_HOME": str(self.home), "HOME": str(self.home), "HF_TOKEN_PATH": token_file}
+        return kept | own | ({"HF_TOKEN": token} if token else {}) | more
+
+    def vttdata(self, *arguments: str, token: str | None = WRITER, **more: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "vttdata.cli", *arguments]
+        environment = self.environment(token, PYTHONPATH=str(ROOT), **more)
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+    def python(
+        self, code: str, token: str | None = None, python: str = sys.executable, **more: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run code as somebody who has the readers and no vttdata."""
+        blocked = "import sys; sys.modules['vttdata'] = None\n"
+        self.home.mkdir(exist_ok=True)
+        command = [python, "-c", blocked + code]
+        environment = self.environment(token, **more)
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=self.home)
+
+
+@pytest.fixture
+def client(hub: Hub, tmp_path: Path) -> Client:
+    return Client(hub, tmp_path / "client")
+
+
+def build(
+    folder: Path,
+    *,
+    version: str = "1.0.0",
+    texts: tuple[str, ...] = ("a person waves", "a dog runs"),
+    name: str = "vttdata/small",
+    licence: str = "cc-by-4.0",
+    allow_leaks: str | None = None,
+) -> Path:
+    """A small dataset, one clip and source a text, the last one for testing."""
+    number = len(texts)
+    clips = [
+        Clip(f"v{n}", f"s{n}", 0.0, 10.0, 0, 249, 1, category="life", split="test" if n == number - 1 else "train")
+        for n in range(number)
+    ]
+    captions = [Caption(f"v{n}", 1, text) for n, text in enumerate(texts)]
+    sources = [Source(f"s{n}", f"s{n}.mp4", "listed", "0" * 64, 9, category="life") for n in range(number)]
+    about = About(name, version=version, licence=licence, allow_leaks=allow_leaks)
+    write_dataset(folder, clips=clips, captions=captions, sources=sources, about=about, media=None)
+    return folder
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    return build(tmp_path / "dataset")
+
+
+__all__ = ["Client", "FoilSet", "build", "write_foils"]
