@@ -16,6 +16,7 @@ from vttdata.cli_degrade import add_degrade
 from vttdata.cli_export import add_export
 from vttdata.cli_foil import add_foil
 from vttdata.cli_hits import add_hits
+from vttdata.cli_publish import add_publish
 from vttdata.cli_verify import add_diff, add_verify
 from vttdata.errors import HaltError, LeakError, MediaError, VttdataError
 
@@ -75,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     add_foil(commands)
     add_hits(commands)
     add_export(commands)
+    add_publish(commands)
     add_diff(commands)
     add_verify(commands)
     return parser
