@@ -5,17 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from vttdata.listing import describe_dataset, list_datasets
     from vttdata.loading import load_dataset
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "load_dataset"]
+__all__ = ["__version__", "describe_dataset", "list_datasets", "load_dataset"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import `load_dataset` on first use, since the readers behind it take a second to import."""
+    """Import functions on first use, since the readers behind them take a second to import."""
     if name == "load_dataset":
         from vttdata.loading import load_dataset
 
         return load_dataset
+    if name in ("describe_dataset", "list_datasets"):
+        from vttdata import listing
+
+        return getattr(listing, name)
     raise AttributeError(f"module 'vttdata' has no attribute '{name}'")

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import vttdata
 from vttdata.cli_audit import EXIT_CODES, add_audit
+from vttdata.cli_datasets import add_datasets
 from vttdata.cli_degrade import add_degrade
 from vttdata.cli_export import add_export
 from vttdata.cli_foil import add_foil
@@ -69,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_recipes(commands)
     _add_build(commands)
+    add_datasets(commands)
     _add_shots(commands)
     add_audit(commands)
     _add_stats(commands)

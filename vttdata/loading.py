@@ -1,12 +1,12 @@
 """Loads a dataset by name: a local build first, then the Hub; or from a folder.
 
 Names of files in our datasets carry a digest of their content, so that no cache of the readers returns the rows of
-an older build. This module adds what `datasets` does not do: it finds local builds, and checks the version.
+an older build. This module adds what `datasets` does not do: it finds local builds, checks versions and files, and
+says what there is when something is not there.
 """
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from pathlib import Path
@@ -42,25 +42,28 @@ def load_dataset(  # noqa: D417 - the signature is that of datasets.load_dataset
     streaming: bool = False,
     num_proc: int | None = None,
     storage_options: dict[str, Any] | None = None,
+    *,
+    verify: bool = False,
     **config_kwargs: Any,
 ) -> Any:
-    """Load a dataset as `datasets.load_dataset` does, with the same arguments and results.
+    """Load a dataset as `datasets.load_dataset` does, with the same arguments and results, and one argument more.
 
     Args:
         path: ``owner/name``, a dataset folder, or a build folder. A name is looked for among the local builds (see
-            `home`), then on the Hub. Anything else goes to `datasets.load_dataset` as it is.
+            `home`), and only then on the Hub. Anything else goes to `datasets.load_dataset` as it is.
         name: the configuration: ``clips`` (the default one), ``captions`` or ``sources``.
         revision: of a name: a local build serves only its own version (``1.0.0`` or ``v1.0.0``), any other revision
-            comes from the Hub. What comes is checked against a version that was asked for, since offline the reader's
-            cache would serve any.
+            comes from the Hub. The version that was asked for is the one that comes, offline from the reader's cache,
+            which would by itself serve any.
+        verify: compare every file with the dataset's manifest first (of a dataset on the Hub: card and tables, which
+            are all fetched), and the number of rows that came with the card's.
         split, streaming and all others: as in `datasets`.
 
     Raises:
-        VttdataError: when a name is neither a local build nor to be had from the Hub, or another version came than the
-            one asked for.
+        VttdataError: when a name is neither a local build nor to be had from the Hub, when it has no such
+            configuration, split or version, when another version came than the one asked for, or files differ from
+            the manifest. The message says what there is.
     """
-    import datasets
-
     arguments = {
         "name": name,
         "data_dir": data_dir,
@@ -81,16 +84,51 @@ def load_dataset(  # noqa: D417 - the signature is that of datasets.load_dataset
     }
     text = os.fspath(path)
     local = _find_local(text, revision)
+    is_ours = local is not None or (is_dataset_name(text) and not Path(text).exists())
+    if verify:
+        return _load_verified(text, local, revision, arguments, is_ours=is_ours)
     if local is not None:
-        return datasets.load_dataset(str(local), **arguments)
-    if not is_dataset_name(text) or Path(text).exists():
+        return _read(text, str(local), arguments)
+    if not is_ours:
+        import datasets
+
         return datasets.load_dataset(text, revision=revision, **arguments)
-    try:
-        loaded = datasets.load_dataset(text, revision=revision, **arguments)
-    except (ConnectionError, FileNotFoundError) as error:
-        raise VttdataError(_not_found(text, revision, error)) from error
-    _check_version(text, loaded, revision)
+    return _load_from_hub(text, revision, arguments)
+
+
+def _load_verified(text: str, local: Path | None, revision: object, arguments: dict[str, Any], *, is_ours: bool) -> Any:
+    from vttdata.verifying import check_rows, check_tables
+
+    if not is_ours:
+        raise VttdataError(f"'{text}' is no dataset of vttdata, so there is nothing to verify it with.")
+    folder = local or _fetch(text, revision, arguments["token"])
+    check_tables(folder, text, fetched=local is None)
+    loaded = _read(text, str(folder), arguments)
+    check_rows(loaded, folder, text, arguments["split"])
     return loaded
+
+
+def _load_from_hub(text: str, revision: object, arguments: dict[str, Any]) -> Any:
+    from vttdata.missing import not_found
+    from vttdata.verifying import cached_version, version_of
+
+    wanted = _plain(revision)
+    failure, came = None, None
+    try:
+        loaded = _read(text, text, arguments | {"revision": _tag(revision)})
+        came = version_of(loaded)
+        if wanted is None or came in (None, wanted):
+            return loaded
+    except (ConnectionError, FileNotFoundError) as error:
+        failure = error
+    cached = cached_version(text, wanted, arguments) if wanted is not None else None
+    if cached is not None:
+        return cached
+    if failure is not None:
+        raise not_found(text, revision, failure, home(), _local_names()) from failure
+    raise VttdataError(
+        f"'{text}': version {wanted} was asked for, but {came} came, from a cache; go online, or ask for {came}."
+    )
 
 
 def find_dataset(name_or_path: str | os.PathLike[str], *, revision: str | None = None) -> Path:
@@ -113,15 +151,43 @@ def find_dataset(name_or_path: str | os.PathLike[str], *, revision: str | None =
         )
     if not is_dataset_name(text):
         raise VttdataError(f"There is no dataset at '{text}', and it is no name such as vttdata/demo.")
+    return _fetch(text, revision)
+
+
+def local_builds() -> dict[str, Path]:
+    """The dataset folders of all local builds, by name."""
+    places = ((f"{path.parent.name}/{path.name}", _dataset_in(path)) for path in sorted(home().glob("*/*")))
+    return {name: found for name, found in places if found is not None}
+
+
+def _fetch(text: str, revision: object, token: bool | str | None = None) -> Path:
+    """The card, manifest and tables of a dataset on the Hub, in the Hub's own cache."""
     import huggingface_hub
+
+    from vttdata.missing import not_found
 
     try:
         fetched = huggingface_hub.snapshot_download(
-            text, repo_type="dataset", revision=revision, allow_patterns=list(_TABLES)
+            text, repo_type="dataset", revision=_tag(revision), allow_patterns=list(_TABLES), token=token
         )
     except (OSError, ValueError, huggingface_hub.errors.HfHubHTTPError) as error:
-        raise VttdataError(_not_found(text, revision, error)) from error
+        raise not_found(text, revision, error, home(), _local_names()) from error
     return Path(fetched)
+
+
+def _read(text: str, place: str, arguments: dict[str, Any]) -> Any:
+    """Load with the readers; what they say of a configuration or split that is not there becomes one sentence."""
+    import datasets
+
+    from vttdata.missing import unknown_part
+
+    try:
+        return datasets.load_dataset(place, **arguments)
+    except ValueError as error:
+        told = unknown_part(text, error)
+        if told is None:
+            raise
+        raise told from error
 
 
 def _find_local(text: str, revision: object) -> Path | None:
@@ -157,27 +223,12 @@ def _plain(revision: object) -> str | None:
     return found[1] if found else None
 
 
-def _check_version(text: str, loaded: Any, revision: object) -> None:
-    wanted = _plain(revision)
-    first = next(iter(loaded.values())) if isinstance(loaded, dict) else loaded
-    came = str(first.info.version) if first.info.version is not None else "0.0.0"
-    if wanted is not None and came not in {wanted, "0.0.0"}:
-        raise VttdataError(
-            f"'{text}': version {wanted} was asked for, but {came} came, from a cache; go online, or ask for {came}."
-        )
+def _tag(revision: Any) -> Any:
+    """What the Hub calls a revision: ``v1.0.0`` for the version ``1.0.0``."""
+    version = _plain(revision)
+    return f"v{version}" if version is not None else revision
 
 
-def _not_found(text: str, revision: object, error: Exception) -> str:
-    known = _local_names()
-    wanted = f" in version {revision}" if revision is not None else ""
-    near = difflib.get_close_matches(text, known, n=1, cutoff=0.6)
-    hint = f" Did you mean '{near[0]}'?" if near else ""
-    return (
-        f"There is no dataset '{text}'{wanted}: no local build at {home() / text} (VTTDATA_HOME), "
-        f"and the Hub does not have it or cannot be reached ({str(error).splitlines()[0]}).{hint}"
-    )
-
-
-def _local_names() -> list[str]:
-    """The names of all local builds."""
-    return sorted(f"{path.parent.name}/{path.name}" for path in home().glob("*/*") if _dataset_in(path) is not None)
+def _local_names() -> dict[str, str | None]:
+    """The names of all local builds with their versions."""
+    return {name: _version(path) for name, path in local_builds().items()}

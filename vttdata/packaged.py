@@ -21,6 +21,14 @@ def recipes() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder("recipes").glob("*.yaml"), key=lambda path: path.stem)}
 
 
+def datasets_of_recipes() -> dict[str, str]:
+    """The names of the datasets that the packaged recipes build, with the recipes' names."""
+    import yaml
+
+    found = ((yaml.safe_load(path.read_text(encoding="utf-8")), name) for name, path in recipes().items())
+    return {str(content["name"]): name for content, name in found if isinstance(content, dict) and "name" in content}
+
+
 def builders() -> dict[str, Path]:
     """The packaged builders by name, sorted."""
     return {path.stem: path for path in sorted(folder("builders").glob("[a-z]*.py"))}

@@ -6,11 +6,12 @@ import base64
 import hashlib
 import json
 from typing import Any
+from urllib.parse import parse_qs
 
 import yaml
 
 from tests.hub.server import USERS, Answer, Hub, Request, route
-from tests.hub.store import Commit, Refused, Repository, tree, upload_mode
+from tests.hub.store import Commit, File, Refused, Repository, tree, upload_mode
 
 
 def _json(content: Any, status: int = 200) -> Answer:
@@ -70,7 +71,7 @@ def agent_harnesses(hub: Hub, request: Request, parts: dict[str, str]) -> Answer
 @route("POST", "/api/validate-yaml")
 def validate_yaml(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
     try:
-        head = yaml.safe_load(request.json()["content"].partition("---\n")[2].partition("\n---\n")[0])
+        head = _head(request.json()["content"])
     except yaml.YAMLError as error:
         return _json({"errors": [{"message": str(error)}], "warnings": []}, 400)
     warnings = [] if head else [{"message": "empty or missing yaml metadata in repo card"}]
@@ -99,6 +100,22 @@ def delete(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
     _writable(hub, request, name)
     hub.store.delete(name)
     return Answer()
+
+
+@route("GET", "/api/datasets")
+def list_all(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
+    owner = request.query.get("author", [""])[0]
+    found = []
+    for name, repository in hub.store.repositories.items():
+        if name.startswith(f"{owner}/") and not repository.private:
+            card = repository.commits[repository.head].files.get("README.md")
+            head = _head(hub.store.blob(card).read_text()) if card else {}
+            found.append({"id": name, "sha": repository.head, "private": False, "tags": [], "cardData": head})
+    return _json(found)
+
+
+def _head(card: str) -> Any:
+    return yaml.safe_load(card.partition("---\n")[2].partition("\n---\n")[0])
 
 
 @route("GET", "/api/datasets/{repo}")
@@ -152,8 +169,6 @@ def list_tree(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
 
 @route("POST", "/api/datasets/{repo}/paths-info/{rev}")
 def paths_info(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
-    from urllib.parse import parse_qs
-
     commit = _repository(hub, request, parts["repo"]).find(parts["rev"])
     is_form = "form" in request.headers.get("content-type", "")
     asked = parse_qs(request.body.decode())["paths"] if is_form else request.json()["paths"]
@@ -235,7 +250,5 @@ def _missing_entry(commit: Commit, path: str) -> Answer:
 
 @route("GET", "/storage/{path}")
 def get_large(hub: Hub, request: Request, parts: dict[str, str]) -> Answer:
-    from tests.hub.store import File
-
     file = hub.store.blob(File("", 0, parts["path"]))
     return Answer(headers={"ETag": f'"{parts["path"]}"', "Accept-Ranges": "bytes"}, file=file)
