@@ -28,11 +28,12 @@ def check_tables(folder: Path, text: str, *, fetched: bool) -> None:
 
     files = read_manifest(folder)["files"]
     tables = [name for name in files if name.endswith(".parquet")]
-    damage = find_damage(folder, [*tables, "README.md"] if fetched else None)
+    came = [*tables, "README.md"] if fetched else files
+    damage = find_damage(folder, [name for name in came if name in files])
     if not damage:
         rows = ((name, pq.read_metadata(folder / name).num_rows, files[name].get("rows")) for name in tables)
         damage = [
-            f"{name}: has {came} rows instead of {said}." for name, came, said in rows if said not in (None, came)
+            f"{name}: has {there} rows instead of {said}." for name, there, said in rows if said not in (None, there)
         ]
     if damage:
         more = f" ({len(damage) - 1} more differ)" if len(damage) > 1 else ""

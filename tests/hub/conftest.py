@@ -12,10 +12,8 @@ from pathlib import Path
 import huggingface_hub
 import pytest
 
+from tests.hub.built import build
 from tests.hub.server import WRITER, Hub
-from vttdata.publish import About, write_dataset
-from vttdata.publish.foils import FoilSet, write_foils
-from vttdata.records import Caption, Clip, Source
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,7 +33,9 @@ def logged_in(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     """This process is a client of the Hub too, with the token of somebody who may write, and does not wait."""
     monkeypatch.setenv("HF_TOKEN", WRITER)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
+    template = hub.url + "/{repo_id}/resolve/{revision}/{filename}"
     monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", hub.url)
+    monkeypatch.setattr(huggingface_hub.constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub-cache"))
     monkeypatch.setattr("time.sleep", lambda _: None)
 
@@ -46,6 +46,7 @@ class Client:
 
     hub: Hub
     home: Path
+    program = (sys.executable,)
 
     def environment(self, token: str | None = WRITER, **more: str) -> dict[str, str]:
         """No more than a program needs; above all nothing by which it would find this checkout."""
@@ -76,31 +77,7 @@ def client(hub: Hub, tmp_path: Path) -> Client:
     return Client(hub, tmp_path / "client")
 
 
-def build(
-    folder: Path,
-    *,
-    version: str = "1.0.0",
-    texts: tuple[str, ...] = ("a person waves", "a dog runs"),
-    name: str = "vttdata/small",
-    licence: str = "cc-by-4.0",
-    allow_leaks: str | None = None,
-) -> Path:
-    """A small dataset, one clip and source a text, the last one for testing."""
-    number = len(texts)
-    clips = [
-        Clip(f"v{n}", f"s{n}", 0.0, 10.0, 0, 249, 1, category="life", split="test" if n == number - 1 else "train")
-        for n in range(number)
-    ]
-    captions = [Caption(f"v{n}", 1, text) for n, text in enumerate(texts)]
-    sources = [Source(f"s{n}", f"s{n}.mp4", "listed", "0" * 64, 9, category="life") for n in range(number)]
-    about = About(name, version=version, licence=licence, allow_leaks=allow_leaks)
-    write_dataset(folder, clips=clips, captions=captions, sources=sources, about=about, media=None)
-    return folder
-
-
 @pytest.fixture
 def dataset(tmp_path: Path) -> Path:
+    """A small dataset, not yet published."""
     return build(tmp_path / "dataset")
-
-
-__all__ = ["Client", "FoilSet", "build", "write_foils"]

@@ -214,7 +214,11 @@ class _HubHandler(BaseHTTPRequestHandler):
                 self.rfile.readline()
             self.rfile.readline()
         else:
-            yield self.rfile.read(int(headers.get("content-length", 0)))
+            announced = int(headers.get("content-length", 0))
+            content = self.rfile.read(announced)
+            if len(content) < announced:
+                raise CutError
+            yield content
 
     def log_message(self, *arguments: Any) -> None:
         """Say nothing: the requests are recorded."""

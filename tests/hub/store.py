@@ -87,6 +87,12 @@ class Store:
     def delete(self, name: str) -> None:
         del self.repositories[name]
 
+    def forget(self) -> None:
+        """Be as empty as at the start."""
+        self.repositories.clear()
+        for path in self._folder.iterdir():
+            path.unlink()
+
     def find(self, name: str) -> Repository:
         return self.repositories[name]
 

@@ -140,20 +140,15 @@ def _fetch_previous(api: HfApi, repo_id: str, remote: Remote, dataset: Path, fol
         raise other_dataset(repo_id, f"the dataset '{manifest.get('name')}'")
     fetch("README.md")
     tables = [path for path in remote.files if path.endswith(_TABLE) and path in manifest["files"]]
-    is_new = {path: ours["files"].get(path) != manifest["files"][path] for path in tables}
-    for path in tables if any(is_new.values()) or set(tables) != _tables(ours) else ():
-        if is_new[path]:
+    same = {path for path in tables if ours["files"].get(path) == manifest["files"][path]}
+    for path in tables:
+        if path not in same:
             fetch(path)
         else:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).symlink_to((dataset / path).resolve())
-    return Previous(
-        str(manifest["version"]), folder, same_tables=not any(is_new.values()) and set(tables) == _tables(ours)
-    )
-
-
-def _tables(manifest: dict[str, dict[str, object]]) -> set[str]:
-    return {path for path in manifest["files"] if path.endswith(_TABLE)}
+    is_same = same == {*tables} == {path for path in ours["files"] if path.endswith(_TABLE)}
+    return Previous(str(manifest["version"]), folder, is_same)
 
 
 def carry_out(plan: Plan, api: HfApi) -> str:
