@@ -55,8 +55,8 @@ def load_dataset(  # noqa: D417 - the signature is that of datasets.load_dataset
         revision: of a name: a local build serves only its own version (``1.0.0`` or ``v1.0.0``), any other revision
             comes from the Hub. The version that was asked for is the one that comes, offline from the reader's cache,
             which would by itself serve any.
-        verify: compare every file with the dataset's manifest first (of a dataset on the Hub: card and tables, which
-            are all fetched), and the number of rows that came with the card's.
+        verify: compare every file with the dataset's manifest first (of a dataset on the Hub: all but media, which
+            are fetched for that), and the number of rows that came with the card's.
         split, streaming and all others: as in `datasets`.
 
     Raises:

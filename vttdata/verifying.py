@@ -17,7 +17,7 @@ def check_tables(folder: Path, text: str, *, fetched: bool) -> None:
     Args:
         folder: the dataset.
         text: what the user calls it.
-        fetched: whether only the card and the tables came from the Hub, and the media did not.
+        fetched: whether it came from the Hub without its media.
 
     Raises:
         VttdataError: when a file is missing or differs.
@@ -28,8 +28,7 @@ def check_tables(folder: Path, text: str, *, fetched: bool) -> None:
 
     files = read_manifest(folder)["files"]
     tables = [name for name in files if name.endswith(".parquet")]
-    came = [*tables, "README.md"] if fetched else files
-    damage = find_damage(folder, [name for name in came if name in files])
+    damage = find_damage(folder, [name for name in files if not fetched or name in tables or (folder / name).exists()])
     if not damage:
         rows = ((name, pq.read_metadata(folder / name).num_rows, files[name].get("rows")) for name in tables)
         damage = [
