@@ -111,6 +111,17 @@ class TestPassing:
         with pytest.raises(HaltError, match="cannot be reached"):
             publish(dataset, NAME, endpoint="http://127.0.0.1:9")
 
+    def test_the_faster_uploader_may_break_off_too(
+        self, hub: Hub, dataset: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(*_: object, **__: object) -> None:
+            raise RuntimeError(f"Data processing error: token {WRITER} expired\nmore")
+
+        monkeypatch.setattr("huggingface_hub.HfApi.preupload_lfs_files", fail)
+        with pytest.raises(HaltError, match=r"\(Data processing error: token \*\*\* expired\)"):
+            publish(dataset, NAME, endpoint=hub.url)
+        assert is_untouched(hub)
+
     def test_what_the_hub_refuses_is_said_in_its_words(self, hub: Hub, dataset: Path) -> None:
         words = "Private repository storage limit reached"
         hub.fail("POST", "/api/repos/create$", 402, X_Error_Message=words)

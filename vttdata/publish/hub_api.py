@@ -21,6 +21,7 @@ WAITS = (1.0, 2.0, 4.0, 8.0)
 
 _LONGEST_WAIT = 300.0
 _PASSING = {408, 429, 500, 502, 503, 504}
+_UPLOADER = "hf_xet"  # fails with plain RuntimeErrors, and some of its own
 _TOKENS = "https://huggingface.co/settings/tokens"
 
 P = ParamSpec("P")
@@ -119,6 +120,8 @@ def is_passing(error: BaseException) -> bool:
     error = _root(error)
     if isinstance(error, OfflineModeIsEnabled):
         return False
+    if type(error) is RuntimeError or type(error).__module__.startswith(_UPLOADER):
+        return True
     status = status_of(error)
     return status in _PASSING if status is not None else isinstance(error, HTTPError | ConnectionError | TimeoutError)
 
@@ -138,16 +141,16 @@ def explain(error: BaseException, repo_id: str, token: str) -> VttdataError | No
     error = _root(error)
     if isinstance(error, OfflineModeIsEnabled):
         return VttdataError("The Hub may not be asked: HF_HUB_OFFLINE is set.")
-    if not isinstance(error, HTTPError | OSError | ValueError) or getattr(error, "filename", None) is not None:
-        return None
-    status = status_of(error)
-    owner = repo_id.partition("/")[0]
     text = _first_line(error).replace(token, "***")
     if is_passing(error):
         return HaltError(
             f"The Hub cannot be reached or is busy ({text}). What is published is complete as it was, and what is "
             "uploaded already is not sent again; run the same command again."
         )
+    if not isinstance(error, HTTPError | OSError | ValueError) or getattr(error, "filename", None) is not None:
+        return None
+    status = status_of(error)
+    owner = repo_id.partition("/")[0]
     if status == 401:
         return VttdataError(
             f"The Hub does not accept the token (HF_TOKEN, or that of 'hf auth login'); a new one is at {_TOKENS}."

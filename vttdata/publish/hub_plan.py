@@ -159,20 +159,20 @@ def make_plan(
     is_rewritten = previous is not None and (found is not None or previous.card != _card(dataset))
     rewritten = dict(_rewritten(dataset, previous, found)) if previous is not None and is_rewritten else {}
     there = removable(remote) if remote is not None else {}
-    changes = tuple(_changes(dataset, list(manifest["files"]), rewritten, there))
+    tag = f"v{version}"
     plan = Plan(
-        dataset,
-        manifest["name"],
-        version,
-        repo_id,
-        private,
-        remote.head if remote is not None else None,
-        f"v{version}",
-        remote.tags.get(f"v{version}") if remote is not None else None,
-        changes,
-        rewritten,
-        found,
-        previous.version if found is not None and previous is not None else None,
+        dataset=dataset,
+        name=manifest["name"],
+        version=version,
+        repo_id=repo_id,
+        private=private,
+        head=remote.head if remote is not None else None,
+        tag=tag,
+        tagged=remote.tags.get(tag) if remote is not None else None,
+        changes=tuple(_changes(dataset, list(manifest["files"]), rewritten, there)),
+        rewritten=rewritten,
+        difference=found,
+        after=previous.version if found is not None and previous is not None else None,
     )
     _check_version(plan, remote, previous)
     return plan

@@ -1,0 +1,205 @@
+"""What publishing and loading cost: real datasets through a local Hub, and beside the official JSON of MSR-VTT.
+
+``python benchmarks/loading.py hub BUILD...`` publishes builds on the tests' Hub and loads them with plain `datasets`,
+in a process each: cold from an empty cache, warm from a full one, and the first row of a stream. ``official FOLDER
+BUILD`` reads the official JSON with the standard library beside a build of it. ``stream`` makes a set of a million rows
+and takes the first of its stream. ``MiB`` is the peak of the process, ``import`` the seconds before anything is loaded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+MEASURED = """
+import json, resource, sys, time
+start = time.perf_counter()
+{imports}
+imported = time.perf_counter() - start
+start = time.perf_counter()
+rows = 0
+{work}
+seconds = time.perf_counter() - start
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps([rows, imported, seconds, peak]))
+"""
+EVERY_ROW = """
+for config in {configs!r}:
+    for split in datasets.load_dataset({place!r}, config).values():
+        for batch in split.with_format("arrow").iter(10_000):
+            rows += batch.num_rows
+"""
+FIRST_ROW = """
+for config in {configs!r}:
+    for split in datasets.load_dataset({place!r}, config, streaming=True).values():
+        next(iter(split))
+        rows += 1
+"""
+PREPARED = "for config in {configs!r}:\n    rows += sum(datasets.load_dataset({place!r}, config).num_rows.values())"
+OFFICIAL = """
+import io, zipfile
+for archive in {archives!r}:
+    with zipfile.ZipFile(archive) as file:
+        for name in file.namelist():
+            if name.endswith(".json"):
+                rows += len(json.load(io.BytesIO(file.read(name)))["sentences"])
+"""
+
+
+def measure(what: str, imports: str, work: str, environment: dict[str, str]) -> None:
+    """Run a piece of work in a process of its own and print a row of the table."""
+    code = MEASURED.format(imports=imports, work=work)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ | environment
+    )
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    rows, imported, seconds, peak = json.loads(done.stdout)
+    print(f"{what:<44} {rows:>9,} {imported:>7.2f} {seconds:>8.2f} {peak:>7,.0f}", flush=True)
+
+
+def head() -> None:
+    """The head of the table."""
+    print(f"{'':<44} {'rows':>9} {'import':>7} {'seconds':>8} {'MiB':>7}")
+
+
+@contextmanager
+def local_hub(home: Path) -> Iterator[tuple[Any, dict[str, str]]]:
+    """The tests' Hub, and the environment of its clients."""
+    from tests.hub.server import WRITER, Hub
+
+    (home / "blobs").mkdir()
+    hub = Hub(home / "blobs")
+    quiet = {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
+    try:
+        yield hub, quiet | {"HF_ENDPOINT": hub.url, "HF_TOKEN": WRITER, "HF_HOME": str(home / "cache")}
+    finally:
+        hub.close()
+
+
+def publish(dataset: Path, name: str, environment: dict[str, str]) -> float:
+    """Publish a dataset folder by the command, and return the seconds it took."""
+    start = time.perf_counter()
+    command = [sys.executable, "-m", "vttdata.cli", "publish", str(dataset), name]
+    paths = {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | environment | paths)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return time.perf_counter() - start
+
+
+def described(dataset: Path) -> tuple[str, list[str], int]:
+    """Name, configurations and bytes of a dataset folder."""
+    from vttdata.publish.contents import read_contents
+    from vttdata.publish.manifest import read_manifest
+
+    manifest = read_manifest(dataset)
+    return manifest["name"], list(read_contents(dataset)), sum(own["bytes"] for own in manifest["files"].values())
+
+
+def through_the_hub(builds: Sequence[Path]) -> None:
+    """Publish builds, again too, and load them."""
+    for build in builds:
+        dataset = build / "dataset" if (build / "dataset").is_dir() else build
+        name, configs, size = described(dataset)
+        with tempfile.TemporaryDirectory() as folder, local_hub(Path(folder)) as (_, environment):
+            first, again = (publish(dataset, name, environment) for _ in range(2))
+            print(f"\n{name}: {size:,} bytes; published in {first:.1f} s, again (nothing to do) in {again:.1f} s")
+            head()
+            imports = "import datasets"
+            from_folder = environment | {"HF_HOME": f"{folder}/other"}
+            measure("from the folder, cold", imports, PREPARED.format(place=str(dataset), configs=configs), from_folder)
+            measure("from the folder, warm", imports, PREPARED.format(place=str(dataset), configs=configs), from_folder)
+            measure(
+                "from the Hub, first rows of streams",
+                imports,
+                FIRST_ROW.format(place=name, configs=configs),
+                environment,
+            )
+            measure("from the Hub, cold", imports, PREPARED.format(place=name, configs=configs), environment)
+            measure("from the Hub, warm", imports, PREPARED.format(place=name, configs=configs), environment)
+            measure(
+                "from the Hub, warm, every row", imports, EVERY_ROW.format(place=name, configs=configs), environment
+            )
+
+
+def beside_the_official(official: Path, build: Path) -> None:
+    """Captions of MSR-VTT from the official archives and from a build."""
+    archives = sorted(map(str, official.glob("*.zip")))
+    dataset = build / "dataset"
+    _, _, size = described(dataset)
+    tables = {config: sum(p.stat().st_size for p in dataset.glob(f"{config}/*")) for config in ("clips", "captions")}
+    unpacked = sum(info.file_size for own in archives for info in zipfile.ZipFile(own).infolist())
+    packed = sum(Path(own).stat().st_size for own in archives)
+    print(
+        f"official JSON {unpacked:,} bytes, zipped {packed:,}; the dataset {size:,}, "
+        f"{unpacked / size:.1f} times smaller than the JSON"
+    )
+    print(f"  clips with all captions {tables['clips']:,} bytes; captions with their annotators {tables['captions']:,}")
+    head()
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"HF_HOME": folder, "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
+        measure("official JSON, standard library", "", OFFICIAL.format(archives=archives), environment)
+        work = PREPARED.format(place=str(dataset), configs=["captions"])
+        for how in ("cold", "warm"):
+            measure(f"captions, {how}", "import datasets", work, environment)
+        work = EVERY_ROW.format(place=str(dataset), configs=["captions"])
+        measure("captions, warm, every row", "import datasets", work, environment)
+
+
+def stream(rows: int) -> None:
+    """The first row of a stream of so many captions."""
+    from vttdata.publish import About, write_dataset
+    from vttdata.records import Caption, Clip
+
+    clips = [Clip(f"v{n:07d}", f"s{n}", 0.0, 10.0, 0, 249, 1, split="train") for n in range(rows // 20)]
+    captions = (Caption(f"v{n // 20:07d}", n % 20, f"sentence number {n} about a clip") for n in range(rows))
+    with tempfile.TemporaryDirectory() as folder, local_hub(Path(folder)) as (hub, environment):
+        dataset = Path(folder, "million")
+        about = About("vttdata/million", licence="cc0-1.0")
+        write_dataset(dataset, clips=clips, captions=captions, sources=[], about=about, media=None)
+        seconds = publish(dataset, "vttdata/million", environment)
+        print(f"{rows:,} captions, {described(dataset)[2]:,} bytes, published in {seconds:.1f} s")
+        head()
+        for configs in (["captions"], ["clips"]):
+            before = len(hub.requests)
+            work = FIRST_ROW.format(place="vttdata/million", configs=configs)
+            measure(f"first row of the stream of {configs[0]}", "import datasets", work, environment)
+            print(f"  in {len(hub.requests) - before} requests")
+
+
+def main() -> None:
+    """Parse and run."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    hub = commands.add_parser("hub", help="publish builds and load them")
+    hub.add_argument("builds", metavar="BUILD", nargs="+", type=Path)
+    official = commands.add_parser("official", help="beside the official JSON of MSR-VTT")
+    official.add_argument("official", metavar="FOLDER", type=Path, help="the folder of the two official archives")
+    official.add_argument("build", metavar="BUILD", type=Path, help="a build of the recipe msrvtt")
+    streamed = commands.add_parser("stream", help="the first row of a large stream")
+    streamed.add_argument("--rows", type=int, default=1_000_000)
+    options = parser.parse_args()
+    if options.command == "hub":
+        through_the_hub(options.builds)
+    elif options.command == "official":
+        beside_the_official(options.official, options.build)
+    else:
+        stream(options.rows)
+
+
+if __name__ == "__main__":
+    main()
