@@ -67,8 +67,9 @@ class TestPassing:
         monkeypatch.setattr("time.sleep", waits.append)
         hub.fail("POST", "/tag/", 429, Retry_After="7")
         hub.fail("POST", "/tag/", 502)
+        hub.fail("POST", "/tag/", 429, RateLimit='"api";r=0;t=55')
         publish(dataset, NAME, endpoint=hub.url)
-        assert waits == [7.0, 2.0]
+        assert waits == [7.0, 2.0, 55.0]
 
     @pytest.mark.parametrize("pattern", ["/commit/main$", "/tag/"])
     def test_an_answer_that_is_lost_is_no_harm(self, hub: Hub, dataset: Path, pattern: str) -> None:

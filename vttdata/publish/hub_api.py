@@ -6,6 +6,7 @@ are repeated here.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ WAITS = (1.0, 2.0, 4.0, 8.0)
 """Seconds before each further try, unless the Hub itself says how long to wait."""
 
 _LONGEST_WAIT = 300.0
+_USED_UP = re.compile(r";\s*r=0;\s*t=(\d+)")
 _PASSING = {408, 429, 500, 502, 503, 504}
 _UPLOADER = "hf_xet"  # fails with plain RuntimeErrors, and some of its own
 _TOKENS = "https://huggingface.co/settings/tokens"
@@ -75,9 +77,7 @@ def look(api: HfApi, repo_id: str) -> Remote | None:
     try:
         info = patient(api.dataset_info, repo_id, files_metadata=True)
         refs = patient(api.list_repo_refs, repo_id, repo_type="dataset")
-    except RepositoryNotFoundError as error:
-        if "Invalid credentials" in str(error) or "Invalid username" in str(error):
-            raise
+    except RepositoryNotFoundError:
         return None
     files = {
         own.rfilename: RemoteFile(own.size or 0, own.blob_id or "", own.lfs.sha256 if own.lfs else None)
@@ -127,8 +127,10 @@ def is_passing(error: BaseException) -> bool:
 
 
 def _asked_wait(error: BaseException) -> float | None:
-    asked = getattr(getattr(_root(error), "response", None), "headers", {}).get("Retry-After", "")
-    return min(float(asked), _LONGEST_WAIT) if str(asked).isdecimal() else None
+    """How long the Hub asks to wait, by ``Retry-After`` or by ``RateLimit`` (a draft of the IETF), seconds."""
+    headers = getattr(getattr(_root(error), "response", None), "headers", {})
+    found = re.fullmatch(r"(\d+)", headers.get("Retry-After", "")) or _USED_UP.search(headers.get("RateLimit", ""))
+    return min(float(found[1]), _LONGEST_WAIT) if found else None
 
 
 def explain(error: BaseException, repo_id: str, token: str) -> VttdataError | None:

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from vttdata.errors import VttdataError
-from vttdata.publish.changes import Difference, Needed
+from vttdata.publish.changes import Difference
 from vttdata.publish.difference import difference
 from vttdata.publish.hub_api import Remote, RemoteFile
 from vttdata.publish.manifest import MANIFEST, read_manifest
+from vttdata.publish.versions import check_version
 
 Kind = Literal["added", "changed", "removed", "unchanged"]
 
@@ -24,12 +25,8 @@ CHANGES = "## Changes"
 """The heading under which a published card lists what differs from the version before."""
 
 _CARD = "README.md"
+_TOLD_APART = 20
 _OF_THE_HUB = {".gitattributes"}
-_REASONS = {
-    "none": "no row differs, but files do",
-    "minor": "rows, columns or labels were added",
-    "major": "rows changed, moved or went",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +107,16 @@ class Plan:
         )
 
     def as_text(self) -> str:
-        """What would change, for people: a line a file that changes, the rows, and a summary."""
-        width = max((len(own.path) for own in self.changes), default=0)
-        lines = [
-            f"{own.kind:<8} {own.path:<{width}} {own.bytes:>13,} bytes"
-            for own in self.changes
-            if own.kind != "unchanged"
-        ]
+        """What would change, for people: a line a file (many of one folder share theirs), the rows, and a summary."""
+        rows = list(_grouped(self.changes))
+        width = max((len(name) for _, name, _ in rows), default=0)
+        lines = [f"{kind:<8} {name:<{width}} {size:>13,} bytes" for kind, name, size in rows]
         if self.difference is not None:
             lines += [f"rows     {line}" for line in self.difference.as_lines()] or ["rows     none differs"]
+        if self.name != self.repo_id:
+            lines.append(
+                f"note     the card tells how to load '{self.name}'; 'name: {self.repo_id}' in the recipe fits"
+            )
         return "\n".join([*lines, self._summary()])
 
     def _summary(self) -> str:
@@ -174,8 +172,23 @@ def make_plan(
         difference=found,
         after=previous.version if found is not None and previous is not None else None,
     )
-    _check_version(plan, remote, previous)
+    if remote is not None and (plan.is_changed or plan.tagged not in (None, remote.head)):
+        needed = found.needed if found is not None else "none"
+        check_version(repo_id, version, previous.version if previous else None, needed, set(remote.tags))
     return plan
+
+
+def _grouped(changes: Iterable[Change]) -> Iterator[tuple[Kind, str, int]]:
+    """Kind, name and bytes of what changes; many files of one folder and kind are told together."""
+    groups: dict[tuple[Kind, str], list[Change]] = {}
+    for own in changes:
+        if own.kind != "unchanged":
+            groups.setdefault((own.kind, own.path.rpartition("/")[0]), []).append(own)
+    for (kind, folder), members in groups.items():
+        if len(members) > _TOLD_APART:
+            yield kind, f"{folder}/ ({len(members):,} files)", sum(own.bytes for own in members)
+        else:
+            yield from ((kind, own.path, own.bytes) for own in members)
 
 
 def removable(remote: Remote) -> dict[str, RemoteFile]:
@@ -241,38 +254,3 @@ def _pieces(path: Path) -> Iterator[bytes]:
     with path.open("rb") as stream:
         while piece := stream.read(2**20):
             yield piece
-
-
-def _check_version(plan: Plan, remote: Remote | None, previous: Previous | None) -> None:
-    """Refuse a version that is not higher by as much as the rows differ, or whose tag names something else."""
-    if remote is None or (not plan.is_changed and plan.tagged in (None, remote.head)):
-        return
-    needed: Needed = plan.difference.needed if plan.difference is not None else "none"
-    before = previous.version if previous is not None else "0.0.0"
-    least = _next(before, needed)
-    while f"v{_text(least)}" in remote.tags:
-        least = _next(_text(least), "none")
-    if previous is not None and _numbers(plan.version) < _next(before, needed):
-        raise VttdataError(
-            f"'{plan.repo_id}' has version {before}, and {plan.version} is not high enough after it, since "
-            f"{_REASONS[needed]}; set 'version: {_text(least)}' in the recipe and build again."
-        )
-    if plan.tagged is not None:
-        raise VttdataError(
-            f"'{plan.repo_id}' has another version {plan.version} already, under the tag {plan.tag}; set "
-            f"'version: {_text(max(least, _next(plan.version, 'none')))}' in the recipe and build again."
-        )
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
-
-
-def _text(numbers: tuple[int, ...]) -> str:
-    return ".".join(map(str, numbers))
-
-
-def _next(version: str, needed: Needed) -> tuple[int, ...]:
-    """The lowest version after `version`, where so much differs."""
-    major, minor, patch = _numbers(version)
-    return {"none": (major, minor, patch + 1), "minor": (major, minor + 1, 0), "major": (major + 1, 0, 0)}[needed]
