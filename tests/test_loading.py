@@ -16,6 +16,7 @@ from vttdata.errors import VttdataError
 from vttdata.loading import find_dataset, home, load_dataset
 from vttdata.publish import About, write_dataset
 from vttdata.records import Caption, Clip
+from vttdata.verifying import check_rows
 
 
 def write(folder: Path, *, version: str = "1.0.0", text: str = "a person waves") -> Path:
@@ -81,6 +82,24 @@ class TestLocal:
             load_dataset("vttdata/demo", revision="2.0.0")
         with pytest.raises(VttdataError, match=r"holds version 1\.0\.0, and 2\.0\.0 was asked for"):
             load_dataset(build, revision="2.0.0")
+
+
+class TestVerified:
+    def test_what_is_as_it_was_built_loads(self, build: Path) -> None:
+        for streaming in (False, True):
+            rows = load_dataset("vttdata/demo", split="test", verify=True, streaming=streaming)
+            assert [row["video_id"] for row in rows] == ["v1"]
+
+    def test_rows_that_a_damaged_cache_lost_are_missed(self, build: Path) -> None:
+        rows = load_dataset("vttdata/demo")
+        check_rows(rows, build / "dataset", "vttdata/demo", None)
+        with pytest.raises(VttdataError, match=r"0 rows of clips/test came, and the dataset has 1"):
+            check_rows(rows["test"].select([]), build / "dataset", "vttdata/demo", "test")
+
+    def test_a_missing_file_is_named(self, build: Path) -> None:
+        next((build / "dataset" / "captions").iterdir()).unlink()
+        with pytest.raises(VttdataError, match=r"not as it was built: captions/test-\S+: is missing; it lies in"):
+            load_dataset(build, verify=True)
 
 
 class TestHub:

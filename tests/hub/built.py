@@ -12,6 +12,7 @@ from typing import Any
 from vttdata.generate.foils import FoilPair
 from vttdata.generate.swaps import Swap
 from vttdata.publish import About, write_dataset
+from vttdata.publish.audited import audit_all
 from vttdata.publish.foils import FoilSet, write_foils
 from vttdata.records import Caption, Clip, ClipMedia, Source
 
@@ -42,6 +43,7 @@ def build(
         sources=[Source(name, f"{name}.mp4", "listed", "0" * 64, 9, category="life") for name in sorted({*names})],
         about=About(**{"name": "vttdata/small", "licence": FREE, **about}),
         media=media,
+        judge=audit_all,
     )
     return folder
 

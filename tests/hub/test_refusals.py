@@ -66,6 +66,11 @@ def double(dataset: Path) -> None:
     seal(dataset)
 
 
+def unnumber(dataset: Path) -> None:
+    path = dataset / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": "1"}))
+
+
 def lengthen(dataset: Path) -> None:
     (dataset / "README.md").write_text((dataset / "README.md").read_text() + "One more line.\n")
 
@@ -86,6 +91,7 @@ def swap_bytes(dataset: Path) -> None:
         (lambda own: (own / "notes.txt").write_text("x"), r"notes\.txt: is not in it"),
         (lambda own: (own / "manifest.json").unlink(), r"manifest\.json: cannot be read"),
         (lambda own: (own / "manifest.json").write_text("[]"), "not the manifest of a dataset"),
+        (unnumber, r"manifest\.json: '1' is no version such as 1\.0\.0"),
         (lambda own: edit(own, "license: cc-by-4.0", "license: unknown"), "has no licence.*set 'licence: cc-by-4.0'"),
         (lambda own: edit(own, "license: cc-by-4.0\n", ""), "has no licence"),
         (lambda own: edit(own, "version: 1.0.0", "version: 1.0.1"), "says version 1.0.0, its README 1.0.1"),
@@ -179,6 +185,14 @@ def test_a_repository_with_another_dataset(hub: Hub, dataset: Path, tmp_path: Pa
     assert hub.store.find(NAME).head == before
 
 
+def test_a_repository_whose_version_cannot_be_told(hub: Hub, dataset: Path) -> None:
+    publish(dataset, NAME, endpoint=hub.url)
+    content = json.dumps({"name": NAME, "version": "latest", "files": {}}).encode()
+    hub.store.commit(hub.store.find(NAME), "mine", [("file", {"path": "manifest.json", "content": content})], None)
+    with pytest.raises(VttdataError, match="holds a dataset without a version, and nothing of it will be replaced"):
+        publish(dataset, NAME, endpoint=hub.url)
+
+
 @pytest.mark.parametrize("name", ["README.md", "data/train.csv", "manifest.json"])
 def test_a_repository_with_something_else(hub: Hub, dataset: Path, name: str) -> None:
     made = hub.store.create(NAME, private=False)
@@ -196,8 +210,6 @@ def test_a_public_repository_does_not_become_private(hub: Hub, dataset: Path) ->
 
 
 def test_a_leaking_dataset_with_a_reason_is_published(hub: Hub, tmp_path: Path) -> None:
-    leaking = build(tmp_path / "a", ["a", "b"], sources=["s", "s"])
-    card = (leaking / "README.md").read_text()
-    edit(leaking, card[-40:], f"{card[-40:]}\nWhy leaks are accepted: they are the official splits\n")
-    publish(leaking, NAME, endpoint=hub.url)
+    reason = "they are the *official* splits"
+    publish(build(tmp_path / "a", ["a", "b"], sources=["s", "s"], allow_leaks=reason), NAME, endpoint=hub.url)
     assert hub.store.find(NAME).tags

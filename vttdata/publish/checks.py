@@ -18,6 +18,7 @@ from vttdata.publish.audited import audit_all
 from vttdata.publish.contents import read_contents
 from vttdata.publish.front_matter import read_front_matter, read_version
 from vttdata.publish.manifest import MANIFEST, find_damage, read_manifest
+from vttdata.publish.versions import is_version
 from vttdata.records import is_dataset_name
 from vttdata.report.audit import leak_sentence
 
@@ -66,6 +67,8 @@ def _check_files(dataset: Path, manifest: Mapping[str, Any]) -> None:
 def _check_names(dataset: Path, manifest: Mapping[str, Any]) -> None:
     if not is_dataset_name(str(manifest.get("name"))):
         raise VttdataError(f"{dataset / MANIFEST}: {manifest.get('name')!r} is no name such as vttdata/demo.")
+    if not is_version(manifest.get("version")):
+        raise VttdataError(f"{dataset / MANIFEST}: {manifest.get('version')!r} is no version such as 1.0.0.")
     stated = read_version(dataset)
     if manifest.get("version") != stated:
         raise VttdataError(f"{dataset}: its {MANIFEST} says version {manifest.get('version')}, its README {stated}.")

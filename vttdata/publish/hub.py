@@ -18,6 +18,7 @@ from vttdata.publish.checks import check_dataset
 from vttdata.publish.hub_api import Remote, connect, explain, look, patient, status_of
 from vttdata.publish.hub_plan import Plan, Previous, make_plan, other_dataset, removable
 from vttdata.publish.manifest import MANIFEST, read_manifest
+from vttdata.publish.versions import is_version
 from vttdata.records import is_dataset_name
 
 if TYPE_CHECKING:
@@ -135,6 +136,8 @@ def _fetch_previous(api: HfApi, repo_id: str, remote: Remote, dataset: Path, fol
         manifest = read_manifest(folder)
     except VttdataError:
         raise other_dataset(repo_id, "files that are no dataset of vttdata") from None
+    if not is_version(manifest.get("version")):
+        raise other_dataset(repo_id, "a dataset without a version")
     ours = read_manifest(dataset)
     if manifest.get("name") != ours["name"]:
         raise other_dataset(repo_id, f"the dataset '{manifest.get('name')}'")
@@ -159,8 +162,7 @@ def carry_out(plan: Plan, api: HfApi) -> str:
     """
     head = plan.head
     if head is None:
-        visibility = True if plan.private else None
-        patient(api.create_repo, plan.repo_id, repo_type="dataset", private=visibility, exist_ok=True)
+        patient(api.create_repo, plan.repo_id, repo_type="dataset", private=plan.private or None, exist_ok=True)
         made = look(api, plan.repo_id)
         if made is None or removable(made):
             raise _lost_race(plan)

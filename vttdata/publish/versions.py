@@ -5,6 +5,7 @@ Croissant 1.1 has the same rule. What differs is found in `vttdata.publish.diffe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from vttdata.errors import VttdataError
@@ -17,6 +18,11 @@ _REASONS = {
     "minor": "rows, columns or labels were added",
     "major": "rows changed, moved or went",
 }
+
+
+def is_version(text: object) -> bool:
+    """Whether something is a version: MAJOR.MINOR.PATCH."""
+    return isinstance(text, str) and re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", text) is not None
 
 
 def check_version(repo_id: str, version: str, published: str | None, needed: Needed, tags: Collection[str]) -> None:
