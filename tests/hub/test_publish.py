@@ -54,7 +54,7 @@ def test_clips_and_foils_are_published_alike(hub: Hub, tmp_path: Path) -> None:
 def test_many_files_are_told_together_and_another_name_is_noted(hub: Hub, tmp_path: Path) -> None:
     many = build(tmp_path / "many", [f"text {number}" for number in range(25)], media=tmp_path / "cut")
     text = publish(many, "vttdata/many", endpoint=hub.url, dry_run=True).plan.as_text()
-    assert re.search(r"added +videos/ \(\d+ files\) +\d+ bytes", text)
+    assert re.search(r"added +videos/ \(\d+ files\) +[\d,]+ bytes", text)
     assert "the card tells how to load 'vttdata/small'; 'name: vttdata/many' in the recipe fits" in text
 
 
