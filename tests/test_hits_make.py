@@ -158,7 +158,7 @@ def test_one_system_alone_is_assessed_and_told(tmp_path: Path, capsys: pytest.Ca
         (["--min-distance", "51"], "the most that 100 items allow is 50"),
         (
             ["--composition", "system=500,human=10,degraded=10"],
-            "360 different captions of 120 videos, and one HIT needs 500",
+            "360 different captions by 3 systems of 120 videos, and one HIT needs 500",
         ),
         (["--videos", "nowhere"], "neither a folder of videos nor an address"),
         (["--captions", "nowhere.csv"], "nowhere.csv: cannot be read"),

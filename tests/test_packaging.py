@@ -33,6 +33,14 @@ def test_the_wheel_installs_one_top_level_package(wheel: Path) -> None:
     assert {name for name in top if not name.endswith(".dist-info")} == {"vttdata"}
 
 
+def test_the_wheel_holds_every_file_of_the_package_that_is_no_code(wheel: Path) -> None:
+    there = (path for path in (ROOT / "vttdata").rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"})
+    data = {path.relative_to(ROOT).as_posix() for path in there}
+    assert "vttdata/assess/page/page.html" in data
+    with zipfile.ZipFile(wheel) as archive:
+        assert not data - set(archive.namelist())
+
+
 def test_the_base_install_is_for_loading_only(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))

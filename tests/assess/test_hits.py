@@ -215,7 +215,7 @@ def test_a_system_that_copies_the_human_captions_never_meets_them() -> None:
             captions_of(["a"], 60),
             people(60),
             {},
-            "The 1 systems have 60 different captions of 60 videos, and one HIT needs 70",
+            "There are 60 different captions by 1 systems of 60 videos, and one HIT needs 70",
         ),
         (captions_of(list("abcdefgh"), 9), people(9), {}, "9 of 9 videos have a human caption that can be degraded"),
         (captions_of(["a"], 80), [], {}, "0 of 80 videos have a human caption"),

@@ -51,8 +51,12 @@ def test_json_and_csv_exports_say_the_same(tmp_path: Path) -> None:
     (tmp_path / "page.json").write_text(json.dumps(page))
     (tmp_path / "list.json").write_text(json.dumps([{"hit": "h1", "worker": "w"} | own for own in listed]))
     (tmp_path / "lines.jsonl").write_text("\n".join(json.dumps({"hit": "h1", "worker": "w"} | own) for own in listed))
+    (tmp_path / "posted.jsonl").write_text(json.dumps(page | {"answers": listed[:1]}) + "\n" + json.dumps(page))
+    (tmp_path / "posted.json").write_text(json.dumps([page]))
     expected = read_results([answers(tmp_path, *GOOD)], manifest=manifest(tmp_path))
-    for name in ("page.json", "list.json", "lines.jsonl"):
+    again = read_results([tmp_path / "posted.jsonl"], manifest=manifest(tmp_path))
+    assert (again.judgments, again.findings) == (expected.judgments, {"duplicate": ("h1/w/i2",)})
+    for name in ("page.json", "list.json", "lines.jsonl", "posted.json"):
         assert read_results([tmp_path / name], manifest=manifest(tmp_path)) == expected
 
 
@@ -153,11 +157,14 @@ def test_a_crowd_export_is_read_with_its_gaps(tmp_path: Path) -> None:
 
 def test_wmts_layout_without_moments_holds_raw_scores_and_unknown_workers_are_told(tmp_path: Path) -> None:
     head = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
-    rows = ["H w lv en ad 1 A 7 SYSTEM s1 55 20.0", "H w lv en ad 1 A 8 BAD_REF s1 -0.5 20.0", ""]
+    rows = ["H w lv en ad 1 A 7 SYSTEM s1 55 20.0", "H w lv en ad 1 A 8 BAD_REF s1 100.5 20.0", ""]
     (tmp_path / "ad.csv").write_text("\n".join([head, *rows]))
     results = read_results([tmp_path / "ad.csv"])
     assert [(own.score, own.seconds) for own in results.judgments] == [(55, 10.0)]
     assert results.findings == {"out_of_range": ("H/w/8",)}
+    (tmp_path / "standardised.csv").write_text("\n".join([head, *rows]).replace("100.5", "-0.5"))
+    with pytest.raises(VttdataError, match="standardised.csv:3: found the score -0.5; .* --moments"):
+        read_results([tmp_path / "standardised.csv"])
     (tmp_path / "moments.txt").write_text('[1] "other"\n[1] 50\n[1] 10\n')
     with pytest.raises(VttdataError, match="unknown_worker 2"):
         read_results([tmp_path / "ad.csv"], moments=read_moments(tmp_path / "moments.txt"))
@@ -171,6 +178,7 @@ def test_wmts_layout_without_moments_holds_raw_scores_and_unknown_workers_are_to
         ("a.csv", b"hit,worker\xff,item,score\n", "not UTF-8"),
         ("a.csv", b"", "there are no answers"),
         ("a.json", b"[1]", "a list of answers is expected"),
+        ("a.json", b'{"hit": "h", "worker": "w", "answers": 3}', "a.json:1: 'answers' is no list"),
         ("a.json", b"{", "not JSON"),
         ("a.json", b"[" * 100_000, "not JSON"),
         ("a.xlsx", b"x", "a table must end in"),

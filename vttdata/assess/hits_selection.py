@@ -109,8 +109,8 @@ class Selection:
         different = {(video, _key(text)) for texts in self._systems.values() for video, text in texts.items()}
         if len(different) < self._wanted.system:
             raise VttdataError(
-                f"The {len(self._systems)} systems have {len(different)} different captions of {len(self._videos)} "
-                f"videos, and one HIT needs {self._wanted.system}."
+                f"There are {len(different)} different captions by {len(self._systems)} systems of "
+                f"{len(self._videos)} videos, and one HIT needs {self._wanted.system}."
             )
         if len(self._people) < self._wanted.human:
             raise VttdataError(

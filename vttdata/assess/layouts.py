@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,8 +36,9 @@ def read_results(
       `Input.tst_0`, `Input.rid_0` and so on for what was shown; with a manifest these may be missing. A column
       `Input.hit` names the HIT in the place of `HITId`.
     - **page**: what an assessment page exports, CSV, TSV or JSONL with a row an answer: `hit`, `worker`, `item`,
-      `score`, and if known `position` (from 0) and `seconds`; or ``.json``, a list of such objects, or one object with
-      `hit`, `worker` and the list `answers`. Without a manifest `video_id`, `system` and `kind` are needed as well.
+      `score`, and if known `position` (from 0) and `seconds`; or objects with `hit`, `worker` and the list `answers`,
+      as pages post them, one a line of JSONL. ``.json`` is one object or a list of either kind. Without a manifest
+      `video_id`, `system` and `kind` are needed as well.
     - **wmt**: see `vttdata.assess.wmt`.
 
     Args:
@@ -129,7 +130,7 @@ def _shown(row: Mapping[str, Any], place: str, *, known: bool) -> dict[str, Desc
 def _take_page(file: Path, intake: Intake) -> None:
     places: dict[tuple[str, str], int] = {}
     rows = _json_rows(file) if file.suffix.lower() == ".json" else read_table(file)
-    for line, row in rows:
+    for line, row in _single_answers(file, rows):
         hit, item = (cell(file, line, row, name) for name in ("hit", "item"))
         worker = str(row.get("worker") or "")
         for name in ("worker", "score") if intake.manifest is not None else ("worker", "score", *_DESCRIPTION):
@@ -148,6 +149,20 @@ def _take_page(file: Path, intake: Intake) -> None:
         )
 
 
+def _single_answers(
+    file: Path, rows: Iterable[tuple[int, dict[str, Any]]]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows, of which an object with the list `answers` gives one an answer."""
+    for line, row in rows:
+        answers = row.pop("answers", None)
+        if answers is None:
+            yield line, row
+            continue
+        if not isinstance(answers, list) or not all(isinstance(answer, dict) for answer in answers):
+            raise VttdataError(f"{file}:{line}: 'answers' is no list of answers.")
+        yield from ((line, row | answer) for answer in answers)
+
+
 def _hint(name: str) -> str:
     return "; without it a manifest of the HITs is needed" if name in _DESCRIPTION else ""
 
@@ -160,7 +175,7 @@ def _described(file: Path, line: int, row: Mapping[str, Any]) -> Described | Non
 
 
 def _json_rows(file: Path) -> Iterable[tuple[int, dict[str, Any]]]:
-    """The answers of a JSON export, numbered from 1."""
+    """The objects of a JSON export, numbered from 1."""
     try:
         if file.stat().st_size > _LARGEST_JSON:
             raise VttdataError(f"{file}: larger than {_LARGEST_JSON} bytes.")
@@ -169,10 +184,7 @@ def _json_rows(file: Path) -> Iterable[tuple[int, dict[str, Any]]]:
         raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
     except (ValueError, RecursionError) as error:
         raise VttdataError(f"{file}: not JSON ({error}).") from error
-    common: dict[str, Any] = {}
-    if isinstance(value, dict):
-        common = {name: value[name] for name in ("hit", "worker") if name in value}
-        value = value.get("answers")
-    if not isinstance(value, list) or not all(isinstance(answer, dict) for answer in value):
+    objects = [value] if isinstance(value, dict) else value
+    if not isinstance(objects, list) or not all(isinstance(one, dict) for one in objects):
         raise VttdataError(f"{file}: a list of answers is expected, or an object with the list 'answers'.")
-    return [(index, common | answer) for index, answer in enumerate(value, 1)]
+    return enumerate(objects, 1)

@@ -33,7 +33,8 @@ def take_wmt(file: Path, intake: Intake, moments: Mapping[str, Moments] | None =
         moments: worker -> mean and standard deviation, see `read_moments`; others are unknown workers.
 
     Raises:
-        VttdataError: when the file cannot be read or has another layout.
+        VttdataError: when the file cannot be read, has another layout, or has standardised scores and there are no
+            moments.
     """
     width = len(HEAD.split())
     rows = []
@@ -53,6 +54,11 @@ def take_wmt(file: Path, intake: Intake, moments: Mapping[str, Moments] | None =
         if moments is not None and worker not in moments:
             intake.note("unknown_worker", hit, worker, item)
             continue
+        if moments is None and number(score) < 0:
+            raise VttdataError(
+                f"{file}:{line}: found the score {score[:40]}; scores that are standardised need the workers' means and "
+                "deviations as well (--moments)."
+            )
         raw = number(score) if moments is None else _given(number(score), moments[worker])
         seconds = number(time) / sizes[hit, worker]
         intake.take(hit, worker, item, raw, shown=shown, position=place, seconds=seconds)

@@ -6,6 +6,7 @@ module, and its security policy names them by their hashes, so that no text of a
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import html
 import json
@@ -111,10 +112,7 @@ def page_text(hit: HitView, *, submit_url: str | None = None) -> str:
         VttdataError: when `submit_url` is no such address.
     """
     data = _embedded(hit, submit_url)
-    script = "\n".join(['"use strict";', "{", *(_source(name) for name in _SCRIPTS), "}", ""])
-    style = "\n".join(_source(name) for name in _STYLES)
-    policy = _policy(script, style, hit.items, submit_url)
-    parts = {"policy": html.escape(policy), "style": style, "script": script, "data": data}
+    parts = {"policy": html.escape(_policy(hit.items, submit_url)), "style": _style(), "script": _script(), "data": data}
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _source("page.html"))
 
 
@@ -131,13 +129,13 @@ def _embedded(hit: HitView, submit_url: str | None) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _policy(script: str, style: str, items: Iterable[ItemView], submit_url: str | None) -> str:
+def _policy(items: Iterable[ItemView], submit_url: str | None) -> str:
     """The Content-Security-Policy: our own script and style, the hosts of the videos, and where answers may go."""
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src '{_digest(script)}'",
-            f"style-src '{_digest(style)}'",
+            f"script-src '{_digest(_script())}'",
+            f"style-src '{_digest(_style())}'",
             "img-src data:",
             f"media-src {' '.join(sorted({_origin(view.video) for view in items}))} file:",
             f"connect-src {_submit_origin(submit_url)}",
@@ -149,6 +147,17 @@ def _policy(script: str, style: str, items: Iterable[ItemView], submit_url: str 
     )
 
 
+@functools.cache
+def _script() -> str:
+    return "\n".join(['"use strict";', "{", *(_source(name) for name in _SCRIPTS), "}", ""])
+
+
+@functools.cache
+def _style() -> str:
+    return "\n".join(_source(name) for name in _STYLES)
+
+
+@functools.cache
 def _digest(text: str) -> str:
     return "sha256-" + b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
@@ -209,5 +218,6 @@ def _check_id(what: str, name: str) -> None:
         )
 
 
+@functools.cache
 def _source(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
