@@ -1,13 +1,12 @@
 """What quality control is worth: simulated crowds with bad workers, judged and scored with and without it.
 
-Each seed draws captions, HITs of 100 items (70 systems', 10 human, 10 degraded, 10 repeats) and workers. For planning,
-change the numbers of systems, videos, workers and bad workers. `--rows` instead times the whole way on so many rows.
+Each seed draws captions, HITs of 100 items as `make_hits` makes them, and workers. How many HITs it takes to find a
+difference says `vttdata hits power`. `--rows` instead times the whole way on so many rows.
 """
 
 from __future__ import annotations
 
 import argparse
-import random
 import time
 from collections import Counter
 
@@ -21,39 +20,12 @@ from vttdata.assess import (
     standardise,
     system_scores,
 )
-from vttdata.assess.results import Described
+from vttdata.assess.power import GOOD, crowd, placeholder_hits
 from vttdata.assess.simulation import Behaviour, simulate
 from vttdata.judgments import Judgment
 
 HUMAN = "human"
-GOOD: list[Behaviour] = ["diligent", "diligent", "diligent", "noisy", "biased"]
-BAD: list[Behaviour] = ["lazy", "random", "lazy", "random", "colluding"]
-
-
-def design(systems: list[str], videos: int, seed: int) -> dict[str, dict[str, Described]]:
-    """HITs that show every system's caption of every video at least once."""
-    draw = random.Random(seed)
-    captions = [(f"v{video}", system) for video in range(videos) for system in systems]
-    draw.shuffle(captions)
-    captions += captions[: -len(captions) % 70]
-    hits = {}
-    for start in range(0, len(captions), 70):
-        own = captions[start : start + 70]
-        people = draw.sample(range(videos), 10)
-        items = [Described(video, system, "system") for video, system in own]
-        items += [Described(video, system, "repeat") for video, system in draw.sample(own, 10)]
-        items += [Described(f"v{video}", HUMAN, kind) for kind in ("human", "degraded") for video in people]  # type: ignore[arg-type]
-        draw.shuffle(items)
-        hits[f"h{start // 70}"] = {f"i{place}": item for place, item in enumerate(items)}
-    return hits
-
-
-def workers(number: int, bad: float, mix: list[Behaviour]) -> dict[str, Behaviour]:
-    """Named workers, the bad ones spread among the others."""
-    few = round(number * bad)
-    wanted = [mix[n % len(mix)] for n in range(few)] + [GOOD[n % len(GOOD)] for n in range(number - few)]
-    random.Random(number).shuffle(wanted)
-    return {f"w{n}": behaviour for n, behaviour in enumerate(wanted)}
+MIXED: tuple[Behaviour, ...] = ("lazy", "random", "lazy", "random", "colluding")
 
 
 def swapped(truth: dict[str, float], judgments: list[Judgment]) -> tuple[int, float, int]:
@@ -71,19 +43,19 @@ def swapped(truth: dict[str, float], judgments: list[Judgment]) -> tuple[int, fl
     return wrong, correlate([truth[name] for name in order], [own.z for own in systems]).pearson, false
 
 
-def run(options: argparse.Namespace, mix: list[Behaviour], test: str) -> None:
+def run(options: argparse.Namespace, mix: tuple[Behaviour, ...], test: str) -> None:
     """Print one line for a mix of bad workers and a test."""
-    systems = [f"s{n}" for n in range(options.systems)]
-    worth = {name: 35 + options.gap * n for n, name in enumerate(systems)} | {HUMAN: 85.0}
+    worth = {f"system{n + 1}": 35 + options.gap * n for n in range(options.systems)} | {HUMAN: 85.0}
     seen: Counter[str] = Counter()
     passed: Counter[str] = Counter()
     sums = [[0.0] * 3, [0.0] * 3]
     for seed in range(options.seeds):
-        crowd = workers(options.workers, options.bad, mix)
-        simulated = simulate(design(systems, options.videos, seed), worth, crowd, seed=seed)
+        workers = crowd(options.workers, options.bad, mix)
+        hits = placeholder_hits(options.systems, options.videos, seed=seed)
+        simulated = simulate(hits, worth, workers, seed=seed)
         reports = judge_workers(simulated.judgments, ReliabilitySettings(test=test))  # type: ignore[arg-type]
-        seen.update(crowd.values())
-        passed.update(crowd[own.worker] for own in reports if own.verdict == "reliable")
+        seen.update(workers.values())
+        passed.update(workers[own.worker] for own in reports if own.verdict == "reliable")
         kept = reliable_only(simulated.judgments, reports)
         for total, judgments in zip(sums, (list(simulated.judgments), kept), strict=True):
             for place, value in enumerate(swapped(dict(simulated.truth), judgments)):
@@ -101,9 +73,8 @@ def run(options: argparse.Namespace, mix: list[Behaviour], test: str) -> None:
 
 def clock(rows: int) -> None:
     """Time each step on `rows` judgments, a hundred a worker."""
-    systems = [f"s{n}" for n in range(10)]
-    worth = {name: 40.0 + 4 * n for n, name in enumerate(systems)} | {HUMAN: 85.0}
-    judgments = list(simulate(design(systems, 700, 0), worth, workers(rows // 100, 0.2, BAD)).judgments)
+    worth = {f"system{n + 1}": 40.0 + 4 * n for n in range(10)} | {HUMAN: 85.0}
+    judgments = simulate(placeholder_hits(10, 700), worth, crowd(rows // 100, 0.2, MIXED)).judgments
     begun = time.perf_counter()
     reports = judge_workers(judgments)
     judged = time.perf_counter()
@@ -137,12 +108,12 @@ def main() -> None:
     )
     print("|" + " --- |" * 11)
     for mix, test in [
-        (BAD, "paired_t"),
-        (BAD, "wilcoxon"),
-        (BAD, "mann_whitney"),
-        (["random"], "paired_t"),
-        (["lazy"], "paired_t"),
-        (["colluding"], "paired_t"),
+        (MIXED, "paired_t"),
+        (MIXED, "wilcoxon"),
+        (MIXED, "mann_whitney"),
+        (("random",), "paired_t"),
+        (("lazy",), "paired_t"),
+        (("colluding",), "paired_t"),
     ]:
         run(options, mix, test)  # type: ignore[arg-type]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vttdata.cli_hits_make import add_make
+from vttdata.cli_hits_power import add_power
 from vttdata.errors import VttdataError
 
 if TYPE_CHECKING:
@@ -20,10 +21,11 @@ _WRITTEN = "workers.csv, systems.csv, captions.csv, significance.csv, findings.c
 
 def add_hits(commands: Any) -> None:
     """Add the command ``hits`` with its own commands."""
-    parser = commands.add_parser("hits", help="have captions assessed by people: make tasks, score answers")
+    parser = commands.add_parser("hits", help="have captions assessed by people: make tasks, score answers, plan")
     inner = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_make(inner)
     _add_score(inner)
+    add_power(inner)
 
 
 def _add_score(commands: Any) -> None:

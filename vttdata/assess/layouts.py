@@ -149,9 +149,7 @@ def _take_page(file: Path, intake: Intake) -> None:
         )
 
 
-def _single_answers(
-    file: Path, rows: Iterable[tuple[int, dict[str, Any]]]
-) -> Iterator[tuple[int, dict[str, Any]]]:
+def _single_answers(file: Path, rows: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows, of which an object with the list `answers` gives one an answer."""
     for line, row in rows:
         answers = row.pop("answers", None)

@@ -56,8 +56,8 @@ def take_wmt(file: Path, intake: Intake, moments: Mapping[str, Moments] | None =
             continue
         if moments is None and number(score) < 0:
             raise VttdataError(
-                f"{file}:{line}: found the score {score[:40]}; scores that are standardised need the workers' means and "
-                "deviations as well (--moments)."
+                f"{file}:{line}: found the score {score[:40]}; scores that are standardised need the workers' means "
+                "and deviations as well (--moments)."
             )
         raw = number(score) if moments is None else _given(number(score), moments[worker])
         seconds = number(time) / sizes[hit, worker]

@@ -112,7 +112,12 @@ def page_text(hit: HitView, *, submit_url: str | None = None) -> str:
         VttdataError: when `submit_url` is no such address.
     """
     data = _embedded(hit, submit_url)
-    parts = {"policy": html.escape(_policy(hit.items, submit_url)), "style": _style(), "script": _script(), "data": data}
+    parts = {
+        "policy": html.escape(_policy(hit.items, submit_url)),
+        "style": _style(),
+        "script": _script(),
+        "data": data,
+    }
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _source("page.html"))
 
 
