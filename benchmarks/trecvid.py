@@ -1,7 +1,7 @@
-"""What TRECVID's judgments show: counts, the scan that aligns ids with captions, rankings with significance, agreement.
+"""What TRECVID's judgments show: counts, the scan that aligns ids, rankings with significance, agreement.
 
-For each year, judgments by single and by multiple annotators are ranked on their own, and correlated over systems, human
-captions left out.
+For each year, judgments by single and by multiple annotators are ranked on their own, and correlated over systems,
+human captions left out.
 """
 
 from __future__ import annotations

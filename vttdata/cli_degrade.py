@@ -67,10 +67,13 @@ def _degrade(options: argparse.Namespace) -> int:
     _check_sources(options.input, material)
     tally: Counter[str] = Counter()
     settings = DegradeSettings(options.variant, options.whole)
-    options.out.mkdir(parents=True, exist_ok=True)
-    _write_degraded(options.out / "degraded.parquet", _results(material, settings, options.seed, tally))
-    _write_rejected(options.out / "rejected.parquet", removed)
-    _describe(options)
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+        _write_degraded(options.out / "degraded.parquet", _results(material, settings, options.seed, tally))
+        _write_rejected(options.out / "rejected.parquet", removed)
+        _describe(options)
+    except OSError as error:
+        raise VttdataError(f"{options.out}: cannot be written ({error.strerror or error}).") from error
     flags = "".join(f", {number:,} {flag}" for flag, number in sorted(tally.items()) if flag != "degraded")
     print(f"{tally['degraded']:,} degraded{flags}: {options.out / 'degraded.parquet'}")
     if removed:

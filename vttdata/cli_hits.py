@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vttdata.cli_hits_compare import add_compare
 from vttdata.cli_hits_make import add_make
 from vttdata.cli_hits_power import add_power
 from vttdata.errors import VttdataError
@@ -21,10 +22,13 @@ _WRITTEN = "workers.csv, systems.csv, captions.csv, significance.csv, findings.c
 
 def add_hits(commands: Any) -> None:
     """Add the command ``hits`` with its own commands."""
-    parser = commands.add_parser("hits", help="have captions assessed by people: make tasks, score answers, plan")
+    parser = commands.add_parser(
+        "hits", help="have captions assessed by people: make tasks, score answers, compare, plan"
+    )
     inner = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_make(inner)
     _add_score(inner)
+    add_compare(inner)
     add_power(inner)
 
 
