@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,9 @@ def add_power(commands: Any) -> None:
     parser.add_argument("--bad", metavar="SHARE", type=_share, default=0.2, help="of bad workers (default: 0.2)")
     parser.add_argument("--seeds", metavar="N", type=_count, default=20, help="how often all is drawn (default: 20)")
     parser.set_defaults(run=_power)
+
+
+_MOST_CAPTIONS = 10**6
 
 
 def _count(text: str) -> int:
@@ -79,10 +83,11 @@ def _power(options: argparse.Namespace) -> int:
         manifest = read_manifest(options.manifest)
     number = len(manifest)
     wanted = options.hits or [max(number // 2, 1), number, 2 * number, 4 * number]
-    found = [power(manifest, hits, gap, bad=options.bad, seeds=options.seeds) for gap in options.gap for hits in wanted]
     print(f"{number:,} HITs; {options.bad:.0%} of workers are bad; {options.seeds} seeds\n")
-    print(as_markdown(power_table(found)), end="")
+    print(as_markdown(power_table([])), end="")
+    for gap, hits in itertools.product(options.gap, wanted):
+        found = power(manifest, hits, gap, bad=options.bad, seeds=options.seeds)
+        print(
+            as_markdown(power_table([found])).splitlines()[-1], flush=True
+        )  # each as it is known: it may take minutes
     return 0
-
-
-_MOST_CAPTIONS = 10**6

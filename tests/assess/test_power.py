@@ -57,6 +57,7 @@ def test_the_command_plans_for_made_up_and_for_real_campaigns(capsys: pytest.Cap
     assert main(command) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "2 HITs; 20% of workers are bad; 2 seeds"
+    assert lines[2] == "| hits | gap | power | false | caught | lost |"
     assert [line.split(" | ")[0] for line in lines[4:]] == ["| 1", "| 2", "| 4", "| 8"]
     assert main([*command, "--manifest", "missing.csv"]) == 2
     assert "missing.csv" in capsys.readouterr().err

@@ -178,7 +178,7 @@ def test_wmts_layout_without_moments_holds_raw_scores_and_unknown_workers_are_to
         ("a.csv", b"hit,worker,item,score\n1,2,,3\n", "a.csv:2: 'item' is empty"),
         ("a.csv", b"hit,worker\xff,item,score\n", "not UTF-8"),
         ("a.csv", b"", "there are no answers"),
-        ("a.json", b"[1]", "a list of answers is expected"),
+        ("a.json", b"[1]", "a list of answers or an object"),
         ("a.json", b'{"hit": "h", "worker": "w", "answers": 3}', "a.json:1: 'answers' is no list"),
         ("a.json", b"{", "not JSON"),
         ("a.json", b"[" * 100_000, "not JSON"),

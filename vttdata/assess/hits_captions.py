@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from vttdata.assess.rows import read_rows
 from vttdata.errors import VttdataError
-from vttdata.tables import read_table
 from vttdata.text.captions import clean_text
-
-_LARGEST_JSON = 2**28
 
 
 def read_systems(files: Iterable[Path]) -> tuple[dict[str, dict[str, str]], list[str]]:
@@ -27,9 +24,8 @@ def read_systems(files: Iterable[Path]) -> tuple[dict[str, dict[str, str]], list
     systems: dict[str, dict[str, str]] = {}
     doubled: list[str] = []
     for file in files:
-        rows = _json_rows(file) if file.suffix.lower() == ".json" else read_table(file)
         empty = True
-        for line, row in rows:
+        for line, row in read_rows(file, "a list of objects with 'image_id' and 'caption'"):
             empty = False
             place = f"{file}:{line}"
             system = _name(place, "system", row.get("system", file.stem))
@@ -60,18 +56,3 @@ def _caption(place: str, row: dict[str, Any]) -> str:
     if not isinstance(value, str):
         raise VttdataError(f"{place}: the caption is {type(value).__name__}, not text.")
     return clean_text(value)
-
-
-def _json_rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a JSON list, numbered from 1."""
-    try:
-        if file.stat().st_size > _LARGEST_JSON:
-            raise VttdataError(f"{file}: larger than {_LARGEST_JSON} bytes.")
-        value = json.loads(file.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
-    except (ValueError, RecursionError) as error:
-        raise VttdataError(f"{file}: not JSON ({error}).") from error
-    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
-        raise VttdataError(f"{file}: a list of objects with 'image_id' and 'caption' is expected.")
-    yield from enumerate(value, 1)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from vttdata.assess.results import Described, Intake, Manifest, Results, cell, kind_of, number
+from vttdata.assess.rows import read_rows
 from vttdata.assess.scores import Moments
 from vttdata.assess.wmt import HEAD, take_wmt
 from vttdata.errors import VttdataError
@@ -16,7 +16,6 @@ from vttdata.tables import read_table
 
 Layout = Literal["crowd", "page", "wmt"]
 
-_LARGEST_JSON = 2**28
 _ITEM = re.compile(r"Input\.rid_(\d+)")
 _ANSWER = re.compile(r"\d+_[^|]*(?:\|\d+_[^|]*)*")
 _DESCRIPTION = ("video_id", "system", "kind")
@@ -129,8 +128,8 @@ def _shown(row: Mapping[str, Any], place: str, *, known: bool) -> dict[str, Desc
 
 def _take_page(file: Path, intake: Intake) -> None:
     places: dict[tuple[str, str], int] = {}
-    rows = _json_rows(file) if file.suffix.lower() == ".json" else read_table(file)
-    for line, row in _single_answers(file, rows):
+    expected = "a list of answers or an object with the list 'answers'"
+    for line, row in _single_answers(file, read_rows(file, expected, alone=True)):
         hit, item = (cell(file, line, row, name) for name in ("hit", "item"))
         worker = str(row.get("worker") or "")
         for name in ("worker", "score") if intake.manifest is not None else ("worker", "score", *_DESCRIPTION):
@@ -170,19 +169,3 @@ def _described(file: Path, line: int, row: Mapping[str, Any]) -> Described | Non
         return None
     video_id, system, kind = (cell(file, line, row, name) for name in _DESCRIPTION)
     return Described(video_id, system, kind_of(kind, f"{file}:{line}"))
-
-
-def _json_rows(file: Path) -> Iterable[tuple[int, dict[str, Any]]]:
-    """The objects of a JSON export, numbered from 1."""
-    try:
-        if file.stat().st_size > _LARGEST_JSON:
-            raise VttdataError(f"{file}: larger than {_LARGEST_JSON} bytes.")
-        value = json.loads(file.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
-    except (ValueError, RecursionError) as error:
-        raise VttdataError(f"{file}: not JSON ({error}).") from error
-    objects = [value] if isinstance(value, dict) else value
-    if not isinstance(objects, list) or not all(isinstance(one, dict) for one in objects):
-        raise VttdataError(f"{file}: a list of answers is expected, or an object with the list 'answers'.")
-    return enumerate(objects, 1)
