@@ -50,6 +50,10 @@ class Video:
     container: Any
     stream: Any
     tally: Tally = field(default_factory=Tally)
+    _base: tuple[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._base = self.stream.time_base.as_integer_ratio()  # kept: each reading of it makes a fraction
 
     @property
     def start_time(self) -> float:
@@ -61,13 +65,15 @@ class Video:
 
     def seconds_of(self, pts: int) -> float:
         """The time of a timestamp of the video stream, in seconds since time zero."""
-        base = self.stream.time_base
-        exact = pts * base.numerator * _MICRO - self._zero_micros() * base.denominator
-        if self.stream.start_time is not None:
-            own = self.stream.start_time * base.numerator * _MICRO - self._zero_micros() * base.denominator
-            if abs(own) < base.denominator:  # the container's start is this stream's, rounded to microseconds
+        ticks, a_second = self._base
+        zero = self._zero_micros() * a_second
+        exact = pts * ticks * _MICRO - zero
+        own_start = self.stream.start_time
+        if own_start is not None:
+            own = own_start * ticks * _MICRO - zero
+            if abs(own) < a_second:  # the container's start is this stream's, rounded to microseconds
                 exact -= own
-        return float(exact / (base.denominator * _MICRO))
+        return float(exact / (a_second * _MICRO))
 
     def seek(self, time: float) -> None:
         """Continue from the last keyframe at or before `time` (seconds since time zero), as far as the index knows."""
@@ -86,7 +92,7 @@ class Video:
             if picture.pts is None or (last is not None and picture.pts <= last):
                 raise MediaError("timestamps", f"frame {index} has no time after that of the frame before it.")
             last = picture.pts
-            length = float((picture.duration or 0) * self.stream.time_base)
+            length = (picture.duration or 0) * self._base[0] / self._base[1]
             yield Frame(index, self.seconds_of(picture.pts), length, picture)
 
     def _pictures(self) -> Iterator[av.VideoFrame]:

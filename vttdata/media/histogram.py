@@ -103,8 +103,10 @@ class _Sampler:
 
 def _planes(picture: Any) -> Any:
     """Three 8-bit planes of luma and chroma; other formats, and pictures stored upside down, are made small first."""
-    if picture.format.name in _DIRECT and picture.planes[0].line_size > 0:
-        return picture.planes
+    if picture.format.name in _DIRECT:
+        planes = picture.planes
+        if planes[0].line_size > 0:
+            return planes
     return picture.reformat(2 * _LUMA_GRID[1], 2 * _LUMA_GRID[0], "yuv420p", interpolation="BILINEAR").planes
 
 
@@ -129,8 +131,9 @@ _OFFSETS = _bin_offsets()
 def _histograms(samples: NDArray[np.uint8]) -> NDArray[np.uint8]:
     size = CHANNELS * REGIONS * BINS
     counts = np.empty((len(samples), size), np.uint8)
+    bins = np.empty_like(_OFFSETS)
     for row, values in zip(counts, (np.minimum(samples, 255 - _SHIFT) + _SHIFT) >> 4, strict=True):
-        row[:] = np.bincount(_OFFSETS + values, minlength=size)
+        row[:] = np.bincount(np.add(_OFFSETS, values, out=bins), minlength=size)
     return counts.reshape(-1, CHANNELS, REGIONS, BINS)
 
 
