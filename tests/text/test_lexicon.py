@@ -101,6 +101,17 @@ def test_rivals_are_of_one_kind_and_never_related_and_rivals_of_each_other(name:
         assert own in LEXICON.rivals(rival.name)
 
 
+def test_a_kind_is_part_of_a_supercategory_and_a_vague_noun_has_no_rival(tmp_path: Path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        'version: "1"\nnouns:\n  worn/top: {shirt: {}, coat: {}}\n  worn: {shoe: {}, garment: {vague: true}}\n'
+    )
+    lexicon = load_lexicon(path)
+    assert [noun.name for noun in lexicon.rivals("shirt")] == ["coat", "shoe"]
+    assert [lexicon.nouns[name].kind for name in ("coat", "shoe")] == ["top", ""]
+    assert lexicon.rivals("garment") == ()
+
+
 def test_nearly_every_noun_has_a_rival():
     alone = [name for name in NAMES if not LEXICON.rivals(name)]
     assert len(alone) < 20

@@ -45,6 +45,8 @@ class Noun:
         alike: names of nouns that people use for one and the same picture (cup and mug).
         bare: whether it means this only without a determiner ("plays tennis").
         synonym_plurals: of the synonyms, in their order.
+        kind: the narrower class within the supercategory; nouns of one kind are used alike (what one rides, or throws).
+        vague: whether it may mean so much that it says nothing of what else is there (person).
     """
 
     name: str
@@ -57,6 +59,8 @@ class Noun:
     alike: tuple[str, ...] = ()
     bare: bool = False
     synonym_plurals: tuple[str, ...] = ()
+    kind: str = ""
+    vague: bool = False
 
     def forms(self) -> Iterable[tuple[str, bool]]:
         """Every surface form and whether it is a plural; a form of both numbers comes once, as no plural."""
@@ -87,6 +91,7 @@ class _Entry:
     countable: Countable = "count"
     gender: Gender | None = None
     bare: bool = False
+    vague: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,7 @@ class _File:
     __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     version: str
-    nouns: dict[_Form, dict[_Form, _Entry | None]]
+    nouns: dict[_Synonym, dict[_Form, _Entry | None]]
     excluded: dict[str, list[_Form]] = field(default_factory=dict)
 
 
@@ -152,9 +157,13 @@ class Lexicon:
 
     def _is_rival(self, own: Noun, other: Noun) -> bool:
         kinds = ((noun.supercategory, noun.countable, noun.bare) for noun in (own, other))
-        return len(set(kinds)) == 1 and not self.related(own.name, other.name)
+        if own.vague or other.vague or len(set(kinds)) > 1:
+            return False
+        return not self.related(own.name, other.name)
 
     def _name(self, form: str) -> str:
+        if form in self.nouns:
+            return form
         found = self.noun(form)
         if found is None:
             raise VttdataError(f"{form[:60]!a} is not in the lexicon.")
@@ -215,13 +224,13 @@ def _without(noun: Noun, gone: set[str]) -> Noun:
 
 def _nouns(content: _File) -> list[Noun]:
     return [
-        _noun(name, supercategory, entry or _Entry())
-        for supercategory, entries in content.nouns.items()
+        _noun(name, *place.partition("/")[::2], entry or _Entry())
+        for place, entries in content.nouns.items()
         for name, entry in entries.items()
     ]
 
 
-def _noun(name: str, supercategory: str, entry: _Entry) -> Noun:
+def _noun(name: str, supercategory: str, kind: str, entry: _Entry) -> Noun:
     synonyms = [one.partition("/") for one in entry.synonyms]
     plural = entry.countable == "count"
     return Noun(
@@ -235,6 +244,8 @@ def _noun(name: str, supercategory: str, entry: _Entry) -> Noun:
         tuple(entry.alike),
         entry.bare,
         tuple(many or (regular_plural(one) if plural else one) for one, _, many in synonyms),
+        kind,
+        entry.vague,
     )
 
 
