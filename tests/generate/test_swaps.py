@@ -62,9 +62,10 @@ def test_places_that_another_noun_may_not_fit_are_left_alone(text: str) -> None:
 
 
 def test_a_pronoun_anywhere_in_the_document_forbids_another_gender() -> None:
-    assert set(foils("a man sits", "he smiles")) == {"a boy sits", "a baby sits"}
+    assert set(foils("a man sits", "he smiles")) == {"a boy sits", "a child sits", "a baby sits"}
     assert "a woman sits" in foils("a man sits")
-    assert foils("a baby sits", "he smiles") == []
+    assert foils("a baby sits", "he smiles") == ["a man sits", "a boy sits"]
+    assert foils("a baby sits", "he helps her") == []
 
 
 def test_what_is_present_in_any_text_or_annotation_is_never_swapped_in() -> None:
@@ -72,7 +73,38 @@ def test_what_is_present_in_any_text_or_annotation_is_never_swapped_in() -> None
     assert set(foils("a dog runs", names=("cat",))) == {"an ox runs"}
     assert foils("a dog runs", "the animals sleep") == []
     assert set(foils("an ox runs", "a hound")) == {"a cat runs"}
-    assert "a woman sits" not in foils("a baby sits", names=("she",))
+    assert "a woman sits" not in foils("a man sits", names=("she",))
+
+
+def test_a_word_for_anybody_is_never_swapped_and_says_nothing_of_who_else_is_there() -> None:
+    assert foils("a person runs") == []
+    assert "a woman sits" in foils("a man sits", "a person smiles")
+
+
+def test_another_one_is_swapped_only_with_the_first() -> None:
+    assert "another cat" not in foils("another dog")
+    assert set(foils("a dog runs", "another dog")) == {"a cat runs", "an ox runs"}
+    text = "another dog sits"
+    around = contents_of([(own, mentions(own)) for own in (text, "a dog runs")], LEXICON)
+    assert len(candidates(text, mentions(text), LEXICON, RIVALS, around)) == 2
+
+
+def test_an_adjective_of_age_or_size_keeps_grown_people_and_children_apart() -> None:
+    assert set(foils("a young boy sits")) == {"a young baby sits"}
+    assert "a woman sits" in foils("a boy sits")
+
+
+def test_a_capital_is_kept_only_where_a_sentence_begins() -> None:
+    assert set(foils("the Dog runs")) == {"the cat runs", "the ox runs"}
+    assert set(foils("it rains. Dogs run")) == {"it rains. Cats run", "it rains. Oxen run"}
+
+
+def test_what_is_out_of_place_is_left_out_and_doubts_are_noted() -> None:
+    doubts = {"cat": 0.25}
+    text = "a dog runs"
+    around = contents_of([(text, mentions(text))], LEXICON)
+    found = candidates(text, mentions(text), LEXICON, RIVALS, around, lambda _, __, noun: doubts.get(noun))
+    assert [(swap.foil_concept, swap.doubt) for swap in found] == [("cat", 0.25)]
 
 
 def test_a_swap_counts_the_other_mentions_of_its_concept_and_relatives() -> None:

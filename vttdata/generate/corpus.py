@@ -1,12 +1,10 @@
 """Takes a whole corpus from captions to foils: finds mentions, trains the models that mine, and rejects what is unfit.
 
-Models are never trained on captions of a video whose foils they judge. Texts come as plain values; files are read and
-written elsewhere.
+Texts come as plain values; files are read and written elsewhere. Which text may teach what, is said in `told`.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,49 +13,15 @@ from typing import Any
 from vttdata.errors import VttdataError
 from vttdata.generate.foils import Document, FoilPair, FoilSettings, Mined, Video, mine_foils
 from vttdata.generate.swaps import contents_of, pair_concepts
+from vttdata.generate.told import Annotated, Told, hash_of, known_usage, lessons_for
+from vttdata.generate.usage import Usage
 from vttdata.text.concepts import Mention, find_mentions, mentions_of_annotation
 from vttdata.text.lexicon import Lexicon, Noun
 from vttdata.text.lm import load_scorer
 
-_THIRDS = 3
+__all__ = ["Annotated", "Corpus", "Told", "lessons_for", "mine_corpus"]
+
 _LEAST_WORDS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Annotated:
-    """The annotated concepts of one caption: its words, and for each mention the place of its word and its class."""
-
-    tokens: tuple[str, ...]
-    indices: tuple[int, ...]
-    classes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What is known of one video.
-
-    Fields:
-        video_id: of the video.
-        ids, texts: its captions; only these get foils.
-        paragraph: whether the captions are read together; each stands alone otherwise.
-        others: further texts about it, which say what is present.
-        names: annotated things that are present.
-        annotated: of each caption or None, where annotations say which words name things.
-        split: balanced by itself; no pair of concepts of ``train`` is one of another split.
-        teaches: whether its texts only train language models.
-        needs_others: whether it is rejected when it has no other texts.
-    """
-
-    video_id: str
-    ids: tuple[str, ...]
-    texts: tuple[str, ...]
-    paragraph: bool = False
-    others: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    annotated: tuple[Annotated | None, ...] = ()
-    split: str | None = None
-    teaches: bool = False
-    needs_others: bool = False
 
 
 @dataclass
@@ -77,37 +41,6 @@ class Corpus:
     arrows: int = 0
     scorer: str = ""
     tally: Counter[str] = field(default_factory=Counter)
-
-
-@dataclass(frozen=True, slots=True)
-class Lessons:
-    """Who may teach whom: the part of each video, and for each part three lots of texts that share no video.
-
-    The lots are for the miner, for the model beside it, and for blind attackers, who so know nothing of either.
-    """
-
-    part_of: Mapping[str, int]
-    thirds: Sequence[Sequence[Sequence[str]]]
-
-    def held_out(self) -> dict[int, Sequence[str]]:
-        """Part -> the texts that no miner of that part has seen."""
-        return {part: own[-1] for part, own in enumerate(self.thirds)}
-
-
-def lessons_for(told: Sequence[Told]) -> Lessons:
-    """Divide texts between models: those of videos that teach, or else one half learns from the other half's.
-
-    Raises:
-        VttdataError: when there is too little text.
-    """
-    training = {own.video_id: own.texts for own in told if own.teaches}
-    if training:
-        return Lessons({own.video_id: 0 for own in told}, [_divided(training)])
-    halves: list[dict[str, Sequence[str]]] = [{}, {}]
-    for own in told:
-        halves[_hash("half", own.video_id) % 2][own.video_id] = own.texts
-    part_of = {video_id: part for part, half in enumerate(halves) for video_id in half}
-    return Lessons(part_of, [_divided(half) for half in reversed(halves)])
 
 
 def mine_corpus(
@@ -134,15 +67,17 @@ def mine_corpus(
     """
     corpus = Corpus()
     lessons = lessons_for(told)
-    told = [own for own in told if not own.teaches]
+    everything, told = told, [own for own in told if not own.teaches]
     videos = [video for video in (_video(own, lexicon, pipeline, corpus) for own in told) if video is not None]
     rivals = _rivals(videos, lexicon, settings, corpus)
     for part, thirds in enumerate(lessons.thirds):
         own = [video for video in videos if lessons.part_of[video.video_id] == part]
         miner = load_scorer(scorer, thirds[0])
-        second = load_scorer("ngram", thirds[1]) if settings.selection == "balanced" else None
+        balanced = settings.selection == "balanced"
+        second = load_scorer("ngram", thirds[1]) if balanced else None
+        usage = Usage(known_usage(everything, part, lessons), lexicon) if balanced else None
         corpus.scorer = miner.name
-        for mined in _by_split(own, lexicon, rivals, miner, settings=settings, seed=seed, second=second):
+        for mined in _by_split(own, lexicon, rivals, miner, settings=settings, seed=seed, second=second, usage=usage):
             corpus.pairs += mined.pairs
             corpus.tally.update(mined.tally)
     _note_unused(videos, corpus)
@@ -213,16 +148,6 @@ def _rivals(
     return rivals
 
 
-def _divided(texts: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """Texts in three parts that share no video: for the miner, for the model beside it, and for blind attackers."""
-    thirds: list[list[str]] = [[] for _ in range(_THIRDS)]
-    for video_id, own in texts.items():
-        thirds[_hash("third", video_id) % _THIRDS].extend(own)
-    if not all(any(text.split() for text in third) for third in thirds):
-        raise VttdataError("There are too few videos with captions to train language models on; give more captions.")
-    return thirds
-
-
 def _by_split(
     videos: Sequence[Video], lexicon: Lexicon, rivals: Mapping[str, Sequence[Noun]], miner: Any, **options: Any
 ) -> Iterable[Mined]:
@@ -241,7 +166,7 @@ def _by_split(
 
 
 def _of_train(one: str, other: str, seed: int) -> bool:
-    return _hash("pair", str(seed), *sorted((one, other))) % 2 == 0
+    return hash_of("pair", str(seed), *sorted((one, other))) % 2 == 0
 
 
 def _note_unused(videos: Iterable[Video], corpus: Corpus) -> None:
@@ -249,7 +174,3 @@ def _note_unused(videos: Iterable[Video], corpus: Corpus) -> None:
     for video in videos:
         if video.video_id not in used:
             corpus.rejected.append((video.video_id, "not_chosen", "no swap keeps its texts right, or none was chosen"))
-
-
-def _hash(*texts: str) -> int:
-    return int.from_bytes(hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).digest()[:4], "big")

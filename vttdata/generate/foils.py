@@ -6,24 +6,27 @@ What a foil must satisfy is decided in `swaps`, which foils are taken in `select
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 from annotated_types import Gt, Le
 
-from vttdata.generate.selection import Option, balanced, choose, joint_leans
-from vttdata.generate.swaps import Contents, Swap, absent, candidates, contents_of
+from vttdata.generate.edits import Document, Edit, FoilPair, Video, lean_of, pairs_of, score
+from vttdata.generate.selection import balanced, choose, joint_leans
+from vttdata.generate.swaps import Doubts, Swap, absent, candidates, contents_of
+from vttdata.generate.usage import Usage
 from vttdata.settings import STRICT, Count, PositiveCount
-from vttdata.text.concepts import Mention
 from vttdata.text.lexicon import Lexicon, Noun
 from vttdata.text.lm import Scorer
-from vttdata.text.lm.scorer import Swap as Change
+
+__all__ = ["Document", "FoilPair", "FoilSettings", "Mined", "Video", "mine_foils"]
 
 _VIDEOS_AT_A_TIME = 250
 
@@ -44,47 +47,8 @@ class FoilSettings:
 
     selection: Literal["balanced", "paper", "random"] = "balanced"
     min_count: Count = 10
-    pair_share: Annotated[float, Gt(0), Le(1)] = 0.02
-    candidates: PositiveCount = 48
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """What a judge is shown together: a paragraph of captions, or one caption alone. `ids` name its captions."""
-
-    document_id: str
-    ids: tuple[str, ...]
-    texts: tuple[str, ...]
-    mentions: tuple[tuple[Mention, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Video:
-    """A video with its documents and with everything that any text or annotation says is in it."""
-
-    video_id: str
-    documents: tuple[Document, ...]
-    contents: Contents
-    split: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FoilPair:
-    """A true caption and its foil; of a document several captions may be changed, always the same concept in them.
-
-    `perplexity` and `foil_perplexity` are those of the scorer that mined it.
-    """
-
-    video_id: str
-    document_id: str
-    caption_id: str
-    place: int
-    caption: str
-    foil: str
-    swap: Swap
-    perplexity: float
-    foil_perplexity: float
-    split: str | None = None
+    pair_share: Annotated[float, Gt(0), Le(1)] = 0.05
+    candidates: PositiveCount = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,32 +57,6 @@ class Mined:
 
     pairs: tuple[FoilPair, ...]
     tally: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Edit:
-    """One option in full: its document and the swaps to be made in it, by the place of the caption."""
-
-    video: Video
-    document: Document
-    swaps: tuple[tuple[int, Swap], ...]
-    perplexities: tuple[tuple[float, float], ...] = ()
-
-    @property
-    def key(self) -> str:
-        """Tells the edits of one corpus apart."""
-        first = self.swaps[0]
-        return f"{self.document.document_id}\0{first[0]}\0{first[1].start}\0{first[1].concept}\0{first[1].foil_concept}"
-
-    def scored(self, perplexities: tuple[tuple[float, float], ...]) -> _Edit:
-        """The edit with the perplexities of its captions, true and foil."""
-        return replace(self, perplexities=perplexities)
-
-    def option(self, lean: float, *, whole_video: bool = False) -> Option:
-        """What selection sees of it; its unit is the video or the caption."""
-        unit = self.video.video_id if whole_video else self.document.ids[self.swaps[0][0]]
-        words, foil_words = ({getattr(swap, side) for _, swap in self.swaps} for side in ("word", "foil_word"))
-        return Option(unit, self.key, "+".join(sorted(words)), "+".join(sorted(foil_words)), lean)
 
 
 def mine_foils(
@@ -130,6 +68,7 @@ def mine_foils(
     settings: FoilSettings,
     seed: int,
     second: Scorer | None = None,
+    usage: Usage | None = None,
 ) -> Mined:
     """Make and choose foils.
 
@@ -144,16 +83,17 @@ def mine_foils(
         seed: of all choices.
         second: a model trained on other text than `scorer`, by which ``balanced`` allows for what is noise in the
             scores; see `vttdata.generate.selection.joint_leans`.
+        usage: where nouns were seen; without it they may stand anywhere.
     """
     together = settings.selection == "balanced"
-    edits: list[_Edit] = []
+    edits: list[Edit] = []
     leans: list[float] = []
     tally = {"videos": 0, "documents": 0, "captions": 0, "candidates": 0}
     for block in _blocks(videos):
-        own = [edit for video in block for edit in _edits_of(video, lexicon, rivals, settings, seed)]
+        own = [edit for video in block for edit in _edits_of(video, lexicon, rivals, settings, seed, usage)]
         _count(own, tally)
-        scored = [edit.scored(found) for edit, found in zip(own, _score(own, scorer), strict=True)]
-        found = np.array([_lean(edit.perplexities) for edit in scored])
+        scored = [edit.scored(found) for edit, found in zip(own, score(own, scorer), strict=True)]
+        found = np.array([lean_of(edit.perplexities) for edit in scored])
         if together:
             edits += scored
             leans += found.tolist()
@@ -162,7 +102,7 @@ def mine_foils(
             edits += [scored[place] for place in choose(options, settings.selection, seed=seed)]
     if together:
         edits = _balanced(edits, np.array(leans), second, settings, seed)
-    return Mined(tuple(pair for edit in edits for pair in _pairs(edit)), tally)
+    return Mined(tuple(pair for edit in edits for pair in pairs_of(edit)), tally)
 
 
 def _blocks(videos: Iterable[Video]) -> Iterator[list[Video]]:
@@ -172,7 +112,7 @@ def _blocks(videos: Iterable[Video]) -> Iterator[list[Video]]:
         yield block
 
 
-def _count(edits: Sequence[_Edit], tally: dict[str, int]) -> None:
+def _count(edits: Sequence[Edit], tally: dict[str, int]) -> None:
     tally["videos"] += len({edit.video.video_id for edit in edits})
     tally["documents"] += len({edit.document.document_id for edit in edits})
     tally["captions"] += len({edit.document.ids[place] for edit in edits for place, _ in edit.swaps})
@@ -180,11 +120,11 @@ def _count(edits: Sequence[_Edit], tally: dict[str, int]) -> None:
 
 
 def _balanced(
-    edits: Sequence[_Edit], leans: npt.NDArray[np.float64], second: Scorer | None, settings: FoilSettings, seed: int
-) -> list[_Edit]:
+    edits: Sequence[Edit], leans: npt.NDArray[np.float64], second: Scorer | None, settings: FoilSettings, seed: int
+) -> list[Edit]:
     """The chosen edits; each split is balanced by itself."""
     if second is not None and edits:
-        leans = joint_leans(leans, np.array([_lean(own) for own in _score(edits, second)]))
+        leans = joint_leans(leans, np.array([lean_of(own) for own in score(edits, second)]))
     options = [edit.option(float(lean), whole_video=True) for edit, lean in zip(edits, leans, strict=True)]
     places: dict[str, list[int]] = defaultdict(list)
     for place, edit in enumerate(edits):
@@ -197,21 +137,29 @@ def _balanced(
 
 
 def _edits_of(
-    video: Video, lexicon: Lexicon, rivals: Mapping[str, Sequence[Noun]], settings: FoilSettings, seed: int
-) -> list[_Edit]:
+    video: Video,
+    lexicon: Lexicon,
+    rivals: Mapping[str, Sequence[Noun]],
+    settings: FoilSettings,
+    seed: int,
+    usage: Usage | None,
+) -> list[Edit]:
     """The options of a video, at most so many a document."""
     free = absent(rivals, video.contents, lexicon)
-    found: list[_Edit] = []
+    doubts: Doubts | None = None
+    if usage is not None:
+        doubts = functools.partial(usage.doubt, company=usage.company(video.contents.words))
+    found: list[Edit] = []
     for document in video.documents:
         around = contents_of(zip(document.texts, document.mentions, strict=True), lexicon)
         swaps = [
             (place, swap)
             for place, (text, mentions) in enumerate(zip(document.texts, document.mentions, strict=True))
-            for swap in candidates(text, mentions, lexicon, free, around)
+            for swap in candidates(text, mentions, lexicon, free, around, doubts)
         ]
         together = settings.selection == "balanced"
         groups = _consistent(swaps) if together else ((pair,) for pair in swaps)
-        found += [_Edit(video, document, group) for group in groups]
+        found += [Edit(video, document, group) for group in groups]
     limit = settings.candidates
     if settings.selection == "paper" or len(found) <= limit:
         return found
@@ -229,33 +177,3 @@ def _consistent(swaps: Iterable[tuple[int, Swap]]) -> Iterator[tuple[tuple[int, 
         once = len({place for place, _ in group}) == len(group)
         if once and all(swap.others == len(group) - 1 for _, swap in group):
             yield tuple(group)
-
-
-def _score(edits: Sequence[_Edit], scorer: Scorer) -> list[tuple[tuple[float, float], ...]]:
-    """For each edit the perplexities of its changed captions, true and foil; a span is scored once for all edits."""
-    spans: dict[tuple[str, int, int], dict[str, float]] = defaultdict(dict)
-    for edit in edits:
-        for place, swap in edit.swaps:
-            text = edit.document.texts[place]
-            own = spans[text, swap.start, swap.end]
-            own[text[swap.start : swap.end]] = own[swap.replacement] = 0.0
-    changes = [Change(*span, list(own)) for span, own in spans.items()]
-    for own, found in zip(spans.values(), scorer.swap_perplexities(changes), strict=True):
-        own.update(zip(own, found.tolist(), strict=True))
-    return [tuple(_of_span(spans, edit.document.texts[place], swap) for place, swap in edit.swaps) for edit in edits]
-
-
-def _of_span(spans: Mapping[tuple[str, int, int], Mapping[str, float]], text: str, swap: Swap) -> tuple[float, float]:
-    own = spans[text, swap.start, swap.end]
-    return own[text[swap.start : swap.end]], own[swap.replacement]
-
-
-def _lean(perplexities: Sequence[tuple[float, float]]) -> float:
-    return float(sum(np.log(foil) - np.log(true) for true, foil in perplexities))
-
-
-def _pairs(edit: _Edit) -> Iterator[FoilPair]:
-    for (place, swap), (true, foil) in zip(edit.swaps, edit.perplexities, strict=True):
-        text, document = edit.document.texts[place], edit.document
-        names = (edit.video.video_id, document.document_id, document.ids[place], place)
-        yield FoilPair(*names, text, swap.apply(text), swap, true, foil, edit.video.split)

@@ -6,7 +6,7 @@ Everything here is numbers and words: texts, swaps and models are the business o
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -22,6 +22,8 @@ Floats = npt.NDArray[np.float64]
 _BINS = 10
 _SLACK = 1
 _HARDNESS = 0.05
+_DOUBT = 0.4
+_LEANING = 0.55
 _TIE = 1e-3
 _FARTHEST = 5.0
 _RELATIVE_GAP = 1e-3
@@ -40,6 +42,7 @@ class Option:
         word, foil_word: what is swapped, as it is written; an arrow from the true word to the false one.
         lean: how far a model that sees no video leans to the true text: the natural logarithm of the foil's
             perplexity over that of the true text. Below 0 it prefers the foil.
+        doubt: how little is known for its being plausible, from 0 to 1.
     """
 
     unit: str
@@ -47,6 +50,7 @@ class Option:
     word: str
     foil_word: str
     lean: float
+    doubt: float = 0.0
 
 
 def choose(options: Sequence[Option], selection: Selection, *, seed: int, pair_share: float = 0.02) -> list[int]:
@@ -75,14 +79,15 @@ def choose(options: Sequence[Option], selection: Selection, *, seed: int, pair_s
 def balanced(options: Sequence[Option], *, seed: int, pair_share: float = 0.02) -> list[int]:
     """Choose as many as possible, at most one a unit, such that nothing in words or in likelihood gives foils away.
 
-    Swaps are arrows from a true word to a false one. Each pair of words is used as often in one direction as in the
-    other, which is more than that every word has as many arrows in as out: whatever is a function of the two words,
-    such as how often a word is a foil, which of two is longer or rarer, or which direction a pair has, is right for
-    exactly half of the set. Within bins of the size of the lean, as many foils are preferred by the blind model as
-    true texts (up to one a bin), so the model gains nothing either; this is the adversarial refinement of SugarCrepe
-    (Hsieh et al., NeurIPS 2023) done by choosing instead of discarding. Under these conditions, solved as a linear
-    programme whose few fractional units are settled by an integer programme, leans as close to 0 as possible are
-    taken: foils about as likely as the truth.
+    Swaps are arrows from a true word to a false one. Of every pair of words neither direction has more than 55 % of
+    the uses, and no word is more often than that true, or more often false; beyond that, one of each may be without its
+    counterpart, which nobody can learn from the others. As many foils as not are longer, have more words, or are of
+    commoner words. So the set is near a circulation, and what is a function of the two words, such as how often a word
+    is a foil, is right for about half of it. Within bins of the size of the lean, as many foils are preferred by the
+    blind model as true texts (up to one a bin), so the model gains nothing either; this is the adversarial refinement
+    of SugarCrepe (Hsieh et al., NeurIPS 2023) done by choosing instead of discarding. Under these conditions, solved as
+    a linear programme whose few fractional units are settled by an integer programme, options of little doubt and with
+    leans as close to 0 as possible are taken: plausible foils about as likely as the truth.
 
     Args:
         options: any number for each unit.
@@ -93,8 +98,6 @@ def balanced(options: Sequence[Option], *, seed: int, pair_share: float = 0.02) 
         The places of the chosen options, in their order; which are chosen does not depend on that order.
     """
     order = sorted(range(len(options)), key=lambda place: (options[place].unit, options[place].key))
-    arrows = {(options[place].word, options[place].foil_word) for place in order}
-    order = [place for place in order if (options[place].foil_word, options[place].word) in arrows]
     if not order:
         return []
     programme = _Programme([options[place] for place in order], seed, pair_share)
@@ -109,26 +112,47 @@ class _Programme:
         self._unit = np.unique([own.unit for own in options], return_inverse=True)[1]
         units = int(self._unit.max()) + 1
         cap = max(1, int(pair_share * units))
-        self._rows: list[tuple[int, int, int]] = []
+        self._rows: list[tuple[int, int, float]] = []
         self._lower = [-np.inf] * units
         self._upper = [1.0] * units
         self._rows += [(int(row), column, 1) for column, row in enumerate(self._unit)]
-        self._balance_pairs(options, cap)
+        self._balance_words(options, cap)
+        self._balance_looks(options)
         self._balance_leans(leans)
         draws = np.array([_draw(seed, own) for own in options])
-        self._costs = _HARDNESS * np.minimum(np.abs(leans), _FARTHEST) + _TIE * draws - 1
+        doubts = np.array([own.doubt for own in options])
+        self._costs = _HARDNESS * np.minimum(np.abs(leans), _FARTHEST) + _DOUBT * doubts + _TIE * draws - 1
 
-    def _balance_pairs(self, options: Sequence[Option], cap: int) -> None:
-        """For each pair a row that is 0 when both directions are as frequent, and one that counts a direction."""
-        columns: dict[tuple[str, str], list[int]] = defaultdict(list)
+    def _balance_words(self, options: Sequence[Option], cap: int) -> None:
+        """Rows that keep the two directions of each pair, and each word as true and as false, within one of another."""
+        pairs: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+        words: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for column, own in enumerate(options):
-            columns[own.word, own.foil_word].append(column)
-        for (word, foil_word), forth in sorted(columns.items()):
-            if word < foil_word:
-                signed = [(column, 1) for column in forth]
-                self._add_row(signed + [(column, -1) for column in columns[foil_word, word]], 0, 0)
-                if len(forth) > cap:
-                    self._add_row(signed, 0, cap)
+            forth = own.word < own.foil_word
+            pairs[min(own.word, own.foil_word), max(own.word, own.foil_word)].append((column, 1 if forth else -1))
+            words[own.word].append((column, 1))
+            words[own.foil_word].append((column, -1))
+        for _, signed in sorted(pairs.items()):
+            self._about_as_often(signed)
+            for direction in (1, -1):
+                same = [(column, 1) for column, sign in signed if sign == direction]
+                if len(same) > cap:
+                    self._add_row(same, 0, cap)
+        for _, signed in sorted(words.items()):
+            self._about_as_often(signed)
+
+    def _about_as_often(self, signed: Sequence[tuple[int, int]]) -> None:
+        """Rows that let at most so large a share of the chosen have one sign, or one more than half of them."""
+        for direction in (1, -1):
+            weights = [(column, 1 - _LEANING if sign == direction else -_LEANING) for column, sign in signed]
+            self._add_row(weights, -np.inf, _SLACK / 2)
+
+    def _balance_looks(self, options: Sequence[Option]) -> None:
+        """Rows that are near 0 when as many foils are longer, or of a commoner word, than the truth as are not."""
+        told = Counter(own.word for own in options)
+        for look in (len, lambda word: word.count(" "), told.__getitem__):
+            differences = [np.sign(look(own.foil_word) - look(own.word)) for own in options]
+            self._add_row(list(enumerate(map(int, differences))), -_SLACK, _SLACK)
 
     def _balance_leans(self, leans: Floats) -> None:
         """Rows that are near 0 when as many options of a bin lean to the true text as to the foil."""
@@ -139,7 +163,7 @@ class _Programme:
             signed = [(int(column), int(np.sign(leans[column]))) for column in np.flatnonzero(bins == number)]
             self._add_row(signed, -_SLACK, _SLACK)
 
-    def _add_row(self, signed: list[tuple[int, int]], lower: float, upper: float) -> None:
+    def _add_row(self, signed: Sequence[tuple[int, float]], lower: float, upper: float) -> None:
         row = len(self._lower)
         self._rows += [(row, column, value) for column, value in signed if value]
         self._lower.append(lower)
@@ -148,7 +172,7 @@ class _Programme:
     def solve(self) -> list[int]:
         """The chosen columns."""
         sparse, _ = _scipy()
-        rows, columns, values = np.array(self._rows).T
+        rows, columns, values = (np.array(own) for own in zip(*self._rows, strict=True))
         matrix = sparse.csc_matrix((values, (rows, columns)), shape=(len(self._lower), len(self._costs)))
         relaxed = self._highs(matrix, np.arange(len(self._costs)), whole=False)
         undecided = np.zeros(len(self._lower), dtype=bool)

@@ -14,10 +14,13 @@ from vttdata.text.lexicon import Lexicon
 _BEFORE = re.compile(r"([^\W_]+(?:['\u2019-][^\W_]+)*)( +)$")
 _AFTER = re.compile(r" +([^\W_]+(?:['\u2019-][^\W_]+)*)")
 
-_DETERMINERS = frozenset(
+DETERMINERS = frozenset(
     """a an the this that these those his her its their my your our some any each every no several many few various
-    two three four five six seven eight nine ten multiple numerous both which whose""".split()
+    one two three four five six seven eight nine ten multiple numerous both which whose""".split()
 )
+_OTHERS = frozenset("another other second third".split())
+"""These tell of more than one such thing, so that a text must have another mention of it."""
+
 _COUNTING = frozenset("a an each every several many few two three four five six seven eight nine ten".split())
 """Before these a mass noun means a piece or a kind of it ("a fire", "two coffees"), which others may not have."""
 
@@ -28,12 +31,16 @@ _BEFORE_BARE = frozenset(
 )
 """What may stand before a plural or a mass noun that has no determiner."""
 
-_ADJECTIVES = frozenset(
+ADJECTIVES = frozenset(
     """small big large little tiny huge long short tall young old older younger new white black red blue green yellow
     orange pink purple brown gray grey silver gold dark bright light colored colorful different same first last nice
     beautiful single empty clean dirty wet""".split()
 )
 """Adjectives that go with most visible things, so that they do not tell the true noun from the other."""
+
+_PERSON = "person"
+_AGES = frozenset("small big large little tiny huge young old older younger".split())
+"""What goes with grown people and with children in different senses, so that it tells them apart."""
 
 _COMPOUND_HEADS = frozenset(
     """game match court room area lot team class competition practice show shop store station field player players
@@ -43,29 +50,45 @@ _COMPOUND_HEADS = frozenset(
 """Words that make a compound with the noun before them, beside the nouns of the lexicon."""
 
 
-def fits_here(text: str, mention: Mention, lexicon: Lexicon) -> bool:
+def fits_here(text: str, mention: Mention, lexicon: Lexicon, *, repeated: bool = False) -> bool:
     """Whether another noun of the same kind can take this place.
 
-    Refused are parts of hyphenated words and of compounds ("tennis ball", "pool table"), amounts ("a bowl of"),
-    nouns that pick one of several ("another man"), idioms without an article ("on foot", "by hand"), and nouns behind
-    an adjective that may not go with the other one.
+    Refused are parts of hyphenated words and of compounds ("tennis ball", "pool table"), amounts ("a bowl of"), nouns
+    that pick one of several ("another man") unless the noun is `repeated`, idioms without an article ("on foot", "by
+    hand"), and nouns behind an adjective that may not go with the other one.
     """
     if text[mention.start - 1 : mention.start] in ("-", "'", "\u2019", "/") and mention.start:
         return False
     if text[mention.end : mention.end + 1] in ("-", "/", "_"):
         return False
-    return _nothing_joined(text, mention, lexicon) and _introduced(text, mention, lexicon)
+    return _nothing_joined(text, mention, lexicon) and _introduced(text, mention, lexicon, repeated)
+
+
+def begins(text: str, place: int) -> bool:
+    """Whether a sentence begins at a place of a text."""
+    before = text[:place].rstrip()
+    return not before or before[-1] in ".!?"
+
+
+def shows_age(text: str, mention: Mention) -> bool:
+    """Whether an adjective right before a noun says how old or how big it is."""
+    before = _BEFORE.search(text, 0, mention.start)
+    return before is not None and before[1].lower() in _AGES
 
 
 def _nothing_joined(text: str, mention: Mention, lexicon: Lexicon) -> bool:
     after = _AFTER.match(text, mention.end)
     word = after[1].lower() if after else ""
-    if word == "of" or word in _COMPOUND_HEADS:
+    if word == "of":
+        return False
+    if lexicon.nouns[mention.noun].supercategory == _PERSON:
+        return True  # what follows is a verb: "a man watches"
+    if word in _COMPOUND_HEADS:
         return False
     return not word or mention.plural or lexicon.noun(word) is None
 
 
-def _introduced(text: str, mention: Mention, lexicon: Lexicon) -> bool:
+def _introduced(text: str, mention: Mention, lexicon: Lexicon, repeated: bool) -> bool:
     """Whether a determiner stands before the noun and its adjectives, or the noun needs none."""
     end = mention.start
     for _ in range(3):
@@ -75,12 +98,14 @@ def _introduced(text: str, mention: Mention, lexicon: Lexicon) -> bool:
         word = before[1].lower()
         if word in _COUNTING and lexicon.nouns[mention.noun].countable == "mass":
             return False
-        if word in _DETERMINERS or word.endswith(("'s", "\u2019s")):
+        if word in DETERMINERS or word.endswith(("'s", "\u2019s")):
             return True
-        if word not in _ADJECTIVES:
+        if word in _OTHERS and repeated:
+            return True
+        if word not in ADJECTIVES:
             return _needs_none(mention, lexicon) and word in _BEFORE_BARE
         end = before.start()
-    return _needs_none(mention, lexicon) and not text[:end].strip()
+    return begins(text, end)
 
 
 def _needs_none(mention: Mention, lexicon: Lexicon) -> bool:

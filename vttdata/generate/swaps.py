@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from vttdata.generate.surroundings import fits_here
+from vttdata.generate.surroundings import begins, fits_here, shows_age
 from vttdata.text.concepts import Mention, possible_nouns
 from vttdata.text.inflect import indefinite_article
 from vttdata.text.lexicon import Lexicon, Noun
@@ -20,6 +20,8 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _PRONOUNS = {"he": "male", "him": "male", "his": "male", "himself": "male"} | dict.fromkeys(
     ("she", "her", "hers", "herself"), "female"
 )
+_PERSON = "person"
+Doubts = Callable[[str, Mention, str], float | None]
 _ARTICLE = re.compile(r"\b(an?)( +)$", re.IGNORECASE)
 
 
@@ -34,6 +36,7 @@ class Swap:
         supercategory: of both.
         word, foil_word: the nouns as they are written, in lower case and without an article.
         others: how many more mentions in the document are of the concept or of one that looks alike.
+        doubt: how little is known of the false noun in such a place; see `vttdata.generate.usage.Usage.doubt`.
     """
 
     start: int
@@ -45,6 +48,7 @@ class Swap:
     word: str
     foil_word: str
     others: int
+    doubt: float = 0.0
 
     def apply(self, text: str) -> str:
         """The foil: the text with this span replaced."""
@@ -107,16 +111,18 @@ def absent(rivals: Mapping[str, Sequence[Noun]], video: Contents, lexicon: Lexic
     Pronouns count as persons of their gender, so nobody becomes a woman where a text says "her" of anybody.
     """
     free: dict[str, bool] = {}
+    present = [name for name in video.possible if not lexicon.nouns[name].vague]
 
     def is_free(noun: Noun) -> bool:
         if noun.name not in free:
             free[noun.name] = not {form.lower() for form, _ in noun.forms()} & video.words and not any(
-                lexicon.related(noun.name, other) for other in video.possible
+                lexicon.related(noun.name, other) for other in present
             )
         return free[noun.name]
 
     def is_unnamed(noun: Noun, concept: str) -> bool:
-        return noun.gender not in video.genders or noun.gender == lexicon.nouns[concept].gender
+        of_child = lexicon.nouns[concept].gender is None and video.genders == {noun.gender}
+        return of_child or noun.gender not in video.genders or noun.gender == lexicon.nouns[concept].gender
 
     return {
         name: tuple(noun for noun in rivals[name] if is_free(noun) and is_unnamed(noun, name))
@@ -131,6 +137,7 @@ def candidates(
     lexicon: Lexicon,
     rivals: Mapping[str, Sequence[Noun]],
     document: Contents,
+    doubts: Doubts | None = None,
 ) -> list[Swap]:
     """All swaps of one text, in the order of its mentions and then of the foil's name.
 
@@ -141,23 +148,35 @@ def candidates(
         rivals: concept -> what may stand in its place in this video; see `absent`.
         document: what is shown together with the text, and the text itself: its paragraph. A swap that pronouns
             anywhere in it would give away is left out.
+        doubts: says of a noun in a mention's place how doubtful it is, or None where it is out of place.
     """
-    return [swap for mention in mentions for swap in _of_mention(text, mention, lexicon, rivals, document)]
+    return [swap for mention in mentions for swap in _of_mention(text, mention, lexicon, rivals, document, doubts)]
 
 
 def _of_mention(
-    text: str, mention: Mention, lexicon: Lexicon, rivals: Mapping[str, Sequence[Noun]], document: Contents
+    text: str,
+    mention: Mention,
+    lexicon: Lexicon,
+    rivals: Mapping[str, Sequence[Noun]],
+    document: Contents,
+    doubts: Doubts | None,
 ) -> Iterator[Swap]:
-    if mention.noun not in rivals or not fits_here(text, mention, lexicon):
+    if mention.noun not in rivals:
         return
     noun = lexicon.nouns[mention.noun]
     alike = {noun.name, *noun.alike, *(name for name in document.possible if noun.name in lexicon.nouns[name].alike)}
     kin = sum(max(document.nouns.get(name, 0), 1) for name in document.possible & alike)
+    if not fits_here(text, mention, lexicon, repeated=kin > 1):
+        return
+    aged = noun.supercategory == _PERSON and shows_age(text, mention)
     for foil in rivals[noun.name]:
+        if aged and foil.hypernyms != noun.hypernyms:
+            continue
         if foil.countable != noun.countable or not _gender_fits(noun, foil, document.genders):
             continue
         form = foil.plural if mention.plural and foil.countable == "count" else foil.name
-        if _breaks_possessive(text, mention, form):
+        doubt = 0.0 if doubts is None else doubts(text, mention, foil.name)
+        if doubt is None or _breaks_possessive(text, mention, form):
             continue
         start, replacement = _replacement(text, mention, form)
         yield Swap(
@@ -170,6 +189,7 @@ def _of_mention(
             text[mention.start : mention.end].lower(),
             form.lower(),
             kin - 1,
+            doubt,
         )
 
 
@@ -189,7 +209,7 @@ def _replacement(text: str, mention: Mention, form: str) -> tuple[int, str]:
     found = text[mention.start : mention.end]
     if len(found) > 1 and found.isupper():
         form = form.upper()
-    elif found[:1].isupper():
+    elif found[:1].isupper() and begins(text, mention.start):
         form = form[:1].upper() + form[1:]
     article = _ARTICLE.search(text, 0, mention.start)
     if article is None or article[1].lower() == indefinite_article(form):

@@ -24,6 +24,7 @@ class Foils(Stage):
     """
 
     name = "foils"
+    version = 2
     output = FoilPair
     id_column = "video_id"
     whole = True

@@ -1,0 +1,116 @@
+"""What mining works with: documents, videos, the changes that are possible in them, and how likely these read.
+
+Which changes are possible is found in `swaps`; which are taken, in `selection`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vttdata.generate.selection import Option
+from vttdata.generate.swaps import Contents, Swap
+from vttdata.text.concepts import Mention
+from vttdata.text.lm import Scorer
+from vttdata.text.lm.scorer import Swap as Change
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a judge is shown together: a paragraph of captions, or one caption alone. `ids` name its captions."""
+
+    document_id: str
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    mentions: tuple[tuple[Mention, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Video:
+    """A video with its documents and with everything that any text or annotation says is in it."""
+
+    video_id: str
+    documents: tuple[Document, ...]
+    contents: Contents
+    split: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoilPair:
+    """A true caption and its foil; of a document several captions may be changed, always the same concept in them.
+
+    `perplexity` and `foil_perplexity` are those of the scorer that mined it.
+    """
+
+    video_id: str
+    document_id: str
+    caption_id: str
+    place: int
+    caption: str
+    foil: str
+    swap: Swap
+    perplexity: float
+    foil_perplexity: float
+    split: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One option in full: its document and the swaps to be made in it, by the place of the caption."""
+
+    video: Video
+    document: Document
+    swaps: tuple[tuple[int, Swap], ...]
+    perplexities: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Tells the edits of one corpus apart."""
+        first = self.swaps[0]
+        return f"{self.document.document_id}\0{first[0]}\0{first[1].start}\0{first[1].concept}\0{first[1].foil_concept}"
+
+    def scored(self, perplexities: tuple[tuple[float, float], ...]) -> Edit:
+        """The edit with the perplexities of its captions, true and foil."""
+        return replace(self, perplexities=perplexities)
+
+    def option(self, lean: float, *, whole_video: bool = False) -> Option:
+        """What selection sees of it; its unit is the video or the caption."""
+        unit = self.video.video_id if whole_video else self.document.ids[self.swaps[0][0]]
+        doubt = max(swap.doubt for _, swap in self.swaps)
+        words, foil_words = ({getattr(swap, side) for _, swap in self.swaps} for side in ("word", "foil_word"))
+        return Option(unit, self.key, "+".join(sorted(words)), "+".join(sorted(foil_words)), lean, doubt)
+
+
+def score(edits: Sequence[Edit], scorer: Scorer) -> list[tuple[tuple[float, float], ...]]:
+    """For each edit the perplexities of its changed captions, true and foil; a span is scored once for all edits."""
+    spans: dict[tuple[str, int, int], dict[str, float]] = defaultdict(dict)
+    for edit in edits:
+        for place, swap in edit.swaps:
+            text = edit.document.texts[place]
+            own = spans[text, swap.start, swap.end]
+            own[text[swap.start : swap.end]] = own[swap.replacement] = 0.0
+    changes = [Change(*span, list(own)) for span, own in spans.items()]
+    for own, found in zip(spans.values(), scorer.swap_perplexities(changes), strict=True):
+        own.update(zip(own, found.tolist(), strict=True))
+    return [tuple(_of_span(spans, edit.document.texts[place], swap) for place, swap in edit.swaps) for edit in edits]
+
+
+def _of_span(spans: Mapping[tuple[str, int, int], Mapping[str, float]], text: str, swap: Swap) -> tuple[float, float]:
+    own = spans[text, swap.start, swap.end]
+    return own[text[swap.start : swap.end]], own[swap.replacement]
+
+
+def lean_of(perplexities: Sequence[tuple[float, float]]) -> float:
+    """How far a model leans to the true captions: the summed logarithms of foil over true perplexity."""
+    return float(sum(np.log(foil) - np.log(true) for true, foil in perplexities))
+
+
+def pairs_of(edit: Edit) -> Iterator[FoilPair]:
+    """Its captions with their foils."""
+    for (place, swap), (true, foil) in zip(edit.swaps, edit.perplexities, strict=True):
+        text, document = edit.document.texts[place], edit.document
+        names = (edit.video.video_id, document.document_id, document.ids[place], place)
+        yield FoilPair(*names, text, swap.apply(text), swap, true, foil, edit.video.split)
