@@ -108,7 +108,8 @@ def pair_concepts(counts: Mapping[str, int], lexicon: Lexicon, *, min_count: int
 def absent(rivals: Mapping[str, Sequence[Noun]], video: Contents, lexicon: Lexicon) -> dict[str, tuple[Noun, ...]]:
     """What of the pairs a video leaves: no noun that its texts mention, no relative of one, in whatever spelling.
 
-    Pronouns count as persons of their gender, so nobody becomes a woman where a text says "her" of anybody.
+    Pronouns count as persons of their gender, so no man becomes a woman where a text says "her" of anybody; a child
+    may be the one who is meant, where only one of "he" and "she" is said.
     """
     free: dict[str, bool] = {}
     present = [name for name in video.possible if not lexicon.nouns[name].vague]
