@@ -6,6 +6,7 @@ Foils of MSR-VTT are captions; no pair of concepts of its training videos is one
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -38,7 +39,9 @@ class Recipe(BaseRecipe):
         foils: how foils are chosen.
         scorer: ``ngram``, or a causal model of HuggingFace by name or path.
         judges: language models besides, that try to solve the set blind and choose nothing, such as ``[gpt2]``.
+        device: where such models compute: ``cpu``, ``cuda``, ``cuda:1``.
         lexicon: a file in the place of the packaged lexicon.
+        pipeline: a trained spaCy pipeline that finds nouns, such as ``en_core_web_sm``; by rule without one.
     """
 
     paths: ClassVar[dict[str, Literal["file", "folder"]]] = {"annotations": "folder", "lexicon": "file"}
@@ -48,13 +51,15 @@ class Recipe(BaseRecipe):
     foils: FoilSettings = FoilSettings()
     scorer: str = "ngram"
     judges: tuple[str, ...] = ()
+    device: str = "cpu"
     lexicon: str | None = None
+    pipeline: str | None = None
 
 
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
     check_foil_libraries()
-    judges = load_judges(recipe.judges)
+    judges = load_judges(recipe.judges, device=recipe.device)
     official = READERS[recipe.format](Path(recipe.annotations), language=recipe.language)
     lexicon = load_lexicon(Path(recipe.lexicon) if recipe.lexicon is not None else None)
     captions = list(run.stage(Sentences(), official.captions))
@@ -62,14 +67,16 @@ def build(recipe: Recipe, run: Build) -> None:
     told, paragraphs = (
         _activitynet(official, captions) if recipe.format != "msrvtt" else (_msrvtt(official, captions), {})
     )
-    stage = Foils(recipe.foils, recipe.seed, recipe.scorer, recipe.lexicon, lexicon.version)
+    chosen = (recipe.foils, recipe.seed, recipe.scorer, recipe.lexicon, lexicon.version)
+    stage = Foils(*chosen, recipe.pipeline, recipe.device)
     pairs = list(run.stage(stage, told))
 
     lessons = lessons_for(told)
     texts = lessons.held_out()
     shown = [TextPair(own.caption, own.foil, own.video_id, lessons.part_of[own.video_id]) for own in pairs]
     attacks = {"foils": audit_shortcuts(shown, texts=texts, models=judges)}
-    made = FoilSet(pairs, recipe.foils.selection, recipe.seed, lexicon.version, recipe.scorer, paragraphs, attacks)
+    scorer = Path(recipe.scorer).name if Path(recipe.scorer).exists() else recipe.scorer
+    made = FoilSet(pairs, recipe.foils.selection, recipe.seed, lexicon.version, scorer, paragraphs, attacks)
     if paragraphs:
         attacks["paragraphs"] = audit_shortcuts(paragraph_pairs(made), texts=texts, models=judges)
     arrows = Counter((own.swap.concept, own.swap.foil_concept) for own in pairs)
@@ -80,10 +87,9 @@ def build(recipe: Recipe, run: Build) -> None:
         ("concepts that are swapped", f"{len({concept for concept, _ in arrows}):,}"),
         *((f"{name} (the paper)", number) for name, number in _PAPER if paragraphs),
     ]
-    made = FoilSet(
-        pairs, recipe.foils.selection, recipe.seed, lexicon.version, recipe.scorer, paragraphs, attacks, counts
-    )
-    origin = provenance_of_build(run, official.files, libraries=("scikit-learn", "scipy"))
+    made = dataclasses.replace(made, counts=counts)
+    libraries = ("scikit-learn", "scipy", *([recipe.pipeline] if recipe.pipeline else []))
+    origin = provenance_of_build(run, official.files, libraries=libraries)
     write_foils(run.dataset, made, about_build(run, official.files), lambda folder: write_provenance(folder, origin))
 
 

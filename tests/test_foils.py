@@ -214,3 +214,56 @@ def test_judges_and_texts_that_are_not_there_are_refused_in_one_sentence(
     error = capsys.readouterr().err
     assert words in error or "vttdata[lm]" in error  # where its libraries are not installed
     assert error.count("\n") == 1
+
+
+def test_a_set_with_a_name_a_licence_and_other_choices_is_made_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write_captions(tmp_path / "captions.csv")
+    (tmp_path / "elsewhere").mkdir()
+    judge = tmp_path / "elsewhere" / "cats.npz"
+    NgramModel.train(["a cat runs in the yard"], order=2).save(judge)
+    out = tmp_path / "out"
+    given = ["--name", "me/animals", "--licence", "cc-by-4.0", "--pair-share", "0.5", "--candidates", "9"]
+    assert main(["foil", str(file), "--out", str(out), *given, "--judge", str(judge)]) == 0
+    card = (out / "README.md").read_text()
+    assert "# animals 1.0.0" in card
+    assert "license: cc-by-4.0" in card
+    assert not [path for path in out.rglob("*") if path.is_file() and str(tmp_path).encode() in path.read_bytes()]
+    capsys.readouterr()
+    assert main(["verify", str(out), "--input", str(file)]) == 2
+    assert "a judge of its own, cats.npz: give it with --set judge=FILE" in capsys.readouterr().err
+    assert main(["verify", str(out), "--input", str(file), "--set", f"judge={judge}"]) == 0
+    assert "are the same to the byte" in capsys.readouterr().out
+    assert main(["verify", str(out), "--input", str(file), "--set", f"judge={judge}", "--set", "pair_share=0.1"]) == 4
+
+
+def code_of(command: list[str]) -> int | str | None:
+    """The exit code, whether the options or what they name is at fault."""
+    try:
+        return main(command)
+    except SystemExit as stopped:
+        return stopped.code
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--name", "no name"], "cannot name a dataset"),
+        (["--licence", " "], "empty licence"),
+        (["--pair-share", "0"], "no share above 0"),
+        (["--pair-share", "nan"], "no share above 0"),
+        (["--candidates", "0"], "no whole number from 1 on"),
+        (["--min-count", "-3"], "no whole number from 1 on"),
+        (["--pipeline", "no_such_pipeline"], "no_such_pipeline"),
+        (["--lexicon", "none.yaml"], "none.yaml"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], given: list[str], words: str
+) -> None:
+    command = ["foil", str(write_captions(tmp_path / "captions.csv", 20)), "--out", str(tmp_path / "out"), *given]
+    assert code_of(command) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from vttdata.cli_foil import TABLES, rows_of
+from vttdata.cli_foil import add_device
+from vttdata.cli_foil_input import TABLES, rows_of
 from vttdata.errors import VttdataError
 
 _OPTIONS = ("judge", "texts")
@@ -20,6 +21,7 @@ def add_attack_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge", metavar="MODEL", action="append", help=judge)
     texts = "of foils: train the n-gram attackers on the column caption of this table, about other videos"
     parser.add_argument("--texts", metavar="FILE", type=Path, help=texts)
+    add_device(parser)
 
 
 def holds_foils(reference: str) -> bool:
@@ -40,7 +42,7 @@ def audit_foils(options: argparse.Namespace) -> int:
     from vttdata.report.shortcuts import attacks_text
     from vttdata.text.lm import load_judges
 
-    judges = load_judges(options.judge or ())
+    judges = load_judges(options.judge or (), device=options.device)
     pairs = list(_text_pairs(options.dataset))
     texts = {0: list(_captions(options.texts))} if options.texts else None
     attacks = audit_shortcuts(pairs, texts=texts, models=judges)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from vttdata.cli_foil_input import origin_of, read_captions
 from vttdata.errors import VttdataError
 
-TABLES = {".csv", ".tsv", ".jsonl", ".ndjson"}
+if TYPE_CHECKING:
+    from vttdata.publish.about import About
 
 
 def add_foil(commands: Any) -> None:
@@ -26,23 +28,66 @@ def add_foil(commands: Any) -> None:
     parser.add_argument("input", metavar="INPUT", help=what)
     parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="the dataset's folder")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of all choices (default: 0)")
+    _add_choice(parser)
+    _add_models(parser)
+    name = "what the dataset is called, as its card and `load_dataset` say it (default: local/foils)"
+    parser.add_argument("--name", metavar="OWNER/NAME", default="local/foils", help=name)
+    licence = "of the captions, such as cc-by-4.0; needed to publish the set (default: unknown)"
+    parser.add_argument("--licence", metavar="NAME", default="unknown", help=licence)
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    parser.set_defaults(run=_foil)
+
+
+def _add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--selection", choices=["balanced", "paper", "random"], default="balanced")
-    judge = "a language model besides, that tries to solve the set blind and chooses nothing; repeatable"
-    parser.add_argument("--judge", metavar="MODEL", action="append", help=judge)
+    count = "leave out concepts that are mentioned less often (default: 10)"
+    parser.add_argument("--min-count", metavar="N", type=_count, default=10, help=count)
+    share = "the highest share of the set that swaps one word for one other, when balanced (default: 0.02)"
+    parser.add_argument("--pair-share", metavar="SHARE", type=_share, default=0.02, help=share)
+    number = "how many possible foils of a video are scored, unless the selection is paper (default: 48)"
+    parser.add_argument("--candidates", metavar="N", type=_count, default=48, help=number)
+    parser.add_argument("--lexicon", metavar="FILE", type=Path, help="in the place of the packaged lexicon")
+    pipeline = "a trained spaCy pipeline that finds nouns, such as en_core_web_sm (default: rules)"
+    parser.add_argument("--pipeline", metavar="NAME", help=pipeline)
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
     scorer = "ngram (default), or a causal language model of HuggingFace by name or folder"
     parser.add_argument("--scorer", metavar="ngram|MODEL", default="ngram", help=scorer)
-    count = "leave out concepts that are mentioned less often (default: 10)"
-    parser.add_argument("--min-count", metavar="N", type=int, default=10, help=count)
-    parser.add_argument("--lexicon", metavar="FILE", type=Path, help="in the place of the packaged lexicon")
-    parser.set_defaults(run=_foil)
+    judge = "a language model besides, that tries to solve the set blind and chooses nothing; repeatable"
+    parser.add_argument("--judge", metavar="MODEL", action="append", help=judge)
+    add_device(parser)
+
+
+def add_device(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says where models of HuggingFace compute."""
+    device = "where models of HuggingFace compute: cpu (default), cuda, cuda:1"
+    parser.add_argument("--device", metavar="DEVICE", default="cpu", help=device)
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 0 < int(text) < 2**31):
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 1 on")
+    return int(text)
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no share above 0 and up to 1")
+    return share
 
 
 def _foil(options: argparse.Namespace) -> int:
     from vttdata.assess.needs import check_foil_libraries
     from vttdata.assess.shortcuts import TextPair, audit_shortcuts
-    from vttdata.generate.corpus import lessons_for, mine_corpus
+    from vttdata.generate import mine_foils
+    from vttdata.generate.corpus import lessons_for
     from vttdata.generate.foils import FoilSettings
-    from vttdata.publish.about import About
+    from vttdata.generate.mining import told_of
     from vttdata.publish.foils import FoilSet, write_foils
     from vttdata.publish.provenance import write_provenance
     from vttdata.report.shortcuts import attacks_text
@@ -50,80 +95,52 @@ def _foil(options: argparse.Namespace) -> int:
     from vttdata.text.lm import load_judges
 
     check_foil_libraries()
-    judges = load_judges(options.judge or ())
+    about = _about(options)
+    judges = load_judges(options.judge or (), device=options.device)
     lexicon = load_lexicon(options.lexicon)
-    told = list(_told(options.input))
-    settings = FoilSettings(selection=options.selection, min_count=options.min_count)
-    corpus = mine_corpus(told, lexicon, settings=settings, seed=options.seed, scorer=options.scorer)
+    captions, splits = read_captions(options.input)
+    corpus = mine_foils(
+        captions,
+        settings=FoilSettings(options.selection, options.min_count, options.pair_share, options.candidates),
+        seed=options.seed,
+        scorer=options.scorer,
+        lexicon=lexicon,
+        splits=splits,
+        device=options.device,
+        pipeline=options.pipeline,
+        watch=None if options.quiet else _watched,
+    )
+    told = told_of(captions, splits)
     lessons = lessons_for(told)
     shown = [TextPair(own.caption, own.foil, own.video_id, lessons.part_of[own.video_id]) for own in corpus.pairs]
+    if not shown:
+        raise VttdataError("No foil is left: no swap keeps a caption right, or none can be balanced by another one.")
     attacks = audit_shortcuts(shown, texts=lessons.held_out(), models=judges)
-    reasons = defaultdict(int, {"captions": sum(len(own.texts) for own in told), "pairs": len(corpus.pairs)})
-    for _, reason, _ in corpus.rejected:
-        reasons[f"rejected: {reason}"] += 1
-    counts = [(name, f"{number:,}") for name, number in reasons.items()]
+    reasons = Counter(f"rejected: {reason}" for _, reason, _ in corpus.rejected)
+    numbers = {"captions": sum(len(own.texts) for own in told), "pairs": len(corpus.pairs), **reasons}
+    counts = [(name, f"{number:,}") for name, number in numbers.items()]
     made = (corpus.pairs, options.selection, options.seed, lexicon.version, corpus.scorer)
     foils = FoilSet(*made, attacks={"foils": attacks}, counts=counts)
-    origin = _origin(options)
-    write_foils(
-        options.out, foils, About("local/foils", seed=options.seed), lambda folder: write_provenance(folder, origin)
-    )
+    origin = origin_of(options)
+    write_foils(options.out, foils, about, lambda folder: write_provenance(folder, origin))
     print("\n".join(f"{name}: {number}" for name, number in counts))
     print(f"\n{attacks_text(attacks)}\n\nThe foils are in {options.out}")
     return 0
 
 
-def _origin(options: argparse.Namespace) -> Any:
-    """What the dataset was made from and how; of a lexicon only what is in it matters, not where it lies."""
-    from vttdata.publish.provenance import Provenance, input_file, inputs_of_table, library_versions
+def _about(options: argparse.Namespace) -> About:
+    from vttdata.publish.about import About
 
-    inputs = inputs_of_table(options.input)
-    inputs += [input_file("lexicon", options.lexicon)] if options.lexicon else []
-    chosen = {"selection": options.selection, "scorer": options.scorer, "min_count": options.min_count}
-    chosen |= {"judge": options.judge} if options.judge else {}
-    tools = library_versions(("datasets", "numpy", "pyarrow", "scikit-learn", "scipy"))
-    return Provenance("foil", options.seed, inputs, options=chosen, tools=tools)
+    try:
+        return About(options.name, licence=options.licence, seed=options.seed)
+    except ValueError as error:
+        raise VttdataError(f"{str(error).rstrip('.')}.") from error
 
 
-def _told(reference: str) -> Iterator[Any]:
-    """The videos of a table or of a dataset, each with its captions."""
-    from vttdata.generate.corpus import Told
+def _watched(videos: Sequence[Any], step: str) -> Iterator[Any]:
+    from vttdata.pipeline.progress import Progress
 
-    split: dict[str, str | None] = {}
-    own: dict[str, dict[str, str]] = defaultdict(dict)
-    for video_id, caption, part in _captions(reference):
-        split[video_id] = part
-        own[video_id].setdefault(caption.strip(), f"{video_id}_{len(own[video_id])}")
-    if not own:
-        raise VttdataError(f"{reference}: holds no captions.")
-    for video_id in sorted(own):
-        texts = own[video_id]
-        yield Told(video_id, tuple(texts.values()), tuple(texts), split=split[video_id])
-
-
-def _captions(reference: str) -> Iterator[tuple[str, str, str | None]]:
-    path = Path(reference)
-    if path.suffix.lower() in TABLES:
-        from vttdata.text.captions import CaptionSettings, read_captions
-
-        for raw in read_captions(path, CaptionSettings()):
-            yield raw.video_id or raw.source or "", raw.caption, None
-        return
-    from vttdata.loading import find_dataset
-    from vttdata.publish.front_matter import read_layout
-
-    for split, files in read_layout(find_dataset(reference)).files.get("captions", {}).items():
-        for row in rows_of(files, ("video_id", "caption")):
-            yield row["video_id"], row["caption"], split
-
-
-def rows_of(files: list[Path], columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """The rows of Parquet files, with these columns only."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    for file in files:
-        try:
-            yield from pq.read_table(file, columns=list(columns)).to_pylist()
-        except (OSError, pa.ArrowException) as error:
-            raise VttdataError(f"{file}: damaged or unreadable ({str(error).splitlines()[0]}).") from error
+    with Progress(step, len(videos)) as progress:
+        for video in videos:
+            yield video
+            progress.advance()

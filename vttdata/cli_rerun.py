@@ -40,17 +40,19 @@ def rerun(provenance: Provenance, given: str, settings: Sequence[str], folder: P
     if add is None:
         raise VttdataError(f"The dataset was made by {provenance.command!a}, which is no command that can be repeated.")
     options: dict[str, Any] = {"seed": provenance.seed, **provenance.options}
-    lexicons = [own.name for own in provenance.inputs if own.key == "lexicon"]
-    allowed = {*options, "lexicon"}
+    own = {file.key: file.name for file in provenance.inputs if file.key != "input"}
+    allowed = {*options, *own, "lexicon"}
+    given_again: dict[str, list[str]] = {}
     for text in settings:
         key, equals, value = text.partition("=")
         if not equals or key not in allowed:
             raise VttdataError(f"--set {text}: of this dataset can be set: {', '.join(sorted(allowed))}.")
-        options[key] = value
-    if lexicons and "lexicon" not in options:
-        raise VttdataError(
-            f"The dataset was made with a lexicon of its own, {lexicons[0]}: give it with --set lexicon=FILE."
-        )
+        given_again.setdefault(key, []).append(value)
+    for key in sorted(own.keys() - given_again):
+        names = options.get(key, own[key])
+        told = f"a {key} of its own, {names if isinstance(names, str) else ', '.join(names)}"
+        raise VttdataError(f"The dataset was made with {told}: give it with --set {key}=FILE.")
+    options |= given_again
     parser = _Parser(prog="vttdata")
     add(parser.add_subparsers())
     parsed = parser.parse_args([provenance.command, *_arguments(options), f"--out={folder}", "--", given])

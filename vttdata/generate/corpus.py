@@ -6,7 +6,7 @@ Texts come as plain values; files are read and written elsewhere. Which text may
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ from vttdata.generate.told import Annotated, Told, hash_of, known_usage, lessons
 from vttdata.generate.usage import Usage
 from vttdata.text.concepts import Mention, find_mentions, mentions_of_annotation
 from vttdata.text.lexicon import Lexicon, Noun
-from vttdata.text.lm import load_scorer
+from vttdata.text.lm import Scorer, load_scorer
 
 __all__ = ["Annotated", "Corpus", "Told", "lessons_for", "mine_corpus"]
 
@@ -49,8 +49,9 @@ def mine_corpus(
     *,
     settings: FoilSettings,
     seed: int,
-    scorer: str = "ngram",
+    scorer: str | Callable[[Iterable[str]], Scorer] = "ngram",
     pipeline: Any = None,
+    watch: Callable[[Sequence[Any], str], Iterable[Any]] | None = None,
 ) -> Corpus:
     """Make foils for a corpus.
 
@@ -59,8 +60,9 @@ def mine_corpus(
         lexicon: of visible things.
         settings: how to choose.
         seed: of all choices.
-        scorer: ``ngram``, or a HuggingFace causal model by name or path.
+        scorer: ``ngram``, or a HuggingFace causal model by name or path; or what makes a model from training texts.
         pipeline: of spaCy, which finds mentions where there are no annotations.
+        watch: is given each lot of videos with what is done to them, and gives them back one by one.
 
     Raises:
         VttdataError: when no caption has a concept, there is one concept only, or there is too little text.
@@ -68,16 +70,19 @@ def mine_corpus(
     corpus = Corpus()
     lessons = lessons_for(told)
     everything, told = told, [own for own in told if not own.teaches]
-    videos = [video for video in (_video(own, lexicon, pipeline, corpus) for own in told) if video is not None]
+    watch = watch or _unwatched
+    found = (_video(own, lexicon, pipeline, corpus) for own in watch(told, "finding things"))
+    videos = [video for video in found if video is not None]
     rivals = _rivals(videos, lexicon, settings, corpus)
     for part, thirds in enumerate(lessons.thirds):
         own = [video for video in videos if lessons.part_of[video.video_id] == part]
-        miner = load_scorer(scorer, thirds[0])
+        miner = load_scorer(scorer, thirds[0]) if isinstance(scorer, str) else scorer(thirds[0])
         balanced = settings.selection == "balanced"
         second = load_scorer("ngram", thirds[1]) if balanced else None
         usage = Usage(known_usage(everything, part, lessons), lexicon) if balanced else None
         corpus.scorer = miner.name
-        for mined in _by_split(own, lexicon, rivals, miner, settings=settings, seed=seed, second=second, usage=usage):
+        models = {"second": second, "usage": usage}
+        for mined in _by_split(own, lexicon, rivals, miner, watch, settings=settings, seed=seed, **models):
             corpus.pairs += mined.pairs
             corpus.tally.update(mined.tally)
     _note_unused(videos, corpus)
@@ -148,8 +153,17 @@ def _rivals(
     return rivals
 
 
+def _unwatched(videos: Sequence[Any], step: str) -> Iterable[Any]:  # noqa: ARG001
+    return videos
+
+
 def _by_split(
-    videos: Sequence[Video], lexicon: Lexicon, rivals: Mapping[str, Sequence[Noun]], miner: Any, **options: Any
+    videos: Sequence[Video],
+    lexicon: Lexicon,
+    rivals: Mapping[str, Sequence[Noun]],
+    miner: Any,
+    watch: Callable[[Sequence[Any], str], Iterable[Any]],
+    **options: Any,
 ) -> Iterable[Mined]:
     """Foils of each side: the videos of ``train``, and all others; where there are both, no pair is in both."""
     sides: dict[bool, list[Video]] = defaultdict(list)
@@ -162,7 +176,7 @@ def _by_split(
                 name: [foil for foil in foils if _of_train(name, foil.name, options["seed"]) == train]
                 for name, foils in rivals.items()
             }
-        yield mine_foils(own, lexicon, allowed, miner, **options)
+        yield mine_foils(watch(own, "swapping"), lexicon, allowed, miner, **options)
 
 
 def _of_train(one: str, other: str, seed: int) -> bool:

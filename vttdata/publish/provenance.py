@@ -123,7 +123,8 @@ def _check(found: Provenance) -> None:
     texts += [text for own in found.inputs for text in (own.key, own.name, own.sha256)]
     if not all(isinstance(text, str) for text in texts) or not isinstance(found.seed, int):
         raise ValueError("a text is no text, or the seed no number")
-    if not all(isinstance(value, str | int | bool | None) for value in found.options.values()):
+    options = [one for own in found.options.values() for one in (own if isinstance(own, list) else [own])]
+    if not all(isinstance(value, str | int | float | bool | None) for value in options):
         raise ValueError("an option is neither text nor number")
 
 

@@ -10,6 +10,8 @@ from vttdata.generate.corpus import Told, mine_corpus
 from vttdata.generate.foils import FoilPair, FoilSettings
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
 from vttdata.text.lexicon import load_lexicon
+from vttdata.text.lm import scorer_maker
+from vttdata.text.trained import load_pipeline
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class Foils(Stage):
         seed: of all choices.
         scorer: the language model that mines them.
         lexicon: a file in the place of the packaged lexicon; `lexicon_version` says what is in it.
+        pipeline: a trained spaCy pipeline that finds nouns; by rule without one.
+        device: where a causal model computes.
     """
 
     name = "foils"
@@ -35,10 +39,19 @@ class Foils(Stage):
     scorer: str
     lexicon: str | None
     lexicon_version: str
+    pipeline: str | None = None
+    device: str = "cpu"
 
     def process(self, item: tuple[Told, ...]) -> Iterator[Outcome]:
         """Keep the chosen pairs; reject captions and videos that give none."""
         lexicon = load_lexicon(Path(self.lexicon) if self.lexicon is not None else None)
-        corpus = mine_corpus(item, lexicon, settings=self.settings, seed=self.seed, scorer=self.scorer)
+        corpus = mine_corpus(
+            item,
+            lexicon,
+            settings=self.settings,
+            seed=self.seed,
+            scorer=scorer_maker(self.scorer, device=self.device),
+            pipeline=None if self.pipeline is None else load_pipeline(self.pipeline),
+        )
         yield from map(Kept, corpus.pairs)
         yield from (Rejected(name, reason, detail) for name, reason, detail in corpus.rejected)

@@ -7,7 +7,8 @@ for the caller to decide.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from vttdata.errors import VttdataError
@@ -15,7 +16,7 @@ from vttdata.text.lm.causal import CausalModel
 from vttdata.text.lm.ngram import NgramModel
 from vttdata.text.lm.scorer import Scorer, Swap
 
-__all__ = ["CausalModel", "NgramModel", "Scorer", "Swap", "load_judges", "load_scorer"]
+__all__ = ["CausalModel", "NgramModel", "Scorer", "Swap", "is_trained", "load_judges", "load_scorer", "scorer_maker"]
 
 _NGRAM = re.compile(r"ngram(?:-([1-9]))?")
 
@@ -40,7 +41,26 @@ def load_scorer(spec: str, training: Iterable[str] | None = None, *, device: str
     return CausalModel.load(spec, device=device)
 
 
-def load_judges(specs: Iterable[str]) -> dict[str, Scorer]:
+def is_trained(spec: str) -> bool:
+    """Whether the language model that `spec` names is trained on texts that are given, as ``ngram`` is."""
+    return _NGRAM.fullmatch(spec) is not None
+
+
+def scorer_maker(spec: str, *, device: str = "cpu") -> Callable[[Iterable[str]], Scorer]:
+    """What makes of training texts the language model that `spec` names; `spec` and `device` as for `load_scorer`.
+
+    A model that is not trained is loaded here, once, so that one that cannot be had is known before work is done.
+
+    Raises:
+        VttdataError: as `load_scorer`.
+    """
+    if is_trained(spec):
+        return partial(load_scorer, spec)
+    model = load_scorer(spec, device=device)
+    return lambda _: model
+
+
+def load_judges(specs: Iterable[str], *, device: str = "cpu") -> dict[str, Scorer]:
     """Language models by their names, to try what another one has chosen; each as for `load_scorer`, none trained.
 
     Raises:
@@ -48,7 +68,7 @@ def load_judges(specs: Iterable[str]) -> dict[str, Scorer]:
     """
     judges: dict[str, Scorer] = {}
     for spec in specs:
-        judge = load_scorer(spec)
+        judge = load_scorer(spec, device=device)
         if judge.name in judges:
             raise VttdataError(f"The language model '{judge.name}' is given twice.")
         judges[judge.name] = judge

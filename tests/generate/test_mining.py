@@ -1,0 +1,106 @@
+"""Foils in a notebook: captions in, pairs out, and what is said where there can be none."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+
+from vttdata.errors import VttdataError
+from vttdata.generate import mine_foils
+from vttdata.generate.foils import FoilSettings
+from vttdata.generate.mining import told_of
+from vttdata.records import Caption
+
+ANIMALS = ["dog", "cat", "horse", "cow", "sheep", "goat"]
+FRAMES = ["a {} runs in the yard", "the {} looks at the camera", "a man watches a {}", "the {} sleeps near the house"]
+
+
+def captions(videos: int = 160) -> dict[str, list[str]]:
+    """Captions about one animal a video."""
+    draw = random.Random(1)
+    chosen = {f"video{number}": draw.choice(ANIMALS) for number in range(videos)}
+    return {video: [frame.format(animal) for frame in draw.sample(FRAMES, 3)] for video, animal in chosen.items()}
+
+
+def test_captions_give_pairs_that_differ_in_one_span() -> None:
+    given = captions()
+    mined = mine_foils(given, seed=3)
+    assert len(mined.pairs) > 40
+    for pair in mined.pairs:
+        assert pair.caption in given[pair.video_id]
+        start, end = pair.swap.start, pair.swap.end
+        assert pair.foil == pair.caption[:start] + pair.swap.replacement + pair.caption[end:]
+        assert pair.foil not in given[pair.video_id]
+
+
+def test_records_and_texts_give_the_same_pairs_in_whatever_order() -> None:
+    given = captions()
+    records = [Caption(video, place, text) for video, own in given.items() for place, text in enumerate(own)]
+    random.Random(2).shuffle(records)
+    settings = FoilSettings("random")
+    by_text, by_record = (mine_foils(own, settings=settings, seed=5).pairs for own in (given, records))
+    assert {(own.caption_id, own.foil) for own in by_text} == {(own.caption_id, own.foil) for own in by_record}
+
+
+def test_no_two_things_are_swapped_in_train_and_in_another_split() -> None:
+    given = captions(300)
+    splits = {video: "train" if number % 2 else "test" for number, video in enumerate(given)}
+    pairs = mine_foils(given, splits=splits).pairs
+    swapped = {
+        split: {frozenset((own.swap.concept, own.swap.foil_concept)) for own in pairs if own.split == split}
+        for split in ("train", "test")
+    }
+    assert swapped["train"]
+    assert swapped["test"]
+    assert not swapped["train"] & swapped["test"]
+
+
+def test_every_video_is_shown_to_who_watches_once_in_each_step() -> None:
+    seen: dict[str, list[str]] = {}
+
+    def watch(videos: Sequence[Any], step: str) -> Iterable[Any]:
+        for video in videos:
+            seen.setdefault(step, []).append(video.video_id)
+            yield video
+
+    given = captions()
+    assert mine_foils(given, watch=watch).pairs == mine_foils(given).pairs
+    assert [sorted(own) for own in seen.values()] == [sorted(given)] * 2
+
+
+def test_a_text_that_stands_twice_counts_once() -> None:
+    (told,) = told_of({"v": ["a dog runs", " a dog runs ", "a dog sits"]})
+    assert (told.texts, told.ids) == (("a dog runs", "a dog sits"), ("v_0", "v_1"))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "no captions"),
+        ([], "no captions"),
+        ({"v": "a dog runs"}, "list of texts"),
+        ({"v": ["a dog", 3]}, "list of texts"),
+        ([Caption("v", 1, "a dog"), Caption("v", 1, "a cat")], "sen_id 1"),
+        ({"v1": ["a dog runs"], "v2": ["a cat runs"]}, "too few videos"),
+        ({f"v{n}": ["ein Hund bellt laut"] for n in range(40)}, "are they English"),
+        ({f"v{n}": ["the dog runs fast"] for n in range(40)}, "nothing to swap"),
+    ],
+)
+def test_what_can_give_no_foils_is_refused(given: Any, words: str) -> None:
+    with pytest.raises(VttdataError, match=words):
+        mine_foils(given)
+
+
+def test_loading_needs_nothing_of_what_foils_need() -> None:
+    block = "import sys; sys.modules.update(dict.fromkeys(['pydantic', 'scipy', 'spacy', 'sklearn']))"
+    told = f"{block}; import vttdata.publish.columns, vttdata.generate as room; print('mine_foils' in room.__all__)"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")
+    asked = f"{block}; from vttdata.generate import mine_foils"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=False)
+    assert "pip install 'vttdata[foil]'" in done.stderr.splitlines()[-1]
