@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--metric", choices=["bleu1", "bleu4", "chrf"], default="bleu4")
     options = parser.parse_args()
     score = metric(options.metric)
-    print(f"{options.metric:<8} {'pairs':>6} {'strict':>7} {'ties':>6}  95 % interval")
+    print(f"{options.metric:<24} {'pairs':>6} {'strict':>7} {'ties':>6}  95 % interval")
     show("captions", captions(rows(options.dataset / "foils"), score))
     show("paragraphs", paragraphs(rows(options.dataset / "paragraphs"), score))
 
@@ -64,10 +64,9 @@ def paragraphs(pairs: list[dict[str, Any]], score: Callable[[str, list[str]], fl
 
 def show(name: str, found: PairAccuracy) -> None:
     """Print one line in all, and one a supercategory."""
-    low, high = found.interval
-    print(f"{name:<14} {found.pairs:>6,} {found.strict:>7.4f} {found.ties:>6,}  {low:.4f}-{high:.4f}")
-    for group, own in found.groups.items():
-        print(f"  {group:<12} {own.pairs:>6,} {own.strict:>7.4f} {own.ties:>6,}")
+    for label, own in {name: found, **{f"  {group}": own for group, own in found.groups.items()}}.items():
+        low, high = own.interval
+        print(f"{label:<24} {own.pairs:>6,} {own.strict:>7.4f} {own.ties:>6,}  {low:.4f}-{high:.4f}")
 
 
 if __name__ == "__main__":

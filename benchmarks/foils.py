@@ -17,8 +17,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from vttdata.generate import mine_foils
 from vttdata.generate.corpus import Told, mine_corpus
-from vttdata.generate.foils import Document, FoilSettings, Video, mine_foils
+from vttdata.generate.foils import Document, FoilSettings, Video
+from vttdata.generate.foils import mine_foils as mine_block
 from vttdata.generate.swaps import contents_of, pair_concepts
 from vttdata.text.concepts import find_mentions
 from vttdata.text.inflect import indefinite_article
@@ -27,7 +29,7 @@ from vttdata.text.lm import load_scorer
 
 LEXICON = load_lexicon()
 NOUNS = [noun for noun in LEXICON.nouns.values() if noun.countable == "count" and " " not in noun.name]
-PER_VIDEO, THINGS, TAUGHT = 20, 3, 60_000
+PER_VIDEO, THINGS, TAUGHT, BLOCK = 20, 3, 60_000, 2_500
 TEMPLATES = [
     "a man is {verb} near {one}",
     "{one} is shown next to {other}",
@@ -76,7 +78,7 @@ def candidates(captions: int) -> int:
     made = 0
     stream = videos(captions)
     while block := [video for _, video in zip(range(250), map(known, stream), strict=False)]:
-        found = mine_foils(block, LEXICON, rivals, miner, settings=FoilSettings("paper"), seed=0)
+        found = mine_block(block, LEXICON, rivals, miner, settings=FoilSettings("paper"), seed=0)
         made += found.tally["candidates"]
     return made
 
@@ -95,7 +97,30 @@ def whole(captions: int) -> int:
     return len(mine_corpus(list(videos(captions)), LEXICON, settings=FoilSettings(), seed=0).pairs)
 
 
-STEPS: dict[str, Callable[[int], int]] = {"mentions": mentions, "candidates": candidates, "whole": whole}
+def blocks(captions: int) -> int:
+    """Everything, a block of videos at a time; each is balanced, and so all are together; returns how many pairs."""
+    stream, pairs, done = videos(captions), 0, 0
+    while block := {own.video_id: own.texts for _, own in zip(range(BLOCK), stream, strict=False)}:
+        start = time.process_time()
+        pairs += len(mine_foils(block).pairs)
+        done += len(block) * PER_VIDEO
+        report("block", done, pairs, time.process_time() - start, len(block) * PER_VIDEO)
+    return pairs
+
+
+def report(step: str, captions: int, found: int, spent: float, measured: int) -> None:
+    """Print a row: how far, what came of it, seconds, microseconds a caption, peak memory in MiB."""
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    figures = (f"{captions:,}", f"{found:,}", f"{spent:.1f}", f"{1e6 * spent / measured:.0f}", f"{memory:.0f}")
+    print(f"| {step} | {' | '.join(figures)} |", flush=True)
+
+
+STEPS: dict[str, Callable[[int], int]] = {
+    "mentions": mentions,
+    "candidates": candidates,
+    "whole": whole,
+    "blocks": blocks,
+}
 
 
 def main() -> None:
@@ -110,11 +135,7 @@ def main() -> None:
         return
     start, (size,) = time.process_time(), given.captions
     found = STEPS[given.step](size)
-    spent = time.process_time() - start
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(
-        f"| {given.step} | {size:,} | {found:,} | {spent:.1f} | {1e6 * spent / size:.0f} | {memory:.0f} |", flush=True
-    )
+    report(given.step, size, found, time.process_time() - start, size)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import pydantic
 from vttdata.annotations import READERS, Annotations
 from vttdata.assess.needs import check_foil_libraries
 from vttdata.assess.shortcuts import TextPair, audit_shortcuts
+from vttdata.errors import VttdataError
 from vttdata.generate.corpus import Annotated, Told, lessons_for
 from vttdata.generate.foils import FoilSettings
 from vttdata.pipeline.build import Build
@@ -115,9 +116,11 @@ def _activitynet(official: Annotations, captions: list[Caption]) -> tuple[list[T
         known = [concepts.get(name) for name in ids]
         annotated = tuple(Annotated(c.tokens, c.token_indices, c.classes) if c is not None else None for c in known)
         names = tuple(sorted({name for c in known if c is not None for name in c.classes}))
-        told.append(Told(video, ids, texts, True, others, names, annotated, needs_others=True))
+        told.append(Told(video, ids, texts, True, others if texts else (), names, annotated, needs_others=True))
         spans = [tuple((clips[c.video_id].start, clips[c.video_id].end) for c in own[side]) for side in ("1", "2")]
         paragraphs[video] = Paragraph(video, ids, texts, spans[0], others, spans[1])
+    if not any(own.texts and own.references for own in paragraphs.values()):
+        raise VttdataError("No test video has a paragraph in both files of the test split; are they of one release?")
     return told, paragraphs
 
 

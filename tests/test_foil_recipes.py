@@ -10,6 +10,7 @@ from typing import Any
 
 import datasets
 import pandas as pd
+import pytest
 
 from tests.annotations.made_up import paragraph, write_activitynet, write_unpacked
 from vttdata.cli import main
@@ -121,6 +122,26 @@ def test_what_gives_no_foil_is_counted_with_its_reason(tmp_path: Path) -> None:
     reasons = rejected(tmp_path / "out")
     assert reasons["no_reference"] == 1
     assert reasons["misaligned"] == 1
+
+
+def test_videos_that_are_in_one_of_the_two_paragraph_files_only_are_counted(tmp_path: Path) -> None:
+    folder = write_paragraphs(tmp_path / "files")
+    second = folder / "anet_entities_test_2.json"
+    content = json.loads(second.read_text()) | {"v_onlysecond1": paragraph(30.0, (0.0, 30.0, "A dog runs."))}
+    second.write_text(json.dumps(content))
+    build("activitynet-foil", tmp_path / "out", f"annotations={folder}")
+    assert rejected(tmp_path / "out")["no_reference"] == 2
+
+
+def test_paragraph_files_without_a_common_video_are_refused_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_paragraphs(tmp_path / "files", 20)
+    second = folder / "anet_entities_test_2.json"
+    second.write_text(second.read_text().replace("v_tests", "v_other"))
+    command = ["build", "activitynet-foil", "--quiet", "--workers", "1", "--out", str(tmp_path / "out")]
+    assert main([*command, "--set", f"annotations={folder}"]) == 2
+    assert "No test video has a paragraph in both files" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_other_foils(tmp_path: Path) -> None:

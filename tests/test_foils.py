@@ -86,8 +86,11 @@ def test_a_table_of_pairs_is_audited(tmp_path: Path, capsys: pytest.CaptureFixtu
     ("text", "words"),
     [
         ("video_id,caption\n", "holds no captions"),
-        ("video_id,caption\nv1,\nv2,\n", "language models"),
+        ("video_id,caption\nv1,\nv2,\n", "no words in them"),
+        ("video_id,caption\nv1,a dog\nv2,a cat\n", "language models"),
+        ("video_id,caption\n" + "".join(f"v{n},\u72d7\u5728\u8dd1 {n}\n" for n in range(40)), "are they English"),
         ("video_id,caption\n" + "".join(f"v{n},ein Hund bellt laut\n" for n in range(40)), "are they English"),
+        ("video_id,caption\n" + "".join(f"v{n},something happens\n" for n in range(40)), "names a visible thing"),
         ("video_id,caption\n" + "".join(f"v{n},the dog runs fast\n" for n in range(40)), "nothing to swap"),
         ("clip,text\na,b\n", "no column 'caption'"),
     ],
@@ -236,6 +239,26 @@ def test_a_set_with_a_name_a_licence_and_other_choices_is_made_again(
     assert main(["verify", str(out), "--input", str(file), "--set", f"judge={judge}"]) == 0
     assert "are the same to the byte" in capsys.readouterr().out
     assert main(["verify", str(out), "--input", str(file), "--set", f"judge={judge}", "--set", "pair_share=0.1"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("nouns", "words"),
+    [
+        ("dog: {synonyms: [hound]}\n    cat: {synonyms: [hound]}", "'hound' is in two places"),
+        ("dog: {hypernyms: [hound]}\n    hound: {hypernyms: [dog]}", "in a circle"),
+        ("dog: [1, 2]", "nouns: pet: dog: input"),
+    ],
+)
+def test_a_lexicon_of_ones_own_that_contradicts_itself_is_refused_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], nouns: str, words: str
+) -> None:
+    lexicon = tmp_path / "own.yaml"
+    lexicon.write_text(f"version: mine\nnouns:\n  pet:\n    {nouns}\nexcluded: {{}}\n")
+    file = write_captions(tmp_path / "captions.csv", 20)
+    assert main(["foil", str(file), "--out", str(tmp_path / "out"), "--lexicon", str(lexicon)]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
 
 
 def code_of(command: list[str]) -> int | str | None:

@@ -92,8 +92,8 @@ def told_of(captions: Captions, splits: Mapping[str, str | None] | None = None) 
     """
     given = captions.items() if isinstance(captions, Mapping) else _by_video(captions)
     told = [_told(video_id, texts, (splits or {}).get(video_id)) for video_id, texts in sorted(given)]
-    if not told:
-        raise VttdataError("There are no captions to make foils of.")
+    if not any(text for own in told for text in own.texts):
+        raise VttdataError("There are no captions to make foils of, or no words in them.")
     return told
 
 
