@@ -15,14 +15,7 @@ if TYPE_CHECKING:
 
 TABLES = {".csv", ".tsv", ".jsonl", ".ndjson"}
 _WEIGHTS = (".safetensors", ".json")
-_PLAIN = {
-    "name": "local/foils",
-    "licence": "unknown",
-    "pair_share": 0.02,
-    "candidates": 48,
-    "device": "cpu",
-    "pipeline": None,
-}
+_PLAIN = {"name": "local/foils", "licence": "unknown", "pair_share": 0.02, "candidates": 48, "device": "cpu"}
 """Options that are noted only where another value than this, their default, was given."""
 
 
@@ -82,11 +75,12 @@ def origin_of(options: argparse.Namespace) -> Provenance:
 
     models = {"scorer": [options.scorer], "judge": options.judge or []}
     inputs = inputs_of_table(options.input)
-    for key, given in (*models.items(), ("lexicon", [options.lexicon] if options.lexicon else [])):
-        inputs += [own for place in given for own in _content(key, Path(place))]
+    files = {key: [getattr(options, key)] for key in ("lexicon", "pipeline") if getattr(options, key)}
+    for key, given in (*models.items(), *files.items()):
+        inputs += [own for place in given if not is_trained(str(place)) for own in _content(key, Path(place))]
     chosen: dict[str, Any] = {"selection": options.selection, "min_count": options.min_count}
     chosen |= {key: getattr(options, key) for key, plain in _PLAIN.items() if getattr(options, key) != plain}
-    chosen |= {"scorer": _bare(options.scorer)}
+    chosen |= {key: _bare(getattr(options, key)) for key in ("scorer", "pipeline") if getattr(options, key)}
     chosen |= {"judge": [_bare(judge) for judge in options.judge]} if options.judge else {}
     tools = ["datasets", "numpy", "pyarrow", "scikit-learn", "scipy", "spacy"]
     causal = any(not is_trained(own) and not own.endswith(".npz") for both in models.values() for own in both)

@@ -6,9 +6,13 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
 
 from vttdata.errors import VttdataError
 from vttdata.generate import mine_foils
@@ -71,6 +75,23 @@ def test_every_video_is_shown_to_who_watches_once_in_each_step() -> None:
     given = captions()
     assert mine_foils(given, watch=watch).pairs == mine_foils(given).pairs
     assert [sorted(own) for own in seen.values()] == [sorted(given)] * 2
+
+
+@Language.component("two animals")
+def _two_animals(doc: Doc) -> Doc:
+    for token in doc:
+        token.pos_, token.dep_, token.head = "NOUN" if token.text in ANIMALS[:2] else "VERB", "dep", doc[-1]
+    return doc
+
+
+def test_a_trained_pipeline_says_what_can_be_swapped(tmp_path: Path) -> None:
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("two animals")
+    pipeline.to_disk(tmp_path)
+    settings = FoilSettings("random")
+    by_rule, by_tags = (mine_foils(captions(), settings=settings, pipeline=own) for own in (None, str(tmp_path)))
+    assert {own.swap.concept for own in by_rule.pairs} == set(ANIMALS)
+    assert {own.swap.concept for own in by_tags.pairs} == set(ANIMALS[:2])
 
 
 def test_a_text_that_stands_twice_counts_once() -> None:
