@@ -52,6 +52,7 @@ class Client:
         """No more than a program needs; above all nothing by which it would find this checkout."""
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
         own = {"HF_ENDPOINT": self.hub.url, "HF_HUB_DISABLE_XET": "1", "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
+        own |= dict.fromkeys(("HF_HUB_ETAG_TIMEOUT", "HF_HUB_DOWNLOAD_TIMEOUT"), "60")  # for a busy machine
         token_file = str(self.home / "no-token")
         own |= {"HF_HOME": str(self.home), "HOME": str(self.home), "HF_TOKEN_PATH": token_file}
         return kept | own | ({"HF_TOKEN": token} if token else {}) | more

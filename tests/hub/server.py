@@ -97,10 +97,9 @@ class Hub:
             def answer_to(self, request: Request) -> Answer:
                 return hub.answer(request)
 
-        self._servers = [ThreadingHTTPServer(("127.0.0.1", 0), _Handler) for _ in range(2)]
+        self._servers = [_Server(("127.0.0.1", 0), _Handler) for _ in range(2)]
         self.url, self.storage = (f"http://127.0.0.1:{server.server_port}" for server in self._servers)
         for server in self._servers:
-            server.daemon_threads = True
             threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     def close(self) -> None:
@@ -166,6 +165,13 @@ def refusal(error: Refused) -> Answer:
     headers = {"X-Error-Message": str(error), "Content-Type": "application/json"}
     headers |= {"X-Error-Code": error.code} if error.code else {}
     return Answer(error.status, json.dumps({"error": str(error)}).encode(), headers)
+
+
+class _Server(ThreadingHTTPServer):
+    """Takes as many callers at once as there are; those above the usual 5 would wait seconds on a busy machine."""
+
+    request_queue_size = 128
+    daemon_threads = True
 
 
 class _HubHandler(BaseHTTPRequestHandler):
