@@ -15,6 +15,8 @@ import pytest
 from tests.annotations.made_up import held_out, train_val, write_unpacked, write_zipped
 from tests.test_foils import write_captions
 from vttdata.cli import main
+from vttdata.errors import VttdataError
+from vttdata.loading import load_dataset
 
 Capture = pytest.CaptureFixture[str]
 
@@ -82,6 +84,24 @@ def test_a_dataset_is_made_again_to_the_byte_wherever_it_and_its_inputs_lie(
     assert "data files" in out
 
 
+def test_files_that_nobody_listed_are_named(dataset: Path, capsys: Capture) -> None:
+    table = next((dataset / "captions").glob("train-*"))
+    shutil.copy(table, table.with_name("train-more.parquet"))
+    (dataset / ".hidden").write_text("x")
+    code, out, _ = run(capsys, "verify", dataset, "--files-only")
+    assert (code, out.splitlines()[0]) == (4, "captions/train-more.parquet: is not in the manifest.")
+    with pytest.raises(
+        VttdataError, match=r"built: captions/train-more\.parquet: is not in the manifest"
+    ):
+        load_dataset(dataset, verify=True)
+
+
+def test_files_beside_tables_without_a_card_are_nobodys_business(foils: Path, tmp_path: Path, capsys: Capture) -> None:
+    folder = shutil.copytree(foils / "degrade", tmp_path / "degraded")
+    (folder / "notes.txt").write_text("mine")
+    assert run(capsys, "verify", folder, "--files-only")[0] == 0
+
+
 def test_without_inputs_the_files_are_checked_and_the_way_to_go_on_is_said(dataset: Path, capsys: Capture) -> None:
     code, out, err = run(capsys, "verify", dataset)
     assert (code, out.count("\n")) == (0, 1)
@@ -142,16 +162,18 @@ def test_a_dataset_in_the_cache_of_the_hub_is_verified_without_what_was_not_fetc
     foils: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     blobs = shutil.copytree(foils / "foil", tmp_path / "blobs")
+    (blobs / "videos").mkdir()
+    rewrite(blobs, "videos/left.mp4", "on the Hub")
     snapshot = tmp_path / "snapshots" / "abc"
     for path in blobs.rglob("*.*"):
-        if path.name != "shortcuts.json":
+        if path.suffix != ".mp4":
             linked = snapshot / path.relative_to(blobs)
             linked.parent.mkdir(parents=True, exist_ok=True)
             linked.symlink_to(path)
     code, out, _ = run(capsys, "verify", snapshot, "--input", foils / "captions.csv")
     assert code == 0
     assert "as the manifest lists them; 1 were not fetched from the Hub\n" in out
-    assert "identical: all 2 data files" in out
+    assert "identical: all 3 data files" in out
     (snapshot / "README.md").unlink()
     code, out, _ = run(capsys, "verify", snapshot)
     assert (code, "README.md: is missing." in out) == (4, True)

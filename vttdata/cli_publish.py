@@ -36,13 +36,13 @@ def add_publish(commands: Any) -> None:
 def _publish(options: argparse.Namespace) -> int:
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
-    from vttdata.loading import find_dataset
+    from vttdata.loading import ALL_VIDEOS, find_dataset
     from vttdata.publish.hub import carry_out, planned
 
     if not sys.stderr.isatty():
         disable_progress_bars()
     where = {"endpoint": options.endpoint, "tag": options.tag, "private": options.private}
-    with planned(find_dataset(options.dataset), options.repo_id, **where) as (plan, api):
+    with planned(find_dataset(options.dataset, videos=ALL_VIDEOS), options.repo_id, **where) as (plan, api):
         print(plan.as_text(), flush=True)
         if options.dry_run:
             print("Nothing was changed.")

@@ -62,10 +62,11 @@ def add_verify(commands: Any) -> None:
 
 
 def _diff(options: argparse.Namespace) -> int:
+    from vttdata.loading import EMBEDDED
     from vttdata.publish.difference import difference
     from vttdata.publish.front_matter import read_version
 
-    old, new = _folder(options.old), _folder(options.new)
+    old, new = (_folder(own, EMBEDDED) for own in (options.old, options.new))
     found = difference(old, new)
     version = read_version(old) if (old / "README.md").is_file() else None
     wanted = found.next_version(version) if version is not None else None
@@ -84,22 +85,23 @@ def _rows_text(found: Difference) -> str:
     return "\n".join(found.as_lines()) or "No row differs."
 
 
-def _folder(reference: str) -> Path:
-    """The folder of a dataset by path or name, or one of tables that a command wrote."""
+def _folder(reference: str, videos: Sequence[str] = ()) -> Path:
+    """The folder of a dataset by path or name (with these videos), or one of tables that a command wrote."""
     from vttdata.loading import find_dataset
     from vttdata.publish.manifest import MANIFEST
 
     path = Path(reference)
-    return path if (path / MANIFEST).is_file() else find_dataset(reference)
+    return path if (path / MANIFEST).is_file() else find_dataset(reference, videos=videos)
 
 
 def _verify(options: argparse.Namespace) -> int:
+    from vttdata.loading import ALL_VIDEOS
     from vttdata.publish.provenance import PROVENANCE, RECIPE, read_provenance
 
-    folder = _folder(options.dataset)
+    asked = bool(options.set or options.input or options.rebuild) and not options.files_only
+    folder = _folder(options.dataset, ALL_VIDEOS if asked else ())
     damage, left_out = _check_files(folder)
-    asked = bool(options.set or options.input or options.rebuild)
-    if options.files_only or not asked:
+    if not asked:
         if not options.files_only:
             _tell_how(folder, options.dataset)
         return _DIFFERS if damage else _DONE
@@ -127,18 +129,15 @@ def _verify(options: argparse.Namespace) -> int:
 def _check_files(folder: Path) -> tuple[list[str], list[str]]:
     """What is wrong with the files, told; and the names of those that were left on the Hub."""
     from vttdata.publish.manifest import find_damage, read_manifest
-    from vttdata.publish.regenerate import ACCOUNT
+    from vttdata.verifying import left_on_hub
 
     files = read_manifest(folder)["files"]
-    needed = {name for name, facts in files.items() if "rows" in facts or name in ACCOUNT}
-    fetched = folder.parent.name == "snapshots"  # the Hub's cache, into which no media are fetched
-    left_out = [name for name in files if fetched and name not in needed and not (folder / name).exists()]
-    absent = {f"{name}: is missing." for name in left_out}
-    damage = [line for line in find_damage(folder) if line not in absent]
+    left_out = left_on_hub(folder)
+    damage = find_damage(folder, left_out)
     more = f"; {len(left_out):,} were not fetched from the Hub" if left_out else ""
     if damage:
         print("\n".join(damage))
-        print(f"files: {len(damage):,} of {len(files):,} are not as the manifest lists them{more}")
+        print(f"files: {len(damage):,} are not as the manifest lists them, which lists {len(files):,}{more}")
     else:
         print(f"files: {len(files) - len(left_out):,} are as the manifest lists them{more}")
     return damage, left_out

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,12 @@ from vttdata.records import is_dataset_name
 
 _VERSION = re.compile(r"v?(\d+\.\d+\.\d+)")
 _TABLES = ("README.md", "recipe.yaml", "*.json", "*.parquet")
+
+EMBEDDED = ("videos/*.parquet",)
+"""Of a dataset's videos those that are rows of a table."""
+
+ALL_VIDEOS = ("videos/*",)
+"""All of a dataset's videos, whether they are files or rows of a table."""
 
 
 def home() -> Path:
@@ -55,8 +62,8 @@ def load_dataset(  # noqa: D417 - the signature is that of datasets.load_dataset
         revision: of a name: a local build serves only its own version (``1.0.0`` or ``v1.0.0``), any other revision
             comes from the Hub. The version that was asked for is the one that comes, offline from the reader's cache,
             which would by itself serve any.
-        verify: compare every file with the dataset's manifest first (of a dataset on the Hub: all but media, which
-            are fetched for that), and the number of rows that came with the card's.
+        verify: compare every file with the dataset's manifest first (of a dataset on the Hub: those that are
+            fetched for that, all but videos), and the number of rows that came with the card's.
         split, streaming and all others: as in `datasets`.
 
     Raises:
@@ -101,8 +108,9 @@ def _load_verified(text: str, local: Path | None, revision: object, arguments: d
 
     if not is_ours:
         raise VttdataError(f"'{text}' is no dataset of vttdata, so there is nothing to verify it with.")
-    folder = local or _fetch(text, revision, arguments["token"])
-    check_tables(folder, text, fetched=local is None)
+    videos = EMBEDDED if arguments["name"] == "videos" else ()
+    folder = local or _fetch(text, revision, arguments["token"], videos)
+    check_tables(folder, text)
     loaded = _read(text, str(folder), arguments)
     check_rows(loaded, folder, text, arguments["split"])
     return loaded
@@ -131,10 +139,17 @@ def _load_from_hub(text: str, revision: object, arguments: dict[str, Any]) -> An
     )
 
 
-def find_dataset(name_or_path: str | os.PathLike[str], *, revision: str | None = None) -> Path:
+def find_dataset(
+    name_or_path: str | os.PathLike[str], *, revision: str | None = None, videos: Sequence[str] = ()
+) -> Path:
     """The folder of a dataset, wherever it is: a dataset folder, a build folder, a local build's name, or a Hub id.
 
-    A dataset on the Hub is fetched into the Hub's own cache, without its media.
+    A dataset on the Hub is fetched into the Hub's own cache, without its videos unless they are asked for.
+
+    Args:
+        name_or_path: which dataset.
+        revision: of a name, as in `load_dataset`.
+        videos: which of the videos to fetch too: `EMBEDDED` or `ALL_VIDEOS`.
 
     Raises:
         VttdataError: when there is no such dataset, saying where it was looked for.
@@ -151,7 +166,7 @@ def find_dataset(name_or_path: str | os.PathLike[str], *, revision: str | None =
         )
     if not is_dataset_name(text):
         raise VttdataError(f"There is no dataset at '{text}', and it is no name such as vttdata/demo.")
-    return _fetch(text, revision)
+    return _fetch(text, revision, videos=videos)
 
 
 def local_builds() -> dict[str, Path]:
@@ -160,15 +175,20 @@ def local_builds() -> dict[str, Path]:
     return {name: found for name, found in places if found is not None}
 
 
-def _fetch(text: str, revision: object, token: bool | str | None = None) -> Path:
-    """The card, manifest and tables of a dataset on the Hub, in the Hub's own cache."""
+def _fetch(text: str, revision: object, token: bool | str | None = None, videos: Sequence[str] = ()) -> Path:
+    """The card, manifest and tables of a dataset on the Hub, and these videos, in the Hub's own cache."""
     import huggingface_hub
 
     from vttdata.missing import not_found
 
     try:
         fetched = huggingface_hub.snapshot_download(
-            text, repo_type="dataset", revision=_tag(revision), allow_patterns=list(_TABLES), token=token
+            text,
+            repo_type="dataset",
+            revision=_tag(revision),
+            allow_patterns=[*_TABLES, *videos],
+            ignore_patterns=None if videos else list(ALL_VIDEOS),
+            token=token,
         )
     except (OSError, ValueError, huggingface_hub.errors.HfHubHTTPError) as error:
         raise not_found(text, revision, error, home(), _local_names()) from error

@@ -11,25 +11,35 @@ from typing import Any
 from vttdata.errors import VttdataError
 
 
-def check_tables(folder: Path, text: str, *, fetched: bool) -> None:
+def left_on_hub(folder: Path) -> list[str]:
+    """The names of the videos that are not in a dataset folder because it is the Hub's cache, where few are wanted."""
+    from vttdata.publish.manifest import read_manifest
+
+    if folder.parent.name != "snapshots":
+        return []
+    videos = (name for name in read_manifest(folder)["files"] if name.startswith("videos/"))
+    return [name for name in videos if not (folder / name).exists()]
+
+
+def check_tables(folder: Path, text: str) -> None:
     """Compare the files of a dataset folder with its manifest: sizes, checksums, rows.
 
     Args:
         folder: the dataset.
         text: what the user calls it.
-        fetched: whether it came from the Hub without its media.
 
     Raises:
-        VttdataError: when a file is missing or differs.
+        VttdataError: when a file is missing, differs or is not listed.
     """
     import pyarrow.parquet as pq
 
     from vttdata.publish.manifest import find_damage, read_manifest
 
-    files = read_manifest(folder)["files"]
-    tables = [name for name in files if name.endswith(".parquet")]
-    damage = find_damage(folder, [name for name in files if not fetched or name in tables or (folder / name).exists()])
+    left_out = left_on_hub(folder)
+    damage = find_damage(folder, left_out)
     if not damage:
+        files = read_manifest(folder)["files"]
+        tables = [name for name in files if name.endswith(".parquet") and name not in left_out]
         rows = ((name, pq.read_metadata(folder / name).num_rows, files[name].get("rows")) for name in tables)
         damage = [
             f"{name}: has {there} rows instead of {said}." for name, there, said in rows if said not in (None, there)

@@ -14,6 +14,7 @@ from vttdata.generate.swaps import Swap
 from vttdata.publish import About, write_dataset
 from vttdata.publish.audited import audit_all
 from vttdata.publish.foils import FoilSet, write_foils
+from vttdata.publish.media import MediaMode
 from vttdata.records import Caption, Clip, ClipMedia, Source
 
 FREE = "cc-by-4.0"
@@ -24,6 +25,7 @@ def build(
     texts: Sequence[str] = ("a person waves", "a dog runs"),
     *,
     media: Path | None = None,
+    mode: MediaMode = "files",
     sources: Sequence[str] = (),
     **about: Any,
 ) -> Path:
@@ -43,6 +45,7 @@ def build(
         sources=[Source(name, f"{name}.mp4", "listed", "0" * 64, 9, category="life") for name in sorted({*names})],
         about=About(**{"name": "vttdata/small", "licence": FREE, **about}),
         media=media,
+        mode=mode,
         judge=audit_all,
     )
     return folder

@@ -18,6 +18,7 @@ from vttdata.publish.audited import audit_all
 from vttdata.publish.contents import read_contents
 from vttdata.publish.front_matter import read_front_matter, read_version
 from vttdata.publish.manifest import MANIFEST, find_damage, read_manifest
+from vttdata.publish.provenance import PROVENANCE, read_provenance
 from vttdata.publish.versions import is_version
 from vttdata.records import is_dataset_name
 from vttdata.report.audit import leak_sentence
@@ -38,7 +39,7 @@ def check_dataset(dataset: Path) -> dict[str, Any]:
         LeakError: when the splits leak and the card gives no reason why that is accepted.
     """
     manifest = read_manifest(dataset)
-    _check_files(dataset, manifest)
+    _check_files(dataset)
     _check_names(dataset, manifest)
     _check_licence(dataset)
     files = {config: own.files for config, own in read_contents(dataset).items()}
@@ -47,15 +48,8 @@ def check_dataset(dataset: Path) -> dict[str, Any]:
     return manifest
 
 
-def stray_files(dataset: Path, listed: Mapping[str, Any]) -> list[str]:
-    """The files of a dataset folder that its manifest does not list; hidden ones do not count."""
-    found = (path.relative_to(dataset) for path in sorted(dataset.rglob("*")) if path.is_file())
-    visible = (path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts))
-    return [name for name in visible if name not in listed and name != MANIFEST]
-
-
-def _check_files(dataset: Path, manifest: Mapping[str, Any]) -> None:
-    wrong = find_damage(dataset) + [f"{name}: is not in it." for name in stray_files(dataset, manifest["files"])]
+def _check_files(dataset: Path) -> None:
+    wrong = find_damage(dataset)
     if wrong:
         more = f" ({len(wrong) - 1} more differ)" if len(wrong) > 1 else ""
         raise VttdataError(
@@ -79,9 +73,17 @@ def _check_licence(dataset: Path) -> None:
     licence = head.get("license_name") if head.get("license") == "other" else head.get("license")
     if str(licence if licence is not None else "").strip().lower() in _NO_LICENCE:
         raise VttdataError(
-            f"{dataset}: has no licence, and nobody may use what has none; set 'licence: cc-by-4.0', or whichever "
-            "applies to the annotations, in the recipe and build again."
+            f"{dataset}: has no licence, and nobody may use what has none; say under which terms its annotations are, "
+            f"such as cc-by-4.0: {_how_to_license(dataset)}."
         )
+
+
+def _how_to_license(dataset: Path) -> str:
+    """What to do so that this dataset gets a licence."""
+    made = read_provenance(dataset) if (dataset / PROVENANCE).is_file() else None
+    if made is not None and made.command != "build":
+        return f"vttdata {made.command} ... --licence cc-by-4.0"
+    return "build again with '--set licence=cc-by-4.0', or with 'licence: cc-by-4.0' in the recipe"
 
 
 def _check_tables(

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from vttdata.errors import VttdataError
 from vttdata.publish.columns import CONFIGS
-from vttdata.publish.front_matter import read_front_matter
+from vttdata.publish.front_matter import foreign_head, named_files, read_front_matter
 
 KEYS: dict[str, tuple[str, ...]] = {
     "clips": ("video_id",),
@@ -81,28 +81,16 @@ def read_contents(folder: Path) -> dict[str, Contents]:
             raise VttdataError(f"{folder}: holds neither a dataset card nor a table.")
         return {config: Contents(files, _types(files[""][0])) for config, files in found.items()}
     head = read_front_matter(folder)
+    files = named_files(folder, head)
     try:
-        files = {
-            config["config_name"]: {entry["split"]: _matching(folder, entry["path"]) for entry in config["data_files"]}
-            for config in head["configs"]
-        }
         labels = {info["config_name"]: dict(_labels(info["features"])) for info in head.get("dataset_info", ())}
     except (TypeError, KeyError, AttributeError, ValueError) as error:
-        raise VttdataError(f"{folder / 'README.md'}: its head is not laid out as a dataset card of vttdata.") from error
+        raise foreign_head(folder) from error
     return {
         config: Contents(own, _types(next(iter(own.values()))[0]), labels.get(config, {}))
         for config, own in files.items()
         if own
     }
-
-
-def _matching(folder: Path, pattern: str) -> list[Path]:
-    if ".." in Path(pattern).parts or Path(pattern).is_absolute():
-        raise VttdataError(f"{folder}: the pattern '{pattern}' leads out of the dataset.")
-    found = sorted(folder.glob(pattern))
-    if not found:
-        raise VttdataError(f"{folder}: no file matches '{pattern}', which its README names.")
-    return found
 
 
 def _types(path: Path) -> dict[str, str]:

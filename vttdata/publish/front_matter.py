@@ -123,23 +123,43 @@ def read_layout(dataset: Path, needs: str | None = "clips") -> Layout:
         VttdataError: when it does not name the configuration that is needed, or a pattern matches nothing.
     """
     head = read_front_matter(dataset)
+    files = named_files(dataset, head)
     try:
-        files = {
-            config["config_name"]: {
-                entry["split"]: _glob(dataset, entry["path"]) for entry in config.get("data_files", ())
-            }
-            for config in head.get("configs", ())
-        }
         infos = head.get("dataset_info", ())
         categories = next((names for info in infos if (names := _label_names(info, "category"))), ())
         classes = next((names for info in infos if (names := _label_names(info, "classes"))), ())
-    except (TypeError, KeyError, AttributeError) as error:
-        raise VttdataError(
-            f"{dataset / 'README.md'}: its head is not laid out as a dataset card of vttdata."
-        ) from error
+    except (TypeError, KeyError, AttributeError, ValueError) as error:
+        raise foreign_head(dataset) from error
     if needs is not None and needs not in files:
         raise VttdataError(f"{dataset}: its README names no configuration '{needs}'.")
     return Layout(files, categories, classes)
+
+
+def named_files(dataset: Path, head: Mapping[str, Any]) -> dict[str, dict[str, list[Path]]]:
+    """Configuration -> split -> files, as the head of a README names them.
+
+    Embedded videos are left out where their folder is not there: they are not fetched from the Hub unless asked for.
+
+    Raises:
+        VttdataError: when the head is laid out otherwise, or a pattern matches nothing or leads out of the folder.
+    """
+    try:
+        patterns = {
+            config["config_name"]: {entry["split"]: entry["path"] for entry in config.get("data_files", ())}
+            for config in head.get("configs", ())
+            if config["config_name"] != "videos" or (dataset / "videos").is_dir()
+        }
+        return {
+            config: {split: _glob(dataset, path) for split, path in splits.items()}
+            for config, splits in patterns.items()
+        }
+    except (TypeError, KeyError, AttributeError, ValueError) as error:
+        raise foreign_head(dataset) from error
+
+
+def foreign_head(dataset: Path) -> VttdataError:
+    """What to say of a README whose head is that of something else."""
+    return VttdataError(f"{dataset / 'README.md'}: its head is not laid out as a dataset card of vttdata.")
 
 
 def _glob(dataset: Path, pattern: str) -> list[Path]:

@@ -79,7 +79,8 @@ def planned(
     """What `publish` would do, and the client to do it with; errors of the client in the block become sentences."""
     if not is_dataset_name(repo_id):
         raise VttdataError(
-            f"'{repo_id}' is no name that the Hub takes; owner/name is, in letters, digits, '.', '_' and '-'."
+            f"'{repo_id}' is no name that the Hub takes; owner/name is, each of at most 96 letters, digits, '.', '_' "
+            "and '-', with neither '.' nor '-' at its ends, and without '--' and '..'."
         )
     manifest = check_dataset(dataset)
     version = manifest["version"]

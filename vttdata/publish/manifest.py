@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -53,14 +53,17 @@ def is_inside(name: str) -> bool:
     return not path.is_absolute() and ".." not in path.parts
 
 
-def find_damage(dataset: Path, only: Iterable[str] | None = None) -> list[str]:
+def find_damage(dataset: Path, without: Collection[str] = ()) -> list[str]:
     """What is wrong with a dataset's files, a sentence each; empty when all are as they were written.
 
-    `only` names the files to look at; None means all.
+    Files that the manifest does not list are told too, since a reader may take them for more rows; not so beside
+    tables without a card, which may lie anywhere. `without` names files that need not be there.
     """
     found = []
     files = read_manifest(dataset)["files"]
-    for name, facts in files.items() if only is None else [(name, files[name]) for name in only]:
+    for name, facts in files.items():
+        if name in without:
+            continue
         path = dataset / name
         if not is_inside(name):
             found.append(f"{name}: leads out of the dataset.")
@@ -70,4 +73,14 @@ def find_damage(dataset: Path, only: Iterable[str] | None = None) -> list[str]:
             found.append(f"{name}: has {path.stat().st_size} bytes instead of {facts['bytes']}.")
         elif file_sha256(path) != facts["sha256"]:
             found.append(f"{name}: its content has changed.")
+    if "README.md" in files:
+        found += [f"{name}: is not in the manifest." for name in _others(dataset) if name not in {*files, MANIFEST}]
     return found
+
+
+def _others(dataset: Path) -> Iterator[str]:
+    """The names of all files in a folder but hidden ones."""
+    for path in sorted(dataset.rglob("*")):
+        name = path.relative_to(dataset)
+        if path.is_file() and not any(part.startswith(".") for part in name.parts):
+            yield name.as_posix()
