@@ -146,6 +146,9 @@ class TestMissing:
         (tmp_path / "empty").mkdir()
         with pytest.raises(VttdataError, match="neither a dataset folder nor a build folder"):
             find_dataset("empty")
+        (tmp_path / "empty/manifest.json").write_text("{}")
+        with pytest.raises(VttdataError, match="'empty' holds tables without a card, which are no dataset; a recipe"):
+            find_dataset("empty")
         with pytest.raises(VttdataError, match="no name such as"):
             find_dataset("../../nowhere/at/all")
         with pytest.raises(VttdataError, match="no local build at"):

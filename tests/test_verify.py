@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -90,9 +91,7 @@ def test_files_that_nobody_listed_are_named(dataset: Path, capsys: Capture) -> N
     (dataset / ".hidden").write_text("x")
     code, out, _ = run(capsys, "verify", dataset, "--files-only")
     assert (code, out.splitlines()[0]) == (4, "captions/train-more.parquet: is not in the manifest.")
-    with pytest.raises(
-        VttdataError, match=r"built: captions/train-more\.parquet: is not in the manifest"
-    ):
+    with pytest.raises(VttdataError, match=r"built: captions/train-more\.parquet: is not in the manifest"):
         load_dataset(dataset, verify=True)
 
 
@@ -107,6 +106,15 @@ def test_without_inputs_the_files_are_checked_and_the_way_to_go_on_is_said(datas
     assert (code, out.count("\n")) == (0, 1)
     assert err == f"To make it again: vttdata verify {dataset} --set annotations=FOLDER\n"
     assert run(capsys, "verify", dataset, "--files-only")[2] == ""
+
+
+def test_where_only_loading_is_installed_the_files_are_checked(
+    dataset: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "vttdata.recipe_text", None)
+    code, out, err = run(capsys, "verify", dataset)
+    assert (code, out.count("\n")) == (0, 1)
+    assert err == "Its README says how to make it again; that takes pip install 'vttdata[build]'.\n"
 
 
 def test_another_seed_gives_other_rows(made: Path, dataset: Path, capsys: Capture) -> None:

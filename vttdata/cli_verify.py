@@ -158,6 +158,9 @@ def _tell_how(folder: Path, reference: str) -> None:
     except VttdataError as error:
         print(error, file=sys.stderr)
         return
+    except ModuleNotFoundError:
+        print("Its README says how to make it again; that takes pip install 'vttdata[build]'.", file=sys.stderr)
+        return
     print(f"To make it again: vttdata verify {reference}{wanted}", file=sys.stderr)
 
 

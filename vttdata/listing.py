@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,15 +81,19 @@ class Description:
 def list_datasets(*, hub: bool = False) -> list[Description]:
     """The benchmarks there are: local builds, then what packaged recipes build, then, with `hub`, those on the Hub.
 
-    A benchmark that is there in several ways is listed once, in this order. A build whose card cannot be read is left
-    out.
+    A benchmark that is there in several ways is listed once: as it is here, else as it is on the Hub, else as a recipe.
+    A build whose card cannot be read is left out.
 
     Raises:
         VttdataError: when the Hub is asked and does not answer.
     """
     found: dict[str, Description] = {}
-    for own in (*_built(), *_recipes(), *(_on_hub() if hub else ())):
+    for own in (*_built(), *_recipes()):
         found.setdefault(own.name, own)
+    for own in _on_hub() if hub else ():
+        there = found.get(own.name)
+        if there is None or there.path is None:
+            found[own.name] = replace(own, recipe=there.recipe if there else None)
     return list(found.values())
 
 

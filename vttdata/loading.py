@@ -160,6 +160,11 @@ def find_dataset(
         return local
     if (Path(text) / "build.json").is_file():
         raise VttdataError(f"'{text}' is a build without a dataset; build it again, and see its build.json for why.")
+    if (Path(text) / "manifest.json").is_file():
+        raise VttdataError(
+            f"'{text}' holds tables without a card, which are no dataset; a recipe with 'degrade', such as "
+            "msrvtt-degraded, builds one with degraded captions."
+        )
     if Path(text).exists():
         raise VttdataError(
             f"'{text}' is neither a dataset folder nor a build folder: no README.md beside clips/ there."

@@ -112,10 +112,13 @@ class TestVersions:
         (refused,) = run(stranger, f"told({CAPTIONS}, verify=True)")
         assert refused.startswith(f"refused: 'vttdata/small' is not as it was built: {path}: ")
 
-    def test_the_hub_is_listed_on_request(self, client: Client, hub: Hub) -> None:
+    def test_the_hub_is_listed_on_request(self, client: Client, hub: Hub, tmp_path: Path) -> None:
         code = "print([own.name for own in list_datasets(hub=True) if own.on_hub])"
         assert run(client, code) == ["['vttdata/small']"]
         assert hub.asked("GET", "^/api/datasets$")
+        publish(build(tmp_path / "demo", name="vttdata/demo"), "vttdata/demo", endpoint=hub.url)
+        code = "print([own.as_line() for own in list_datasets(hub=True) if own.name == 'vttdata/demo'])"
+        assert run(client, code) == ["['vttdata/demo: 1.0.0, 2 clips; on the Hub']"]
         (line, *_) = run(client, "print(describe_dataset('vttdata/small').as_text())")
         assert line.startswith("vttdata/small: 2.0.0, 2 clips; ")
 
