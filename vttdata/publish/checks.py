@@ -19,7 +19,7 @@ from vttdata.publish.contents import read_contents
 from vttdata.publish.front_matter import read_front_matter, read_version
 from vttdata.publish.manifest import MANIFEST, find_damage, read_manifest
 from vttdata.publish.provenance import PROVENANCE, read_provenance
-from vttdata.publish.versions import is_version
+from vttdata.publish.versions import build_again, is_version
 from vttdata.records import is_dataset_name
 from vttdata.report.audit import leak_sentence
 
@@ -83,7 +83,7 @@ def _how_to_license(dataset: Path) -> str:
     made = read_provenance(dataset) if (dataset / PROVENANCE).is_file() else None
     if made is not None and made.command != "build":
         return f"vttdata {made.command} ... --licence cc-by-4.0"
-    return "build again with '--set licence=cc-by-4.0', or with 'licence: cc-by-4.0' in the recipe"
+    return build_again("licence", "cc-by-4.0")
 
 
 def _check_tables(
@@ -175,7 +175,7 @@ def _check_leaks(dataset: Path, files: Mapping[str, Mapping[str, Sequence[Path]]
             which = "its splits leak" if config == "clips" else f"the splits of {config} leak"
             raise LeakError(
                 f"{dataset}: {which}: {leak_sentence(audit)}; 'vttdata audit' shows where, and a dataset is published "
-                "all the same when its recipe says why, with 'allow_leaks: REASON'."
+                f"all the same when it says why: {build_again('allow_leaks', 'REASON')}."
             )
 
 

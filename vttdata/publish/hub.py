@@ -18,7 +18,7 @@ from vttdata.publish.checks import check_dataset
 from vttdata.publish.hub_api import Remote, connect, explain, look, patient, status_of
 from vttdata.publish.hub_plan import Plan, Previous, make_plan, other_dataset, removable
 from vttdata.publish.manifest import MANIFEST, read_manifest
-from vttdata.publish.versions import is_version
+from vttdata.publish.versions import build_again, is_version
 from vttdata.records import is_dataset_name
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ def planned(
     version = manifest["version"]
     if tag is not None and tag.removeprefix("v") != version:
         raise VttdataError(
-            f"{dataset}: holds version {version}, and not {tag}; set 'version: {tag.removeprefix('v')}' in the recipe "
-            "and build again."
+            f"{dataset}: holds version {version}, and not {tag}; {build_again('version', tag.removeprefix('v'))}."
         )
     api = connect(endpoint)
     with tempfile.TemporaryDirectory(prefix="vttdata-") as folder:

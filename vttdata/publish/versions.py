@@ -42,14 +42,19 @@ def check_version(repo_id: str, version: str, published: str | None, needed: Nee
     if published is not None and _numbers(version) < least:
         raise VttdataError(
             f"'{repo_id}' has version {published}, and {version} is not high enough after it, since "
-            f"{_REASONS[needed]}; set 'version: {_free(least, tags)}' in the recipe and build again."
+            f"{_REASONS[needed]}; {build_again('version', _free(least, tags))}."
         )
     if f"v{version}" in tags:
         free = _free(max(least, _least(version, "none")), tags)
         raise VttdataError(
-            f"'{repo_id}' has another version {version} already, under the tag v{version}; set 'version: {free}' in "
-            "the recipe and build again."
+            f"'{repo_id}' has another version {version} already, under the tag v{version}; "
+            f"{build_again('version', free)}."
         )
+
+
+def build_again(key: str, value: str) -> str:
+    """How to build a dataset with another value in its recipe, be that one's own or a packaged one."""
+    return f"build again with '--set {key}={value}', or with '{key}: {value}' in the recipe"
 
 
 def _least(version: str, needed: Needed) -> Numbers:
