@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from vttdata.errors import VttdataError
 from vttdata.export.repeats import Repeated
 from vttdata.publish.front_matter import Layout, read_front_matter, read_layout
 from vttdata.publish.manifest import read_manifest
+from vttdata.publish.opened import opened
 from vttdata.publish.ordered import OrderedCaptions
 from vttdata.records import Caption, is_safe_id
 
@@ -118,7 +118,7 @@ class Source:
     def schema(self, config: str) -> pa.Schema:
         """The columns of a configuration."""
         path = next(path for paths in self.configs[config].values() for path in paths)
-        with _opened(path) as table:
+        with opened(path) as table:
             return table.schema_arrow
 
     def splits(self, config: str, split: str | None = None) -> list[str]:
@@ -153,7 +153,7 @@ class Source:
         """How many rows there are, without reading them."""
         total = 0
         for path in self.configs[config][split]:
-            with _opened(path) as table:
+            with opened(path) as table:
                 total += table.metadata.num_rows
         return total
 
@@ -164,15 +164,9 @@ class Source:
             VttdataError: when a file is damaged, a column is missing, or a clip's id could not be a file's name.
         """
         for path in self.configs[config][split]:
-            with _opened(path) as table:
-                missing = sorted(set(columns or ()) - set(table.schema_arrow.names))
-                if missing:
-                    raise VttdataError(f"{path}: has no column '{missing[0]}'.")
-                try:
-                    for batch in table.iter_batches(_ROWS_AT_A_TIME, columns=columns):
-                        yield from map(_checked, batch.to_pylist(), itertools.repeat(path))
-                except (OSError, pa.ArrowException) as error:
-                    raise _damaged(path, error) from error
+            with opened(path, *(columns or ())) as table:
+                for batch in table.iter_batches(_ROWS_AT_A_TIME, columns=columns):
+                    yield from map(_checked, batch.to_pylist(), itertools.repeat(path))
 
     def described(self, config: str, split: str, scratch: Path, tally: Tally) -> Iterator[Described]:
         """The clips of a split with their sentences.
@@ -252,14 +246,3 @@ def _checked(row: dict[str, Any], path: Path) -> dict[str, Any]:
     if not isinstance(video_id, str) or not is_safe_id(video_id):
         raise VttdataError(f"{path}: {video_id!a} cannot be an id; letters, digits, . _ - can, no '..'.")
     return row
-
-
-def _opened(path: Path) -> pq.ParquetFile:
-    try:
-        return pq.ParquetFile(path)
-    except (OSError, pa.ArrowException) as error:
-        raise _damaged(path, error) from error
-
-
-def _damaged(path: Path, error: Exception) -> VttdataError:
-    return VttdataError(f"{path}: damaged or unreadable ({str(error).splitlines()[0]}).")

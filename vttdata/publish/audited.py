@@ -5,7 +5,6 @@ What a leak is, is said in `vttdata.split.audit`.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -15,12 +14,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from vttdata.errors import VttdataError
 from vttdata.lists import read_ids
 from vttdata.publish.columns import CLIPS, CONFIGS, columns_of
 from vttdata.publish.front_matter import read_layout
+from vttdata.publish.opened import opened
 from vttdata.records import HASH_SCHEME, Fingerprint
 from vttdata.split import Audit, Resemblance
 from vttdata.split.entries import Entries, Integers, entries_of_table
@@ -73,7 +72,7 @@ def audit_files(
     tables, numbers = [], []
     for number, own in enumerate(clips.values()):
         for path in own:
-            with _opened(path, *_COLUMNS, "captions") as file:
+            with opened(path, *_COLUMNS, "captions") as file:
                 tables.append(file.read(columns=list(_COLUMNS)))
                 numbers.append(np.full(tables[-1].num_rows, number))
     table, names, chosen = pa.concat_tables(tables), list(clips), np.arange(sum(map(len, numbers)))
@@ -109,7 +108,7 @@ def _fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Iterator[
     """Each wanted source's fingerprint, once; those of another scheme cannot be compared."""
     seen: set[str] = set()
     for path in sources:
-        with _opened(path, "source_id") as file:
+        with opened(path, "source_id") as file:
             if not {"hash_scheme", "hashes"} <= set(file.schema_arrow.names):
                 continue
             for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=["source_id", "hash_scheme", "hashes"]):
@@ -151,22 +150,9 @@ def _captions(paths: Sequence[Path], entries: Entries, chosen: Integers, rows: i
 
 def _lists(path: Path) -> Iterator[tuple[int, Integers, Any]]:
     """Piece by piece the number of clips, and of each caption its clip's place in the piece and its text."""
-    with _opened(path, "captions") as file:
+    with opened(path, "captions") as file:
         for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=["captions"]):
             lists = batch.column(0)
             texts = lists.flatten()
             parents = pc.list_parent_indices(lists).filter(texts.is_valid())
             yield len(lists), parents.to_numpy().astype(np.int64), texts.drop_null()
-
-
-@contextlib.contextmanager
-def _opened(path: Path, *needed: str) -> Iterator[Any]:
-    """A Parquet file with the columns that are needed."""
-    try:
-        with pq.ParquetFile(path) as file:
-            missing = sorted(set(needed) - set(file.schema_arrow.names))
-            if missing:
-                raise VttdataError(f"{path}: has no column '{missing[0]}', without which clips cannot be audited.")
-            yield file
-    except (OSError, pa.ArrowException) as error:
-        raise VttdataError(f"{path}: damaged or unreadable ({str(error).splitlines()[0]}).") from error

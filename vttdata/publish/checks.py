@@ -11,13 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from vttdata.errors import LeakError, VttdataError
 from vttdata.publish.audited import audit_all
 from vttdata.publish.contents import read_contents
 from vttdata.publish.front_matter import read_front_matter, read_version
 from vttdata.publish.manifest import MANIFEST, find_damage, read_manifest
+from vttdata.publish.opened import opened
 from vttdata.publish.provenance import PROVENANCE, read_provenance
 from vttdata.publish.versions import build_again, is_version
 from vttdata.records import is_dataset_name
@@ -124,15 +124,12 @@ def _infos(dataset: Path) -> Mapping[str, Any]:
 def _checked_rows(dataset: Path, path: Path, features: Any, manifest: Mapping[str, Any]) -> int:
     """The number of rows of a table, whose columns, types and labels are as the README says."""
     name = path.relative_to(dataset).as_posix()
-    try:
-        with pq.ParquetFile(path) as file:
-            _check_types(name, file.schema_arrow, features.arrow_schema)
-            for column, classes in _labels(features):
-                for batch in file.iter_batches(columns=[column]):
-                    _check_labels(name, column, batch.column(0), classes)
-            rows: int = file.metadata.num_rows
-    except (OSError, pa.ArrowException) as error:
-        raise VttdataError(f"{path}: damaged or unreadable ({str(error).splitlines()[0]}).") from error
+    with opened(path) as file:
+        _check_types(name, file.schema_arrow, features.arrow_schema)
+        for column, classes in _labels(features):
+            for batch in file.iter_batches(columns=[column]):
+                _check_labels(name, column, batch.column(0), classes)
+        rows: int = file.metadata.num_rows
     listed = manifest["files"][name].get("rows", rows)
     if rows != listed:
         raise VttdataError(f"{name}: has {rows} rows, and the {MANIFEST} says {listed}.")

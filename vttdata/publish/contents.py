@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from vttdata.errors import VttdataError
 from vttdata.publish.columns import CONFIGS
 from vttdata.publish.front_matter import foreign_head, named_files, read_front_matter
+from vttdata.publish.opened import opened
 
 KEYS: dict[str, tuple[str, ...]] = {
     "clips": ("video_id",),
@@ -56,7 +54,7 @@ class Contents:
 
     def rows(self) -> dict[str, int]:
         """The number of rows of each split."""
-        return {split: sum(_metadata(path).num_rows for path in own) for split, own in self.files.items()}
+        return {split: sum(map(_number_of_rows, own)) for split, own in self.files.items()}
 
 
 def key_of(config: str, *sides: Contents) -> tuple[str, ...]:
@@ -95,18 +93,18 @@ def read_contents(folder: Path) -> dict[str, Contents]:
 
 def _types(path: Path) -> dict[str, str]:
     """Column -> type; how Arrow lays out a text or list in memory makes no difference."""
-    schema = _metadata(path).schema.to_arrow_schema()
+    with opened(path) as file:
+        schema = file.metadata.schema.to_arrow_schema()
     return {
         field.name: str(field.type).replace("large_", "").replace("_view", "").replace("element:", "item:")
         for field in schema
     }
 
 
-def _metadata(path: Path) -> Any:
-    try:
-        return pq.read_metadata(path)
-    except (OSError, pa.ArrowException) as error:
-        raise VttdataError(f"{path}: damaged or unreadable ({str(error).splitlines()[0]}).") from error
+def _number_of_rows(path: Path) -> int:
+    with opened(path) as file:
+        rows: int = file.metadata.num_rows
+    return rows
 
 
 def _labels(features: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, tuple[str, ...]]]:

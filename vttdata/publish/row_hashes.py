@@ -14,11 +14,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pyarrow.types as kinds
 from numpy.typing import NDArray
 
-from vttdata.errors import VttdataError
+from vttdata.publish.opened import opened
 
 Hashes = NDArray[np.uint64]
 
@@ -50,19 +49,16 @@ def batches(path: Path, columns: Sequence[str]) -> Iterator[Any]:
     Raises:
         VttdataError: when the file is damaged.
     """
-    try:
-        with pq.ParquetFile(path) as file:
-            facts = file.metadata
-            groups = (facts.row_group(number) for number in range(facts.num_row_groups))
-            size = sum(group.total_byte_size for group in groups) // max(facts.num_rows, 1)
-            rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(size, 1)))
-            there = [name for name in columns if name in file.schema_arrow.names]
-            if there:
-                yield from file.iter_batches(rows, columns=there)
-            else:
-                yield pa.RecordBatch.from_struct_array(pa.array([{}] * facts.num_rows, pa.struct([])))
-    except (OSError, pa.ArrowException) as error:
-        raise VttdataError(f"{path}: damaged or unreadable ({str(error).splitlines()[0]}).") from error
+    with opened(path) as file:
+        facts = file.metadata
+        groups = (facts.row_group(number) for number in range(facts.num_row_groups))
+        size = sum(group.total_byte_size for group in groups) // max(facts.num_rows, 1)
+        rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(size, 1)))
+        there = [name for name in columns if name in file.schema_arrow.names]
+        if there:
+            yield from file.iter_batches(rows, columns=there)
+        else:
+            yield pa.RecordBatch.from_struct_array(pa.array([{}] * facts.num_rows, pa.struct([])))
 
 
 def hashes(values: Any) -> Hashes:

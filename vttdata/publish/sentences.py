@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from vttdata.errors import VttdataError
 from vttdata.publish.front_matter import read_layout
+from vttdata.publish.opened import opened
 from vttdata.records import Caption
 
 _COLUMNS = ["video_id", "sen_id", "caption", "annotator", "language", "author"]
@@ -44,12 +42,6 @@ def read_sentences(dataset: Path) -> Iterator[Sentences]:
 
 def _rows(paths: Sequence[Path], columns: list[str]) -> Iterator[dict[str, Any]]:
     for path in paths:
-        try:
-            with pq.ParquetFile(path) as table:
-                missing = sorted(set(columns) - set(table.schema_arrow.names))
-                if missing:
-                    raise VttdataError(f"{path}: has no column '{missing[0]}'.")
-                for batch in table.iter_batches(_ROWS_AT_A_TIME, columns=columns):
-                    yield from batch.to_pylist()
-        except (OSError, pa.ArrowException) as error:
-            raise VttdataError(f"{path}: damaged or unreadable ({str(error).splitlines()[0]}).") from error
+        with opened(path, *columns) as table:
+            for batch in table.iter_batches(_ROWS_AT_A_TIME, columns=columns):
+                yield from batch.to_pylist()

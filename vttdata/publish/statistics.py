@@ -15,11 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from vttdata.errors import VttdataError
 from vttdata.publish.front_matter import read_layout
+from vttdata.publish.opened import opened
 
 _CLIP_COLUMNS = ("source_id", "duration", "shots", "category")
 _MAIN = ("clips", "captions", "sources", "videos")
@@ -206,13 +203,10 @@ def read_rows(paths: Iterable[Path], columns: Sequence[str]) -> Iterator[dict[st
         VttdataError: when a file is damaged.
     """
     for path in paths:
-        try:
-            with pq.ParquetFile(path) as table:
-                there = [column for column in columns if column in table.schema_arrow.names]
-                for batch in table.iter_batches(_ROWS_AT_A_TIME, columns=there):
-                    yield from batch.to_pylist()
-        except (OSError, pa.ArrowException) as error:
-            raise VttdataError(f"{path}: damaged or unreadable ({str(error).splitlines()[0]}).") from error
+        with opened(path) as table:
+            there = [column for column in columns if column in table.schema_arrow.names]
+            for batch in table.iter_batches(_ROWS_AT_A_TIME, columns=there):
+                yield from batch.to_pylist()
 
 
 @dataclass(slots=True)
