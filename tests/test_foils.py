@@ -238,7 +238,7 @@ def test_a_set_with_a_name_a_licence_and_other_choices_is_made_again(
     assert "a judge of its own, cats.npz: give it with --set judge=FILE" in capsys.readouterr().err
     assert main(["verify", str(out), "--input", str(file), "--set", f"judge={judge}"]) == 0
     assert "are the same to the byte" in capsys.readouterr().out
-    assert main(["verify", str(out), "--input", str(file), "--set", f"judge={judge}", "--set", "pair_share=0.1"]) == 4
+    assert main(["verify", str(out), "--input", str(file), "--set", f"judge={judge}", "--set", "pair_share=0.02"]) == 4
 
 
 @pytest.mark.parametrize(
