@@ -20,6 +20,7 @@ _NEIGHBOURS = 3  # anchors to either side: the largest counts, for a weaker susp
 _BUSY, _BURST = 0.2, 0.25  # size of the larger and of the largest of the B pictures that others refer to, over that of
 # their keyframe: they carry motion, or a flash, which would go on where they are left out
 _EARLY = 0.9  # of the longest group; shorter groups were ended by what the encoder saw
+_DEFAULT = 250  # frames: x264's and ffmpeg's longest group, unless told otherwise
 _HELD_BACK = 3  # anchors after which a decoder has given out those before
 
 
@@ -101,11 +102,12 @@ def _suspicions(packets: Packets, anchors: Indices) -> tuple[Flags, Flags]:
 def _groups(packets: Packets, anchors: Indices, surprises: Indices) -> list[Group]:
     starts = packets.keys.tolist()
     afters = [*starts[1:], len(packets)]
-    longest = max(after - start for start, after in zip(starts, afters, strict=True))
+    lengths = np.diff([*starts, len(packets)])
+    regular = _regular(lengths)
     groups = []
     for start, after in zip(starts, afters, strict=True):
         last = np.searchsorted(surprises, after) - 1
-        cut_short = after - start < _EARLY * longest
+        cut_short = after - start not in regular
         head = start + 1
         if after == len(packets) or cut_short:
             head = after
@@ -114,6 +116,13 @@ def _groups(packets: Packets, anchors: Indices, surprises: Indices) -> list[Grou
             head = min(int(anchors[place]) if place < len(anchors) else after, after)
         groups.append(Group(start, head, after, cut_short))
     return groups
+
+
+def _regular(lengths: Indices) -> set[int]:
+    """The lengths of groups that no scene's end explains: about the longest, and so usual that it is met again."""
+    values, counts = np.unique(lengths, return_counts=True)
+    usual = (counts > 1) | (values == _DEFAULT)
+    return set(values[usual & (values >= _EARLY * values[-1])].tolist())
 
 
 def _is_busy(sizes: Floats, references: Flags) -> bool:
