@@ -16,10 +16,11 @@ from annotated_types import Gt, Le
 
 from vttdata.errors import MediaError
 from vttdata.media.boundaries import Boundary, find_boundaries
+from vttdata.media.closer import Gap, look_closer
 from vttdata.media.coarse import plan_decoding
 from vttdata.media.decode import Video, open_video
 from vttdata.media.histogram import describe
-from vttdata.media.packets import EvidenceError, read_packets
+from vttdata.media.packets import EvidenceError, Indices, Packets, read_packets
 from vttdata.media.signals import Flags, Floats, Signals, measure_signals, reach_of
 from vttdata.media.sparse import describe_planned
 from vttdata.records import Shot, Transition
@@ -96,17 +97,20 @@ def detect_shots(
         known=seen.known,
         sudden=seen.sudden,
     )
+    if seen.packets is not None and seen.known is not None:
+        found = _placed(path, threads, found, seen.packets, np.flatnonzero(seen.known))
     shots = tuple(shots_between(found, seen.signals, seen.times, source_id))
     return Detection(len(seen.signals), fps, float(seen.times[-1]), method, shots)
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A video's signals, when its frames start and the last one ends; which were decoded and where cuts can be."""
+    """A video's signals, when its frames start and the last one ends; what is known where not all were decoded."""
 
     signals: Signals
     times: Floats
     stated_rate: float
+    packets: Packets | None = None
     known: Flags | None = None
     sudden: Flags | None = None
 
@@ -131,7 +135,25 @@ def _see_fast(path: Path, threads: int) -> _Seen | None:
             signals = measure_signals(describe_planned(video, packets, plan, known), stated)
     except EvidenceError:
         return None
-    return _Seen(signals, packets.times, stated, known, plan.sudden)
+    return _Seen(signals, packets.times, stated, packets, known, plan.sudden)
+
+
+def _placed(path: Path, threads: int, found: list[Boundary], packets: Packets, known: Indices) -> list[Boundary]:
+    """The boundaries, cuts across frames left out set to their true frame."""
+    before = known[np.searchsorted(known, [one.frame for one in found]) - 1].tolist()
+    gaps = {
+        one: Gap(last + 1, one.frame)
+        for one, last in zip(found, before, strict=True)
+        if one.transition == "cut" and last < one.frame - 1
+    }
+    if not gaps:
+        return found
+    with open_video(path, threads=threads) as video:
+        frames = dict(zip(gaps, look_closer(video, packets, list(gaps.values())), strict=True))
+    places = [frames.get(one) for one in found]
+    return [
+        one if place is None else Boundary(place, "cut", place, place) for one, place in zip(found, places, strict=True)
+    ]
 
 
 def _stated_rate(video: Video) -> float:

@@ -174,6 +174,12 @@ def _wiped(before: NDArray[np.int32], own: NDArray[np.int32], after: NDArray[np.
     return np.where((patched > _PATCHED) & (front <= _FRONT), (apart * changed).sum(1) / whole, 0)
 
 
+def steps_between(run: Descriptions) -> Floats:
+    """How far colours moved from each picture of a run to the next (0..1)."""
+    cumulated = _cumulated(run.histograms)
+    return _mean_distance(_moved(cumulated[:, :-1], cumulated[:, 1:]))
+
+
 def picture_distance(one: Descriptions, other: Descriptions) -> float:
     """How far colours moved between two single pictures (0..1)."""
     return float(_mean_distance(_moved(_cumulated(one.histograms), _cumulated(other.histograms)))[0])

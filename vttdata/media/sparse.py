@@ -16,11 +16,14 @@ from vttdata.media.coarse import Group, Plan
 from vttdata.media.decode import Video
 from vttdata.media.histogram import Descriptions, describe, joined
 from vttdata.media.packets import WITH_SOUND_REFERENCES, WITHOUT_DEBLOCKING, EvidenceError, Indices, Packets
-from vttdata.media.signals import Flags, picture_distance, renewal_between
+from vttdata.media.signals import Flags, Floats, picture_distance, renewal_between, steps_between
 
 # Colour distances, measured on the tuning half of the shot benchmark.
 _SAME = 0.03  # pictures closer than this may show one shot, if nothing surprising lies between them
 _RENEWED = 0.3  # pictures with fewer differences than this, relative to their contrast, may too
+_JUMP, _NOISE = 5.0, 0.005  # change across a gap over that of a frame around it: cuts began at 6.8, fades ended at 4.2
+_AROUND = 6  # frames to either side of the gap
+_ALONE = 1.8  # over the speed on either side: a fade of eight frames went on into the next gap at two thirds
 _LONG = 300  # frames of a group in which unfiltered references add up to what is seen: black was no longer black at 720
 
 
@@ -67,12 +70,17 @@ def _filled(known: Descriptions, places: Indices, count: int, following: Descrip
 
 
 def interpolated(known: Descriptions, places: Indices) -> Descriptions:
-    """A run with known descriptions at `places` (ascending, from 0) and mixtures of the nearest two between them."""
+    """A run with known descriptions at `places` (ascending, from 0) and mixtures of the nearest two between them.
+
+    Where these two differ too much for what moves around them, something new begins between them: the first goes on
+    until the second, since a mixture would make the change look like motion.
+    """
     all_places = np.arange(int(places[-1]) + 1)
     after = np.searchsorted(places, all_places)
     before = np.maximum(after - (places[after] != all_places), 0)
     gap = np.maximum(places[after] - places[before], 1)
     share = ((all_places - places[before]) / gap).astype(np.float32)
+    share[np.r_[False, _jumps(known, places)][after]] = 0
 
     def mix(values: Any) -> Any:
         weight = share.reshape(-1, *(1,) * (values.ndim - 1))
@@ -80,6 +88,22 @@ def interpolated(known: Descriptions, places: Indices) -> Descriptions:
         return np.rint(mixed).astype(values.dtype)
 
     return Descriptions(mix(known.histograms), mix(known.cells))
+
+
+def _jumps(known: Descriptions, places: Indices) -> Flags:
+    """Between which known descriptions and the next something new begins at once."""
+    steps = steps_between(known)
+    so_far = np.r_[0, steps.cumsum()]
+    first, last = places[:-1], places[1:]
+    before, after = np.maximum(first - _AROUND, places[0]), np.minimum(last + _AROUND, places[-1])
+
+    def change(start: Indices, stop: Indices) -> Floats:
+        return np.asarray(np.interp(stop, places, so_far) - np.interp(start, places, so_far))
+
+    rate = (change(before, first) + change(last, after)) / np.maximum(first - before + after - last, 1)
+    speed = np.r_[0, steps / (last - first), 0]
+    alone = speed[1:-1] > _ALONE * np.maximum(speed[:-2], speed[2:])
+    return np.asarray(alone & (after - before > last - first) & (steps > _JUMP * (rate + _NOISE)))
 
 
 @dataclass(slots=True)

@@ -1,0 +1,122 @@
+"""What the fast mode makes of frames that it leaves out: what moves goes on evenly, what is new begins at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.media.test_fast_shots import EXACT, FAST, X264, packets_of
+from tests.media.test_shots import HEIGHT, RATE, WIDTH, encode, scene, starts
+from tests.media.test_shots_overlays import lettered
+from vttdata.media.boundaries import find_cuts
+from vttdata.media.closer import Gap, look_closer
+from vttdata.media.coarse import plan_decoding
+from vttdata.media.decode import open_video
+from vttdata.media.histogram import Descriptions, describe
+from vttdata.media.shots import detect_shots
+from vttdata.media.signals import measure_signals, reach_of
+from vttdata.media.sparse import interpolated
+
+FIXED = (*X264, "-sc_threshold", "0", "-b_strategy", "2")
+
+
+def moving(places: list[int], jump: int, size: int) -> Descriptions:
+    """A luma that moves on by a point a frame out of one bin, and by `size` more from frame `jump` on."""
+    gone = np.array([place + size * (place >= jump) for place in places])
+    histograms = np.zeros((len(places), 3, 16, 16), np.uint8)
+    histograms[:, :, :, 0] = 140 - gone[:, None, None]
+    histograms[:, :, :, 15] = gone[:, None, None]
+    return Descriptions(histograms, np.zeros((len(places), 3, 96), np.int32))
+
+
+def test_what_changes_at_once_in_a_gap_is_not_mixed() -> None:
+    places = [0, 4, 8, 12, 16, 20]
+    filled = interpolated(moving(places, 10, 60), np.array(places)).histograms[:, 0, 0, 15]
+    assert filled.tolist() == [*range(9), 8, 8, 8, *range(72, 81)]
+
+
+def test_what_moves_by_itself_in_a_gap_is_mixed() -> None:
+    places = [0, 4, 8, 12, 16, 20]
+    filled = interpolated(moving(places, 10, 1), np.array(places)).histograms[:, 0, 0, 15]
+    assert filled[8:13].tolist() == [8, 9, 10, 12, 13]
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=12), st.data())
+def test_what_is_known_stays_as_it_is(gaps: list[int], data: st.DataObject) -> None:
+    places = np.cumsum([0, *gaps])
+    seeds = np.random.default_rng(data.draw(st.integers(0, 99)))
+    shape = (len(places), 3, 16, 16)
+    known = Descriptions(seeds.integers(0, 140, shape).astype(np.uint8), np.zeros((len(places), 3, 96), np.int32))
+    filled = interpolated(known, places)
+    assert len(filled) == places[-1] + 1
+    assert np.array_equal(filled.histograms[places], known.histograms)
+
+
+def grainy_then_calm() -> np.ndarray:
+    """70 frames in motion under coarse grain, then 80 of a still slope: no size tells that something new begins."""
+    rng = np.random.default_rng(3)
+    grainy = scene(41, 70, 3) + rng.normal(0, 15, (70, HEIGHT, WIDTH, 1))
+    slope = np.linspace(60, 180, HEIGHT)[None, :, None, None]
+    return np.clip(np.concatenate((grainy, slope + rng.normal(0, 1, (80, HEIGHT, WIDTH, 3)))), 0, 255)
+
+
+@pytest.mark.parametrize("container", ["mp4", "mkv", "ts"])
+def test_a_cut_that_no_size_tells_is_found_to_the_frame(tmp_path: Path, container: str) -> None:
+    path = encode(tmp_path / f"calm.{container}", grainy_then_calm(), *FIXED, "-g", "100", "-bf", "8")
+    packets = packets_of(path)
+    plan = plan_decoding(packets)
+    before = np.flatnonzero((packets.kind == 0) & (packets.frame < 70))[-1]
+    assert not plan.sudden[69:72].any()
+    assert packets.frame[before] < 67
+    assert detect_shots(path, FAST).method == "fast"
+    assert starts(detect_shots(path, FAST)) == starts(detect_shots(path, EXACT)) == [(0, "start"), (70, "cut")]
+
+
+def test_what_cannot_be_looked_at_again_is_left_as_it_is(tmp_path: Path) -> None:
+    packets = packets_of(encode(tmp_path / "a.mp4", scene(1, 60), *FIXED))
+    with open_video(encode(tmp_path / "b.mp4", scene(2, 20), *FIXED)) as other:
+        assert list(look_closer(other, packets, [Gap(40, 43), Gap(50, 51)])) == [None, None]
+
+
+@pytest.mark.parametrize("container", ["mp4", "mkv", "ts"])
+def test_steps_of_several_gaps_are_told_one_by_one(tmp_path: Path, container: str) -> None:
+    frames = np.concatenate([scene(seed, 11) for seed in range(60, 66)])
+    path = encode(tmp_path / f"a.{container}", frames, *FIXED, "-g", "30")
+    gaps = [Gap(9, 12), Gap(21, 23), Gap(33, 36), Gap(54, 55)]
+    with open_video(path) as video:
+        assert list(look_closer(video, packets_of(path), gaps)) == [11, 22, 33, 55]
+
+
+def test_across_a_gap_a_broad_change_that_is_taken_back_is_a_text(tmp_path: Path) -> None:
+    frames = scene(21, 100, 0)
+    lettered(frames[40:60])
+    with open_video(encode(tmp_path / "a.mp4", frames)) as video:
+        signals = measure_signals(describe(frame.picture for frame in video.frames()), RATE)
+    broad = replace(signals, breadth=np.full(100, 0.8))
+    seen = np.ones(100, bool)
+    assert find_cuts(broad, 2.25, reach_of(RATE), seen) == [40, 60]
+    seen[[39, 59]] = False
+    assert find_cuts(broad, 2.25, reach_of(RATE), seen) == []
+
+
+@pytest.mark.parametrize(
+    ("lengths", "options", "cut_short"),
+    [
+        ((60, 71, 69), (), [True, True]),
+        ((60, 60, 60), ("-g", "40"), [False, True, False, True, False]),
+        ((270,), (), [False]),
+        ((150,), ("-g", "50"), [False, False]),
+    ],
+    ids=["no length is met twice", "two a scene", "the usual longest", "all alike"],
+)
+def test_groups_count_as_whole_where_their_length_is_usual(
+    tmp_path: Path, lengths: tuple[int, ...], options: tuple[str, ...], cut_short: list[bool]
+) -> None:
+    frames = np.concatenate([scene(50 + place, length) for place, length in enumerate(lengths)])
+    groups = plan_decoding(packets_of(encode(tmp_path / "a.mp4", frames, *X264, *options))).groups
+    assert [group.cut_short for group in groups[:-1]] == cut_short
