@@ -29,7 +29,10 @@ def main() -> None:
 
 def metric(name: str) -> Callable[[str, list[str]], float]:
     """A sentence-level metric of sacrebleu, lower-cased."""
-    from sacrebleu.metrics import BLEU, CHRF
+    try:
+        from sacrebleu.metrics import BLEU, CHRF
+    except ModuleNotFoundError as error:
+        raise SystemExit(f"Metrics need sacrebleu: pip install 'vttdata[metrics]' ({error}).") from error
 
     found: Any = CHRF(lowercase=True)
     if name != "chrf":

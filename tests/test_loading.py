@@ -186,3 +186,13 @@ class TestPackage:
             "import vttdata.publish; assert 'datasets' not in sys.modules"
         )
         subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_is_missing_is_told_with_the_command_that_builds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VTTDATA_HOME", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(VttdataError, match=r"builds it: vttdata build msrvtt --set annotations=FOLDER\."):
+        find_dataset("vttdata/msrvtt")

@@ -63,7 +63,9 @@ class Description:
         if self.rows:
             first = next(iter(self.rows))
             what += f", {sum(self.rows[first].values()):,} {first}"
-        where = str(self.path) if self.path else "on the Hub" if self.on_hub else f"vttdata build {self.recipe}"
+        where = (
+            str(self.path) if self.path else "on the Hub" if self.on_hub else packaged.build_command(self.recipe or "")
+        )
         return f"{self.name}: {what}; {where}"
 
     def as_text(self) -> str:

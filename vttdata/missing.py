@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from vttdata.errors import VttdataError
-from vttdata.packaged import datasets_of_recipes
+from vttdata.packaged import build_command, datasets_of_recipes
 
 _UNKNOWN = (
     ("configuration", re.compile(r"BuilderConfig '(.+?)' not found\. Available: \[(.*)\]", re.DOTALL)),
@@ -60,10 +60,11 @@ def not_found(
     wanted = f" in version {revision}" if revision is not None else ""
     recipes = datasets_of_recipes()
     recipe = recipes.get(text)
-    hint = f" The recipe '{recipe}' builds it: vttdata build {recipe}." if recipe else guess(text, [*local, *recipes])
+    hint = f" The recipe '{recipe}' builds it: {build_command(recipe)}." if recipe else guess(text, [*local, *recipes])
+    here = f"the local build is {local[text]}" if local.get(text) else f"no local build at {home / text} (VTTDATA_HOME)"
     there = f" Local builds: {', '.join(_told(local))}." if local else ""
     return VttdataError(
-        f"There is no dataset '{text}'{wanted}: no local build at {home / text} (VTTDATA_HOME), "
+        f"There is no dataset '{text}'{wanted}: {here}, "
         f"and the Hub does not have it or cannot be reached ({str(error).splitlines()[0].rstrip('.')}).{hint}{there}"
     )
 

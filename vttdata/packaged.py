@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +28,12 @@ def datasets_of_recipes() -> dict[str, str]:
 
     found = ((yaml.safe_load(path.read_text(encoding="utf-8")), name) for name, path in recipes().items())
     return {str(content["name"]): name for content, name in found if isinstance(content, dict) and "name" in content}
+
+
+def build_command(recipe: str) -> str:
+    """The command that builds a packaged recipe, with what its first line says must be given."""
+    first = recipes()[recipe].read_text(encoding="utf-8").partition("\n")[0].partition("[")[0]
+    return " ".join(["vttdata build", recipe, *re.findall(r"--set \S+=[A-Z]+\b", first)])
 
 
 def builders() -> dict[str, Path]:
