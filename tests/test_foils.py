@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import dataclasses
 import json
 import random
 from collections import Counter
@@ -12,6 +14,8 @@ import datasets
 import pytest
 
 from vttdata.cli import main
+from vttdata.cli_foil import add_foil
+from vttdata.generate.foils import FoilSettings
 from vttdata.text.lm import NgramModel
 
 ANIMALS = ["dog", "cat", "horse", "cow", "sheep", "goat"]
@@ -290,3 +294,11 @@ def test_options_that_cannot_be_are_refused_in_one_sentence(
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
+
+
+def test_the_command_chooses_as_the_library_does_unless_told_otherwise() -> None:
+    parser = argparse.ArgumentParser()
+    add_foil(parser.add_subparsers())
+    options = parser.parse_args(["foil", "captions.csv", "--out", "out"])
+    usual = FoilSettings()
+    assert {name: getattr(options, name) for name in dataclasses.asdict(usual)} == dataclasses.asdict(usual)

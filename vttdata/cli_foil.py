@@ -42,10 +42,10 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--selection", choices=["balanced", "paper", "random"], default="balanced")
     count = "leave out concepts that are mentioned less often (default: 10)"
     parser.add_argument("--min-count", metavar="N", type=_count, default=10, help=count)
-    share = "the highest share of the set that swaps one word for one other, when balanced (default: 0.02)"
-    parser.add_argument("--pair-share", metavar="SHARE", type=_share, default=0.02, help=share)
-    number = "how many possible foils of a video are scored, unless the selection is paper (default: 48)"
-    parser.add_argument("--candidates", metavar="N", type=_count, default=48, help=number)
+    share = "the highest share of the set that swaps one word for one other, when balanced (default: 0.05)"
+    parser.add_argument("--pair-share", metavar="SHARE", type=_share, default=0.05, help=share)
+    number = "how many possible foils of a video are scored, unless the selection is paper (default: 1000)"
+    parser.add_argument("--candidates", metavar="N", type=_count, default=1000, help=number)
     parser.add_argument("--lexicon", metavar="FILE", type=Path, help="in the place of the packaged lexicon")
     pipeline = "a trained spaCy pipeline that finds nouns, such as en_core_web_sm (default: rules)"
     parser.add_argument("--pipeline", metavar="NAME", help=pipeline)
