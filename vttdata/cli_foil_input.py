@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 TABLES = {".csv", ".tsv", ".jsonl", ".ndjson"}
 _WEIGHTS = (".safetensors", ".json")
-_PLAIN = {"name": "local/foils", "licence": "unknown", "pair_share": 0.02, "candidates": 48, "device": "cpu"}
+_ALWAYS = ("selection", "min_count", "pair_share", "candidates")
+_PLAIN = {"name": "local/foils", "licence": "unknown", "device": "cpu"}
 """Options that are noted only where another value than this, their default, was given."""
 
 
@@ -78,7 +79,7 @@ def origin_of(options: argparse.Namespace) -> Provenance:
     files = {key: [getattr(options, key)] for key in ("lexicon", "pipeline") if getattr(options, key)}
     for key, given in (*models.items(), *files.items()):
         inputs += [own for place in given if not is_trained(str(place)) for own in _content(key, Path(place))]
-    chosen: dict[str, Any] = {"selection": options.selection, "min_count": options.min_count}
+    chosen: dict[str, Any] = {key: getattr(options, key) for key in _ALWAYS}
     chosen |= {key: getattr(options, key) for key, plain in _PLAIN.items() if getattr(options, key) != plain}
     chosen |= {key: _bare(getattr(options, key)) for key in ("scorer", "pipeline") if getattr(options, key)}
     chosen |= {"judge": [_bare(judge) for judge in options.judge]} if options.judge else {}
