@@ -21,11 +21,12 @@ CELL_GRID = (8, 12)
 CELLS = CELL_GRID[0] * CELL_GRID[1]
 
 _SIDE = 4  # regions each way: equal palettes in another arrangement then differ
+_BLOCK_GRID = (12, 16)  # blocks of points, whole ones to each region; the cells are those of the middle
+_BLOCKS = _BLOCK_GRID[0] * _BLOCK_GRID[1]
 _LUMA_GRID = (36, 64)
 _CHROMA_GRID = (24, 32)
-_LUMA_POINTS = _LUMA_GRID[0] * _LUMA_GRID[1]
-_CHROMA_POINTS = _CHROMA_GRID[0] * _CHROMA_GRID[1]
-POINTS = np.array([_LUMA_POINTS, _CHROMA_POINTS, _CHROMA_POINTS])
+_GRIDS = (_LUMA_GRID, _CHROMA_GRID, _CHROMA_GRID)
+POINTS = np.array([rows * columns for rows, columns in _GRIDS])
 """How many points of each channel (Y, Cb, Cr) a frame is looked at."""
 
 CELL_POINTS = 12
@@ -69,7 +70,7 @@ def describe(pictures: Iterable[Any]) -> Iterator[Descriptions]:
     """Describe decoded pictures (`av.VideoFrame`) in batches of up to 64; no picture is kept."""
     remaining = iter(pictures)
     sampler = _Sampler()
-    samples = np.empty((_BATCH, _LUMA_POINTS + 2 * _CHROMA_POINTS), np.uint8)
+    samples = np.empty((_BATCH, POINTS.sum()), np.uint8)
     while True:
         count = 0
         for picture in islice(remaining, _BATCH):
@@ -91,8 +92,7 @@ class _Sampler:
         planes = _planes(picture)
         geometry = [(plane.line_size, plane.width, plane.height) for plane in planes]
         if geometry != self._geometry:
-            grids = (_LUMA_GRID, _CHROMA_GRID, _CHROMA_GRID)
-            self._points = [_grid_points(grid, *plane) for grid, plane in zip(grids, geometry, strict=True)]
+            self._points = [_grid_points(grid, *plane) for grid, plane in zip(_GRIDS, geometry, strict=True)]
             self._geometry = geometry
         start = 0
         for plane, points in zip(planes, self._points, strict=True):
@@ -113,16 +113,26 @@ def _planes(picture: Any) -> Any:
 def _grid_points(grid: tuple[int, int], line_size: int, width: int, height: int) -> NDArray[np.intp]:
     y = ((np.arange(grid[0]) + 0.5) * height / grid[0]).astype(np.intp)
     x = ((np.arange(grid[1]) + 0.5) * width / grid[1]).astype(np.intp)
-    return (y[:, None] * line_size + x).ravel()
+    return _scattered(y[:, None] * line_size + x)
 
 
-def _bin_offsets() -> NDArray[np.intp]:
+def _scattered(grid: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The values of a grid of points: one point of each block, then the next of each, neighbours in other regions.
+
+    Neighbours often fall into one bin, whose counter each would wait for: this way counting takes a quarter less.
+    """
+    down, across = grid.shape[0] // _BLOCK_GRID[0], grid.shape[1] // _BLOCK_GRID[1]
+    blocks = (_SIDE, _BLOCK_GRID[0] // _SIDE, down, _SIDE, _BLOCK_GRID[1] // _SIDE, across)
+    return grid.reshape(blocks).transpose(2, 5, 1, 4, 0, 3).ravel()
+
+
+def _bin_offsets() -> NDArray[np.uint16]:
     """The first histogram bin of each point: its channel's and region's."""
     offsets = []
-    for channel, (rows, columns) in enumerate((_LUMA_GRID, _CHROMA_GRID, _CHROMA_GRID)):
+    for channel, (rows, columns) in enumerate(_GRIDS):
         region = (np.arange(rows) * _SIDE // rows)[:, None] * _SIDE + np.arange(columns) * _SIDE // columns
-        offsets.append((channel * REGIONS + region.ravel()) * BINS)
-    return np.concatenate(offsets)
+        offsets.append((channel * REGIONS + _scattered(region)) * BINS)
+    return np.concatenate(offsets).astype(np.uint16)
 
 
 _OFFSETS = _bin_offsets()
@@ -131,26 +141,29 @@ _OFFSETS = _bin_offsets()
 def _histograms(samples: NDArray[np.uint8]) -> NDArray[np.uint8]:
     size = CHANNELS * REGIONS * BINS
     counts = np.empty((len(samples), size), np.uint8)
-    bins = np.empty_like(_OFFSETS)
-    for row, values in zip(counts, (np.minimum(samples, 255 - _SHIFT) + _SHIFT) >> 4, strict=True):
-        row[:] = np.bincount(np.add(_OFFSETS, values, out=bins), minlength=size)
+    bins = ((np.minimum(samples, 255 - _SHIFT) + _SHIFT) >> 4) + _OFFSETS
+    for row, own in zip(counts, bins, strict=True):
+        row[:] = np.bincount(own, minlength=size)
     return counts.reshape(-1, CHANNELS, REGIONS, BINS)
 
 
+def _middle_blocks() -> NDArray[np.intp]:
+    """Where the cells stand among the blocks as they are scattered."""
+    places = np.empty(_BLOCKS, np.intp)
+    places[_scattered(np.arange(_BLOCKS).reshape(_BLOCK_GRID))] = np.arange(_BLOCKS)
+    return places.reshape(_BLOCK_GRID)[2:10, 2:14].ravel()
+
+
+_CELL_BLOCKS = _middle_blocks()
+
+
 def _cells(samples: NDArray[np.uint8]) -> NDArray[np.int32]:
-    luma = samples[:, :_LUMA_POINTS].reshape(-1, *_LUMA_GRID)[:, 6:30, 8:56]
-    chroma = samples[:, _LUMA_POINTS:].reshape(-1, *_CHROMA_GRID)[:, 4:20, 4:28]
     sums = np.empty((len(samples), CHANNELS, CELLS), np.int32)
-    sums[:, 0] = _block_sums(luma, 3, 4).reshape(-1, CELLS)
-    sums[:, 1:] = 3 * _block_sums(chroma, 2, 2).reshape(-1, CHANNELS - 1, CELLS)
-    return sums
-
-
-def _block_sums(values: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint16]:
-    rows = values[:, ::height].astype(np.uint16)
-    for start in range(1, height):
-        rows += values[:, start::height]
-    sums = rows[:, :, ::width].copy()
-    for start in range(1, width):
-        sums += rows[:, :, start::width]
+    ends = POINTS.cumsum()
+    for channel, (start, end) in enumerate(zip(ends - POINTS, ends, strict=True)):
+        each = samples[:, start:end].reshape(len(samples), -1, _BLOCKS)
+        blocks = each[:, 0].astype(np.uint16)
+        for further in range(1, each.shape[1]):
+            blocks += each[:, further]
+        sums[:, channel] = CELL_POINTS // each.shape[1] * blocks.take(_CELL_BLOCKS, 1)
     return sums
