@@ -9,6 +9,7 @@ import contextlib
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from vttdata.media.ffmpeg import SAFE_INPUT, file_url
 
 _ATTACHED_PICTURE = av.stream.Disposition.attached_pic
 _MICRO = 1_000_000
+_ENOUGH = 250  # packets by which a stream shows how it is coded
 
 
 @dataclass(slots=True)
@@ -137,6 +139,16 @@ def open_video(path: Path, *, threads: int = 1) -> Iterator[Video]:
         stream.thread_count = threads
         stream.thread_type = "SLICE" if threads == 1 else "AUTO"
         yield Video(container, stream)
+
+
+def all_keyframes(path: Path) -> bool:
+    """Whether no picture of a video is predicted from another one, as far as its first packets show.
+
+    Raises:
+        MediaError: what `open_video` and `Video.packets` raise.
+    """
+    with open_video(path) as video:
+        return all(packet.is_keyframe for packet in islice(video.packets(), _ENOUGH) if packet.size)
 
 
 @contextlib.contextmanager

@@ -18,9 +18,16 @@ from vttdata.errors import MediaError
 from vttdata.media.boundaries import Boundary, find_boundaries
 from vttdata.media.closer import Gap, look_closer
 from vttdata.media.coarse import plan_decoding
-from vttdata.media.decode import Video, open_video
+from vttdata.media.decode import Video, all_keyframes, open_video
 from vttdata.media.histogram import describe
-from vttdata.media.packets import EvidenceError, Indices, Packets, read_packets
+from vttdata.media.packets import (
+    WITH_SOUND_REFERENCES,
+    WITHOUT_DEBLOCKING,
+    EvidenceError,
+    Indices,
+    Packets,
+    read_packets,
+)
 from vttdata.media.signals import Flags, Floats, Signals, measure_signals, reach_of
 from vttdata.media.sparse import describe_planned
 from vttdata.records import Shot, Transition
@@ -84,9 +91,10 @@ def detect_shots(
     Raises:
         MediaError: when the file cannot be read, holds no frame or no usable times, or a packet cannot be decoded.
     """
-    seen = _see_fast(path, threads) if settings.method == "fast" else None
+    alone = all_keyframes(path)
+    seen = _see_fast(path, threads) if settings.method == "fast" and not alone else None
     method = "fast" if seen else "exact"
-    seen = seen or _see_all(path, threads)
+    seen = seen or _see_all(path, threads, WITHOUT_DEBLOCKING if alone else WITH_SOUND_REFERENCES)
     fps = float((len(seen.times) - 1) / (seen.times[-1] - seen.times[0]))
     found = find_boundaries(
         seen.signals,
@@ -115,8 +123,10 @@ class _Seen:
     sudden: Flags | None = None
 
 
-def _see_all(path: Path, threads: int) -> _Seen:
+def _see_all(path: Path, threads: int, options: dict[str, str]) -> _Seen:
+    """What all pictures show, block edges left unsmoothed where no other picture is predicted from them."""
     with open_video(path, threads=threads) as video:
+        video.stream.codec_context.options = options
         clock = _Clock()
         stated = _stated_rate(video)
         signals = measure_signals(describe(clock.watch(video)), stated)
