@@ -5,9 +5,9 @@ not there. Detectors are tuned on the half `tune` and reported on `report`, whic
 
 Cuts count as found at most one frame off, gradual transitions anywhere inside their extent or one frame beside it;
 every prediction matches one truth at most, and one that matches none is false. CPU is user and system time of the
-process and its children, less what starting Python and importing takes; its unit, like that of time, is a bare decode
-of the same files by ffmpeg with one thread. Videos are measured one after another, the bare decode before and after
-each.
+process and its children, without starting and ending Python and importing; its unit, like that of time, is a bare
+decode of the same files by ffmpeg with one thread. Videos are measured one after another, the bare decode before and
+after each.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def measure(detector: str, path: Path) -> Run:
         frames, kinds = read_program(seen["printed"])
         return Run(tuple(frames), tuple(kinds), cpu, wall, memory)
     said = json.loads(seen["printed"].splitlines()[-1])
-    return Run(tuple(said["frames"]), tuple(said["kinds"]), cpu - said["started_cpu"], said["wall"], memory)
+    return Run(tuple(said["frames"]), tuple(said["kinds"]), said["cpu"], said["wall"], memory)
 
 
 def measure_all(videos: Sequence[Video], detectors: Sequence[str]) -> dict[str, list[Run]]:
