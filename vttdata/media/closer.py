@@ -15,6 +15,7 @@ import numpy as np
 from vttdata.media.decode import Video
 from vttdata.media.histogram import describe, joined
 from vttdata.media.packets import Packets
+from vttdata.media.referenced import Order
 from vttdata.media.signals import steps_between
 
 _MARGIN = 1.0  # seconds: transport streams are entered by decoding time, often after the keyframe that was meant
@@ -27,14 +28,14 @@ class Gap(NamedTuple):
     last: int
 
 
-def look_closer(video: Video, packets: Packets, gaps: Sequence[Gap]) -> Iterator[int | None]:
+def look_closer(video: Video, packets: Packets | Order, gaps: Sequence[Gap]) -> Iterator[int | None]:
     """The frame of each gap that differs most from the one before it.
 
     Decodes from the keyframe before a gap on, and once where several gaps have the same.
 
     Args:
         video: at its start.
-        packets: its packets.
+        packets: its packets, or the order of its frames.
         gaps: in order, none beginning with the video's first frame.
 
     Yields:

@@ -1,0 +1,84 @@
+"""Where pictures to which no other refers are left out, the fast mode gives what the exact mode gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.media.test_fast_shots import EXACT, FAST, outcome, outline
+from tests.media.test_shots import encode, scene, starts
+from vttdata.media.decode import all_keyframes, open_video
+from vttdata.media.histogram import describe
+from vttdata.media.packets import EvidenceError
+from vttdata.media.referenced import describe_referenced, read_order
+from vttdata.media.shots import detect_shots
+
+HEVC = ("-c:v", "libx265", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-x265-params", "log-level=none")
+FIXED = (*HEVC[:-1], "log-level=none:keyint=40:scenecut=0:open-gop=1")
+MPEG2 = ("-c:v", "mpeg2video", "-bf", "2", "-q:v", "4", "-pix_fmt", "yuv420p")
+CODED = [(HEVC, "mp4"), (HEVC, "mkv"), (FIXED, "ts"), (MPEG2, "ts"), (MPEG2, "mkv")]
+
+
+@pytest.fixture(scope="module")
+def edited() -> np.ndarray:
+    """Cuts at 50, 101 and 153."""
+    return np.concatenate([scene(seed, length) for seed, length in ((1, 50), (2, 51), (3, 52), (4, 37))])
+
+
+@pytest.mark.parametrize(("options", "container"), CODED)
+def test_the_same_shots_are_found_from_fewer_pictures(
+    tmp_path: Path, edited: np.ndarray, options: tuple[str, ...], container: str
+) -> None:
+    path = encode(tmp_path / f"edited.{container}", edited, *options)
+    exact, fast = detect_shots(path, EXACT), detect_shots(path, FAST)
+    assert (exact.method, fast.method) == ("exact", "fast")
+    assert outline(fast) == outline(exact)
+    assert starts(fast) == [(0, "start"), (50, "cut"), (101, "cut"), (153, "cut")]
+
+
+@pytest.mark.parametrize(("options", "container"), CODED)
+def test_what_is_decoded_is_described_as_in_a_whole_decode(
+    tmp_path: Path, edited: np.ndarray, options: tuple[str, ...], container: str
+) -> None:
+    path = encode(tmp_path / f"edited.{container}", edited, *options)
+    with open_video(path) as video:
+        order = read_order(video, 0.04)
+    known = np.zeros(len(order.pts), bool)
+    with open_video(path) as video:
+        histograms = np.concatenate([batch.histograms for batch in describe_referenced(video, order, known)])
+    with open_video(path) as video:
+        frames = list(video.frames())
+        whole = np.concatenate([batch.histograms for batch in describe(frame.picture for frame in frames)])
+    assert order.times[:-1].tolist() == [frame.time for frame in frames]
+    assert known[0]
+    assert known.mean() < 0.75
+    assert np.array_equal(histograms[known], whole[known])
+    assert len(histograms) == len(whole)
+
+
+def test_other_codecs_and_streams_without_times_show_no_order(tmp_path: Path, edited: np.ndarray) -> None:
+    for name, options in (("a.avi", ("-c:v", "mpeg4", "-bf", "2")), ("a.h265", HEVC)):
+        with open_video(encode(tmp_path / name, edited[:60], *options)) as video, pytest.raises(EvidenceError):
+            read_order(video, 0.04)
+
+
+@pytest.mark.parametrize("options", [FIXED, MPEG2], ids=["HEVC", "MPEG-2"])
+def test_a_stream_that_begins_or_ends_in_the_middle_has_the_same_outcome(
+    tmp_path: Path, edited: np.ndarray, options: tuple[str, ...]
+) -> None:
+    path = encode(tmp_path / "whole.ts", edited, *options)
+    data = path.read_bytes()
+    for part in (data[len(data) // 3 // 188 * 188 :], data[: 2 * len(data) // 3]):
+        path.write_bytes(part)
+        assert outcome(path, FAST) == outcome(path, EXACT)
+
+
+@pytest.mark.parametrize("codec", ["libx264", "mjpeg", "libx265"])
+def test_pictures_that_stand_alone_are_known_by_their_packets(tmp_path: Path, edited: np.ndarray, codec: str) -> None:
+    quiet = ("-x265-params", "log-level=none") if codec == "libx265" else ()
+    alone = encode(tmp_path / "alone.mkv", edited[:60], "-c:v", codec, "-g", "1", "-pix_fmt", "yuvj420p", *quiet)
+    assert all_keyframes(alone)
+    assert starts(detect_shots(alone, FAST)) == [(0, "start"), (50, "cut")]
+    assert not all_keyframes(encode(tmp_path / "groups.mkv", edited[:60], "-c:v", "libx264", "-g", "12"))
