@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vttdata.cli import main
@@ -100,6 +100,7 @@ def test_of_a_broken_off_file_the_decodable_frames_are_counted_or_it_is_refused(
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(sorted(FILES)), st.floats(0, 1), st.binary(min_size=1, max_size=400))
+@example("a.ts", 0.9905456081058859, b"B")  # a stream that was not there when the file was opened
 def test_whatever_bytes_are_overwritten_it_is_an_error_or_a_sound_result(
     tmp_path_factory: pytest.TempPathFactory, files: Path, name: str, place: float, junk: bytes
 ) -> None:

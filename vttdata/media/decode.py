@@ -117,7 +117,7 @@ class Video:
         while True:
             try:
                 yield next(packets)
-            except StopIteration:
+            except (StopIteration, IndexError):  # after our last packet, PyAV may ask for streams it never listed
                 return
             except av.error.FFmpegError as error:
                 raise MediaError("damaged", f"reading stops in the middle: {_sentence(error)}") from error
