@@ -4,7 +4,8 @@
 in the folders ``activitynet`` and ``msrvtt``). ``scoring DATA`` scores swaps of drawn words with the n-gram model, with
 KenLM on the same model (if the package kenlm is installed), and with the formulas in plain Python on a small corpus.
 ``stream DATA`` trains on a stream of captions spliced from two of MSR-VTT each, or repeated ones. ``causal MODEL DATA``
-scores swaps with a model of HuggingFace.
+scores swaps with a model of HuggingFace, and the
+whole changed texts.
 """
 
 from __future__ import annotations
@@ -55,7 +56,11 @@ def main() -> None:
         streaming(arguments.data, arguments.captions, arguments.repeated)
     else:
         swaps = drawn_swaps(arguments.data, arguments.swaps)
-        report("causal", CausalModel.load(arguments.model, device=arguments.device), swaps)
+        model = CausalModel.load(arguments.model, device=arguments.device)
+        report("what changed texts begin with read once", model, swaps)
+        start = time.process_time()
+        model.perplexity([text for swap in swaps for text in swap.changed()])
+        speed("whole changed texts", start, swaps)
 
 
 def training(data: Path) -> None:

@@ -27,7 +27,9 @@ CAPTIONS = [
 @pytest.fixture(scope="module")
 def torch() -> Any:
     pytest.importorskip("transformers", reason="the extra 'lm' is not installed (transformers)")
-    return pytest.importorskip("torch", reason="the extra 'lm' is not installed (torch)")
+    found = pytest.importorskip("torch", reason="the extra 'lm' is not installed (torch)")
+    found.set_num_threads(1)  # several only wait for each other where a model is tiny
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +98,35 @@ def test_a_swap_scores_as_the_whole_changed_text(model: Scorer) -> None:
         assert values == pytest.approx(model.swap_perplexity(*swap), rel=1e-4)
     with pytest.raises(VttdataError, match="does not lie in the text"):
         model.swap_perplexity("a man", 2, 9, ["dog"])
+
+
+@pytest.mark.parametrize("family", ["GPT2", "GPTNeoX", "Bloom"])
+def test_captions_that_begin_alike_score_together_as_each_alone(torch: Any, model: CausalModel, family: str) -> None:
+    """A GPT-2 takes places within a pack, a GPT-NeoX turns keys by them, and a Bloom cannot be told them."""
+    import transformers
+
+    sizes = {"vocab_size": 300, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    sizes |= {"intermediate_size": 64} if family == "GPTNeoX" else {}
+    torch.manual_seed(1)
+    drawn = getattr(transformers, f"{family}ForCausalLM" if family != "GPT2" else "GPT2LMHeadModel")(
+        getattr(transformers, f"{family}Config")(**sizes)
+    ).eval()
+    for weights in drawn.parameters():
+        weights.data.mul_(4)
+    other, read = CausalModel(drawn, model._tokenizer, family, batch_tokens=1), []  # no padding is counted
+    swaps = [
+        Swap(CAPTIONS[place], at, at + 3, ["woman", "dog", "d", "red", "", "horses in"])
+        for place in (0, 4)
+        for at in (7, 15)
+    ]
+    other.perplexity([""])
+    drawn.register_forward_pre_hook(lambda _, __, given: read.append(given["input_ids"].numel()), with_kwargs=True)
+    together = other.swap_perplexities(swaps)
+    packed, read[:] = sum(read), []
+    alone = [np.concatenate([other.perplexity([text]) for text in swap.changed()]) for swap in swaps]
+    assert (packed < 0.8 * sum(read)) == (family != "Bloom")
+    for one, other_one in zip(together, alone, strict=True):
+        np.testing.assert_allclose(one, other_one, rtol=1e-5)
 
 
 def test_odd_signs_are_scored(model: CausalModel) -> None:
