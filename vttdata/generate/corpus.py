@@ -6,12 +6,12 @@ Texts come as plain values; files are read and written elsewhere. Which text may
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from vttdata.errors import VttdataError
-from vttdata.generate.foils import Document, FoilPair, FoilSettings, Mined, Video, mine_foils
+from vttdata.generate.foils import Document, FoilPair, FoilSettings, Video, mine_foils
 from vttdata.generate.swaps import contents_of, pair_concepts
 from vttdata.generate.told import Annotated, Told, hash_of, known_usage, lessons_for
 from vttdata.generate.usage import Usage
@@ -71,22 +71,29 @@ def mine_corpus(
     lessons = lessons_for(told)
     everything, told = told, [own for own in told if not own.teaches]
     watch = watch or _unwatched
-    found = (_video(own, lexicon, pipeline, corpus) for own in watch(told, "finding things"))
-    videos = [video for video in found if video is not None]
-    rivals = _rivals(videos, lexicon, settings, corpus)
+    counts: Counter[str] = Counter()
+    usable = [own for own in watch(told, "finding things") if _count(own, lexicon, pipeline, corpus, counts)]
+    rivals = _rivals(counts, lexicon, settings, corpus)
+    # Not in their order, so that where there are too many for one choice no choice is of one kind of them.
+    usable.sort(key=lambda own: hash_of("choice", own.video_id))
     for part, thirds in enumerate(lessons.thirds):
-        own = [video for video in videos if lessons.part_of[video.video_id] == part]
+        own = [video for video in usable if lessons.part_of[video.video_id] == part]
         miner = load_scorer(scorer, thirds[0]) if isinstance(scorer, str) else scorer(thirds[0])
         balanced = settings.selection == "balanced"
         second = load_scorer("ngram", thirds[1]) if balanced else None
         usage = Usage(known_usage(everything, part, lessons), lexicon) if balanced else None
         corpus.scorer = miner.name
-        models = {"second": second, "usage": usage}
-        for mined in _by_split(own, lexicon, rivals, miner, watch, settings=settings, seed=seed, **models):
+        for side, allowed in _by_split(own, rivals, seed):
+            # Found again and not kept: the mentions of a caption take ten times the memory of its text.
+            videos = (_video(video, lexicon, pipeline, Corpus()) for video in watch(side, "swapping"))
+            known = (video for video in videos if video is not None)
+            mined = mine_foils(known, lexicon, allowed, miner, settings=settings, seed=seed, second=second, usage=usage)
             corpus.pairs += mined.pairs
             corpus.tally.update(mined.tally)
-    _note_unused(videos, corpus)
-    order = {caption_id: place for place, caption_id in enumerate(name for own in told for name in own.ids)}
+    _note_unused(told, usable, corpus)
+    changed = {pair.caption_id for pair in corpus.pairs}
+    names = (name for own in told for name in own.ids)
+    order = {caption_id: place for place, caption_id in enumerate(names) if caption_id in changed}
     corpus.pairs.sort(key=lambda pair: order[pair.caption_id])
     return corpus
 
@@ -131,16 +138,18 @@ def _mentions(text: str, annotated: Annotated | None, lexicon: Lexicon, pipeline
     return sorted([*found, *clear], key=lambda own: own.start)
 
 
+def _count(told: Told, lexicon: Lexicon, pipeline: Any, corpus: Corpus, counts: Counter[str]) -> bool:
+    """Whether a video can be used; what its captions mention is added to `counts`."""
+    video = _video(told, lexicon, pipeline, corpus)
+    if video is not None:
+        mentions = (mentions for document in video.documents for mentions in document.mentions)
+        counts.update(mention.noun for own in mentions for mention in own)
+    return video is not None
+
+
 def _rivals(
-    videos: Iterable[Video], lexicon: Lexicon, settings: FoilSettings, corpus: Corpus
+    counts: Mapping[str, int], lexicon: Lexicon, settings: FoilSettings, corpus: Corpus
 ) -> dict[str, tuple[Noun, ...]]:
-    counts = Counter(
-        mention.noun
-        for video in videos
-        for document in video.documents
-        for mentions in document.mentions
-        for mention in mentions
-    )
     if not counts:
         raise VttdataError("No caption names a visible thing of the lexicon; are they English?")
     rivals = pair_concepts(counts, lexicon, min_count=settings.min_count)
@@ -158,33 +167,28 @@ def _unwatched(videos: Sequence[Any], step: str) -> Iterable[Any]:  # noqa: ARG0
 
 
 def _by_split(
-    videos: Sequence[Video],
-    lexicon: Lexicon,
-    rivals: Mapping[str, Sequence[Noun]],
-    miner: Any,
-    watch: Callable[[Sequence[Any], str], Iterable[Any]],
-    **options: Any,
-) -> Iterable[Mined]:
-    """Foils of each side: the videos of ``train``, and all others; where there are both, no pair is in both."""
-    sides: dict[bool, list[Video]] = defaultdict(list)
+    videos: Sequence[Told], rivals: Mapping[str, Sequence[Noun]], seed: int
+) -> Iterator[tuple[Sequence[Told], Mapping[str, Sequence[Noun]]]]:
+    """Each side, the videos of ``train`` and all others, with its pairs; where there are both, no pair is in both."""
+    sides: dict[bool, list[Told]] = defaultdict(list)
     for video in videos:
         sides[video.split == "train"].append(video)
     for train, own in sorted(sides.items()):
         allowed = rivals
         if len(sides) > 1:
             allowed = {
-                name: [foil for foil in foils if _of_train(name, foil.name, options["seed"]) == train]
+                name: [foil for foil in foils if _of_train(name, foil.name, seed) == train]
                 for name, foils in rivals.items()
             }
-        yield mine_foils(watch(own, "swapping"), lexicon, allowed, miner, **options)
+        yield own, allowed
 
 
 def _of_train(one: str, other: str, seed: int) -> bool:
     return hash_of("pair", str(seed), *sorted((one, other))) % 2 == 0
 
 
-def _note_unused(videos: Iterable[Video], corpus: Corpus) -> None:
-    used = {pair.video_id for pair in corpus.pairs}
-    for video in videos:
-        if video.video_id not in used:
-            corpus.rejected.append((video.video_id, "not_chosen", "no swap keeps its texts right, or none was chosen"))
+def _note_unused(told: Iterable[Told], usable: Iterable[Told], corpus: Corpus) -> None:
+    left = {own.video_id for own in usable} - {pair.video_id for pair in corpus.pairs}
+    for own in told:
+        if own.video_id in left:
+            corpus.rejected.append((own.video_id, "not_chosen", "no swap keeps its texts right, or none was chosen"))

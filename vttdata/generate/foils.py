@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from annotated_types import Gt, Le
 
 from vttdata.generate.edits import Document, Edit, FoilPair, Video, lean_of, pairs_of, score
@@ -29,6 +28,8 @@ from vttdata.text.lm import Scorer
 __all__ = ["Document", "FoilPair", "FoilSettings", "Mined", "Video", "mine_foils"]
 
 _VIDEOS_AT_A_TIME = 250
+_OPTIONS_AT_ONCE = 200_000
+"""What one balanced choice takes at most, and those of some videos more; about 2 KiB an option while it is solved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +89,12 @@ def mine_foils(
     together = settings.selection == "balanced"
     edits: list[Edit] = []
     leans: list[float] = []
+    pairs: list[FoilPair] = []
     tally = {"videos": 0, "documents": 0, "captions": 0, "candidates": 0}
     for block in _blocks(videos):
+        if together and len(edits) >= _OPTIONS_AT_ONCE:
+            pairs += _balanced(edits, leans, second, settings, seed)
+            edits, leans = [], []
         own = [edit for video in block for edit in _edits_of(video, lexicon, rivals, settings, seed, usage)]
         _count(own, tally)
         scored = [edit.scored(found) for edit, found in zip(own, score(own, scorer), strict=True)]
@@ -99,10 +104,11 @@ def mine_foils(
             leans += found.tolist()
         else:
             options = [edit.option(float(lean)) for edit, lean in zip(scored, found, strict=True)]
-            edits += [scored[place] for place in choose(options, settings.selection, seed=seed)]
+            chosen = choose(options, settings.selection, seed=seed)
+            pairs += [pair for place in chosen for pair in pairs_of(scored[place])]
     if together:
-        edits = _balanced(edits, np.array(leans), second, settings, seed)
-    return Mined(tuple(pair for edit in edits for pair in pairs_of(edit)), tally)
+        pairs += _balanced(edits, leans, second, settings, seed)
+    return Mined(tuple(pairs), tally)
 
 
 def _blocks(videos: Iterable[Video]) -> Iterator[list[Video]]:
@@ -120,12 +126,13 @@ def _count(edits: Sequence[Edit], tally: dict[str, int]) -> None:
 
 
 def _balanced(
-    edits: Sequence[Edit], leans: npt.NDArray[np.float64], second: Scorer | None, settings: FoilSettings, seed: int
-) -> list[Edit]:
-    """The chosen edits; each split is balanced by itself."""
+    edits: Sequence[Edit], leans: Sequence[float], second: Scorer | None, settings: FoilSettings, seed: int
+) -> list[FoilPair]:
+    """The pairs of the chosen edits; each split is balanced by itself."""
+    likely = np.array(leans)
     if second is not None and edits:
-        leans = joint_leans(leans, np.array([lean_of(own) for own in score(edits, second)]))
-    options = [edit.option(float(lean), whole_video=True) for edit, lean in zip(edits, leans, strict=True)]
+        likely = joint_leans(likely, np.array([lean_of(own) for own in score(edits, second)]))
+    options = [edit.option(float(lean), whole_video=True) for edit, lean in zip(edits, likely, strict=True)]
     places: dict[str, list[int]] = defaultdict(list)
     for place, edit in enumerate(edits):
         places[edit.video.split or ""].append(place)
@@ -133,7 +140,7 @@ def _balanced(
     for own in places.values():
         picked = balanced([options[place] for place in own], seed=seed, pair_share=settings.pair_share)
         chosen += [own[place] for place in picked]
-    return [edits[place] for place in sorted(chosen)]
+    return [pair for place in sorted(chosen) for pair in pairs_of(edits[place])]
 
 
 def _edits_of(
