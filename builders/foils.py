@@ -41,7 +41,7 @@ class Recipe(BaseRecipe):
         scorer: ``ngram``, or a causal model of HuggingFace by name or path.
         judges: language models besides, that try to solve the set blind and choose nothing, such as ``[gpt2]``.
         device: where such models compute: ``cpu``, ``cuda``, ``cuda:1``.
-        lexicon: a file in the place of the packaged lexicon.
+        lexicon: a file in the place of the packaged lexicon, or one that extends it.
         pipeline: a trained spaCy pipeline that finds nouns, such as ``en_core_web_sm``; by rule without one.
     """
 

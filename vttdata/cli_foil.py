@@ -46,7 +46,8 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pair-share", metavar="SHARE", type=_share, default=0.05, help=share)
     number = "how many possible foils of a video are scored, unless the selection is paper (default: 1000)"
     parser.add_argument("--candidates", metavar="N", type=_count, default=1000, help=number)
-    parser.add_argument("--lexicon", metavar="FILE", type=Path, help="in the place of the packaged lexicon")
+    lexicon = "in the place of the packaged lexicon; or on top of it, where the file says 'extends: packaged'"
+    parser.add_argument("--lexicon", metavar="FILE", type=Path, help=lexicon)
     pipeline = "a trained spaCy pipeline that finds nouns, such as en_core_web_sm (default: rules)"
     parser.add_argument("--pipeline", metavar="NAME", help=pipeline)
 

@@ -168,7 +168,7 @@ def test_an_excluded_word_that_is_used_is_a_contradiction(tmp_path: Path):
 
 def test_an_extension_adds_replaces_and_takes_out(tmp_path: Path):
     nouns = "    theremin: {hypernyms: [tool]}\n    hammer: {synonyms: [gavel]}"
-    lexicon = load_lexicon(extend=_file(tmp_path, nouns, "excluded:\n  mine: [guitar]"))
+    lexicon = load_lexicon(_file(tmp_path, nouns, "extends: packaged\nexcluded:\n  mine: [guitar]"))
     assert lexicon.noun("theremins") == (lexicon.nouns["theremin"], True)
     assert lexicon.noun("gavel") is not None
     assert lexicon.noun("sledgehammer") is None
@@ -177,12 +177,48 @@ def test_an_extension_adds_replaces_and_takes_out(tmp_path: Path):
     assert lexicon.version.startswith(f"{LEXICON.version}+7-")
 
 
+def test_an_extension_may_name_what_the_packaged_lexicon_excludes(tmp_path: Path):
+    word = next(word for word in sorted(LEXICON.excluded) if word.isalpha() and LEXICON.noun(word) is None)
+    lexicon = load_lexicon(_file(tmp_path, f"    {word}: {{}}", "extends: packaged"))
+    assert lexicon.noun(word) == (lexicon.nouns[word], False)
+    assert word not in lexicon.excluded
+
+
+@pytest.mark.parametrize(
+    ("nouns", "excluded", "sentence"),
+    [
+        (
+            "theremin: {synonyms: [pooch]}",
+            "",
+            "'pooch' is in two places: a singular of 'dog' (animal, packaged) and a sing",
+        ),
+        ("theremin: {synonyms: [pooch]}", "", "and a singular of 'theremin' (tool)"),
+        ("theremin: {hypernyms: [gizmo]}", "", "the hypernym 'gizmo' of 'theremin' (tool) is not the name of a noun"),
+        (
+            "theremin: {}",
+            "excluded: {mine: [pooch]}",
+            "'pooch' is excluded and also a singular of 'dog' (animal, packaged)",
+        ),
+        ("animal: {hypernyms: [dog]}", "", "the hypernyms go in a circle: "),
+    ],
+)
+def test_a_contradiction_with_what_is_extended_names_the_word_and_both_places(
+    tmp_path: Path, nouns: str, excluded: str, sentence: str
+):
+    path = _file(tmp_path, f"    {nouns}", f"extends: packaged\n{excluded}")
+    with pytest.raises(VttdataError) as error:
+        load_lexicon(path)
+    assert str(error.value).startswith(f"{path}: ")
+    assert sentence in str(error.value)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("", "the file"),
         ("- a\n- b", "the file"),
         ('version: "1"\nnouns: {tool: {axe: {plural: 7}}}', "nouns: tool: axe: plural"),
+        ('version: "1"\nextends: mine.yaml\nnouns: {}', "extends"),
         ('version: "1"\nnouns: {tool: {axe: {colour: red}}}', "nouns: tool: axe: colour"),
         ('version: "1"\nnouns: {tool: {axe: {countable: some}}}', "countable"),
         ('version: "1"\nnouns: {tool: {"../x": {}}}', "nouns: tool: ../x"),

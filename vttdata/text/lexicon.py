@@ -101,8 +101,10 @@ class _File:
     version: str
     nouns: dict[_Synonym, dict[_Form, _Entry | None]]
     excluded: dict[str, list[_Form]] = field(default_factory=dict)
+    extends: Literal["packaged"] | None = None
 
 
+_PACKAGED = PACKAGED / "lexicon.yaml"
 _FILE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_File)
 
 
@@ -110,7 +112,7 @@ class Lexicon:
     """Nouns by name and by surface form, and how they are related. Made by `load_lexicon`; never changed.
 
     Fields:
-        version: as the file states it, and a digest of what was read.
+        version: as the file states it, and a digest of what was read; first those of the packaged one, if it extends that.
         nouns: by name, in the order of the file.
         excluded: words that were considered and left out.
         most_words: of any surface form.
@@ -170,49 +172,48 @@ class Lexicon:
         return found[0].name
 
 
-def load_lexicon(path: Path | None = None, *, extend: Path | None = None) -> Lexicon:
+def load_lexicon(path: Path | None = None) -> Lexicon:
     """Read a lexicon and check it.
 
     Args:
-        path: a file of the packaged lexicon's shape; the packaged one by default.
-        extend: a file of the same shape whose nouns are added or, under a known name, replace; the packaged words it
-            excludes are taken out.
+        path: a file of the packaged lexicon's shape; the packaged one by default. A file that says ``extends:
+            packaged`` adds its nouns to the packaged ones or, under a known name, replaces them; what it excludes is
+            taken out of the packaged ones, and what these exclude and it has is back.
 
     Raises:
         VttdataError: when a file is damaged or of another shape, or when what is read contradicts itself.
     """
-    version, nouns, excluded, found = _read(path, extend)
+    version, nouns, excluded, found = _read(path)
     if found:
         more = f" (and {len(found) - 1} more contradictions)" if len(found) > 1 else ""
-        raise VttdataError(f"{extend or path or PACKAGED / 'lexicon.yaml'}: {found[0]}{more}.")
+        raise VttdataError(f"{path or _PACKAGED}: {found[0]}{more}.")
     return Lexicon(version, nouns, excluded)
 
 
-def check_lexicon(path: Path | None = None, *, extend: Path | None = None) -> list[str]:
-    """Every contradiction in a lexicon, one sentence each without its full stop; arguments as in `load_lexicon`.
+def check_lexicon(path: Path | None = None) -> list[str]:
+    """Every contradiction in a lexicon, one sentence each without its full stop; `path` as in `load_lexicon`.
 
     Raises:
         VttdataError: when a file is damaged or of another shape.
     """
-    return _read(path, extend)[3]
+    return _read(path)[3]
 
 
-def _read(path: Path | None, extend: Path | None) -> tuple[str, list[Noun], list[str], list[str]]:
-    content, data = read_words(path or PACKAGED / "lexicon.yaml", _FILE)
+def _read(path: Path | None) -> tuple[str, list[Noun], list[str], list[str]]:
+    """Version, nouns, excluded words and contradictions."""
+    content, data = read_words(path or _PACKAGED, _FILE)
     version = f"{content.version}-{hashlib.sha256(data).hexdigest()[:8]}"
-    nouns, excluded = _nouns(content), [word for words in content.excluded.values() for word in words]
-    if extend is not None:
-        content, data = read_words(extend, _FILE)
-        version += f"+{content.version}-{hashlib.sha256(data).hexdigest()[:8]}"
-        added, out = _nouns(content), [word for words in content.excluded.values() for word in words]
-        replaced = {noun.name for noun in added}
-        nouns = [noun for noun in nouns if noun.name not in replaced and noun.name not in out] + added
-        gone = set(out) - replaced
-        nouns = [_without(noun, gone) for noun in nouns]
-        excluded = [
-            word for word in excluded if not any(word == form for noun in added for form, _ in noun.forms())
-        ] + out
-    return version, nouns, excluded, contradictions(nouns, excluded)
+    nouns, out = _nouns(content), [word for words in content.excluded.values() for word in words]
+    if content.extends is None:
+        return version, nouns, out, contradictions(nouns, out)
+    base, packaged, excluded, _ = _read(None)
+    own, used = {noun.name for noun in nouns}, {form for noun in nouns for form, _ in noun.forms()}
+    gone = set(out) - own
+    packaged = [_without(noun, gone) for noun in packaged if noun.name not in own | gone]
+    excluded = [word for word in excluded if word not in used] + out
+    # A contradiction names the place of a word; here that is also which of the two files.
+    placed = [dataclasses.replace(noun, supercategory=f"{noun.supercategory}, packaged") for noun in packaged]
+    return f"{base}+{version}", packaged + nouns, excluded, contradictions(placed + nouns, excluded)
 
 
 def _without(noun: Noun, gone: set[str]) -> Noun:

@@ -22,7 +22,7 @@ class Foils(Stage):
         settings: how they are chosen.
         seed: of all choices.
         scorer: the language model that mines them.
-        lexicon: a file in the place of the packaged lexicon; `lexicon_version` says what is in it.
+        lexicon: a file in the place of the packaged lexicon, or that extends it; `lexicon_version` says what is in it.
         pipeline: a trained spaCy pipeline that finds nouns; by rule without one.
         device: where a causal model computes.
     """
