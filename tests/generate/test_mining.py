@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from vttdata.errors import VttdataError
-from vttdata.generate import mine_foils
+from vttdata.generate import foils, mine_foils
+from vttdata.generate.corpus import mine_corpus
 from vttdata.generate.foils import FoilSettings
 from vttdata.generate.mining import told_of
 from vttdata.records import Caption
+from vttdata.text.lexicon import load_lexicon
 
 ANIMALS = ["dog", "cat", "horse", "cow", "sheep", "goat"]
 FRAMES = ["a {} runs in the yard", "the {} looks at the camera", "a man watches a {}", "the {} sleeps near the house"]
@@ -62,6 +65,29 @@ def test_no_two_things_are_swapped_in_train_and_in_another_split() -> None:
     assert swapped["train"]
     assert swapped["test"]
     assert not swapped["train"] & swapped["test"]
+
+
+def test_what_is_chosen_in_several_lots_is_balanced_in_all_and_does_not_depend_on_the_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(foils, "_VIDEOS_AT_A_TIME", 20)
+    monkeypatch.setattr(foils, "_OPTIONS_AT_ONCE", 150)
+    lots: list[int] = []
+    choose = foils.balanced
+    monkeypatch.setattr(foils, "balanced", lambda own, **how: lots.append(len(own)) or choose(own, **how))
+    told = told_of(captions(240))
+    one = mine_corpus(told, load_lexicon(), settings=FoilSettings(), seed=0)
+    assert len(lots) > 4
+    assert len({pair.video_id for pair in one.pairs}) == len(one.pairs) > 60
+    told_places = [own.video_id for own in told]
+    assert [pair.video_id for pair in one.pairs] == [
+        name for name in told_places if name in {p.video_id for p in one.pairs}
+    ]
+    true, false = (Counter(getattr(pair.swap, side) for pair in one.pairs) for side in ("word", "foil_word"))
+    for word, times in true.items():
+        assert abs(times - false[word]) <= 0.25 * (times + false[word]) + 2 * len(lots)
+    other = mine_corpus(told[::-1], load_lexicon(), settings=FoilSettings(), seed=0)
+    assert {pair.caption_id: pair.foil for pair in one.pairs} == {pair.caption_id: pair.foil for pair in other.pairs}
 
 
 def test_every_video_is_shown_to_who_watches_once_in_each_step() -> None:

@@ -112,7 +112,7 @@ class Lexicon:
     """Nouns by name and by surface form, and how they are related. Made by `load_lexicon`; never changed.
 
     Fields:
-        version: as the file states it, and a digest of what was read; first those of the packaged one, if it extends that.
+        version: as the file states it, and a digest of what was read; before it that of the packaged one it extends.
         nouns: by name, in the order of the file.
         excluded: words that were considered and left out.
         most_words: of any surface form.
