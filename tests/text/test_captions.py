@@ -64,7 +64,7 @@ class TestReading:
         [
             ("video_id,captoin\nv1,x\n", r"c\.csv:2: .*'caption'.*did you mean 'captoin'"),
             ("vidoe_id,caption\nv1,x\n", r"c\.csv:2: neither 'video_id' nor 'source'.*did you mean 'vidoe_id'"),
-            ("video_id,caption\n,x\n", r"c\.csv:2: neither"),
+            ("video_id,caption\n,x\n", r"c\.csv:2: nothing says which video this is; 'video_id' should not be empty"),
             ("source,start,end,caption\ns,0:10,3,x\n", r"c\.csv:2: 'start' is '0:10', not a number"),
             ("source,start,end,caption\ns,1,inf,x\n", r"c\.csv:2: 'end' is 'inf', not a number"),
             ("source,start,end,caption\ns,1,,x\n", r"c\.csv:2: 'start' and 'end' go together"),

@@ -132,6 +132,9 @@ def _raw(place: str, line: int, found: dict[str, Any], names: dict[str, str], ce
         raise VttdataError(f"{place}: the caption is {type(found['caption']).__name__}, not text.")
     video_id, source = (_name(found[name]) for name in ("video_id", "source"))
     if video_id is None and source is None:
+        empty = [repr(names[key]) for key in ("video_id", "source") if names[key] in cells]
+        if empty:
+            raise VttdataError(f"{place}: nothing says which video this is; {' and '.join(empty)} should not be empty.")
         known = _options(names["video_id"], sorted(cells))
         raise VttdataError(
             f"{place}: neither '{names['video_id']}' nor '{names['source']}' says which video this is; it has {known}."

@@ -185,7 +185,7 @@ def load_lexicon(path: Path | None = None) -> Lexicon:
     """
     version, nouns, excluded, found = _read(path)
     if found:
-        more = f" (and {len(found) - 1} more contradictions)" if len(found) > 1 else ""
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise VttdataError(f"{path or _PACKAGED}: {found[0]}{more}.")
     return Lexicon(version, nouns, excluded)
 
