@@ -88,9 +88,7 @@ def candidates(captions: int) -> int:
 def known(told: Told) -> Video:
     """A video with its mentions."""
     rows = [(text, tuple(find_mentions(text, LEXICON))) for text in told.texts]
-    documents = (
-        Document(name, (name,), (text,), (own,)) for name, (text, own) in zip(told.ids, rows, strict=True) if own
-    )
+    documents = (Document((name,), (text,), (own,)) for name, (text, own) in zip(told.ids, rows, strict=True) if own)
     return Video(told.video_id, tuple(documents), contents_of(rows, LEXICON))
 
 

@@ -13,12 +13,14 @@ from typing import ClassVar, Literal
 
 import pydantic
 
+from vttdata import packaged
 from vttdata.annotations import READERS, Annotations
 from vttdata.assess.needs import check_foil_libraries
 from vttdata.assess.shortcuts import TextPair, audit_shortcuts
 from vttdata.errors import VttdataError
 from vttdata.generate.corpus import Annotated, Told, lessons_for
 from vttdata.generate.foils import FoilSettings
+from vttdata.generate.verdicts import read_verdicts
 from vttdata.pipeline.build import Build
 from vttdata.pipeline.stages.annotations import OddThings, Sentences
 from vttdata.pipeline.stages.foils import Foils
@@ -26,7 +28,7 @@ from vttdata.publish.foils import FoilSet, Paragraph, paragraph_pairs, write_foi
 from vttdata.publish.package import about_build
 from vttdata.publish.provenance import provenance_of_build, write_provenance
 from vttdata.recipe import BaseRecipe
-from vttdata.records import Caption
+from vttdata.records import Caption, digest
 from vttdata.text.lexicon import load_lexicon
 from vttdata.text.lm import load_judges
 
@@ -42,6 +44,8 @@ class Recipe(BaseRecipe):
         judges: language models besides, that try to solve the set blind and choose nothing, such as ``[gpt2]``.
         device: where such models compute: ``cpu``, ``cuda``, ``cuda:1``.
         lexicon: a file in the place of the packaged lexicon, or one that extends it.
+        verdicts: on foils that people judged: a table (see `vttdata.generate.verdicts`), or the name of a packaged
+            recipe, for those that come with it.
         pipeline: a trained spaCy pipeline that finds nouns, such as ``en_core_web_sm``; by rule without one.
     """
 
@@ -54,6 +58,7 @@ class Recipe(BaseRecipe):
     judges: tuple[str, ...] = ()
     device: str = "cpu"
     lexicon: str | None = None
+    verdicts: str | None = None
     pipeline: str | None = None
 
 
@@ -65,11 +70,13 @@ def build(recipe: Recipe, run: Build) -> None:
     lexicon = load_lexicon(Path(recipe.lexicon) if recipe.lexicon is not None else None)
     captions = list(run.stage(Sentences(), official.captions))
     run.stage(OddThings(), official.findings, may_be_empty=True)
+    both = recipe.foils.selection == "balanced"
     told, paragraphs = (
-        _activitynet(official, captions) if recipe.format != "msrvtt" else (_msrvtt(official, captions), {})
+        _msrvtt(official, captions) if recipe.format == "msrvtt" else activitynet_texts(official, captions, both=both)
     )
     chosen = (recipe.foils, recipe.seed, recipe.scorer, recipe.lexicon, lexicon.version)
-    stage = Foils(*chosen, recipe.pipeline, recipe.device)
+    said = None if recipe.verdicts is None else digest(read_verdicts(packaged.verdicts(recipe.verdicts)))
+    stage = Foils(*chosen, recipe.pipeline, recipe.device, recipe.verdicts, said)
     pairs = list(run.stage(stage, told))
 
     lessons = lessons_for(told)
@@ -97,40 +104,62 @@ def build(recipe: Recipe, run: Build) -> None:
 _PAPER = (("pairs of paragraphs", "1,900"), ("pairs of concepts", "2,191"), ("foils a concept", "about 13"))
 
 
-def _activitynet(official: Annotations, captions: list[Caption]) -> tuple[list[Told], dict[str, Paragraph]]:
-    """The test videos with both paragraphs, and the training videos, whose texts only train models."""
+def activitynet_texts(
+    official: Annotations, captions: list[Caption], *, both: bool
+) -> tuple[list[Told], list[Paragraph]]:
+    """The test videos with both paragraphs, and the training videos, whose texts only train models.
+
+    The paper changes the first annotator's paragraph; with `both`, either annotator's may be the one.
+    """
     clips = {clip.video_id: clip for clip in official.clips}
+    seconds = {source.source_id: source.stated_seconds for source in official.sources}
     concepts = {own.video_id: own for own in official.concepts}
     tested = {clip.source_id for clip in official.clips if clip.split == "test"}
-    both: dict[str, dict[str, list[Caption]]] = defaultdict(lambda: {"1": [], "2": []})
+    written: dict[str, tuple[list[Caption], list[Caption]]] = defaultdict(lambda: ([], []))
     for caption in captions:
-        both[clips[caption.video_id].source_id][caption.annotator or "1"].append(caption)
+        written[clips[caption.video_id].source_id][caption.annotator == "2"].append(caption)
     told: list[Told] = []
-    paragraphs: dict[str, Paragraph] = {}
-    for video, own in both.items():
-        ids = tuple(caption.video_id for caption in own["1"])
-        texts, others = (tuple(caption.caption.strip() for caption in own[side]) for side in ("1", "2"))
+    paragraphs: list[Paragraph] = []
+    for video, sides in written.items():
+        ids, other_ids = (tuple(caption.video_id for caption in side) for side in sides)
+        texts, others = (tuple(caption.caption.strip() for caption in side) for side in sides)
         if video not in tested:
             told.append(Told(video, ids, texts, teaches=True))
             continue
         known = [concepts.get(name) for name in ids]
         annotated = tuple(Annotated(c.tokens, c.token_indices, c.classes) if c is not None else None for c in known)
         names = tuple(sorted({name for c in known if c is not None for name in c.classes}))
-        told.append(Told(video, ids, texts, True, others if texts else (), names, annotated, needs_others=True))
-        spans = [tuple((clips[c.video_id].start, clips[c.video_id].end) for c in own[side]) for side in ("1", "2")]
-        paragraphs[video] = Paragraph(video, ids, texts, spans[0], others, spans[1])
-    if not any(own.texts and own.references for own in paragraphs.values()):
+        complete = texts and others
+        told.append(
+            Told(
+                video,
+                ids,
+                texts,
+                paragraph=True,
+                others=others if complete else (),
+                other_ids=other_ids if complete and both else (),
+                names=names,
+                annotated=annotated,
+                needs_others=True,
+            )
+        )
+        spans = [tuple((clips[name].start, clips[name].end) for name in side) for side in (ids, other_ids)]
+        paragraphs += [
+            Paragraph(video, "1", seconds[video], ids, texts, spans[0], others, spans[1]),
+            Paragraph(video, "2", seconds[video], other_ids, others, spans[1], texts, spans[0]),
+        ]
+    if not any(own.texts and own.references for own in paragraphs):
         raise VttdataError("No test video has a paragraph in both files of the test split; are they of one release?")
     return told, paragraphs
 
 
-def _msrvtt(official: Annotations, captions: list[Caption]) -> list[Told]:
-    """All clips with their captions in the official splits."""
+def _msrvtt(official: Annotations, captions: list[Caption]) -> tuple[list[Told], list[Paragraph]]:
+    """All clips with their captions in the official splits; none is a paragraph."""
     split = {clip.video_id: clip.split for clip in official.clips}
     own: dict[str, list[Caption]] = defaultdict(list)
     for caption in captions:
         own[caption.video_id].append(caption)
-    return [
+    told = [
         Told(
             video,
             tuple(f"{video}_{c.sen_id}" for c in some),
@@ -140,3 +169,4 @@ def _msrvtt(official: Annotations, captions: list[Caption]) -> list[Told]:
         for video, some in own.items()
         if video in split
     ]
+    return told, []

@@ -14,6 +14,7 @@ import pytest
 
 from tests.annotations.made_up import paragraph, write_activitynet, write_unpacked
 from vttdata.cli import main
+from vttdata.publish.foils import EMSCORE_FILES
 from vttdata.text.concepts import find_mentions
 from vttdata.text.lexicon import load_lexicon
 
@@ -28,7 +29,8 @@ LEXICON = load_lexicon()
 
 
 def build(recipe: str, out: Path, *settings: str, code: int = 0) -> pd.DataFrame:
-    """The dataset's foils after a build, with their split."""
+    """The dataset's foils after a build, with their split; nobody has judged foils of made-up files."""
+    settings = ("foils.judged_only=false", *settings)
     parts = [part for setting in settings for part in ("--set", setting)]
     assert main(["build", recipe, "--quiet", "--workers", "1", "--out", str(out), *parts]) == code
     loaded = datasets.load_dataset(str(out / "dataset"), "foils", cache_dir=str(out / "cache"))
@@ -85,13 +87,36 @@ def test_a_foil_of_activitynet_names_what_neither_paragraph_has_and_changes_one_
         assert row.supercategory == LEXICON.nouns[row.foil_concept].supercategory
 
 
+def paragraphs_of(folder: Path) -> dict[str, Any]:
+    """Annotator -> the official file of that paragraph."""
+    return {side: json.loads((folder / f"anet_entities_test_{side}.json").read_text()) for side in ("1", "2")}
+
+
+def test_either_annotators_paragraph_may_be_changed_when_balanced_and_the_first_as_in_the_paper(tmp_path: Path) -> None:
+    folder = write_paragraphs(tmp_path / "files")
+    official = paragraphs_of(folder)
+    changed: dict[str, set[str]] = {}
+    for selection in ("balanced", "paper"):
+        out = tmp_path / selection
+        build("activitynet-foil", out, f"annotations={folder}", f"foils.selection={selection}")
+        rows = datasets.load_dataset(str(out / "dataset"), "paragraphs", cache_dir=str(tmp_path / "c"))["test"]
+        assert len(set(rows["video_id"])) == len(rows)
+        for row in rows:
+            other = {"1": "2", "2": "1"}[row["annotator"]]
+            assert row["captions"] == official[row["annotator"]][row["video_id"]]["sentences"]
+            assert row["references"] == official[other][row["video_id"]]["sentences"]
+        changed[selection] = set(rows["annotator"])
+    assert changed == {"balanced": {"1", "2"}, "paper": {"1"}}
+
+
 def test_references_are_those_that_overlap_by_two_fifths_or_else_the_best_one(tmp_path: Path) -> None:
     folder = write_paragraphs(tmp_path / "files")
     rows = build("activitynet-foil", tmp_path / "out", f"annotations={folder}")
-    second = json.loads((folder / "anet_entities_test_2.json").read_text())
+    official = paragraphs_of(folder)
     for row in rows.itertuples():  # 0-14 and 14-30 s against 0-15 and 15-30 s: each overlaps its own by more than 0.9
-        place = 0 if row.caption_id.endswith(("_0", "-0")) else 1
-        assert list(row.references) == [second[row.video_id]["sentences"][place]]
+        video, annotator, place = row.caption_id.rsplit("_", 2)
+        other = official[{"1": "2", "2": "1"}[annotator]][video]
+        assert list(row.references) == [other["sentences"][int(place)]]
 
 
 def test_emscore_reads_the_same_paragraphs_as_the_tables_hold(tmp_path: Path) -> None:
@@ -100,18 +125,19 @@ def test_emscore_reads_the_same_paragraphs_as_the_tables_hold(tmp_path: Path) ->
     pairs = datasets.load_dataset(str(tmp_path / "out" / "dataset"), "paragraphs", cache_dir=str(tmp_path / "c"))[
         "test"
     ]
-    names = ("final_right_video_sentences.json", "final_foil_video_sentences.json")
-    right, foil = (
-        json.loads((tmp_path / "out" / "dataset" / "emscore" / name).read_text())["results"] for name in names
-    )
-    assert set(right) == set(foil) == set(pairs["video_id"])
-    first = json.loads((folder / "anet_entities_test_1.json").read_text())
+    given = tmp_path / "out" / "dataset" / "emscore"
+    right, foil, own, other = (json.loads((given / name).read_text()) for name in EMSCORE_FILES)
+    right, foil = right["results"], foil["results"]
+    assert set(right) == set(foil) == set(own) == set(other) == set(pairs["video_id"])
+    official = paragraphs_of(folder)
     for row in pairs:
-        video = row["video_id"]
-        assert [own["sentence"] for own in right[video]] == row["captions"] == first[video]["sentences"]
-        assert [own["sentence"] for own in foil[video]] == row["foils"]
-        assert [own["timestamp"] for own in right[video]] == first[video]["timestamps"]
-        assert [own["timestamp"] for own in right[video]] == [own["timestamp"] for own in foil[video]]
+        video, annotator = row["video_id"], row["annotator"]
+        assert own[video] == official[annotator][video]
+        assert other[video] == official[{"1": "2", "2": "1"}[annotator]][video]
+        assert [told["sentence"] for told in right[video]] == row["captions"] == own[video]["sentences"]
+        assert [told["sentence"] for told in foil[video]] == row["foils"]
+        assert [told["timestamp"] for told in right[video]] == own[video]["timestamps"]
+        assert [told["timestamp"] for told in foil[video]] == own[video]["timestamps"]
         changed = [n for n, both in enumerate(zip(row["captions"], row["foils"], strict=True)) if both[0] != both[1]]
         assert changed == row["changed"]
         assert changed

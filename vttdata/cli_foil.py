@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vttdata.cli_foil_input import origin_of, read_captions
+from vttdata.cli_foil_input import ALWAYS, origin_of, read_captions
 from vttdata.errors import VttdataError
 
 if TYPE_CHECKING:
@@ -42,10 +42,17 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--selection", choices=["balanced", "paper", "random"], default="balanced")
     count = "leave out concepts that are mentioned less often (default: 10)"
     parser.add_argument("--min-count", metavar="N", type=_count, default=10, help=count)
-    share = "the highest share of the set that swaps one word for one other, when balanced (default: 0.05)"
-    parser.add_argument("--pair-share", metavar="SHARE", type=_share, default=0.05, help=share)
+    share = "the highest share of the set that swaps one word for one other, when balanced (default: 0.1)"
+    parser.add_argument("--pair-share", metavar="SHARE", type=_share, default=0.1, help=share)
     number = "how many possible foils of a video are scored, unless the selection is paper (default: 1000)"
     parser.add_argument("--candidates", metavar="N", type=_count, default=1000, help=number)
+    far = "how far from one half the uses of a word as the true one may be, when balanced (default: 0.05)"
+    parser.add_argument("--imbalance", metavar="SHARE", type=_share, default=0.05, help=far)
+    doubt = "the highest doubt with which a foil is taken, from 0 to 1, when balanced (default: 0.7)"
+    parser.add_argument("--doubt", metavar="SHARE", type=_share, default=0.7, help=doubt)
+    verdicts = "foils that people judged, a table with the columns foil_id and verdict; unsound ones are not taken"
+    parser.add_argument("--verdicts", metavar="FILE", type=Path, help=verdicts)
+    parser.add_argument("--judged-only", action="store_true", help="take only foils that were judged sound")
     lexicon = "in the place of the packaged lexicon; or on top of it, where the file says 'extends: packaged'"
     parser.add_argument("--lexicon", metavar="FILE", type=Path, help=lexicon)
     pipeline = "a trained spaCy pipeline that finds nouns, such as en_core_web_sm (default: rules)"
@@ -89,6 +96,7 @@ def _foil(options: argparse.Namespace) -> int:
     from vttdata.generate.corpus import lessons_for
     from vttdata.generate.foils import FoilSettings
     from vttdata.generate.mining import told_of
+    from vttdata.generate.verdicts import read_verdicts
     from vttdata.publish.foils import FoilSet, write_foils
     from vttdata.publish.provenance import write_provenance
     from vttdata.report.shortcuts import attacks_text
@@ -99,16 +107,18 @@ def _foil(options: argparse.Namespace) -> int:
     about = _about(options)
     judges = load_judges(options.judge or (), device=options.device)
     lexicon = load_lexicon(options.lexicon)
+    settings = FoilSettings(**{name: getattr(options, name) for name in ALWAYS})
     captions, splits = read_captions(options.input)
     corpus = mine_foils(
         captions,
-        settings=FoilSettings(options.selection, options.min_count, options.pair_share, options.candidates),
+        settings=settings,
         seed=options.seed,
         scorer=options.scorer,
         lexicon=lexicon,
         splits=splits,
         device=options.device,
         pipeline=options.pipeline,
+        verdicts={} if options.verdicts is None else read_verdicts(options.verdicts),
         watch=None if options.quiet else _watched,
     )
     told = told_of(captions, splits)

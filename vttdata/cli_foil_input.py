@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 TABLES = {".csv", ".tsv", ".jsonl", ".ndjson"}
 _WEIGHTS = (".safetensors", ".json")
-_ALWAYS = ("selection", "min_count", "pair_share", "candidates")
+ALWAYS = ("selection", "min_count", "pair_share", "imbalance", "doubt", "judged_only", "candidates")
+"""Options that are settings of the choice, and noted whatever they are."""
+
 _PLAIN = {"name": "local/foils", "licence": "unknown", "device": "cpu"}
 """Options that are noted only where another value than this, their default, was given."""
 
@@ -76,10 +78,10 @@ def origin_of(options: argparse.Namespace) -> Provenance:
 
     models = {"scorer": [options.scorer], "judge": options.judge or []}
     inputs = inputs_of_table(options.input)
-    files = {key: [getattr(options, key)] for key in ("lexicon", "pipeline") if getattr(options, key)}
+    files = {key: [getattr(options, key)] for key in ("lexicon", "verdicts", "pipeline") if getattr(options, key)}
     for key, given in (*models.items(), *files.items()):
         inputs += [own for place in given if not is_trained(str(place)) for own in _content(key, Path(place))]
-    chosen: dict[str, Any] = {key: getattr(options, key) for key in _ALWAYS}
+    chosen: dict[str, Any] = {key: getattr(options, key) for key in ALWAYS}
     chosen |= {key: getattr(options, key) for key, plain in _PLAIN.items() if getattr(options, key) != plain}
     chosen |= {key: _bare(getattr(options, key)) for key in ("scorer", "pipeline") if getattr(options, key)}
     chosen |= {"judge": [_bare(judge) for judge in options.judge]} if options.judge else {}

@@ -41,7 +41,7 @@ def rerun(provenance: Provenance, given: str, settings: Sequence[str], folder: P
         raise VttdataError(f"The dataset was made by {provenance.command!a}, which is no command that can be repeated.")
     options: dict[str, Any] = {"seed": provenance.seed, **provenance.options}
     own = {file.key: file.name for file in provenance.inputs if file.key != "input"}
-    allowed = {*options, *own, "lexicon"}
+    allowed = {*options, *own, "lexicon", "verdicts"}
     given_again: dict[str, list[str]] = {}
     for text in settings:
         key, equals, value = text.partition("=")

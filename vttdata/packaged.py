@@ -36,6 +36,12 @@ def build_command(recipe: str) -> str:
     return " ".join(["vttdata build", recipe, *re.findall(r"--set \S+=[A-Z]+\b", first)])
 
 
+def verdicts(reference: str) -> Path:
+    """The packaged verdicts on the foils of a recipe, by its name, or a file of somebody's own."""
+    own = folder("recipes") / f"{reference}.csv"
+    return own if reference in recipes() and own.is_file() else Path(reference)
+
+
 def builders() -> dict[str, Path]:
     """The packaged builders by name, sorted."""
     return {path.stem: path for path in sorted(folder("builders").glob("[a-z]*.py"))}

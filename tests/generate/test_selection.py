@@ -36,7 +36,7 @@ def test_pairs_and_words_are_used_about_as_often_in_both_directions(options: lis
     directions = [(number, arrows[foil_word, word]) for (word, foil_word), number in arrows.items()]
     directions += [(true[word], foil[word]) for word in "abcd"]
     for one, other in directions:
-        assert max(one, other) <= 0.55 * (one + other) + 0.5
+        assert max(one, other) <= 0.55 * (one + other) + 1
     assert max(Counter(own.unit for own in chosen).values(), default=1) == 1
 
 
@@ -68,7 +68,7 @@ def test_the_blind_model_is_right_on_half_and_most_units_are_kept() -> None:
     chosen = [options[place] for place in balanced(options, seed=0, pair_share=1.0)]
     signs = [np.sign(own.lean) for own in chosen]
     assert len(chosen) > 300
-    assert abs(sum(signs)) <= 10
+    assert abs(sum(signs)) <= 0.05 * len(chosen) + 10
     lowest = [options[place] for place in choose(options, "paper", seed=0)]
     assert sum(own.lean > 0 for own in lowest) < 0.2 * len(lowest)
 

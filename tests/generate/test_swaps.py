@@ -112,6 +112,19 @@ def test_a_swap_counts_the_other_mentions_of_its_concept_and_relatives() -> None
     assert {swap.others for swap in swaps("a dog runs")} == {0}
 
 
+def test_a_word_that_may_be_the_same_thing_counts_though_it_is_no_sure_mention() -> None:
+    text = "a dog runs"
+    texts = [(text, mentions(text)), ("the dog trots by", ())]
+    around = contents_of(texts, LEXICON)
+    free = absent(RIVALS, around, LEXICON)
+    assert {swap.others for swap in candidates(text, mentions(text), LEXICON, free, around)} == {1}
+
+
+def test_what_the_document_also_calls_by_a_wider_word_is_left_alone() -> None:
+    assert foils("a boy runs", "he falls")
+    assert not foils("a boy runs", "the child falls")
+
+
 def test_concepts_below_the_threshold_take_no_part() -> None:
     paired = pair_concepts({"dog": 9, "cat": 5, "ox": 4, "ball": 9}, LEXICON, min_count=5)
     assert {name: [noun.name for noun in rivals] for name, rivals in paired.items()} == {"dog": ["cat"], "cat": ["dog"]}

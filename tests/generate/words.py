@@ -42,6 +42,6 @@ def mentions(text: str) -> tuple[Mention, ...]:
 def video(video_id: str, *texts: str, names: tuple[str, ...] = (), others: tuple[str, ...] = ()) -> Video:
     """A video with one paragraph; `others` are what else is said of it, `names` what is annotated."""
     own = tuple(mentions(text) for text in texts)
-    document = Document(video_id, tuple(f"{video_id}_{place}" for place in range(len(texts))), texts, own)
+    document = Document(tuple(f"{video_id}_{place}" for place in range(len(texts))), texts, own)
     said = [*zip(texts, own, strict=True), *((text, mentions(text)) for text in others)]
     return Video(video_id, (document,), contents_of(said, LEXICON, names))

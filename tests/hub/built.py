@@ -61,10 +61,7 @@ def _film(folder: Path, name: str) -> ClipMedia:
 def build_foils(folder: Path) -> Path:
     """A dataset of foils."""
     swap = Swap(2, 5, "cat", "dog", "cat", "animal", "dog", "cat", 0)
-    pairs = [
-        FoilPair(f"v{n}", f"v{n}", f"v{n}#1", 0, f"a dog runs {n}", f"a cat runs {n}", swap, 9.0, 10.0)
-        for n in range(3)
-    ]
+    pairs = [FoilPair(f"v{n}", f"v{n}#1", 0, f"a dog runs {n}", f"a cat runs {n}", swap, 9.0, 10.0) for n in range(3)]
     write_foils(folder, FoilSet(pairs, "balanced", 1, "1", "none"), About("vttdata/small-foil", licence=FREE))
     return folder
 

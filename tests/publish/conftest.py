@@ -52,12 +52,12 @@ def contents(folder: Path) -> dict[str, bytes]:
 def written_foils(folder: Path, about: About | None = None) -> Path:
     """A set of one foil in one paragraph."""
     swap = Swap(2, 5, "cat", "dog", "cat", "animal", "dog", "cat", 0)
-    pairs = [FoilPair("v1", "v1", "v1_0", 0, "a dog runs", "a cat runs", swap, 10.5, 20.25, "test")]
+    pairs = [FoilPair("v1", "v1_0", 0, "a dog runs", "a cat runs", swap, 10.5, 20.25, "test")]
     paragraph = Paragraph(
-        "v1", ("v1_0",), ("a dog runs",), ((0.0, 2.5),), ("it runs", "fast"), ((0.0, 1.0), (1.0, 2.0))
+        "v1", "1", 2.5, ("v1_0",), ("a dog runs",), ((0.0, 2.5),), ("it runs", "fast"), ((0.0, 1.0), (1.0, 2.0))
     )
     attack = Attack("length", "the shorter one", PairAccuracy(1, 0, 0))
-    foils = FoilSet(pairs, "balanced", 3, "1", "ngram", {"v1": paragraph}, {"foils": [attack], "paragraphs": [attack]})
+    foils = FoilSet(pairs, "balanced", 3, "1", "ngram", [paragraph], {"foils": [attack], "paragraphs": [attack]})
     write_foils(folder, foils, about or About("vttdata/some-foil", licence="mit"))
     return folder
 

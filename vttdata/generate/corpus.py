@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from vttdata.errors import VttdataError
@@ -15,6 +16,7 @@ from vttdata.generate.foils import Document, FoilPair, FoilSettings, Video, mine
 from vttdata.generate.swaps import contents_of, pair_concepts
 from vttdata.generate.told import Annotated, Told, hash_of, known_usage, lessons_for
 from vttdata.generate.usage import Usage
+from vttdata.generate.verdicts import Verdicts
 from vttdata.text.concepts import Mention, find_mentions, mentions_of_annotation
 from vttdata.text.lexicon import Lexicon, Noun
 from vttdata.text.lm import Scorer, load_scorer
@@ -51,6 +53,7 @@ def mine_corpus(
     seed: int,
     scorer: str | Callable[[Iterable[str]], Scorer] = "ngram",
     pipeline: Any = None,
+    verdicts: Verdicts = MappingProxyType({}),
     watch: Callable[[Sequence[Any], str], Iterable[Any]] | None = None,
 ) -> Corpus:
     """Make foils for a corpus.
@@ -62,6 +65,7 @@ def mine_corpus(
         seed: of all choices.
         scorer: ``ngram``, or a HuggingFace causal model by name or path; or what makes a model from training texts.
         pipeline: of spaCy, which finds mentions where there are no annotations.
+        verdicts: of foils that people judged.
         watch: is given each lot of videos with what is done to them, and gives them back one by one.
 
     Raises:
@@ -87,15 +91,29 @@ def mine_corpus(
             # Found again and not kept: the mentions of a caption take ten times the memory of its text.
             videos = (_video(video, lexicon, pipeline, Corpus()) for video in watch(side, "swapping"))
             known = (video for video in videos if video is not None)
-            mined = mine_foils(known, lexicon, allowed, miner, settings=settings, seed=seed, second=second, usage=usage)
+            mined = mine_foils(
+                known,
+                lexicon,
+                allowed,
+                miner,
+                settings=settings,
+                seed=seed,
+                second=second,
+                usage=usage,
+                verdicts=verdicts,
+            )
             corpus.pairs += mined.pairs
             corpus.tally.update(mined.tally)
     _note_unused(told, usable, corpus)
     changed = {pair.caption_id for pair in corpus.pairs}
-    names = (name for own in told for name in own.ids)
-    order = {caption_id: place for place, caption_id in enumerate(names) if caption_id in changed}
+    order = {caption_id: place for place, caption_id in enumerate(_ids(told)) if caption_id in changed}
     corpus.pairs.sort(key=lambda pair: order[pair.caption_id])
     return corpus
+
+
+def _ids(told: Iterable[Told]) -> Iterator[str]:
+    for own in told:
+        yield from (*own.ids, *own.other_ids)
 
 
 def _video(told: Told, lexicon: Lexicon, pipeline: Any, corpus: Corpus) -> Video | None:
@@ -104,28 +122,42 @@ def _video(told: Told, lexicon: Lexicon, pipeline: Any, corpus: Corpus) -> Video
         corpus.rejected.append((told.video_id, "no_reference", "there is no paragraph by another annotator"))
         return None
     annotated = told.annotated or (None,) * len(told.texts)
-    ids, texts, mentions = [], [], []
-    for caption_id, text, own in zip(told.ids, told.texts, annotated, strict=True):
+    rows = _read(zip(told.ids, told.texts, annotated, strict=True), lexicon, pipeline, corpus)
+    further = _read(((name, text, None) for name, text in _further(told)), lexicon, pipeline, corpus)
+    sides = [own for own in ((rows, further) if told.other_ids else (rows,)) if any(found for *_, found in own)]
+    if not sides:
+        corpus.rejected.append((told.video_id, "no_concept", "no caption names a thing of the lexicon"))
+        return None
+    contents = contents_of([(text, found) for _, text, found in (*rows, *further)], lexicon, told.names)
+    alone = [[row] for own in sides for row in own if row[2]]
+    documents = [Document(*zip(*own, strict=True)) for own in (sides if told.paragraph else alone)]
+    return Video(told.video_id, tuple(documents), contents, told.split)
+
+
+_Row = tuple[str, str, tuple[Mention, ...]]
+
+
+def _further(told: Told) -> Iterable[tuple[str, str]]:
+    """The further texts of a video, with their ids or with its own."""
+    return zip(told.other_ids or [told.video_id] * len(told.others), told.others, strict=True)
+
+
+def _read(
+    captions: Iterable[tuple[str, str, Annotated | None]], lexicon: Lexicon, pipeline: Any, corpus: Corpus
+) -> list[_Row]:
+    """Id, text and mentions of the captions that have words enough; the others are noted."""
+    rows: list[_Row] = []
+    for caption_id, text, annotated in captions:
         if len(text.split()) < _LEAST_WORDS:
             corpus.rejected.append((caption_id, "empty", "fewer than two words"))
             continue
         try:
-            found = _mentions(text, own, lexicon, pipeline)
+            found = _mentions(text, annotated, lexicon, pipeline)
         except VttdataError as error:
             corpus.rejected.append((caption_id, "misaligned", str(error)))
             found = []
-        ids.append(caption_id)
-        texts.append(text)
-        mentions.append(tuple(found))
-    if not any(mentions):
-        corpus.rejected.append((told.video_id, "no_concept", "no caption names a thing of the lexicon"))
-        return None
-    others = [(text, find_mentions(text, lexicon, pipeline=pipeline)) for text in told.others]
-    contents = contents_of([*zip(texts, mentions, strict=True), *others], lexicon, told.names)
-    rows = list(zip(ids, texts, mentions, strict=True))
-    whole = [Document(told.video_id, tuple(ids), tuple(texts), tuple(mentions))]
-    alone = [Document(name, (name,), (text,), (own,)) for name, text, own in rows if own]
-    return Video(told.video_id, tuple(whole if told.paragraph else alone), contents, told.split)
+        rows.append((caption_id, text, tuple(found)))
+    return rows
 
 
 def _mentions(text: str, annotated: Annotated | None, lexicon: Lexicon, pipeline: Any) -> list[Mention]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from vttdata.generate.selection import Option
 from vttdata.generate.swaps import Contents, Swap
+from vttdata.generate.verdicts import LEAST, Verdicts
 from vttdata.text.concepts import Mention
 from vttdata.text.lm import Scorer
 from vttdata.text.lm.scorer import Swap as Change
@@ -22,7 +23,6 @@ from vttdata.text.lm.scorer import Swap as Change
 class Document:
     """What a judge is shown together: a paragraph of captions, or one caption alone. `ids` name its captions."""
 
-    document_id: str
     ids: tuple[str, ...]
     texts: tuple[str, ...]
     mentions: tuple[tuple[Mention, ...], ...]
@@ -46,7 +46,6 @@ class FoilPair:
     """
 
     video_id: str
-    document_id: str
     caption_id: str
     place: int
     caption: str
@@ -55,6 +54,16 @@ class FoilPair:
     perplexity: float
     foil_perplexity: float
     split: str | None = None
+
+    @property
+    def foil_id(self) -> str:
+        """Tells the foils of one corpus apart."""
+        return foil_id(self.caption_id, self.swap)
+
+
+def foil_id(caption_id: str, swap: Swap) -> str:
+    """What names a foil: its caption, the place of the swap in it, in characters, and what is swapped in."""
+    return f"{caption_id}_{swap.start}_{swap.foil_concept.replace(' ', '-')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +79,24 @@ class Edit:
     def key(self) -> str:
         """Tells the edits of one corpus apart."""
         first = self.swaps[0]
-        return f"{self.document.document_id}\0{first[0]}\0{first[1].start}\0{first[1].concept}\0{first[1].foil_concept}"
+        names = (first[1].concept, first[1].foil_concept, first[1].foil_name)
+        return "\0".join((self.document.ids[0], str(first[0]), str(first[1].start), *names))
+
+    @property
+    def doubt(self) -> float:
+        """That of its most doubtful swap."""
+        return max(swap.doubt for _, swap in self.swaps)
+
+    def judged(self, verdicts: Verdicts, *, only: bool) -> Edit | None:
+        """The edit, as doubtful as people say; None where they refuse a foil of it, or with `only` said nothing."""
+        said = [verdicts.get(foil_id(self.document.ids[place], swap)) for place, swap in self.swaps]
+        known = [one for one in said if one is not None]
+        if min(known, default=1.0) < LEAST or (only and len(known) < len(said)):
+            return None
+        if len(known) < len(said):
+            return self
+        doubt = 1 - min(known)
+        return replace(self, swaps=tuple((place, replace(swap, doubt=doubt)) for place, swap in self.swaps))
 
     def scored(self, perplexities: tuple[tuple[float, float], ...]) -> Edit:
         """The edit with the perplexities of its captions, true and foil."""
@@ -79,9 +105,8 @@ class Edit:
     def option(self, lean: float, *, whole_video: bool = False) -> Option:
         """What selection sees of it; its unit is the video or the caption."""
         unit = self.video.video_id if whole_video else self.document.ids[self.swaps[0][0]]
-        doubt = max(swap.doubt for _, swap in self.swaps)
         words, foil_words = ({getattr(swap, side) for _, swap in self.swaps} for side in ("word", "foil_word"))
-        return Option(unit, self.key, "+".join(sorted(words)), "+".join(sorted(foil_words)), lean, doubt)
+        return Option(unit, self.key, "+".join(sorted(words)), "+".join(sorted(foil_words)), lean, self.doubt)
 
 
 def score(edits: Sequence[Edit], scorer: Scorer) -> list[tuple[tuple[float, float], ...]]:
@@ -112,5 +137,5 @@ def pairs_of(edit: Edit) -> Iterator[FoilPair]:
     """Its captions with their foils."""
     for (place, swap), (true, foil) in zip(edit.swaps, edit.perplexities, strict=True):
         text, document = edit.document.texts[place], edit.document
-        names = (edit.video.video_id, document.document_id, document.ids[place], place)
+        names = (edit.video.video_id, document.ids[place], place)
         yield FoilPair(*names, text, swap.apply(text), swap, true, foil, edit.video.split)

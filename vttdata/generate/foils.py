@@ -12,16 +12,18 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from annotated_types import Gt, Le
+from annotated_types import Ge, Gt, Le
 
 from vttdata.generate.edits import Document, Edit, FoilPair, Video, lean_of, pairs_of, score
 from vttdata.generate.selection import balanced, choose, joint_leans
-from vttdata.generate.swaps import Doubts, Swap, absent, candidates, contents_of
+from vttdata.generate.swaps import Doubts, Swap, Writings, absent, candidates, contents_of
 from vttdata.generate.usage import Usage
-from vttdata.settings import STRICT, Count, PositiveCount
+from vttdata.generate.verdicts import Verdicts
+from vttdata.settings import STRICT, Count, PositiveCount, Ratio
 from vttdata.text.lexicon import Lexicon, Noun
 from vttdata.text.lm import Scorer
 
@@ -41,6 +43,11 @@ class FoilSettings:
         min_count: how often a concept must be mentioned in the whole corpus. The paper's 2,191 pairs of about 13 foils
             a concept are some 168 concepts; of ActivityNet-Entities' classes so many have 25 mentions or more.
         pair_share: the highest share of the set that swaps one word for one other, each direction by itself.
+        imbalance: how far from one half ``balanced`` lets the share of uses be in which a word is the true one; half as
+            far for foils that are longer, commoner or likelier than the truth. Small sets hide more of it than large.
+        doubt: the highest doubt with which ``balanced`` takes a foil, from 0 to 1 (see
+            `vttdata.generate.usage.Usage.doubt`); with a lower one there are fewer foils and more of them are sound.
+        judged_only: whether ``balanced`` takes only foils that people judged.
         candidates: how many possible foils of a document are scored; of more, a hash picks.
     """
 
@@ -48,7 +55,10 @@ class FoilSettings:
 
     selection: Literal["balanced", "paper", "random"] = "balanced"
     min_count: Count = 10
-    pair_share: Annotated[float, Gt(0), Le(1)] = 0.05
+    pair_share: Annotated[float, Gt(0), Le(1)] = 0.1
+    imbalance: Annotated[float, Ge(0), Le(0.5)] = 0.05
+    doubt: Ratio = 0.7
+    judged_only: bool = False
     candidates: PositiveCount = 1000
 
 
@@ -70,6 +80,7 @@ def mine_foils(
     seed: int,
     second: Scorer | None = None,
     usage: Usage | None = None,
+    verdicts: Verdicts = MappingProxyType({}),
 ) -> Mined:
     """Make and choose foils.
 
@@ -85,6 +96,8 @@ def mine_foils(
         second: a model trained on other text than `scorer`, by which ``balanced`` allows for what is noise in the
             scores; see `vttdata.generate.selection.joint_leans`.
         usage: where nouns were seen; without it they may stand anywhere.
+        verdicts: on foils that people judged: ``balanced`` takes none that they refuse, and doubts the others as they
+            do.
     """
     together = settings.selection == "balanced"
     edits: list[Edit] = []
@@ -95,7 +108,7 @@ def mine_foils(
         if together and len(edits) >= _OPTIONS_AT_ONCE:
             pairs += _balanced(edits, leans, second, settings, seed)
             edits, leans = [], []
-        own = [edit for video in block for edit in _edits_of(video, lexicon, rivals, settings, seed, usage)]
+        own = [edit for video in block for edit in _edits_of(video, lexicon, rivals, settings, seed, usage, verdicts)]
         _count(own, tally)
         scored = [edit.scored(found) for edit, found in zip(own, score(own, scorer), strict=True)]
         found = np.array([lean_of(edit.perplexities) for edit in scored])
@@ -120,7 +133,7 @@ def _blocks(videos: Iterable[Video]) -> Iterator[list[Video]]:
 
 def _count(edits: Sequence[Edit], tally: dict[str, int]) -> None:
     tally["videos"] += len({edit.video.video_id for edit in edits})
-    tally["documents"] += len({edit.document.document_id for edit in edits})
+    tally["documents"] += len({edit.document.ids[0] for edit in edits})
     tally["captions"] += len({edit.document.ids[place] for edit in edits for place, _ in edit.swaps})
     tally["candidates"] += len(edits)
 
@@ -138,7 +151,8 @@ def _balanced(
         places[edit.video.split or ""].append(place)
     chosen: list[int] = []
     for own in places.values():
-        picked = balanced([options[place] for place in own], seed=seed, pair_share=settings.pair_share)
+        limits = {"pair_share": settings.pair_share, "imbalance": settings.imbalance}
+        picked = balanced([options[place] for place in own], seed=seed, **limits)
         chosen += [own[place] for place in picked]
     return [pair for place in sorted(chosen) for pair in pairs_of(edits[place])]
 
@@ -150,11 +164,14 @@ def _edits_of(
     settings: FoilSettings,
     seed: int,
     usage: Usage | None,
+    verdicts: Verdicts,
 ) -> list[Edit]:
     """The options of a video, at most so many a document."""
     free = absent(rivals, video.contents, lexicon)
     doubts: Doubts | None = None
+    writings: Writings | None = None
     if usage is not None:
+        writings = usage.writings
         doubts = functools.partial(usage.doubt, company=usage.company(video.contents.words))
     found: list[Edit] = []
     for document in video.documents:
@@ -162,11 +179,15 @@ def _edits_of(
         swaps = [
             (place, swap)
             for place, (text, mentions) in enumerate(zip(document.texts, document.mentions, strict=True))
-            for swap in candidates(text, mentions, lexicon, free, around, doubts)
+            for swap in candidates(text, mentions, lexicon, free, around, doubts, writings)
         ]
         together = settings.selection == "balanced"
         groups = _consistent(swaps) if together else ((pair,) for pair in swaps)
-        found += [Edit(video, document, group) for group in groups]
+        edits = (Edit(video, document, group) for group in groups)
+        if together:
+            judged = (edit.judged(verdicts, only=settings.judged_only) for edit in edits)
+            edits = (edit for edit in judged if edit is not None and edit.doubt <= settings.doubt)
+        found += edits
     limit = settings.candidates
     if settings.selection == "paper" or len(found) <= limit:
         return found
@@ -177,9 +198,9 @@ def _edits_of(
 
 def _consistent(swaps: Iterable[tuple[int, Swap]]) -> Iterator[tuple[tuple[int, Swap], ...]]:
     """Swaps of one concept for one other that together change every mention of it, one a caption."""
-    groups: dict[tuple[str, str], list[tuple[int, Swap]]] = defaultdict(list)
+    groups: dict[tuple[str, str, str], list[tuple[int, Swap]]] = defaultdict(list)
     for place, swap in swaps:
-        groups[swap.concept, swap.foil_concept].append((place, swap))
+        groups[swap.concept, swap.foil_concept, swap.foil_name].append((place, swap))
     for group in groups.values():
         once = len({place for place, _ in group}) == len(group)
         if once and all(swap.others == len(group) - 1 for _, swap in group):

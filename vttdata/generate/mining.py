@@ -7,11 +7,13 @@ but the models and lexicon data that it is asked to load.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from vttdata.errors import VttdataError
 from vttdata.generate.corpus import Corpus, Told, mine_corpus
 from vttdata.generate.foils import FoilSettings
+from vttdata.generate.verdicts import Verdicts
 from vttdata.records import Caption
 from vttdata.text.lexicon import Lexicon, load_lexicon
 from vttdata.text.lm import scorer_maker
@@ -30,6 +32,7 @@ def mine_foils(
     splits: Mapping[str, str | None] | None = None,
     device: str = "cpu",
     pipeline: str | None = None,
+    verdicts: Verdicts = MappingProxyType({}),
     watch: Callable[[Sequence[Any], str], Iterable[Any]] | None = None,
 ) -> Corpus:
     """Make false captions: one visible thing swapped for another of its kind that no caption of the video speaks of.
@@ -50,6 +53,8 @@ def mine_foils(
         splits: video id -> its split; no pair of things that ``train`` swaps is swapped in another split.
         device: where a causal model computes: ``cpu``, ``cuda`` or ``cuda:1``.
         pipeline: a trained spaCy pipeline that finds nouns, such as ``en_core_web_sm``; by rule without one.
+        verdicts: foils that people judged, `foil_id` -> how sound it is, from 0 to 1; see
+            `vttdata.generate.verdicts.read_verdicts`. ``balanced`` takes none below one half.
         watch: is given each lot of videos and what is done to them, and gives them back one by one; a progress bar is
             ``lambda videos, step: tqdm(videos, desc=step)``.
 
@@ -75,6 +80,7 @@ def mine_foils(
         seed=seed,
         scorer=scorer_maker(scorer, device=device),
         pipeline=None if pipeline is None else load_pipeline(pipeline),
+        verdicts=verdicts,
         watch=watch,
     )
 

@@ -22,9 +22,8 @@ Floats = npt.NDArray[np.float64]
 
 _BINS = 10
 _SLACK = 1
-_HARDNESS = 0.05
-_DOUBT = 0.4
-_LEANING = 0.55
+_WORD_SLACK = 2
+_HARDNESS = 0.04
 _TIE = 1e-3
 _FARTHEST = 5.0
 _RELATIVE_GAP = 1e-3
@@ -43,7 +42,7 @@ class Option:
         word, foil_word: what is swapped, as it is written; an arrow from the true word to the false one.
         lean: how far a model that sees no video leans to the true text: the natural logarithm of the foil's
             perplexity over that of the true text. Below 0 it prefers the foil.
-        doubt: how little is known for its being plausible, from 0 to 1.
+        doubt: how likely it is no sound foil, from 0 to 1.
     """
 
     unit: str
@@ -54,7 +53,7 @@ class Option:
     doubt: float = 0.0
 
 
-def choose(options: Sequence[Option], selection: Selection, *, seed: int, pair_share: float = 0.02) -> list[int]:
+def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limits: float) -> list[int]:
     """The places of the chosen options, in their order; the result does not depend on that order.
 
     Args:
@@ -62,13 +61,13 @@ def choose(options: Sequence[Option], selection: Selection, *, seed: int, pair_s
         selection: ``paper`` takes the option of lowest perplexity of each unit (Shi et al., CVPR 2022, section 4.2),
             ``random`` one of each unit by a hash, ``balanced`` is described at `balanced`.
         seed: decides between options that are as good as each other.
-        pair_share: see `balanced`.
+        limits: `pair_share` and `imbalance`; see `balanced`.
 
     Raises:
         VttdataError: when ``scipy``, which `balanced` needs, is not installed.
     """
     if selection == "balanced":
-        return balanced(options, seed=seed, pair_share=pair_share)
+        return balanced(options, seed=seed, **limits)
     best: dict[str, int] = {}
     ranks = [(own.lean if selection == "paper" else 0.0, _draw(seed, own), own.key) for own in options]
     for place, own in enumerate(options):
@@ -77,23 +76,26 @@ def choose(options: Sequence[Option], selection: Selection, *, seed: int, pair_s
     return sorted(best.values())
 
 
-def balanced(options: Sequence[Option], *, seed: int, pair_share: float = 0.02) -> list[int]:
+def balanced(options: Sequence[Option], *, seed: int, pair_share: float = 0.02, imbalance: float = 0.05) -> list[int]:
     """Choose as many as possible, at most one a unit, such that nothing in words or in likelihood gives foils away.
 
-    Swaps are arrows from a true word to a false one. Of every pair of words neither direction has more than 55 % of
-    the uses, and no word is more often than that true, or more often false; beyond that, one of each may be without its
-    counterpart, which nobody can learn from the others. As many foils as not are longer, have more words, or are of
-    commoner words. So the set is near a circulation, and what is a function of the two words, such as how often a word
-    is a foil, is right for about half of it. Within bins of the size of the lean, as many foils are preferred by the
-    blind model as true texts (up to one a bin), so the model gains nothing either; this is the adversarial refinement
-    of SugarCrepe (Hsieh et al., NeurIPS 2023) done by choosing instead of discarding. Under these conditions, solved as
-    a linear programme whose few fractional units are settled by an integer programme, options of little doubt and with
-    leans as close to 0 as possible are taken: plausible foils about as likely as the truth.
+    Swaps are arrows from a true word to a false one. Of every pair of words neither direction has much more than half
+    of the uses (`imbalance`), and no word is much more often true than false, or false than true; beyond that, one or
+    two of each may be without their counterpart, which nobody can learn from the others. About as many foils as not are
+    longer, have more words, or are of commoner words. So the set is near a circulation, and what is a function of the
+    two words, such as how often a word is a foil, is right for about half of it. Within bins of the size of the lean,
+    about as many foils are preferred by the blind model as true texts, so other models gain little; this is the
+    adversarial refinement of SugarCrepe (Hsieh et al., NeurIPS 2023) done by choosing instead of discarding. Under
+    these conditions, solved as a linear programme whose few fractional units are settled by an integer programme, the
+    foils are taken of which as many more can be expected to be sound than not, and of two alike the one that is about
+    as likely as the truth.
 
     Args:
         options: any number for each unit.
         seed: decides between options that are as good as each other.
         pair_share: the highest share of units that one pair of words may have, in each direction.
+        imbalance: how far from one half the share of uses in one direction may be, for words and pairs of words; half
+            as far for what is longer, commoner or likelier.
 
     Returns:
         The places of the chosen options, in their order; which are chosen does not depend on that order.
@@ -101,18 +103,19 @@ def balanced(options: Sequence[Option], *, seed: int, pair_share: float = 0.02) 
     order = sorted(range(len(options)), key=lambda place: (options[place].unit, options[place].key))
     if not order:
         return []
-    programme = _Programme([options[place] for place in order], seed, pair_share)
+    programme = _Programme([options[place] for place in order], seed, pair_share, imbalance)
     return sorted(order[column] for column in programme.solve())
 
 
 class _Programme:
     """The choice as a programme: a 0/1 column for each option, a row for each condition."""
 
-    def __init__(self, options: Sequence[Option], seed: int, pair_share: float) -> None:
+    def __init__(self, options: Sequence[Option], seed: int, pair_share: float, imbalance: float) -> None:
         leans = np.array([own.lean for own in options])
         self._unit = np.unique([own.unit for own in options], return_inverse=True)[1]
         units = int(self._unit.max()) + 1
         cap = max(1, int(pair_share * units))
+        self._of_words, self._of_looks = 0.5 + imbalance, 0.5 + imbalance / 2
         # Arrays take a tenth of the memory of tuples, and there are a dozen entries an option.
         self._rows, self._columns, self._values = array("i"), array("i"), array("d")
         self._lower = [-np.inf] * units
@@ -124,7 +127,7 @@ class _Programme:
         self._balance_leans(leans)
         draws = np.array([_draw(seed, own) for own in options])
         doubts = np.array([own.doubt for own in options])
-        self._costs = _HARDNESS * np.minimum(np.abs(leans), _FARTHEST) + _DOUBT * doubts + _TIE * draws - 1
+        self._costs = _HARDNESS * np.minimum(np.abs(leans), _FARTHEST) + 2 * doubts - 1 + _TIE * draws
 
     def _balance_words(self, options: Sequence[Option], cap: int) -> None:
         """Rows that keep the two directions of each pair, and each word as true and as false, within one of another."""
@@ -136,26 +139,28 @@ class _Programme:
             words[own.word].append((column, 1))
             words[own.foil_word].append((column, -1))
         for _, signed in sorted(pairs.items()):
-            self._about_as_often(signed)
+            self._about_as_often(signed, _SLACK, self._of_words)
             for direction in (1, -1):
                 same = [(column, 1) for column, sign in signed if sign == direction]
                 if len(same) > cap:
                     self._add_row(same, 0, cap)
         for _, signed in sorted(words.items()):
-            self._about_as_often(signed)
+            self._about_as_often(signed, _WORD_SLACK, self._of_words)
 
-    def _about_as_often(self, signed: Sequence[tuple[int, int]]) -> None:
+    def _about_as_often(self, signed: Sequence[tuple[int, int]], slack: float, share: float) -> None:
         """Rows that let at most so large a share of the chosen have one sign, or one more than half of them."""
         for direction in (1, -1):
-            weights = [(column, 1 - _LEANING if sign == direction else -_LEANING) for column, sign in signed]
-            self._add_row(weights, -np.inf, _SLACK / 2)
+            weights = [(column, 1 - share if sign == direction else -share) for column, sign in signed]
+            self._add_row(weights, -np.inf, slack / 2)
 
     def _balance_looks(self, options: Sequence[Option]) -> None:
         """Rows that are near 0 when as many foils are longer, or of a commoner word, than the truth as are not."""
         told = Counter(own.word for own in options)
         for look in (len, lambda word: word.count(" "), told.__getitem__):
-            differences = [np.sign(look(own.foil_word) - look(own.word)) for own in options]
-            self._add_row(list(enumerate(map(int, differences))), -_SLACK, _SLACK)
+            differences = [int(np.sign(look(own.foil_word) - look(own.word))) for own in options]
+            self._about_as_often(
+                [(column, sign) for column, sign in enumerate(differences) if sign], _SLACK, self._of_looks
+            )
 
     def _balance_leans(self, leans: Floats) -> None:
         """Rows that are near 0 when as many options of a bin lean to the true text as to the foil."""
@@ -164,7 +169,7 @@ class _Programme:
         bins = np.digitize(sizes, edges)
         for number in range(_BINS):
             signed = [(int(column), int(np.sign(leans[column]))) for column in np.flatnonzero(bins == number)]
-            self._add_row(signed, -_SLACK, _SLACK)
+            self._about_as_often(signed, _SLACK, self._of_looks)
 
     def _add_row(self, signed: Sequence[tuple[int, float]], lower: float, upper: float) -> None:
         for column, value in signed:

@@ -18,7 +18,7 @@ DETERMINERS = frozenset(
     """a an the this that these those his her its their my your our some any each every no several many few various
     one two three four five six seven eight nine ten multiple numerous both which whose""".split()
 )
-_OTHERS = frozenset("another other second third".split())
+_OTHERS = frozenset("another other more second third".split())
 """These tell of more than one such thing, so that a text must have another mention of it."""
 
 _COUNTING = frozenset("a an each every several many few two three four five six seven eight nine ten".split())
@@ -27,14 +27,16 @@ _COUNTING = frozenset("a an each every several many few two three four five six 
 _BEFORE_BARE = frozenset(
     """and or with of in on at by for from to into onto over under near behind beside around through across against
     between like as is are was were has have having wearing holding using including while then watch watching
-    see shows showing play plays playing ride rides riding about up down out off along where when""".split()
+    see shows showing put puts putting pour pours pouring add adds adding throw throws throwing play plays
+    playing ride rides riding about up down out off along where when""".split()
 )
 """What may stand before a plural or a mass noun that has no determiner."""
 
 ADJECTIVES = frozenset(
     """small big large little tiny huge long short tall young old older younger new white black red blue green yellow
     orange pink purple brown gray grey silver gold dark bright light colored colorful different same first last nice
-    beautiful single empty clean dirty wet""".split()
+    beautiful single empty clean dirty wet wooden metal plastic indoor outdoor snowy grassy sandy right left blond
+    blonde bald shirtless asian athletic""".split()
 )
 """Adjectives that go with most visible things, so that they do not tell the true noun from the other."""
 
@@ -79,8 +81,8 @@ def shows_age(text: str, mention: Mention) -> bool:
 def _nothing_joined(text: str, mention: Mention, lexicon: Lexicon) -> bool:
     after = _AFTER.match(text, mention.end)
     word = after[1].lower() if after else ""
-    if word == "of":
-        return False
+    if word == "of" or (word in DETERMINERS and text[: mention.end].lower().endswith("ing")):
+        return False  # the second is a verb: "her painting the wall"
     if lexicon.nouns[mention.noun].supercategory == _PERSON:
         return True  # what follows is a verb: "a man watches"
     if word in _COMPOUND_HEADS:
@@ -103,7 +105,8 @@ def _introduced(text: str, mention: Mention, lexicon: Lexicon, repeated: bool) -
         if word in _OTHERS and repeated:
             return True
         if word not in ADJECTIVES:
-            return _needs_none(mention, lexicon) and word in _BEFORE_BARE
+            joined = word == "and" and lexicon.nouns[mention.noun].supercategory == _PERSON  # "a man and woman"
+            return joined or (_needs_none(mention, lexicon) and word in _BEFORE_BARE)
         end = before.start()
     return begins(text, end)
 

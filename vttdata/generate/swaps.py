@@ -22,6 +22,7 @@ _PRONOUNS = {"he": "male", "him": "male", "his": "male", "himself": "male"} | di
 )
 _PERSON = "person"
 Doubts = Callable[[str, Mention, str], float | None]
+Writings = Callable[[Noun, bool], Iterable[tuple[str, str]]]
 _ARTICLE = re.compile(r"\b(an?)( +)$", re.IGNORECASE)
 
 
@@ -37,6 +38,7 @@ class Swap:
         word, foil_word: the nouns as they are written, in lower case and without an article.
         others: how many more mentions in the document are of the concept or of one that looks alike.
         doubt: how little is known of the false noun in such a place; see `vttdata.generate.usage.Usage.doubt`.
+        foil_name: the false noun or the synonym of it that is written, singular.
     """
 
     start: int
@@ -49,6 +51,7 @@ class Swap:
     foil_word: str
     others: int
     doubt: float = 0.0
+    foil_name: str = ""
 
     def apply(self, text: str) -> str:
         """The foil: the text with this span replaced."""
@@ -62,13 +65,13 @@ class Contents:
     Fields:
         nouns: how often each noun of the lexicon is mentioned.
         possible: all nouns that a word could name, in doubt included, and those that annotations give.
-        words: in lower case.
+        words: in lower case, and how often each is written.
         genders: of the pronouns.
     """
 
     nouns: Mapping[str, int]
     possible: frozenset[str]
-    words: frozenset[str]
+    words: Mapping[str, int]
     genders: frozenset[str]
 
 
@@ -78,15 +81,15 @@ def contents_of(
     """What texts with their mentions speak of; `names` are further nouns or pronouns that annotations give."""
     nouns: Counter[str] = Counter()
     possible: set[str] = set()
-    words = {name.lower() for name in names}
-    for name in words:
+    words: Counter[str] = Counter(name.lower() for name in names)
+    for name in list(words):
         possible |= possible_nouns(name, lexicon)
     for text, mentions in texts:
         nouns.update(mention.noun for mention in mentions)
         possible |= possible_nouns(text, lexicon)
         words.update(match[0].lower() for match in _WORD.finditer(text))
     genders = frozenset(_PRONOUNS[word] for word in words if word in _PRONOUNS)
-    return Contents(nouns, frozenset(possible | nouns.keys()), frozenset(words), genders)
+    return Contents(nouns, frozenset(possible | nouns.keys()), words, genders)
 
 
 def pair_concepts(counts: Mapping[str, int], lexicon: Lexicon, *, min_count: int) -> dict[str, tuple[Noun, ...]]:
@@ -116,7 +119,7 @@ def absent(rivals: Mapping[str, Sequence[Noun]], video: Contents, lexicon: Lexic
 
     def is_free(noun: Noun) -> bool:
         if noun.name not in free:
-            free[noun.name] = not {form.lower() for form, _ in noun.forms()} & video.words and not any(
+            free[noun.name] = not {form.lower() for form, _ in noun.forms()} & video.words.keys() and not any(
                 lexicon.related(noun.name, other) for other in present
             )
         return free[noun.name]
@@ -139,6 +142,7 @@ def candidates(
     rivals: Mapping[str, Sequence[Noun]],
     document: Contents,
     doubts: Doubts | None = None,
+    writings: Writings | None = None,
 ) -> list[Swap]:
     """All swaps of one text, in the order of its mentions and then of the foil's name.
 
@@ -150,8 +154,14 @@ def candidates(
         document: what is shown together with the text, and the text itself: its paragraph. A swap that pronouns
             anywhere in it would give away is left out.
         doubts: says of a noun in a mention's place how doubtful it is, or None where it is out of place.
+        writings: the words for a noun in one number, each with its form there; its name alone by default.
     """
-    return [swap for mention in mentions for swap in _of_mention(text, mention, lexicon, rivals, document, doubts)]
+    return [
+        swap
+        for mention in mentions
+        for foil, doubt in _of_mention(text, mention, lexicon, rivals, document, doubts)
+        for swap in _written(text, mention, lexicon, document, foil, doubt, writings)
+    ]
 
 
 def _of_mention(
@@ -161,13 +171,15 @@ def _of_mention(
     rivals: Mapping[str, Sequence[Noun]],
     document: Contents,
     doubts: Doubts | None,
-) -> Iterator[Swap]:
+) -> Iterator[tuple[Noun, float]]:
+    """What may stand in the place of a mention, with its doubt."""
     if mention.noun not in rivals:
         return
     noun = lexicon.nouns[mention.noun]
-    alike = {noun.name, *noun.alike, *(name for name in document.possible if noun.name in lexicon.nouns[name].alike)}
-    kin = sum(max(document.nouns.get(name, 0), 1) for name in document.possible & alike)
-    if not fits_here(text, mention, lexicon, repeated=kin > 1):
+    wider = lexicon.containing(noun.name) & document.nouns.keys() - {noun.name}
+    if not all(lexicon.nouns[name].vague for name in wider):
+        return  # it would still be called an animal, or a child
+    if not fits_here(text, mention, lexicon, repeated=_others(noun, lexicon, document) > 0):
         return
     aged = noun.supercategory == _PERSON and shows_age(text, mention)
     for foil in rivals[noun.name]:
@@ -175,23 +187,42 @@ def _of_mention(
             continue
         if foil.countable != noun.countable or not _gender_fits(noun, foil, document.genders):
             continue
-        form = foil.plural if mention.plural and foil.countable == "count" else foil.name
         doubt = 0.0 if doubts is None else doubts(text, mention, foil.name)
-        if doubt is None or _breaks_possessive(text, mention, form):
+        if doubt is not None:
+            yield foil, doubt
+
+
+def _others(noun: Noun, lexicon: Lexicon, document: Contents) -> int:
+    """How many more words than one name a noun, or one that looks alike, in a document that mentions it.
+
+    Words count that are not surely nouns where they stand, since they may be the same thing once more.
+    """
+    alike = {noun.name, *noun.alike, *(name for name in document.possible if noun.name in lexicon.nouns[name].alike)}
+    mentions = sum(max(document.nouns.get(name, 0), 1) for name in document.possible & alike)
+    forms = {form.lower() for name in alike for form, _ in lexicon.nouns[name].forms()}
+    return max(mentions, sum(document.words.get(form, 0) for form in forms)) - 1
+
+
+def _written(
+    text: str,
+    mention: Mention,
+    lexicon: Lexicon,
+    document: Contents,
+    foil: Noun,
+    doubt: float,
+    writings: Writings | None,
+) -> Iterator[Swap]:
+    noun = lexicon.nouns[mention.noun]
+    others = _others(noun, lexicon, document)
+    word = text[mention.start : mention.end].lower()
+    plural = mention.plural and foil.countable == "count"
+    named = [(foil.name, foil.plural if plural else foil.name)]
+    for one, form in named if writings is None else writings(foil, plural):
+        if _breaks_possessive(text, mention, form):
             continue
         start, replacement = _replacement(text, mention, form)
-        yield Swap(
-            start,
-            mention.end,
-            replacement,
-            noun.name,
-            foil.name,
-            noun.supercategory,
-            text[mention.start : mention.end].lower(),
-            form.lower(),
-            kin - 1,
-            doubt,
-        )
+        names = (noun.name, foil.name, noun.supercategory)
+        yield Swap(start, mention.end, replacement, *names, word, form.lower(), others, doubt, one)
 
 
 def _gender_fits(noun: Noun, foil: Noun, pronouns: frozenset[str]) -> bool:

@@ -33,6 +33,7 @@ class Told:
         ids, texts: its captions; only these get foils.
         paragraph: whether the captions are read together; each stands alone otherwise.
         others: further texts about it, which say what is present.
+        other_ids: their ids where they are a paragraph that may get foils too; a video's own ids come first.
         names: annotated things that are present.
         annotated: of each caption or None, where annotations say which words name things.
         split: balanced by itself; no pair of concepts of ``train`` is one of another split.
@@ -45,6 +46,7 @@ class Told:
     texts: tuple[str, ...]
     paragraph: bool = False
     others: tuple[str, ...] = ()
+    other_ids: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     annotated: tuple[Annotated | None, ...] = ()
     split: str | None = None

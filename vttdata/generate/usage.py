@@ -6,29 +6,59 @@ It answers whether a noun was ever seen in such a place; how likely a text is, i
 from __future__ import annotations
 
 import functools
+import math
+import operator
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from vttdata.generate.surroundings import ADJECTIVES, DETERMINERS
 from vttdata.text.concepts import find_mentions
-from vttdata.text.lexicon import Lexicon, Mention
+from vttdata.text.lexicon import Lexicon, Mention, Noun
+
+Floats = npt.NDArray[np.float32]
 
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*|[.,;:!?]")
-# How much is doubted, and from where on a noun is out of place, was set by reading foils of ActivityNet Captions.
-_OTHER_KIND_GOES = -0.25
-_OFTEN = 2
-_ONCE = 0.2
-_MUCH_LESS = 0.25
-_SEVERAL = 3
-_KIND_SEEN = 0.25
-_UNSEEN = 0.5
-_MOST = 0.6
+# A logistic regression on foils of ActivityNet Captions that were read one by one: `python benchmarks/foil_doubt.py`.
+_ALL = -1.71
+_WEIGHTS = (0.62, 0.25, 0.05, 0.18, 0.99, -0.35)
+SUPERCATEGORIES = {
+    "animal": 1.47,
+    "body part": -2.35,
+    "building": 0.24,
+    "food": -0.12,
+    "fruit or vegetable": 0.04,
+    "furniture or fixture": 0.66,
+    "instrument": 1.48,
+    "pastime": -1.53,
+    "person": 2.45,
+    "place": 0.35,
+    "plant": -0.81,
+    "road vehicle": 1.11,
+    "role": -1.38,
+    "something worn": 0.76,
+    "sport": -1.09,
+    "stuff": -0.16,
+    "thing one holds": 0.05,
+    "vehicle part": -1.66,
+    "watercraft": 0.65,
+}
+"""How much sounder foils of a supercategory are than those of one that is not here."""
+
+_MOST_ALIKE = 5
+_GOES_AT_MOST = 0.3
+_TIED = 0.7
+_MUCH_LESS = 0.25  # of what is to be expected: nobody stands "on the gym"
 
 _RARE = 3
 """Words of fewer videos tell nothing of a topic."""
+
+_FORM, _SYNONYM = 0.1, 0.03
+"""A number or a synonym that is a smaller part of the mentions of a noun is not written."""
 
 _PRIOR = 5
 """Of so many videos a noun's company is taken for that of all nouns, beside those it was seen in."""
@@ -69,6 +99,26 @@ _IRREGULAR = {
 # fmt: on
 
 
+class Evidence(NamedTuple):
+    """What is known of a noun in the place of another one.
+
+    Attributes:
+        same: whether the two are of one kind.
+        seen: the logarithm of how often it was seen in such a place over what is to be expected.
+        alike: how many nouns of its kind were seen there, at most 5.
+        linked: whether it is no rarer behind the preposition of the place than anywhere.
+        goes: how well it goes with the words of the video, at most 0.3; see `Usage.company`.
+        told: how much more a word of the caption is tied to what is mentioned, as a logarithm, from 0.
+    """
+
+    same: bool
+    seen: float
+    alike: int
+    linked: bool
+    goes: float
+    told: float
+
+
 class Usage:
     """In which places the nouns of a lexicon were seen, and with which words.
 
@@ -85,44 +135,48 @@ class Usage:
         self._lexicon = lexicon
         self._seen: Counter[tuple[str, str]] = Counter()
         self._nouns: Counter[str] = Counter()
+        self._forms: Counter[tuple[str, str]] = Counter()
         self._places: Counter[str] = Counter()
-        self._kinds: Counter[tuple[str, str]] = Counter()
         self._kind_seen: defaultdict[tuple[str, tuple[str, str]], Counter[str]] = defaultdict(Counter)
         self._links: Counter[str] = Counter()
         self._link_seen: Counter[tuple[str, str]] = Counter()
-        shown: list[tuple[set[str], set[str]]] = []
-        for texts in videos:
-            nouns = {mention.noun for text in texts for mention in self._count(text)}
-            shown.append((nouns, _stems(word for text in texts for word in _TOKEN.findall(text.lower()))))
+        texts = [[(self._count(text), _stems(_words(text))) for text in own] for own in videos]
+        whole = [(frozenset().union(*(n for n, _ in own)), frozenset().union(*(w for _, w in own))) for own in texts]
         self._total = max(self._nouns.total(), 1)
-        self._learn_company(shown)
+        often = Counter(word for _, words in whole for word in words)
+        self._columns = {word: place for place, word in enumerate(sorted(w for w, n in often.items() if n >= _RARE))}
+        self._rows = {noun: place for place, noun in enumerate(sorted(self._nouns))}
+        together, size, share = self._together(whole)
+        self._company = np.log((together + _PRIOR * share) / (size + _PRIOR) / share)
+        together, size, share = self._together([one for own in texts for one in own])
+        self._last: tuple[tuple[str, Mention] | None, Floats] = (None, share)
+        self._ties = np.log((together + 1) / (size * share + 1))
 
-    def _count(self, text: str) -> Iterator[Mention]:
-        for mention in find_mentions(text, self._lexicon):
+    def _count(self, text: str) -> set[str]:
+        """The nouns of a text, whose places are counted."""
+        mentions = find_mentions(text, self._lexicon)
+        for mention in mentions:
             place, noun = place_of(text, mention), mention.noun
             self._nouns[noun] += 1
+            self._forms[noun, text[mention.start : mention.end].lower()] += 1
             self._seen[place, noun] += 1
             self._places[place] += 1
-            self._kinds[self._kind(noun)] += 1
             self._kind_seen[place, self._kind(noun)][noun] += 1
             self._links[_link(place)] += 1
             self._link_seen[_link(place), noun] += 1
-            yield mention
+        return {mention.noun for mention in mentions}
 
-    def _learn_company(self, shown: Sequence[tuple[set[str], set[str]]]) -> None:
-        """How much likelier each word is in videos with a noun than in all, as a logarithm."""
-        often = Counter(word for _, words in shown for word in words)
-        self._columns = {word: place for place, word in enumerate(sorted(w for w, n in often.items() if n >= _RARE))}
-        self._rows = {noun: place for place, noun in enumerate(sorted(self._nouns))}
-        together = np.zeros((len(self._rows), len(self._columns)))
+    def _together(self, shown: Sequence[tuple[Set[str], Set[str]]]) -> tuple[Floats, Floats, Floats]:
+        """Of some nouns and words: how many have each noun with each word, and each noun; the share with each word."""
+        together = np.zeros((len(self._rows), len(self._columns)), np.float32)
+        size, often = np.zeros((len(self._rows), 1), np.float32), np.zeros(len(self._columns), np.float32)
         for nouns, words in shown:
             columns = [self._columns[word] for word in words if word in self._columns]
+            often[columns] += 1
             for noun in nouns:
                 together[self._rows[noun], columns] += 1
-        share = np.array([often[word] for word in self._columns]) / max(len(shown), 1)
-        videos = Counter(noun for nouns, _ in shown for noun in nouns)
-        size = np.array([videos[noun] for noun in self._rows])[:, None]
-        self._company = np.log((together + _PRIOR * share) / (size + _PRIOR) / share)
+                size[self._rows[noun]] += 1
+        return together, size, (often / max(len(shown), 1)).astype(np.float32)
 
     def company(self, words: Iterable[str]) -> Mapping[str, float]:
         """For each noun how well it goes with the words of a video: 0 as with any, below it goes with other things."""
@@ -131,50 +185,76 @@ class Usage:
             return dict.fromkeys(self._rows, 0.0)
         return dict(zip(self._rows, self._company[:, columns].mean(axis=1).tolist(), strict=True))
 
+    def writings(self, noun: Noun, plural: bool) -> list[tuple[str, str]]:
+        """How a noun is written: by its name and by those single words for it that are common, each with its form.
+
+        A form is left out in which the noun was hardly ever seen ("mouths").
+        """
+        forms = [(one, many if plural else one) for one, many in noun.spellings() if one == noun.name or " " not in one]
+        often = self._nouns[noun.name]
+        least = {one: (_FORM if one == noun.name else _SYNONYM) * often for one, _ in forms}
+        return [(one, form) for one, form in forms if self._forms[noun.name, form] >= least[one]]
+
     def _kind(self, name: str) -> tuple[str, str]:
         noun = self._lexicon.nouns[name]
         return noun.supercategory, noun.kind
 
     def doubt(self, text: str, mention: Mention, noun: str, company: Mapping[str, float]) -> float | None:
-        """How doubtful `noun` is where `mention` stands, from 0 to 1.
-
-        It is less doubtful the better it goes with the words of the video, and when it, or else several others of its
-        kind, were seen in such a place.
+        """How likely `noun` would be no sound foil where `mention` stands: a share from 0 to 1.
 
         Args:
             text: a caption.
             mention: what it mentions.
-            noun: of the same supercategory as what is mentioned.
+            noun: of the same supercategory as what is mentioned, and not in the video.
             company: of the video; see `company`.
 
         Returns:
-            None when it is out of place: when it was seen there much less often than may be expected, goes with other
-            things than these, or is of another kind than what is mentioned and was never seen there.
+            None for a noun that hardly ever stands behind the preposition before the mention, and for one of another
+            kind than what is mentioned that was never seen in such a place.
         """
-        place = place_of(text, mention)
-        seen = self._seen[place, noun]
-        expected = self._places[place] * self._nouns[noun] / self._total
-        goes = company.get(noun, 0.0)
-        if self._kind(noun) != self._kind(mention.noun):
-            if goes < _OTHER_KIND_GOES or not seen or seen < expected:
-                return None
-            unknown = 0.0 if seen >= _OFTEN * max(expected, 1) else _ONCE
-        elif seen:
-            if seen < _MUCH_LESS * expected:
-                return None
-            unknown = 0.0
-        else:
-            alike = self._kind_seen.get((place, self._kind(noun)), Counter())
-            if alike and alike.total() * self._nouns[noun] >= self._kinds[self._kind(noun)]:
-                return None  # of so many of its kind one at least would have been seen
-            unknown = _KIND_SEEN if len(alike) >= _SEVERAL or self._linked(place, noun) else _UNSEEN
-        doubt = max(0.0, -goes) + unknown
-        return doubt if doubt <= _MOST else None
+        found = self.evidence(text, mention, noun, company)
+        if found is None:
+            return None
+        usual = SUPERCATEGORIES.get(self._kind(noun)[0], 0.0)
+        return 1 / (1 + math.exp(_ALL + usual + sum(map(operator.mul, _WEIGHTS, found))))
 
-    def _linked(self, place: str, noun: str) -> bool:
-        """Whether a noun is no rarer behind the preposition of a place than anywhere."""
+    def evidence(self, text: str, mention: Mention, noun: str, company: Mapping[str, float]) -> Evidence | None:
+        """What is known for and against a noun in the place of a mention; arguments and None as in `doubt`."""
+        place = place_of(text, mention)
+        same = self._kind(noun) == self._kind(mention.noun)
+        seen = self._seen[place, noun]
+        if self._behind(place, noun) < _MUCH_LESS or not (same or seen):
+            return None
+        expected = self._places[place] * self._nouns[noun] / self._total
+        return Evidence(
+            same,
+            math.log((seen + 0.5) / (expected + 0.5)),
+            min(len(self._kind_seen.get((place, self._kind(noun)), ())), _MOST_ALIKE),
+            bool(_link(place)) and self._behind(place, noun) >= 1,
+            min(company.get(noun, 0.0), _GOES_AT_MOST),
+            float(self._told(text, mention)[self._rows[noun]]) if noun in self._rows else 0.0,
+        )
+
+    def _told(self, text: str, mention: Mention) -> Floats:
+        """For each noun how much more, as a logarithm, a word beside a mention is tied to what is mentioned; from 0."""
+        if self._last[0] != (text, mention):
+            own = _stems(_words(text[mention.start : mention.end]))
+            words = sorted(self._columns[word] for word in _stems(_words(text)) - own if word in self._columns)
+            row = self._rows.get(mention.noun)
+            tied = [] if row is None else [column for column in words if self._ties[row, column] > _TIED]
+            told = np.max(self._ties[row, tied] - self._ties[:, tied], axis=1, initial=0.0)
+            self._last = (text, mention), told
+        return self._last[1]
+
+    def _behind(self, place: str, noun: str) -> float:
+        """How often a noun stands behind a place's preposition over what is to be expected; 1 if nothing is."""
         link = _link(place)
-        return bool(link) and self._link_seen[link, noun] * self._total >= self._links[link] * self._nouns[noun]
+        expected = self._links[link] * self._nouns[noun] / self._total
+        return self._link_seen[link, noun] / expected if link and expected >= 1 else 1.0
+
+
+def _words(text: str) -> list[str]:
+    return _TOKEN.findall(text.lower())
 
 
 @functools.lru_cache(maxsize=1024)

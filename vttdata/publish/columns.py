@@ -149,12 +149,13 @@ FOILS = (
 
 PARAGRAPHS = (
     Column("video_id", "string", "the video"),
+    Column("annotator", "string", "who wrote the true paragraph"),
     Column("captions", "strings", "the true paragraph"),
     Column("foils", "strings", "the false paragraph: at least one caption is changed, the others are the same"),
     Column("changed", "int64s", "places of the changed captions, from 0"),
     Column("starts", "float64s", "where each caption's time starts in the video, seconds"),
     Column("ends", "float64s", "where it ends"),
-    Column("references", "strings", "the paragraph by another annotator"),
+    Column("references", "strings", "the paragraph by the other annotator"),
     Column("reference_starts", "float64s", "where each of its sentences' time starts, seconds"),
     Column("reference_ends", "float64s", "where it ends"),
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,15 +34,25 @@ from vttdata.publish.folder import replacing
 from vttdata.publish.shards import SplitFiles, split_key, write_split
 from vttdata.report.shortcuts import attack_rows, attack_sentence
 
-EMSCORE_FILES = ("final_right_video_sentences.json", "final_foil_video_sentences.json")
-"""What ActivityNet-FOIL's published scoring script reads: the true paragraphs and the false ones."""
+EMSCORE_FILES = (
+    "final_right_video_sentences.json",
+    "final_foil_video_sentences.json",
+    "anet_entities_test_1.json",
+    "anet_entities_test_2.json",
+)
+"""What ActivityNet-FOIL's published scoring script reads: true paragraphs, false ones, times of these, references."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph and, where there is one, that of another annotator; times in seconds, one span a sentence."""
+    """A paragraph and, where there is one, that of another annotator; times in seconds, one span a sentence.
+
+    `ids` are those of its captions, and `seconds` is how long the video is.
+    """
 
     video_id: str
+    annotator: str
+    seconds: float | None
     ids: tuple[str, ...]
     texts: tuple[str, ...]
     spans: tuple[tuple[float, float], ...]
@@ -56,7 +66,7 @@ class FoilSet:
 
     Fields:
         pairs: in the order of the dataset.
-        paragraphs: video -> its paragraph; empty where captions stand alone.
+        paragraphs: of which some may have foils; empty where captions stand alone.
         selection, seed, lexicon, scorer: how it was made.
         attacks: configuration -> what blind attackers reached.
         counts: rows of (figure, number) for the card.
@@ -67,7 +77,7 @@ class FoilSet:
     seed: int
     lexicon: str
     scorer: str
-    paragraphs: Mapping[str, Paragraph] = field(default_factory=dict)
+    paragraphs: Sequence[Paragraph] = ()
     attacks: Mapping[str, Sequence[Attack]] = field(default_factory=dict)
     counts: Sequence[tuple[str, str]] = ()
 
@@ -101,8 +111,11 @@ def write_foils(folder: Path, foils: FoilSet, about: About, provide: Callable[[P
 
 def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
     rows: dict[str, dict[str, list[dict[str, Any]]]] = {"foils": {}, "paragraphs": {}}
+    references = {name: found for own, _, _ in changed_paragraphs(foils) for name, found in _references(own)}
     for pair in foils.pairs:
-        rows["foils"].setdefault(pair.split or "test", []).append(_row(pair, foils))
+        rows["foils"].setdefault(pair.split or "test", []).append(
+            _row(pair, foils, references.get(pair.caption_id, []))
+        )
     if foils.paragraphs:
         rows["paragraphs"]["test"] = [_paragraph_row(*both) for both in changed_paragraphs(foils)]
     rows["swaps"] = {split: _swap_rows(own) for split, own in rows["foils"].items()}
@@ -116,15 +129,15 @@ def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
 
 def changed_paragraphs(foils: FoilSet) -> list[tuple[Paragraph, list[str], list[int]]]:
     """Each paragraph with a foil, its false sentences, and the places of those that are changed."""
-    changes: dict[str, dict[int, str]] = {}
-    for pair in foils.pairs:
-        place = foils.paragraphs[pair.video_id].ids.index(pair.caption_id)
-        changes.setdefault(pair.video_id, {})[place] = pair.foil
+    false = {pair.caption_id: pair.foil for pair in foils.pairs}
     return [
-        (own, [changes[own.video_id].get(place, text) for place, text in enumerate(own.texts)], sorted(changed))
-        for own, changed in (
-            (own, changes[own.video_id]) for own in foils.paragraphs.values() if own.video_id in changes
+        (
+            own,
+            [false.get(name, text) for name, text in zip(own.ids, own.texts, strict=True)],
+            [place for place, name in enumerate(own.ids) if name in false],
         )
+        for own in foils.paragraphs
+        if not false.keys().isdisjoint(own.ids)
     ]
 
 
@@ -133,22 +146,24 @@ def paragraph_pairs(foils: FoilSet) -> list[TextPair]:
     return [TextPair(" ".join(own.texts), " ".join(false), own.video_id) for own, false, _ in changed_paragraphs(foils)]
 
 
-def _row(pair: FoilPair, foils: FoilSet) -> dict[str, Any]:
+def _references(own: Paragraph) -> Iterator[tuple[str, list[str]]]:
+    """Of each caption of a paragraph the other annotator's sentences about its time."""
+    for name, span in zip(own.ids, own.spans, strict=True):
+        yield name, references_of(span, own.reference_spans, own.references) if own.references else []
+
+
+def _row(pair: FoilPair, foils: FoilSet, references: list[str]) -> dict[str, Any]:
     swap = pair.swap
-    paragraph = foils.paragraphs.get(pair.video_id)
-    references: list[str] = []
-    if paragraph is not None and paragraph.references:
-        span = paragraph.spans[paragraph.ids.index(pair.caption_id)]
-        references = references_of(span, paragraph.reference_spans, paragraph.references)
     own = ("video_id", "caption_id", "caption", "foil", "perplexity", "foil_perplexity")
     changed = ("start", "end", "replacement", "concept", "foil_concept", "supercategory")
     row = {name: getattr(pair, name) for name in own} | {name: getattr(swap, name) for name in changed}
     made = {"selection": foils.selection, "seed": foils.seed, "lexicon": foils.lexicon, "references": references}
-    return row | made | {"foil_id": f"{pair.caption_id}_{swap.start}_{swap.foil_concept.replace(' ', '-')}"}
+    return row | made | {"foil_id": pair.foil_id}
 
 
 def _paragraph_row(own: Paragraph, false: list[str], changed: list[int]) -> dict[str, Any]:
-    row = {"video_id": own.video_id, "captions": list(own.texts), "foils": false, "changed": changed}
+    row: dict[str, Any] = {"video_id": own.video_id, "annotator": own.annotator}
+    row |= {"captions": list(own.texts), "foils": false, "changed": changed}
     row |= {"starts": [start for start, _ in own.spans], "ends": [end for _, end in own.spans]}
     row |= {"references": list(own.references), "reference_starts": [start for start, _ in own.reference_spans]}
     return row | {"reference_ends": [end for _, end in own.reference_spans]}
@@ -163,15 +178,25 @@ def _swap_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _write_emscore(folder: Path, foils: FoilSet) -> None:
+    """The true and the false paragraphs, and those of both annotators in the shape of ActivityNet-Entities."""
+    changed = changed_paragraphs(foils)
+    contents = (
+        {"results": {own.video_id: _sentences(own.texts, own.spans) for own, _, _ in changed}},
+        {"results": {own.video_id: _sentences(false, own.spans) for own, false, _ in changed}},
+        {own.video_id: _times(own, own.spans) | {"sentences": list(own.texts)} for own, _, _ in changed},
+        {own.video_id: _times(own, own.reference_spans) | {"sentences": list(own.references)} for own, _, _ in changed},
+    )
     folder.mkdir()
-    results: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
-    for own, false, _ in changed_paragraphs(foils):
-        for result, texts in zip(results, (own.texts, false), strict=True):
-            result[own.video_id] = [
-                {"sentence": text, "timestamp": list(span)} for text, span in zip(texts, own.spans, strict=True)
-            ]
-    for name, result in zip(EMSCORE_FILES, results, strict=True):
-        (folder / name).write_text(_json({"results": result}), encoding="utf-8")
+    for name, content in zip(EMSCORE_FILES, contents, strict=True):
+        (folder / name).write_text(_json(content), encoding="utf-8")
+
+
+def _sentences(texts: Sequence[str], spans: Sequence[tuple[float, float]]) -> list[dict[str, Any]]:
+    return [{"sentence": text, "timestamp": list(span)} for text, span in zip(texts, spans, strict=True)]
+
+
+def _times(own: Paragraph, spans: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    return {"duration": own.seconds, "timestamps": [list(span) for span in spans]}
 
 
 def _json(content: Any) -> str:

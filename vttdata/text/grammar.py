@@ -85,7 +85,7 @@ _LEFT = rf"""
 # What may follow: the end, a word that no compound ends in, or a verb; a participle only when no noun follows it.
 _FREE = r"(?:$|[.!poacetsxrwyd])"
 _RIGHT_ANY = rf"{_FREE}|[gq](?:{_FREE}|S)|G[.!p]|v(?![uz])|j[po]"
-_PERSON_NEXT = rf"{_RIGHT_ANY}|b|[gq]|G(?:{_FREE}|[lfmktS])|[LNIM](?:$|[.!poacetsry])"
+_PERSON_NEXT = rf"{_RIGHT_ANY}|[bv]|[gq]|G(?:{_FREE}|[lfmktS])|[LNIM](?:$|[.!poacetsry])"
 _PLURAL_NEXT = rf"{_RIGHT_ANY}|b(?![u])|g[lmtkhf]"
 _RIGHT = rf"""
     (?: (?<=[hf])(?={_PERSON_NEXT})

@@ -62,9 +62,13 @@ class Noun:
     kind: str = ""
     vague: bool = False
 
+    def spellings(self) -> Iterable[tuple[str, str]]:
+        """The singular and the plural of its name and of each synonym; one form twice where there is one only."""
+        return zip((self.name, *self.synonyms), (self.plural, *self.synonym_plurals), strict=True)
+
     def forms(self) -> Iterable[tuple[str, bool]]:
         """Every surface form and whether it is a plural; a form of both numbers comes once, as no plural."""
-        for one, many in zip((self.name, *self.synonyms), (self.plural, *self.synonym_plurals), strict=True):
+        for one, many in self.spellings():
             yield one, self.countable == "pair"
             if many != one:
                 yield many, True

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from vttdata import packaged
 from vttdata.generate.corpus import Told, mine_corpus
 from vttdata.generate.foils import FoilPair, FoilSettings
+from vttdata.generate.verdicts import read_verdicts
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
 from vttdata.text.lexicon import load_lexicon
 from vttdata.text.lm import scorer_maker
@@ -25,10 +27,12 @@ class Foils(Stage):
         lexicon: a file in the place of the packaged lexicon, or that extends it; `lexicon_version` says what is in it.
         pipeline: a trained spaCy pipeline that finds nouns; by rule without one.
         device: where a causal model computes.
+        verdicts: on foils that were judged, those of a packaged recipe by its name or in a file; `verdicts_digest`
+            says what they are.
     """
 
     name = "foils"
-    version = 2
+    version = 3
     output = FoilPair
     id_column = "video_id"
     whole = True
@@ -41,6 +45,8 @@ class Foils(Stage):
     lexicon_version: str
     pipeline: str | None = None
     device: str = "cpu"
+    verdicts: str | None = None
+    verdicts_digest: str | None = None
 
     def process(self, item: tuple[Told, ...]) -> Iterator[Outcome]:
         """Keep the chosen pairs; reject captions and videos that give none."""
@@ -52,6 +58,7 @@ class Foils(Stage):
             seed=self.seed,
             scorer=scorer_maker(self.scorer, device=self.device),
             pipeline=None if self.pipeline is None else load_pipeline(self.pipeline),
+            verdicts={} if self.verdicts is None else read_verdicts(packaged.verdicts(self.verdicts)),
         )
         yield from map(Kept, corpus.pairs)
         yield from (Rejected(name, reason, detail) for name, reason, detail in corpus.rejected)
