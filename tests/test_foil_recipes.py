@@ -13,7 +13,10 @@ import pandas as pd
 import pytest
 
 from tests.annotations.made_up import paragraph, write_activitynet, write_unpacked
+from vttdata import packaged
+from vttdata.annotations.activitynet import read_activitynet
 from vttdata.cli import main
+from vttdata.generate.verdicts import read_verdicts
 from vttdata.publish.foils import EMSCORE_FILES
 from vttdata.text.concepts import find_mentions
 from vttdata.text.lexicon import load_lexicon
@@ -211,3 +214,16 @@ def test_foils_of_msrvtt_share_no_pair_of_concepts_between_train_and_test(tmp_pa
     assert not pairs["train"] & pairs["test"]
     assert set(rows["split"]) == {"train", "test"}
     assert len(rows) > 50
+
+
+def test_packaged_verdicts_are_on_words_of_the_official_captions(shared: Path) -> None:
+    captions = {own.video_id: own.caption.strip() for own in read_activitynet(shared / "data" / "activitynet").captions}
+    names = {name.replace(" ", "-") for name in LEXICON.nouns}
+    verdicts = read_verdicts(packaged.verdicts("activitynet-foil"))
+    assert len(verdicts) > 9000
+    for foil_id in verdicts:
+        caption_id, start, foil = foil_id.rsplit("_", 2)
+        before, after = captions[caption_id][: int(start)], captions[caption_id][int(start) :]
+        assert after[:1].isalpha()
+        assert not before[-1:].isalpha()
+        assert foil in names
