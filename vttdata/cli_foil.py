@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from vttdata.publish.about import About
 
 
+_MOST = 100
+
+
 def add_foil(commands: Any) -> None:
     """Add the command `foil` to the parsers of a command line."""
     parser = commands.add_parser(
@@ -42,14 +45,16 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--selection", choices=["balanced", "paper", "random"], default="balanced")
     count = "leave out concepts that are mentioned less often (default: 10)"
     parser.add_argument("--min-count", metavar="N", type=_count, default=10, help=count)
-    share = "the highest share of the set that swaps one word for one other, when balanced (default: 0.1)"
-    parser.add_argument("--pair-share", metavar="SHARE", type=_share, default=0.1, help=share)
+    share = "the highest share of the set that swaps one word for one other, when balanced (default: 0.05)"
+    parser.add_argument("--pair-share", metavar="SHARE", type=_share, default=0.05, help=share)
     number = "how many possible foils of a video are scored, unless the selection is paper (default: 1000)"
     parser.add_argument("--candidates", metavar="N", type=_count, default=1000, help=number)
-    far = "how far from one half the uses of a word as the true one may be, when balanced (default: 0.05)"
-    parser.add_argument("--imbalance", metavar="SHARE", type=_share, default=0.05, help=far)
+    far = "how far from one half the uses of a word as the true one may be, when balanced (default: 0.03)"
+    parser.add_argument("--imbalance", metavar="SHARE", type=_share, default=0.03, help=far)
     doubt = "the highest doubt with which a foil is taken, from 0 to 1, when balanced (default: 0.7)"
     parser.add_argument("--doubt", metavar="SHARE", type=_share, default=0.7, help=doubt)
+    caution = "how many sound foils to give up rather than take one that is not, when balanced (default: 0)"
+    parser.add_argument("--caution", metavar="NUMBER", type=_number, default=0.0, help=caution)
     verdicts = "foils that people judged, a table with the columns foil_id and verdict; unsound ones are not taken"
     parser.add_argument("--verdicts", metavar="FILE", type=Path, help=verdicts)
     parser.add_argument("--judged-only", action="store_true", help="take only foils that were judged sound")
@@ -77,6 +82,16 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and 0 < int(text) < 2**31):
         raise argparse.ArgumentTypeError(f"'{text}' is no whole number from 1 on")
     return int(text)
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= _MOST:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 0 to {_MOST}")
+    return number
 
 
 def _share(text: str) -> float:

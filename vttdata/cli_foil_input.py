@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TABLES = {".csv", ".tsv", ".jsonl", ".ndjson"}
 _WEIGHTS = (".safetensors", ".json")
-ALWAYS = ("selection", "min_count", "pair_share", "imbalance", "doubt", "judged_only", "candidates")
+ALWAYS = ("selection", "min_count", "pair_share", "imbalance", "doubt", "caution", "judged_only", "candidates")
 """Options that are settings of the choice, and noted whatever they are."""
 
 _PLAIN = {"name": "local/foils", "licence": "unknown", "device": "cpu"}

@@ -47,6 +47,7 @@ class FoilSettings:
             far for foils that are longer, commoner or likelier than the truth. Small sets hide more of it than large.
         doubt: the highest doubt with which ``balanced`` takes a foil, from 0 to 1 (see
             `vttdata.generate.usage.Usage.doubt`); with a lower one there are fewer foils and more of them are sound.
+        caution: how many sound foils ``balanced`` gives up rather than take one that is not.
         judged_only: whether ``balanced`` takes only foils that people judged.
         candidates: how many possible foils of a document are scored; of more, a hash picks.
     """
@@ -55,9 +56,10 @@ class FoilSettings:
 
     selection: Literal["balanced", "paper", "random"] = "balanced"
     min_count: Count = 10
-    pair_share: Annotated[float, Gt(0), Le(1)] = 0.1
-    imbalance: Annotated[float, Ge(0), Le(0.5)] = 0.05
+    pair_share: Annotated[float, Gt(0), Le(1)] = 0.05
+    imbalance: Annotated[float, Ge(0), Le(0.5)] = 0.03
     doubt: Ratio = 0.7
+    caution: Annotated[float, Ge(0), Le(100)] = 0.0
     judged_only: bool = False
     candidates: PositiveCount = 1000
 
@@ -151,7 +153,7 @@ def _balanced(
         places[edit.video.split or ""].append(place)
     chosen: list[int] = []
     for own in places.values():
-        limits = {"pair_share": settings.pair_share, "imbalance": settings.imbalance}
+        limits = {name: getattr(settings, name) for name in ("pair_share", "imbalance", "caution")}
         picked = balanced([options[place] for place in own], seed=seed, **limits)
         chosen += [own[place] for place in picked]
     return [pair for place in sorted(chosen) for pair in pairs_of(edits[place])]

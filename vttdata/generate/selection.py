@@ -61,7 +61,7 @@ def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limi
         selection: ``paper`` takes the option of lowest perplexity of each unit (Shi et al., CVPR 2022, section 4.2),
             ``random`` one of each unit by a hash, ``balanced`` is described at `balanced`.
         seed: decides between options that are as good as each other.
-        limits: `pair_share` and `imbalance`; see `balanced`.
+        limits: `pair_share`, `imbalance` and `caution`; see `balanced`.
 
     Raises:
         VttdataError: when ``scipy``, which `balanced` needs, is not installed.
@@ -76,7 +76,9 @@ def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limi
     return sorted(best.values())
 
 
-def balanced(options: Sequence[Option], *, seed: int, pair_share: float = 0.02, imbalance: float = 0.05) -> list[int]:
+def balanced(
+    options: Sequence[Option], *, seed: int, pair_share: float = 0.02, imbalance: float = 0.03, caution: float = 0.0
+) -> list[int]:
     """Choose as many as possible, at most one a unit, such that nothing in words or in likelihood gives foils away.
 
     Swaps are arrows from a true word to a false one. Of every pair of words neither direction has much more than half
@@ -86,8 +88,8 @@ def balanced(options: Sequence[Option], *, seed: int, pair_share: float = 0.02, 
     two words, such as how often a word is a foil, is right for about half of it. Within bins of the size of the lean,
     about as many foils are preferred by the blind model as true texts, so other models gain little; this is the
     adversarial refinement of SugarCrepe (Hsieh et al., NeurIPS 2023) done by choosing instead of discarding. Under
-    these conditions, solved as a linear programme whose few fractional units are settled by an integer programme, the
-    foils are taken of which as many more can be expected to be sound than not, and of two alike the one that is about
+    these conditions, solved as a linear programme whose few fractional units are settled by an integer programme, as
+    many sound foils as can be expected are taken, less unsound ones (`caution`), and of two alike the one that is about
     as likely as the truth.
 
     Args:
@@ -96,6 +98,7 @@ def balanced(options: Sequence[Option], *, seed: int, pair_share: float = 0.02, 
         pair_share: the highest share of units that one pair of words may have, in each direction.
         imbalance: how far from one half the share of uses in one direction may be, for words and pairs of words; half
             as far for what is longer, commoner or likelier.
+        caution: how many sound foils are given up rather than take one that is not.
 
     Returns:
         The places of the chosen options, in their order; which are chosen does not depend on that order.
@@ -103,14 +106,16 @@ def balanced(options: Sequence[Option], *, seed: int, pair_share: float = 0.02, 
     order = sorted(range(len(options)), key=lambda place: (options[place].unit, options[place].key))
     if not order:
         return []
-    programme = _Programme([options[place] for place in order], seed, pair_share, imbalance)
+    programme = _Programme([options[place] for place in order], seed, pair_share, imbalance, caution)
     return sorted(order[column] for column in programme.solve())
 
 
 class _Programme:
     """The choice as a programme: a 0/1 column for each option, a row for each condition."""
 
-    def __init__(self, options: Sequence[Option], seed: int, pair_share: float, imbalance: float) -> None:
+    def __init__(
+        self, options: Sequence[Option], seed: int, pair_share: float, imbalance: float, caution: float
+    ) -> None:
         leans = np.array([own.lean for own in options])
         self._unit = np.unique([own.unit for own in options], return_inverse=True)[1]
         units = int(self._unit.max()) + 1
@@ -127,7 +132,7 @@ class _Programme:
         self._balance_leans(leans)
         draws = np.array([_draw(seed, own) for own in options])
         doubts = np.array([own.doubt for own in options])
-        self._costs = _HARDNESS * np.minimum(np.abs(leans), _FARTHEST) + 2 * doubts - 1 + _TIE * draws
+        self._costs = _HARDNESS * np.minimum(np.abs(leans), _FARTHEST) + (1 + caution) * doubts - 1 + _TIE * draws
 
     def _balance_words(self, options: Sequence[Option], cap: int) -> None:
         """Rows that keep the two directions of each pair, and each word as true and as false, within one of another."""
