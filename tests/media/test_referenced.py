@@ -45,9 +45,9 @@ def test_what_is_decoded_is_described_as_in_a_whole_decode(
     path = encode(tmp_path / f"edited.{container}", edited, *options)
     with open_video(path) as video:
         order = read_order(video, 0.04)
-    known = np.zeros(len(order.pts), bool)
+    known = order.referenced
     with open_video(path) as video:
-        histograms = np.concatenate([batch.histograms for batch in describe_referenced(video, order, known)])
+        histograms = np.concatenate([batch.histograms for batch in describe_referenced(video, order)])
     with open_video(path) as video:
         frames = list(video.frames())
         whole = np.concatenate([batch.histograms for batch in describe(frame.picture for frame in frames)])

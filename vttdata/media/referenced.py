@@ -1,14 +1,16 @@
 """Sees the pictures of a video that others are predicted from, and fills in those that a decoder may leave out.
 
-For codecs whose packets are frames, one each. No error can add up, since nothing decoded is predicted from what is
-left out. Knows nothing of shots.
+For codecs whose packets are frames, one each, and say whether others refer to them. No error can add up, since nothing
+decoded is predicted from what is left out. Knows nothing of shots.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import av
 import numpy as np
@@ -17,9 +19,10 @@ from vttdata.media.decode import Video
 from vttdata.media.histogram import Descriptions, describe, joined
 from vttdata.media.packets import EvidenceError, Indices
 from vttdata.media.signals import Flags, Floats
+from vttdata.media.slices import hevc_reference, hevc_unit_length_bytes, mpeg_reference
 from vttdata.media.sparse import interpolated
 
-_CODECS = frozenset({"hevc", "mpeg1video", "mpeg2video"})
+_MPEG = frozenset({"mpeg1video", "mpeg2video"})
 _REFERENCED_ONLY = {"skip_frame": "noref"}
 _CONTEXT = 8  # pictures before a gap by which a jump across it is judged
 
@@ -32,11 +35,13 @@ class Order:
         pts: (n,) presentation times in the stream's time base, ascending.
         keys: the keyframes, as 0-based indices of frames; the first is 0.
         times: (n + 1,) seconds: when each frame starts, and when the last one ends.
+        referenced: (n,) which frames others are predicted from.
     """
 
     pts: Indices
     keys: Indices
     times: Floats
+    referenced: Flags
 
 
 def read_order(video: Video, usual_interval: float) -> Order:
@@ -47,66 +52,85 @@ def read_order(video: Video, usual_interval: float) -> Order:
         usual_interval: seconds of the last frame, where the container gives none.
 
     Raises:
-        EvidenceError: unless its decoder can leave out pictures, each packet has a time of its own, and a keyframe is
-            shown first.
+        EvidenceError: unless its decoder can leave out pictures to which nothing that is kept refers, each packet has
+            a time of its own, and a keyframe is shown first.
     """
-    if video.stream.codec_context.codec.canonical_name not in _CODECS:
-        raise EvidenceError
-    times, keys, lengths = array("q"), array("q"), array("q")
+    reference = _reading(video.stream.codec_context)
+    times, keys, lengths, kept, layers = (array(code) for code in "qqqbb")
     for packet in video.packets():
         if packet.size:
-            if packet.pts is None or packet.is_discard or packet.is_corrupt:
+            told = reference(memoryview(packet))
+            if packet.pts is None or packet.is_discard or packet.is_corrupt or told is None:
                 raise EvidenceError
             times.append(packet.pts)
             lengths.append(packet.duration or 0)
+            kept.append(told[0])
+            layers.append(told[1])
             if packet.is_keyframe:
                 keys.append(packet.pts)
-    pts = np.sort(np.array(times))
-    if not len(keys) or keys[0] != pts[0] or not np.all(np.diff(pts) > 0):
+    shown = np.argsort(np.array(times), kind="stable")
+    pts, referenced, layer = (np.array(column)[shown] for column in (times, kept, layers))
+    referenced = referenced.astype(bool)
+    if not len(keys) or keys[0] != pts[0] or not np.all(np.diff(pts) > 0) or not _may_leave_out(referenced, layer):
         raise EvidenceError
-    last = float(lengths[int(np.argmax(times))] * video.stream.time_base) or usual_interval
+    last = float(lengths[int(shown[-1])] * video.stream.time_base) or usual_interval
     seconds = [video.seconds_of(int(one)) for one in pts]
-    return Order(pts, np.searchsorted(pts, np.sort(np.array(keys))), np.array([*seconds, seconds[-1] + last]))
+    ordered_keys = np.searchsorted(pts, np.sort(np.array(keys)))
+    return Order(pts, ordered_keys, np.array([*seconds, seconds[-1] + last]), referenced)
 
 
-def describe_referenced(video: Video, order: Order, known: Flags) -> Iterator[Descriptions]:
-    """Descriptions of all frames of a video, those left out filled in by what is known around them.
+def _reading(context: Any) -> Callable[[memoryview], tuple[bool, int] | None]:
+    """How a packet of a codec tells whether others refer to it."""
+    name = context.codec.canonical_name
+    if name == "hevc":
+        return partial(hevc_reference, length_bytes=hevc_unit_length_bytes(bytes(context.extradata or b"")))
+    if name in _MPEG:
+        return mpeg_reference
+    raise EvidenceError
+
+
+def _may_leave_out(referenced: Flags, layer: Indices) -> bool:
+    """Whether nothing kept may refer to what is left out, as higher layers may."""
+    return bool(referenced[0] and layer[referenced].max() <= layer[~referenced].min(initial=layer.max()))
+
+
+def describe_referenced(video: Video, order: Order) -> Iterator[Descriptions]:
+    """Descriptions of all frames of a video, those that no other refers to filled in by what is seen around them.
 
     Args:
         video: at its start.
         order: its frames.
-        known: (n,) false at first; set here for the frames that were decoded.
 
     Raises:
-        EvidenceError: when the decoder fails or gives a frame that was not to be expected.
+        EvidenceError: when the decoder fails or gives other frames than those that others refer to.
     """
     video.stream.codec_context.options = _REFERENCED_ONLY
-    places: list[int] = []
+    places = np.flatnonzero(order.referenced)
     run: Descriptions | None = None
-    for batch in describe(_pictures(video, order, places)):
-        known[places[-len(batch) :]] = True
+    seen = 0
+    for batch in describe(_pictures(video, order.pts[places])):
         fresh = 0 if run is None else len(run) - 1
         run = batch if run is None else joined(run, batch)
-        own = np.array(places[-len(run) :])
+        seen += len(batch)
+        own = places[seen - len(run) : seen]
         filled = interpolated(run, own - own[0])
         yield filled[own[fresh] - own[0] + (fresh > 0) :]
-        run, places[:] = run[-_CONTEXT:], places[-_CONTEXT:]
-    if run is None:
-        raise EvidenceError
-    if places[-1] < len(known) - 1:
-        yield run[-1:].repeated(len(known) - 1 - places[-1])
+        run = run[-_CONTEXT:]
+    missing = len(order.pts) - 1 - int(places[-1])
+    if run is not None and missing:
+        yield run[-1:].repeated(missing)
 
 
-def _pictures(video: Video, order: Order, places: list[int]) -> Iterator[av.VideoFrame]:
-    """The pictures that are decoded; notes which frames they are."""
+def _pictures(video: Video, expected: Indices) -> Iterator[av.VideoFrame]:
+    """The pictures that are decoded, which must be those of the expected times."""
+    remaining = iter(expected.tolist())
     try:
         for packet in video.packets():
             for picture in packet.decode():
-                place = -1 if picture.pts is None else int(np.searchsorted(order.pts, picture.pts))
-                expected = places[-1] < place < len(order.pts) if places else place == 0
-                if not expected or order.pts[place] != picture.pts:
+                if picture.pts is None or picture.pts != next(remaining, None):
                     raise EvidenceError
-                places.append(place)
                 yield picture
     except av.error.FFmpegError as error:
         raise EvidenceError from error
+    if next(remaining, None) is not None:
+        raise EvidenceError

@@ -157,12 +157,11 @@ def _see_referenced(path: Path, threads: int) -> _Seen | None:
         with open_video(path, threads=threads) as video:
             stated = _stated_rate(video)
             order = read_order(video, 1 / _USUAL_RATE)
-        known = np.zeros(len(order.pts), bool)
         with open_video(path, threads=threads) as video:
-            signals = measure_signals(describe_referenced(video, order, known), stated)
+            signals = measure_signals(describe_referenced(video, order), stated)
     except EvidenceError:
         return None
-    return _Seen(signals, order.times, stated, order, known)
+    return _Seen(signals, order.times, stated, order, order.referenced)
 
 
 def _placed(
