@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from tests.media.test_fast_shots import EXACT, FAST, outcome, outline
 from tests.media.test_shots import encode, scene, starts
 from vttdata.media.decode import all_keyframes, open_video
+from vttdata.media.ffmpeg import ffmpeg_path
 from vttdata.media.histogram import describe
 from vttdata.media.packets import EvidenceError
 from vttdata.media.referenced import describe_referenced, read_order
@@ -82,3 +84,17 @@ def test_pictures_that_stand_alone_are_known_by_their_packets(tmp_path: Path, ed
     assert all_keyframes(alone)
     assert starts(detect_shots(alone, FAST)) == [(0, "start"), (50, "cut")]
     assert not all_keyframes(encode(tmp_path / "groups.mkv", edited[:60], "-c:v", "libx264", "-g", "12"))
+
+
+def test_where_pictures_stand_alone_at_first_only_all_are_seen_as_in_a_whole_decode(
+    tmp_path: Path, edited: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = encode(tmp_path / "a.ts", np.repeat(edited[:60], 5, 0), "-c:v", "libx264", "-g", "1", "-pix_fmt", "yuv420p")
+    then = encode(tmp_path / "b.ts", edited, "-c:v", "libx264", "-crf", "35", "-pix_fmt", "yuv420p")
+    path = tmp_path / "joined.mkv"
+    joined = [ffmpeg_path(), "-v", "error", "-i", f"concat:{first}|{then}", "-c", "copy", str(path)]
+    subprocess.run(joined, check=True, timeout=60)
+    assert all_keyframes(path)
+    seen = detect_shots(path, EXACT)
+    monkeypatch.setattr("vttdata.media.shots.all_keyframes", lambda _: False)
+    assert seen == detect_shots(path, EXACT)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from av.video.frame import PictureType
 from annotated_types import Gt, Le
 
 from vttdata.errors import MediaError
@@ -97,7 +98,7 @@ def detect_shots(
     fast = settings.method == "fast" and not alone
     seen = _see_fast(path, threads) or _see_referenced(path, threads) if fast else None
     method = "fast" if seen else "exact"
-    seen = seen or _see_all(path, threads, WITHOUT_DEBLOCKING if alone else WITH_SOUND_REFERENCES)
+    seen = seen or _see_all(path, threads, alone)
     fps = float((len(seen.times) - 1) / (seen.times[-1] - seen.times[0]))
     found = find_boundaries(
         seen.signals,
@@ -126,14 +127,25 @@ class _Seen:
     sudden: Flags | None = None
 
 
-def _see_all(path: Path, threads: int, options: dict[str, str]) -> _Seen:
-    """What all pictures show, block edges left unsmoothed where no other picture is predicted from them."""
+def _see_all(path: Path, threads: int, alone: bool) -> _Seen:
+    """What all pictures show, block edges left unsmoothed where each seems to stand alone and none shows otherwise."""
     with open_video(path, threads=threads) as video:
-        video.stream.codec_context.options = options
+        video.stream.codec_context.options = WITHOUT_DEBLOCKING if alone else WITH_SOUND_REFERENCES
         clock = _Clock()
         stated = _stated_rate(video)
-        signals = measure_signals(describe(clock.watch(video)), stated)
+        pictures = clock.watch(video)
+        try:
+            signals = measure_signals(describe(_standing_alone(pictures) if alone else pictures), stated)
+        except EvidenceError:
+            return _see_all(path, threads, False)
     return _Seen(signals, np.array([*clock.times, clock.end]), stated)
+
+
+def _standing_alone(pictures: Iterator[Any]) -> Iterator[Any]:
+    for picture in pictures:
+        if picture.pict_type not in (PictureType.NONE, PictureType.I):
+            raise EvidenceError
+        yield picture
 
 
 def _see_fast(path: Path, threads: int) -> _Seen | None:
