@@ -16,6 +16,7 @@ from vttdata.media.histogram import describe
 from vttdata.media.packets import EvidenceError
 from vttdata.media.referenced import describe_referenced, read_order
 from vttdata.media.shots import detect_shots
+from vttdata.media.slices import hevc_reference, mpeg_reference
 
 HEVC = ("-c:v", "libx265", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-x265-params", "log-level=none")
 FIXED = (*HEVC[:-1], "log-level=none:keyint=40:scenecut=0:open-gop=1")
@@ -98,3 +99,41 @@ def test_where_pictures_stand_alone_at_first_only_all_are_seen_as_in_a_whole_dec
     seen = detect_shots(path, EXACT)
     monkeypatch.setattr("vttdata.media.shots.all_keyframes", lambda _: False)
     assert seen == detect_shots(path, EXACT)
+
+
+@pytest.mark.parametrize(("place", "length"), [(0.25, 24), (0.5, 24), (0.8, 40)])
+def test_where_damage_costs_pictures_others_refer_to_all_frames_are_decoded(
+    tmp_path: Path, edited: np.ndarray, place: float, length: int
+) -> None:
+    path = encode(tmp_path / "damaged.ts", edited, *FIXED)
+    data = path.read_bytes()
+    hole = int(place * (len(data) // 188)) * 188
+    path.write_bytes(data[:hole] + data[hole + length * 188 :])
+    assert outcome(path, FAST) == outcome(path, EXACT)
+
+
+def test_pictures_that_a_higher_layer_may_refer_to_are_not_left_out(
+    tmp_path: Path, edited: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layered = (*HEVC[:-1], "log-level=none:temporal-layers=3")
+    path = encode(tmp_path / "layers.mp4", edited[:60], *layered)
+    with open_video(path) as video:
+        assert not read_order(video, 0.04).referenced.all()
+
+    def raised(data: memoryview, length_bytes: int) -> tuple[bool, int] | None:
+        told = hevc_reference(data, length_bytes)
+        return told and (told[0], int(told[0]))
+
+    monkeypatch.setattr("vttdata.media.referenced.hevc_reference", raised)
+    with open_video(path) as video, pytest.raises(EvidenceError):
+        read_order(video, 0.04)
+
+
+def test_packets_tell_whether_others_refer_to_them() -> None:
+    assert hevc_reference(memoryview(b"\0\0\0\1\x40\1\xff\0\0\1\x26\1\xaf"), 0) == (True, 1)  # parameters, then an IDR
+    assert hevc_reference(memoryview(b"\0\2\x4e\1\0\3\0\3\xd0"), 2) == (False, 3)  # a message, then a TRAIL_N
+    assert hevc_reference(memoryview(b"\0\0\1\x20\1\xaf"), 0) is None  # a link, after which leading pictures are lost
+    assert mpeg_reference(memoryview(b"\0\0\1\xb8\0\0\1\0\0\x0f\xff")) == (True, 0)
+    assert mpeg_reference(memoryview(b"\0\0\1\0\0\x18\xff")) == (False, 0)
+    assert mpeg_reference(memoryview(b"\0\0\1\0\0")) is None
+    assert hevc_reference(memoryview(b""), 4) is None
