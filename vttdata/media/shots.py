@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from av.video.frame import PictureType
 from annotated_types import Gt, Le
+from av.video.frame import PictureType
 
 from vttdata.errors import MediaError
 from vttdata.media.boundaries import Boundary, find_boundaries
@@ -46,7 +46,7 @@ class ShotSettings:
     Attributes:
         method: ``exact`` decodes and compares every frame; ``fast`` decodes those that others are predicted from, at
             about half the cost, and every frame of files whose streams do not lend themselves to it (all but H.264,
-            HEVC and MPEG-2).
+            HEVC, MPEG-1 and MPEG-2).
         min_seconds: shots are at least this long; of boundaries closer together the clearest stays. In AutoShot's
             truth 2.6 % of the shots have fewer than 8 frames.
         cut_ratio: a hard cut changes the colours at least this many times as much as the frames around it do; lower
