@@ -112,6 +112,11 @@ def test_where_damage_costs_pictures_others_refer_to_all_frames_are_decoded(
     assert outcome(path, FAST) == outcome(path, EXACT)
 
 
+def test_pictures_of_two_fields_are_all_decoded(tmp_path: Path, edited: np.ndarray) -> None:
+    path = encode(tmp_path / "fields.ts", edited, *MPEG2, "-flags", "+ildct+ilme", "-top", "1")
+    assert detect_shots(path, FAST).method == "exact"
+
+
 def test_pictures_that_a_higher_layer_may_refer_to_are_not_left_out(
     tmp_path: Path, edited: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:

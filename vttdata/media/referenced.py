@@ -102,7 +102,7 @@ def describe_referenced(video: Video, order: Order) -> Iterator[Descriptions]:
         order: its frames.
 
     Raises:
-        EvidenceError: when the decoder fails or gives other frames than those that others refer to.
+        EvidenceError: when the decoder fails, gives other frames than those that others refer to, or interlaced ones.
     """
     video.stream.codec_context.options = _REFERENCED_ONLY
     places = np.flatnonzero(order.referenced)
@@ -127,7 +127,8 @@ def _pictures(video: Video, expected: Indices) -> Iterator[av.VideoFrame]:
     try:
         for packet in video.packets():
             for picture in packet.decode():
-                if picture.pts is None or picture.pts != next(remaining, None):
+                # Of two fields a picture can show two shots, and a cut through it looks like motion across a gap.
+                if picture.pts is None or picture.pts != next(remaining, None) or picture.interlaced_frame:
                     raise EvidenceError
                 yield picture
     except av.error.FFmpegError as error:
