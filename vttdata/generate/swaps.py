@@ -159,8 +159,10 @@ def candidates(
     return [
         swap
         for mention in mentions
-        for foil, doubt in _of_mention(text, mention, lexicon, rivals, document, doubts)
-        for swap in _written(text, mention, lexicon, document, foil, doubt, writings)
+        if mention.noun in rivals
+        for others in (_others(lexicon.nouns[mention.noun], lexicon, document),)
+        for foil, doubt in _of_mention(text, mention, lexicon, rivals, document, others, doubts)
+        for swap in _written(text, mention, lexicon, others, foil, doubt, writings)
     ]
 
 
@@ -170,16 +172,15 @@ def _of_mention(
     lexicon: Lexicon,
     rivals: Mapping[str, Sequence[Noun]],
     document: Contents,
+    others: int,
     doubts: Doubts | None,
 ) -> Iterator[tuple[Noun, float]]:
     """What may stand in the place of a mention, with its doubt."""
-    if mention.noun not in rivals:
-        return
     noun = lexicon.nouns[mention.noun]
     wider = lexicon.containing(noun.name) & document.nouns.keys() - {noun.name}
     if not all(lexicon.nouns[name].vague for name in wider):
         return  # it would still be called an animal, or a child
-    if not fits_here(text, mention, lexicon, repeated=_others(noun, lexicon, document) > 0):
+    if not fits_here(text, mention, lexicon, repeated=others > 0):
         return
     aged = noun.supercategory == _PERSON and shows_age(text, mention)
     for foil in rivals[noun.name]:
@@ -207,13 +208,12 @@ def _written(
     text: str,
     mention: Mention,
     lexicon: Lexicon,
-    document: Contents,
+    others: int,
     foil: Noun,
     doubt: float,
     writings: Writings | None,
 ) -> Iterator[Swap]:
     noun = lexicon.nouns[mention.noun]
-    others = _others(noun, lexicon, document)
     word = text[mention.start : mention.end].lower()
     plural = mention.plural and foil.countable == "count"
     named = [(foil.name, foil.plural if plural else foil.name)]
