@@ -90,6 +90,16 @@ def test_what_is_chosen_in_several_lots_is_balanced_in_all_and_does_not_depend_o
     assert {pair.caption_id: pair.foil for pair in one.pairs} == {pair.caption_id: pair.foil for pair in other.pairs}
 
 
+def test_a_caption_of_one_word_gets_no_foil_and_still_says_what_is_there() -> None:
+    given = captions()
+    free = {pair.video_id for pair in mine_foils(given).pairs if pair.swap.foil_concept == "cat"}
+    assert free
+    mined = mine_foils(given | {video_id: [*given[video_id], "Cat!"] for video_id in free})
+    assert {(f"{video_id}_3", "empty") for video_id in free} <= {own[:2] for own in mined.rejected}
+    assert mined.pairs
+    assert not free & {pair.video_id for pair in mined.pairs if pair.swap.foil_concept == "cat"}
+
+
 def test_every_video_is_shown_to_who_watches_once_in_each_step() -> None:
     seen: dict[str, list[str]] = {}
 

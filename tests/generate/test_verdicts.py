@@ -53,4 +53,9 @@ def test_foils_that_were_found_sound_can_be_the_only_ones_and_are_not_doubted() 
     assert second
     assert {pair.foil_id for pair in second} <= sound.keys()
     assert {pair.swap.doubt for pair in second} == {0.0}
-    assert not mine_foils(given, seed=3, settings=settings).pairs
+
+
+def test_judged_foils_only_are_refused_in_one_sentence_where_nothing_was_judged() -> None:
+    with pytest.raises(VttdataError, match="there are no verdicts"):
+        mine_foils(captions(), settings=FoilSettings(judged_only=True))
+    assert mine_foils(captions(), settings=FoilSettings("paper", judged_only=True)).pairs

@@ -69,8 +69,11 @@ def mine_corpus(
         watch: is given each lot of videos with what is done to them, and gives them back one by one.
 
     Raises:
-        VttdataError: when no caption has a concept, there is one concept only, or there is too little text.
+        VttdataError: when no caption has a concept, there is one concept only, there is too little text, or only foils
+            with verdicts are to be taken and there are none.
     """
+    if settings.selection == "balanced" and settings.judged_only and not verdicts:
+        raise VttdataError("Only foils that were judged are to be taken, and there are no verdicts; give some.")
     corpus = Corpus()
     lessons = lessons_for(told)
     everything, told = told, [own for own in told if not own.teaches]
@@ -145,11 +148,12 @@ def _further(told: Told) -> Iterable[tuple[str, str]]:
 def _read(
     captions: Iterable[tuple[str, str, Annotated | None]], lexicon: Lexicon, pipeline: Any, corpus: Corpus
 ) -> list[_Row]:
-    """Id, text and mentions of the captions that have words enough; the others are noted."""
+    """Id, text and mentions of captions; of those with too few words no mention, since they say only what is there."""
     rows: list[_Row] = []
     for caption_id, text, annotated in captions:
         if len(text.split()) < _LEAST_WORDS:
             corpus.rejected.append((caption_id, "empty", "fewer than two words"))
+            rows.append((caption_id, text, ()))
             continue
         try:
             found = _mentions(text, annotated, lexicon, pipeline)
