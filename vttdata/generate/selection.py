@@ -135,7 +135,7 @@ class _Programme:
         self._costs = _HARDNESS * np.minimum(np.abs(leans), _FARTHEST) + (1 + caution) * doubts - 1 + _TIE * draws
 
     def _balance_words(self, options: Sequence[Option], cap: int) -> None:
-        """Rows that keep the two directions of each pair, and each word as true and as false, within one of another."""
+        """Rows that keep the two directions of each pair, and each word as true and as false, about as frequent."""
         pairs: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
         words: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for column, own in enumerate(options):
@@ -153,7 +153,7 @@ class _Programme:
             self._about_as_often(signed, _WORD_SLACK, self._of_words)
 
     def _about_as_often(self, signed: Sequence[tuple[int, int]], slack: float, share: float) -> None:
-        """Rows that let at most so large a share of the chosen have one sign, or one more than half of them."""
+        """Rows that let at most so large a share of the chosen have one sign, and half of the slack beyond it."""
         for direction in (1, -1):
             weights = [(column, 1 - share if sign == direction else -share) for column, sign in signed]
             self._add_row(weights, -np.inf, slack / 2)
