@@ -169,7 +169,7 @@ def test_a_set_with_a_name_a_licence_and_other_choices_is_made_again(
     assert not [path for path in out.rglob("*") if path.is_file() and str(tmp_path).encode() in path.read_bytes()]
     capsys.readouterr()
     assert main(["verify", str(out), "--input", str(file)]) == 2
-    assert "a judge of its own, cats.npz: give it with --set judge=FILE" in capsys.readouterr().err
+    assert "judge of its own, cats.npz: give --set judge=FILE" in capsys.readouterr().err
     assert main(["verify", str(out), "--input", str(file), "--set", f"judge={judge}"]) == 0
     assert "are the same to the byte" in capsys.readouterr().out
     assert main(["verify", str(out), "--input", str(file), "--set", f"judge={judge}", "--set", "pair_share=0.02"]) == 4
@@ -210,6 +210,10 @@ def code_of(command: list[str]) -> int | str | None:
         (["--licence", " "], "empty licence"),
         (["--pair-share", "0"], "no share above 0"),
         (["--pair-share", "nan"], "no share above 0"),
+        (["--imbalance", "0.6"], "no share from 0 up to 0.5"),
+        (["--doubt", "-0.1"], "no share from 0 up to 1"),
+        (["--judged-only"], "there are no verdicts"),
+        (["--verdicts", "none.csv"], "none.csv"),
         (["--candidates", "0"], "no whole number from 1 on"),
         (["--min-count", "-3"], "no whole number from 1 on"),
         (["--pipeline", "no_such_pipeline"], "no_such_pipeline"),
@@ -232,3 +236,15 @@ def test_the_command_chooses_as_the_library_does_unless_told_otherwise() -> None
     options = parser.parse_args(["foil", "captions.csv", "--out", "out"])
     usual = FoilSettings()
     assert {name: getattr(options, name) for name in dataclasses.asdict(usual)} == dataclasses.asdict(usual)
+
+
+def test_a_set_that_was_made_with_verdicts_is_made_again_with_these(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out, table = write_captions(tmp_path / "captions.csv"), tmp_path / "out", tmp_path / "said.csv"
+    table.write_text("foil_id,verdict\nvideo0_0_2_cat,implausible\n")
+    assert main(["foil", str(file), "--out", str(out), "--verdicts", str(table), "--doubt", "1", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["verify", str(out), "--input", str(file)]) == 2
+    assert "verdicts of its own, said.csv: give --set verdicts=FILE" in capsys.readouterr().err
+    assert main(["verify", str(out), "--input", str(file), "--set", f"verdicts={table}"]) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,9 +14,6 @@ from vttdata.errors import VttdataError
 
 if TYPE_CHECKING:
     from vttdata.publish.about import About
-
-
-_MOST = 100
 
 
 def add_foil(commands: Any) -> None:
@@ -49,15 +47,15 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pair-share", metavar="SHARE", type=_share, default=0.05, help=share)
     number = "how many possible foils of a video are scored, unless the selection is paper (default: 1000)"
     parser.add_argument("--candidates", metavar="N", type=_count, default=1000, help=number)
-    far = "how far from one half the uses of a word as the true one may be, when balanced (default: 0.03)"
-    parser.add_argument("--imbalance", metavar="SHARE", type=_share, default=0.03, help=far)
+    far = "how far from one half the share of a word's uses as the true one may be, when balanced (default: 0.03)"
+    parser.add_argument("--imbalance", metavar="SHARE", type=_imbalance, default=0.03, help=far)
     doubt = "the highest doubt with which a foil is taken, from 0 to 1, when balanced (default: 0.7)"
-    parser.add_argument("--doubt", metavar="SHARE", type=_share, default=0.7, help=doubt)
+    parser.add_argument("--doubt", metavar="SHARE", type=_doubt, default=0.7, help=doubt)
     caution = "how many sound foils to give up rather than take one that is not, when balanced (default: 0)"
-    parser.add_argument("--caution", metavar="NUMBER", type=_number, default=0.0, help=caution)
+    parser.add_argument("--caution", metavar="NUMBER", type=_caution, default=0.0, help=caution)
     verdicts = "foils that people judged, a table with the columns foil_id and verdict; unsound ones are not taken"
     parser.add_argument("--verdicts", metavar="FILE", type=Path, help=verdicts)
-    parser.add_argument("--judged-only", action="store_true", help="take only foils that were judged sound")
+    parser.add_argument("--judged-only", action="store_true", help="take only foils that the verdicts find sound")
     lexicon = "in the place of the packaged lexicon; or on top of it, where the file says 'extends: packaged'"
     parser.add_argument("--lexicon", metavar="FILE", type=Path, help=lexicon)
     pipeline = "a trained spaCy pipeline that finds nouns, such as en_core_web_sm (default: rules)"
@@ -84,24 +82,21 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= _MOST:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 0 to {_MOST}")
-    return number
-
-
-def _share(text: str) -> float:
+def _share(text: str, *, most: float = 1, none: bool = False) -> float:
     try:
         share = float(text)
     except ValueError:
-        share = 0.0
-    if not 0 < share <= 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no share above 0 and up to 1")
+        share = -1.0
+    if not 0 <= share <= most or not (share or none):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no {'number' if most > 1 else 'share'} {'from' if none else 'above'} 0 up to {most}"
+        )
     return share
+
+
+_imbalance = functools.partial(_share, most=0.5, none=True)
+_doubt = functools.partial(_share, none=True)
+_caution = functools.partial(_share, most=100, none=True)
 
 
 def _foil(options: argparse.Namespace) -> int:

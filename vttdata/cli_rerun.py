@@ -50,8 +50,8 @@ def rerun(provenance: Provenance, given: str, settings: Sequence[str], folder: P
         given_again.setdefault(key, []).append(value)
     for key in sorted(own.keys() - given_again):
         names = options.get(key, own[key])
-        told = f"a {key} of its own, {names if isinstance(names, str) else ', '.join(names)}"
-        raise VttdataError(f"The dataset was made with {told}: give it with --set {key}=FILE.")
+        told = f"{key} of its own, {names if isinstance(names, str) else ', '.join(names)}"
+        raise VttdataError(f"The dataset was made with {told}: give --set {key}=FILE.")
     options |= given_again
     parser = _Parser(prog="vttdata")
     add(parser.add_subparsers())
