@@ -36,9 +36,11 @@ def main() -> None:
     """Print the weights and how far they can be trusted."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="the official files")
-    parser.add_argument("--verdicts", default="activitynet-foil", help="a table with the columns foil_id and verdict")
+    packaged_ones = packaged.verdicts("activitynet-foil")
+    table = "a table with the columns foil_id and verdict"
+    parser.add_argument("--verdicts", type=Path, default=packaged_ones, help=table)
     given = parser.parse_args()
-    verdicts, lexicon = read_verdicts(packaged.verdicts(given.verdicts)), load_lexicon()
+    verdicts, lexicon = read_verdicts(given.verdicts), load_lexicon()
     official = READERS["activitynet-captions"](given.folder, language="en")
     builder = packaged.load_builder(packaged.builders()["foils"])
     told, _ = builder.activitynet_texts(official, list(official.captions), both=True)

@@ -44,12 +44,16 @@ class Recipe(BaseRecipe):
         judges: language models besides, that try to solve the set blind and choose nothing, such as ``[gpt2]``.
         device: where such models compute: ``cpu``, ``cuda``, ``cuda:1``.
         lexicon: a file in the place of the packaged lexicon, or one that extends it.
-        verdicts: on foils that people judged: a table (see `vttdata.generate.verdicts`), or the name of a packaged
-            recipe, for those that come with it.
+        verdicts: on foils that people judged: a table (see `vttdata.generate.verdicts`).
+        verdicts_of: the name of a packaged recipe, for the verdicts that come with it where no others are given.
         pipeline: a trained spaCy pipeline that finds nouns, such as ``en_core_web_sm``; by rule without one.
     """
 
-    paths: ClassVar[dict[str, Literal["file", "folder"]]] = {"annotations": "folder", "lexicon": "file"}
+    paths: ClassVar[dict[str, Literal["file", "folder"]]] = {
+        "annotations": "folder",
+        "lexicon": "file",
+        "verdicts": "file",
+    }
 
     format: Literal["msrvtt", "activitynet-captions"]
     annotations: str = pydantic.Field(description="a folder with the official files, such as --set annotations=FOLDER")
@@ -59,6 +63,7 @@ class Recipe(BaseRecipe):
     device: str = "cpu"
     lexicon: str | None = None
     verdicts: str | None = None
+    verdicts_of: str | None = None
     pipeline: str | None = None
 
 
@@ -75,8 +80,11 @@ def build(recipe: Recipe, run: Build) -> None:
         _msrvtt(official, captions) if recipe.format == "msrvtt" else activitynet_texts(official, captions, both=both)
     )
     chosen = (recipe.foils, recipe.seed, recipe.scorer, recipe.lexicon, lexicon.version)
-    said = None if recipe.verdicts is None else digest(read_verdicts(packaged.verdicts(recipe.verdicts)))
-    stage = Foils(*chosen, recipe.pipeline, recipe.device, recipe.verdicts, said)
+    table = recipe.verdicts
+    if table is None and recipe.verdicts_of is not None:
+        table = str(packaged.verdicts(recipe.verdicts_of))
+    said = None if table is None else digest(read_verdicts(Path(table)))
+    stage = Foils(*chosen, recipe.pipeline, recipe.device, table, said)
     pairs = list(run.stage(stage, told))
 
     lessons = lessons_for(told)

@@ -216,6 +216,20 @@ def test_foils_of_msrvtt_share_no_pair_of_concepts_between_train_and_test(tmp_pa
     assert len(rows) > 50
 
 
+def test_verdicts_of_ones_own_take_the_place_of_packaged_ones_and_are_told_by_content(tmp_path: Path) -> None:
+    folder, out, table = write_paragraphs(tmp_path / "files"), tmp_path / "out", tmp_path / "said.csv"
+    first = build("activitynet-foil", tmp_path / "first", f"annotations={folder}")
+    unsound = set(first["foil_id"][::2])
+    table.write_text("\n".join(["foil_id,verdict", *(f"{foil_id},odd but no" for foil_id in sorted(unsound))]))
+    rows = build("activitynet-foil", out, f"annotations={folder}", f"verdicts={table}")
+    assert not unsound & set(rows["foil_id"])
+    made = json.loads((out / "dataset" / "provenance.json").read_text())
+    assert ("verdicts", "said.csv") in {(file["key"], file["name"]) for file in made["inputs"]}
+    given = ["--set", f"annotations={folder}"]
+    assert main(["verify", str(out / "dataset"), *given]) == 2
+    assert main(["verify", str(out / "dataset"), *given, "--set", f"verdicts={table}"]) == 0
+
+
 def test_packaged_verdicts_are_on_words_of_the_official_captions(shared: Path) -> None:
     captions = {own.video_id: own.caption.strip() for own in read_activitynet(shared / "data" / "activitynet").captions}
     names = {name.replace(" ", "-") for name in LEXICON.nouns}

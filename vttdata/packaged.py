@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from vttdata.errors import VttdataError
+
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -36,10 +38,16 @@ def build_command(recipe: str) -> str:
     return " ".join(["vttdata build", recipe, *re.findall(r"--set \S+=[A-Z]+\b", first)])
 
 
-def verdicts(reference: str) -> Path:
-    """The packaged verdicts on the foils of a recipe, by its name, or a file of somebody's own."""
-    own = folder("recipes") / f"{reference}.csv"
-    return own if reference in recipes() and own.is_file() else Path(reference)
+def verdicts(recipe: str) -> Path:
+    """The packaged verdicts on the foils of a packaged recipe.
+
+    Raises:
+        VttdataError: when there are none.
+    """
+    own = folder("recipes") / f"{recipe}.csv"
+    if recipe not in recipes() or not own.is_file():
+        raise VttdataError(f"No verdicts on foils are packaged for a recipe '{recipe[:80]}'.")
+    return own
 
 
 def builders() -> dict[str, Path]:

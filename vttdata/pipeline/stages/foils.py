@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from vttdata import packaged
 from vttdata.generate.corpus import Told, mine_corpus
 from vttdata.generate.foils import FoilPair, FoilSettings
 from vttdata.generate.verdicts import read_verdicts
@@ -27,8 +26,7 @@ class Foils(Stage):
         lexicon: a file in the place of the packaged lexicon, or that extends it; `lexicon_version` says what is in it.
         pipeline: a trained spaCy pipeline that finds nouns; by rule without one.
         device: where a causal model computes.
-        verdicts: on foils that were judged, those of a packaged recipe by its name or in a file; `verdicts_digest`
-            says what they are.
+        verdicts: a file of them on foils that were judged; `verdicts_digest` says what they are.
     """
 
     name = "foils"
@@ -58,7 +56,7 @@ class Foils(Stage):
             seed=self.seed,
             scorer=scorer_maker(self.scorer, device=self.device),
             pipeline=None if self.pipeline is None else load_pipeline(self.pipeline),
-            verdicts={} if self.verdicts is None else read_verdicts(packaged.verdicts(self.verdicts)),
+            verdicts={} if self.verdicts is None else read_verdicts(Path(self.verdicts)),
         )
         yield from map(Kept, corpus.pairs)
         yield from (Rejected(name, reason, detail) for name, reason, detail in corpus.rejected)
