@@ -43,14 +43,14 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--selection", choices=["balanced", "paper", "random"], default="balanced")
     count = "leave out concepts that are mentioned less often (default: 10)"
     parser.add_argument("--min-count", metavar="N", type=_count, default=10, help=count)
-    share = "the highest share of the set that swaps one word for one other, when balanced (default: 0.05)"
-    parser.add_argument("--pair-share", metavar="SHARE", type=_share, default=0.05, help=share)
+    share = "the highest share of the set that swaps one word for one other, when balanced (default: 0.03)"
+    parser.add_argument("--pair-share", metavar="SHARE", type=_share, default=0.03, help=share)
     number = "how many possible foils of a video are scored, unless the selection is paper (default: 1000)"
     parser.add_argument("--candidates", metavar="N", type=_count, default=1000, help=number)
-    far = "how far from one half the share of a word's uses as the true one may be, when balanced (default: 0.03)"
-    parser.add_argument("--imbalance", metavar="SHARE", type=_imbalance, default=0.03, help=far)
-    doubt = "the highest doubt with which a foil is taken, from 0 to 1, when balanced (default: 0.7)"
-    parser.add_argument("--doubt", metavar="SHARE", type=_doubt, default=0.7, help=doubt)
+    far = "how far from one half the share of a word's uses as the true one may be, when balanced (default: 0.02)"
+    parser.add_argument("--imbalance", metavar="SHARE", type=_imbalance, default=0.02, help=far)
+    doubt = "the highest doubt with which a foil is taken, from 0 to 1, when balanced (default: 0.8)"
+    parser.add_argument("--doubt", metavar="SHARE", type=_doubt, default=0.8, help=doubt)
     caution = "how many sound foils to give up rather than take one that is not, when balanced (default: 0)"
     parser.add_argument("--caution", metavar="NUMBER", type=_caution, default=0.0, help=caution)
     verdicts = "foils that people judged, a table with the columns foil_id and verdict; unsound ones are not taken"

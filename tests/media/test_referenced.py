@@ -113,7 +113,7 @@ def test_where_damage_costs_pictures_others_refer_to_all_frames_are_decoded(
 
 
 def test_pictures_of_two_fields_are_all_decoded(tmp_path: Path, edited: np.ndarray) -> None:
-    path = encode(tmp_path / "fields.ts", edited, *MPEG2, "-flags", "+ildct+ilme", "-top", "1")
+    path = encode(tmp_path / "fields.ts", edited, *MPEG2, "-flags", "+ildct+ilme", "-vf", "setfield=tff")
     assert detect_shots(path, FAST).method == "exact"
 
 

@@ -56,9 +56,9 @@ class FoilSettings:
 
     selection: Literal["balanced", "paper", "random"] = "balanced"
     min_count: Count = 10
-    pair_share: Annotated[float, Gt(0), Le(1)] = 0.05
-    imbalance: Annotated[float, Ge(0), Le(0.5)] = 0.03
-    doubt: Ratio = 0.7
+    pair_share: Annotated[float, Gt(0), Le(1)] = 0.03
+    imbalance: Annotated[float, Ge(0), Le(0.5)] = 0.02
+    doubt: Ratio = 0.8
     caution: Annotated[float, Ge(0), Le(100)] = 0.0
     judged_only: bool = False
     candidates: PositiveCount = 1000

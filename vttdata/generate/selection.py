@@ -77,7 +77,7 @@ def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limi
 
 
 def balanced(
-    options: Sequence[Option], *, seed: int, pair_share: float = 0.02, imbalance: float = 0.03, caution: float = 0.0
+    options: Sequence[Option], *, seed: int, pair_share: float = 0.03, imbalance: float = 0.02, caution: float = 0.0
 ) -> list[int]:
     """Choose as many as possible, at most one a unit, such that nothing in words or in likelihood gives foils away.
 

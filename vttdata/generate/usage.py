@@ -52,6 +52,7 @@ SUPERCATEGORIES = {
 _MOST_ALIKE = 5
 _GOES_AT_MOST = 0.3
 _TIED = 0.7
+_DIGITS = 6  # the last ones may differ between machines
 _MUCH_LESS = 0.25  # of what is to be expected: nobody stands "on the gym"
 
 _RARE = 3
@@ -216,7 +217,7 @@ class Usage:
         if found is None:
             return None
         usual = SUPERCATEGORIES.get(self._kind(noun)[0], 0.0)
-        return 1 / (1 + math.exp(_ALL + usual + sum(map(operator.mul, _WEIGHTS, found))))
+        return round(1 / (1 + math.exp(_ALL + usual + sum(map(operator.mul, _WEIGHTS, found)))), _DIGITS)
 
     def evidence(self, text: str, mention: Mention, noun: str, company: Mapping[str, float]) -> Evidence | None:
         """What is known for and against a noun in the place of a mention; arguments and None as in `doubt`."""
