@@ -31,7 +31,7 @@ __all__ = ["Document", "FoilPair", "FoilSettings", "Mined", "Video", "mine_foils
 
 _VIDEOS_AT_A_TIME = 250
 _OPTIONS_AT_ONCE = 200_000
-"""What one balanced choice takes at most, and those of some videos more; about 2 KiB an option while it is solved."""
+"""What one balanced choice takes at most, and those of some videos more; about 4 KiB an option while it is solved."""
 
 
 @dataclass(frozen=True, slots=True)
