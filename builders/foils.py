@@ -83,8 +83,8 @@ def build(recipe: Recipe, run: Build) -> None:
     table = recipe.verdicts
     if table is None and recipe.verdicts_of is not None:
         table = str(packaged.verdicts(recipe.verdicts_of))
-    said = None if table is None else digest(read_verdicts(Path(table)))
-    stage = Foils(*chosen, recipe.pipeline, recipe.device, table, said)
+    verdicts = {} if table is None else read_verdicts(Path(table))
+    stage = Foils(*chosen, recipe.pipeline, recipe.device, table, digest(verdicts) if verdicts else None)
     pairs = list(run.stage(stage, told))
 
     lessons = lessons_for(told)
@@ -96,9 +96,11 @@ def build(recipe: Recipe, run: Build) -> None:
     if paragraphs:
         attacks["paragraphs"] = audit_shortcuts(paragraph_pairs(made), texts=texts, models=judges)
     arrows = Counter((own.swap.concept, own.swap.foil_concept) for own in pairs)
+    judged = sum(own.foil_id in verdicts for own in pairs) if recipe.foils.selection == "balanced" else 0
     counts = [
         ("pairs of captions", f"{len(pairs):,}"),
-        ("videos", f"{len({own.video_id for own in pairs}):,}"),
+        ("pairs of paragraphs" if paragraphs else "videos", f"{len({own.video_id for own in pairs}):,}"),
+        *([("foils that people had judged", f"{judged:,}")] if judged else []),
         ("pairs of concepts that are swapped", f"{len(arrows):,}"),
         ("concepts that are swapped", f"{len({concept for concept, _ in arrows}):,}"),
         *((f"{name} (the paper)", number) for name, number in _PAPER if paragraphs),
