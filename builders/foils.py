@@ -100,7 +100,7 @@ def build(recipe: Recipe, run: Build) -> None:
     counts = [
         ("pairs of captions", f"{len(pairs):,}"),
         ("pairs of paragraphs" if paragraphs else "videos", f"{len({own.video_id for own in pairs}):,}"),
-        *([("foils that people had judged", f"{judged:,}")] if judged else []),
+        *([("foils judged before they were taken", f"{judged:,}")] if judged else []),
         ("pairs of concepts that are swapped", f"{len(arrows):,}"),
         ("concepts that are swapped", f"{len({concept for concept, _ in arrows}):,}"),
         *((f"{name} (the paper)", number) for name, number in _PAPER if paragraphs),
