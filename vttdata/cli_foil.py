@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,18 +41,8 @@ def add_foil(commands: Any) -> None:
 
 def _add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--selection", choices=["balanced", "paper", "random"], default="balanced")
-    count = "leave out concepts that are mentioned less often (default: 10)"
-    parser.add_argument("--min-count", metavar="N", type=_count, default=10, help=count)
-    share = "the highest share of the set that swaps one word for one other, when balanced (default: 0.03)"
-    parser.add_argument("--pair-share", metavar="SHARE", type=_share, default=0.03, help=share)
-    number = "how many possible foils of a video are scored, unless the selection is paper (default: 1000)"
-    parser.add_argument("--candidates", metavar="N", type=_count, default=1000, help=number)
-    far = "how far from one half the share of a word's uses as the true one may be, when balanced (default: 0.02)"
-    parser.add_argument("--imbalance", metavar="SHARE", type=_imbalance, default=0.02, help=far)
-    doubt = "the highest doubt with which a foil is taken, from 0 to 1, when balanced (default: 0.8)"
-    parser.add_argument("--doubt", metavar="SHARE", type=_doubt, default=0.8, help=doubt)
-    caution = "how many sound foils to give up rather than take one that is not, when balanced (default: 0)"
-    parser.add_argument("--caution", metavar="NUMBER", type=_caution, default=0.0, help=caution)
+    for flag, metavar, kind, default, what in _CHOICES:
+        parser.add_argument(flag, metavar=metavar, type=kind, default=default, help=f"{what} (default: {default:g})")
     verdicts = "foils that people judged, a table with the columns foil_id and verdict; unsound ones are not taken"
     parser.add_argument("--verdicts", metavar="FILE", type=Path, help=verdicts)
     parser.add_argument("--judged-only", action="store_true", help="take only foils that the verdicts find sound")
@@ -97,6 +87,32 @@ def _share(text: str, *, most: float = 1, none: bool = False) -> float:
 _imbalance = functools.partial(_share, most=0.5, none=True)
 _doubt = functools.partial(_share, none=True)
 _caution = functools.partial(_share, most=100, none=True)
+_CHOICES: tuple[tuple[str, str, Callable[[str], float], float, str], ...] = (
+    ("--min-count", "N", _count, 10, "leave out concepts that are mentioned less often"),
+    (
+        "--pair-share",
+        "SHARE",
+        _share,
+        0.03,
+        "when balanced, the highest share of the set that swaps one word for one other",
+    ),
+    ("--candidates", "N", _count, 1000, "how many possible foils of a video are scored, unless the selection is paper"),
+    (
+        "--imbalance",
+        "SHARE",
+        _imbalance,
+        0.02,
+        "when balanced, how far from one half a word's share of true uses may be",
+    ),
+    ("--doubt", "SHARE", _doubt, 0.8, "when balanced, the highest doubt with which a foil is taken, from 0 to 1"),
+    (
+        "--caution",
+        "NUMBER",
+        _caution,
+        0.0,
+        "when balanced, how many sound foils to give up rather than take an unsound one",
+    ),
+)
 
 
 def _foil(options: argparse.Namespace) -> int:
