@@ -44,6 +44,14 @@ def test_no_foil_is_taken_that_was_found_unsound() -> None:
     assert not unsound & {pair.foil_id for pair in second}
 
 
+@pytest.mark.parametrize(("share", "taken"), [(0.4, False), (0.5, True)])
+def test_a_foil_is_taken_only_where_half_of_what_is_said_is_for_it(share: float, taken: bool) -> None:
+    given = captions()
+    said = dict.fromkeys((pair.foil_id for pair in mine_foils(given, seed=3).pairs), share)
+    settings = FoilSettings(judged_only=True)
+    assert bool(mine_foils(given, seed=3, settings=settings, verdicts=said).pairs) == taken
+
+
 def test_foils_that_were_found_sound_can_be_the_only_ones_and_are_not_doubted() -> None:
     given = captions()
     first = mine_foils(given, seed=3).pairs
