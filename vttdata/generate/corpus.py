@@ -33,14 +33,11 @@ class Corpus:
     Fields:
         pairs: the foils.
         rejected: id of a caption or video, reason, detail.
-        concepts: how many took part; `arrows` pairs of them, each direction by itself.
         scorer: the name of the model whose perplexities the pairs have.
     """
 
     pairs: list[FoilPair] = field(default_factory=list)
     rejected: list[tuple[str, str, str]] = field(default_factory=list)
-    concepts: int = 0
-    arrows: int = 0
     scorer: str = ""
     tally: Counter[str] = field(default_factory=Counter)
 
@@ -80,7 +77,7 @@ def mine_corpus(
     watch = watch or _unwatched
     counts: Counter[str] = Counter()
     usable = [own for own in watch(told, "finding things") if _count(own, lexicon, pipeline, corpus, counts)]
-    rivals = _rivals(counts, lexicon, settings, corpus)
+    rivals = _rivals(counts, lexicon, settings)
     # Not in their order, so that where there are too many for one choice no choice is of one kind of them.
     usable.sort(key=lambda own: hash_of("choice", own.video_id))
     for part, thirds in enumerate(lessons.thirds):
@@ -183,9 +180,7 @@ def _count(told: Told, lexicon: Lexicon, pipeline: Any, corpus: Corpus, counts: 
     return video is not None
 
 
-def _rivals(
-    counts: Mapping[str, int], lexicon: Lexicon, settings: FoilSettings, corpus: Corpus
-) -> dict[str, tuple[Noun, ...]]:
+def _rivals(counts: Mapping[str, int], lexicon: Lexicon, settings: FoilSettings) -> dict[str, tuple[Noun, ...]]:
     if not counts:
         raise VttdataError("No caption names a visible thing of the lexicon; are they English?")
     rivals = pair_concepts(counts, lexicon, min_count=settings.min_count)
@@ -194,7 +189,6 @@ def _rivals(
             f"No two concepts of one supercategory are mentioned {settings.min_count} times or more, so there is "
             "nothing to swap; lower min_count or give more captions."
         )
-    corpus.concepts, corpus.arrows = len(rivals), sum(map(len, rivals.values()))
     return rivals
 
 
