@@ -81,8 +81,9 @@ def find_boundaries(
         clear = find_cuts(signals, _UNEXPECTED * cut_ratio, reach, known)
         cuts = sorted({*clear, *(cut for cut in cuts if sudden[cut])})
     found = [Boundary(frame, "cut", frame, frame) for frame in cuts]
-    found += find_gradual(signals, found, reach)
-    found += find_wipes(signals, found, reach)
+    seen = np.ones(len(signals), bool) if known is None else _between_seen(known, reach)
+    found += find_gradual(signals, found, reach, seen)
+    found += find_wipes(signals, found, reach, seen)
     found += find_dips(signals, found, reach)
     whole = _join_over_blanks(sorted(found, key=lambda one: one.first), signals.blank, longest_blank)
     return _apart(whole, signals, shortest)
@@ -131,12 +132,12 @@ def _shifted(values: Floats, lag: int) -> Floats:
     return np.asarray(values[np.clip(last - np.abs(last - places), 0, last)])
 
 
-def find_gradual(signals: Signals, cuts: Sequence[Boundary], reach: int) -> list[Boundary]:
-    """The dissolves and fades, each at its middle; near a cut and at the video's ends there is none."""
+def find_gradual(signals: Signals, cuts: Sequence[Boundary], reach: int, seen: Flags) -> list[Boundary]:
+    """The dissolves and fades, each at its middle; near a cut, at the video's ends and where not `seen` there is none."""
     mixing = signals.span * signals.purity
     sure = signals.purity > _SURE_PURITY
     passing = (mixing > _MIXING) & (signals.renewal > np.where(sure, _SURE_RENEWAL, _RENEWAL))
-    passing &= ~_near(cuts, reach, len(signals))
+    passing &= seen & ~_near(cuts, reach, len(signals))
     passing[:reach] = passing[-reach:] = False
     found = []
     for first, last in _runs(passing):
@@ -150,11 +151,15 @@ def find_gradual(signals: Signals, cuts: Sequence[Boundary], reach: int) -> list
     return found
 
 
-def find_wipes(signals: Signals, known: Sequence[Boundary], reach: int) -> list[Boundary]:
-    """The wipes away from known boundaries, each at its middle: the new scene takes over part by part, step by step."""
+def find_wipes(signals: Signals, known: Sequence[Boundary], reach: int, seen: Flags) -> list[Boundary]:
+    """The wipes away from known boundaries, each at its middle: the new scene takes over part by part, step by step.
+
+    As of dissolves, there is none where not `seen`.
+    """
     least, most = _WIPING
     passing = (signals.wiped > least) & (signals.wiped < most)
-    passing &= (signals.renewal > _RENEWAL) & (signals.likeness < _LIKENESS) & ~_near(known, reach, len(signals))
+    passing &= (signals.renewal > _RENEWAL) & (signals.likeness < _LIKENESS)
+    passing &= seen & ~_near(known, reach, len(signals))
     passing[:reach] = passing[-reach:] = False
     found = []
     for first, last in _runs(passing):
@@ -162,6 +167,18 @@ def find_wipes(signals: Signals, known: Sequence[Boundary], reach: int) -> list[
         if len(steps) + 1 >= _LENGTH and steps.sum() > _WIPE_RISE and steps.max() < _WIPE_STEP * steps.sum():
             found.append(Boundary((first + last + 1) // 2, "gradual", first, last))
     return found
+
+
+def _between_seen(known: Flags, most: int) -> Flags:
+    """The frames that are known or lie between known ones at most so far apart.
+
+    In longer gaps frames are filled in by mixtures, which look like a dissolve.
+    """
+    places = np.flatnonzero(known)
+    after = np.searchsorted(places, np.arange(len(known)))
+    last = len(places) - 1
+    apart = places[np.minimum(after, last)] - places[np.clip(after - 1, 0, last)]
+    return np.asarray(known | ((apart > 0) & (apart <= most)))
 
 
 def _near(known: Sequence[Boundary], reach: int, count: int) -> Flags:

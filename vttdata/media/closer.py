@@ -14,7 +14,7 @@ import numpy as np
 
 from vttdata.media.decode import Video
 from vttdata.media.histogram import describe, joined
-from vttdata.media.packets import Packets
+from vttdata.media.packets import WITHOUT_DEBLOCKING, Packets
 from vttdata.media.referenced import Order
 from vttdata.media.signals import steps_between
 
@@ -61,8 +61,12 @@ def look_closer(video: Video, packets: Packets | Order, gaps: Sequence[Gap]) -> 
 def _shown(video: Video, seconds: float | None, key: int, first: int, last: int) -> Iterator[Any]:
     """The pictures from `first` to `last`, decoded from the keyframe `key` on; all three are times in the stream.
 
-    Reads from about `seconds` on; None is for the start of the file.
+    Of those before `first` only what others refer to is decoded. Reads from about `seconds` on; None is for the start
+    of the file.
     """
+    context = video.stream.codec_context
+    context.options = WITHOUT_DEBLOCKING
+    context.skip_frame = "NONREF"
     begun = False
     try:
         if seconds is not None:
@@ -71,6 +75,8 @@ def _shown(video: Video, seconds: float | None, key: int, first: int, last: int)
             begun = begun or packet.pts == key
             if not begun and packet.is_keyframe and packet.pts is not None and packet.pts > key:
                 return
+            if packet.pts is not None and packet.pts >= first:
+                context.skip_frame = "DEFAULT"
             for picture in packet.decode() if begun else ():
                 if picture.pts is None or picture.pts > last:
                     return

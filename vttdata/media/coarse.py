@@ -17,10 +17,12 @@ from vttdata.media.signals import Flags, Floats
 _SURPRISE = 1.5  # size of an anchor over that of those on both sides: most cuts between keyframes
 _STEP, _LEAST = 3.0, 0.3  # over that of those on one side and on the other: what begins is livelier, or calmer
 _NEIGHBOURS = 3  # anchors to either side: the largest counts, for a weaker suspicion the second largest
-_BUSY, _BURST = 0.2, 0.25  # size of the larger and of the largest of the B pictures that others refer to, over that of
+_BUSY, _BURST = 0.3, 0.35  # size of the larger and of the largest of the B pictures that others refer to, over that of
 # their keyframe: they carry motion, or a flash, which would go on where they are left out
 _EARLY = 0.9  # of the longest group; shorter groups were ended by what the encoder saw
 _DEFAULT = 250  # frames: x264's and ffmpeg's longest group, unless told otherwise
+_CALM = 1.8  # the most bytes of half a second over the least: half of the groups without a change, 1 of 10 with one
+_SMOOTH = 12  # frames
 _HELD_BACK = 3  # anchors after which a decoder has given out those before
 
 
@@ -33,12 +35,14 @@ class Group:
         head: place after the last packet that must be decoded; `start` + 1 where nothing but the keyframe must.
         after: place after its last packet.
         cut_short: the encoder ended it early, as it does when a new scene begins.
+        calm: after its head, the stream takes about as many bytes all the time, as it does while nothing begins.
     """
 
     start: int
     head: int
     after: int
     cut_short: bool
+    calm: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +113,12 @@ def _groups(packets: Packets, anchors: Indices, surprises: Indices) -> list[Grou
         last = np.searchsorted(surprises, after) - 1
         cut_short = after - start not in regular
         head = start + 1
-        if after == len(packets) or cut_short:
+        if after == len(packets):
             head = after
         elif last >= 0 and surprises[last] > start:
             place = np.searchsorted(anchors, surprises[last]) + 1 + _HELD_BACK
             head = min(int(anchors[place]) if place < len(anchors) else after, after)
-        groups.append(Group(start, head, after, cut_short))
+        groups.append(Group(start, head, after, cut_short, _is_calm(packets, head, after)))
     return groups
 
 
@@ -123,6 +127,16 @@ def _regular(lengths: Indices) -> set[int]:
     values, counts = np.unique(lengths, return_counts=True)
     usual = (counts > 1) | (values == _DEFAULT)
     return set(values[usual & (values >= _EARLY * values[-1])].tolist())
+
+
+def _is_calm(packets: Packets, head: int, after: int) -> bool:
+    """Whether the frames after a group's head take about as many bytes all the time."""
+    shown = packets.size[head:after][packets.frame[head:after].argsort()]
+    if len(shown) == 0:
+        return True
+    width = min(_SMOOTH, len(shown))
+    smooth = np.convolve(shown, np.ones(width), "valid")
+    return bool(smooth.max() <= _CALM * smooth.min())
 
 
 def _is_busy(sizes: Floats, references: Flags) -> bool:

@@ -185,14 +185,6 @@ def picture_distance(one: Descriptions, other: Descriptions) -> float:
     return float(_mean_distance(_moved(_cumulated(one.histograms), _cumulated(other.histograms)))[0])
 
 
-def renewal_between(one: Descriptions, other: Descriptions) -> float:
-    """How much two single pictures differ, relative to the contrast of both, as in `Signals.renewal`."""
-    before, after = one.cells, other.cells
-    deviation_before, deviation_after, _, shown = _luma_moments(before, after)
-    span = _root_mean_square(after - before)
-    return float((span / np.sqrt(shown) / (deviation_before + deviation_after + _STEADY))[0])
-
-
 def _root_mean_square(cells: NDArray[np.int32]) -> Floats:
     values = cells.astype(np.float64)
     return np.asarray(np.sqrt((values * values).sum((1, 2)) / (CHANNELS * CELLS)))

@@ -16,11 +16,11 @@ from vttdata.media.coarse import Group, Plan
 from vttdata.media.decode import Video
 from vttdata.media.histogram import Descriptions, describe, joined
 from vttdata.media.packets import WITH_SOUND_REFERENCES, WITHOUT_DEBLOCKING, EvidenceError, Indices, Packets
-from vttdata.media.signals import Flags, Floats, picture_distance, renewal_between, steps_between
+from vttdata.media.signals import Flags, Floats, picture_distance, steps_between
 
 # Colour distances, measured on the tuning half of the shot benchmark.
-_SAME = 0.03  # pictures closer than this may show one shot, if nothing surprising lies between them
-_RENEWED = 0.3  # pictures with fewer differences than this, relative to their contrast, may too
+_SAME, _SAME_IF_CALM = 0.05, 0.07  # pictures closer than this may show one shot, if nothing surprising lies between them
+_NEW, _NEW_IF_CALM = 0.2, 0.12  # pictures further apart show two, if the encoder saw a new scene begin with the second
 _JUMP, _NOISE = 5.0, 0.005  # change across a gap over that of a frame around it: cuts began at 6.8, fades ended at 4.2
 _AROUND = 6  # frames to either side of the gap
 _ALONE = 1.8  # over the speed on either side: a fade of eight frames went on into the next gap at two thirds
@@ -42,19 +42,28 @@ def describe_planned(video: Video, packets: Packets, plan: Plan, known: Flags) -
     reader = _Reader(video, packets, plan)
     for index, group in enumerate(plan.groups):
         following = packets.key_pictures[index + 1 : index + 2]
-        own = packets.key_pictures[index : index + 1]
-        if group.head == group.start + 1 and len(following) and _alike(own, following):
+        own, places = packets.key_pictures[index : index + 1], np.array([0])
+        if group.head == group.start + 1 and _tells_enough(group, own, following):
             reader.skip(group.start, group.after)
-            places = np.array([0])
         else:
             own, places = reader.decode(group, following)
         known[group.start + places] = True
+        if _is_new(group, own[-1:], following):
+            known[group.after - 1] = True  # what comes next begins with it, and not in the gap before
         yield _filled(own, places, group.after - group.start, following)
 
 
-def _alike(one: Descriptions, other: Descriptions) -> bool:
-    """Whether two pictures may show one shot without an end, if the encoder saw none between them."""
-    return picture_distance(one, other) <= _SAME and renewal_between(one, other) <= _RENEWED
+def _tells_enough(group: Group, last: Descriptions, following: Descriptions) -> bool:
+    """Whether a picture at a group's head and the keyframe that follows show what happens between them."""
+    if group.cut_short:
+        return _is_new(group, last, following)
+    return len(following) > 0 and picture_distance(last, following) <= (_SAME_IF_CALM if group.calm else _SAME)
+
+
+def _is_new(group: Group, last: Descriptions, following: Descriptions) -> bool:
+    """Whether a new scene begins with the keyframe that follows a group, by what the encoder saw and how it looks."""
+    least = _NEW_IF_CALM if group.calm else _NEW
+    return group.cut_short and len(following) > 0 and picture_distance(last, following) >= least
 
 
 def _filled(known: Descriptions, places: Indices, count: int, following: Descriptions) -> Descriptions:
@@ -64,7 +73,7 @@ def _filled(known: Descriptions, places: Indices, count: int, following: Descrip
     if missing == 0:
         return filled
     last = known[-1:]
-    if len(following) and _alike(last, following):
+    if len(following) and picture_distance(last, following) <= _SAME_IF_CALM:
         return joined(filled, interpolated(joined(last, following), np.array([0, missing + 1]))[1:-1])
     return joined(filled, last.repeated(missing))
 
@@ -141,7 +150,7 @@ class _Reader:
         last = None
         try:
             for place in range(group.start, group.after):
-                if place == group.head and last and _alike(next(describe([last])), following):
+                if place == group.head and last and _tells_enough(group, next(describe([last])), following):
                     self.skip(place, group.after)
                     break
                 packet = self._next(place)
