@@ -21,7 +21,8 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))
 from vttdata.media.ffmpeg import ffmpeg_path
 from vttdata.media.shots import ShotSettings, detect_shots
 
-BARE, SCDET = "bare decode", "ffmpeg scdet"
+BARE, THREADED, SCDET = "bare decode", "bare decode, threads by default", "ffmpeg scdet"
+DECODES = (BARE, THREADED)
 SCENEDETECT = {
     "PySceneDetect content": "ContentDetector",
     "PySceneDetect adaptive": "AdaptiveDetector",
@@ -36,7 +37,7 @@ def names() -> list[str]:
     """All detectors that can run here."""
     methods = get_args(get_type_hints(ShotSettings)["method"])
     peers = list(SCENEDETECT) if _has_scenedetect() else []
-    return [BARE, *(f"vttdata {method}" for method in methods), *peers, SCDET]
+    return [*DECODES, *(f"vttdata {method}" for method in methods), *peers, SCDET]
 
 
 def _has_scenedetect() -> bool:
@@ -57,13 +58,14 @@ def prepare(name: str) -> Callable[[Path], Found]:
 def program(name: str, path: Path) -> list[str] | None:
     """The command of a detector that is a program of its own, None for the others.
 
-    The bare decode is the limit of every detector that decodes all frames: ffmpeg decodes them and does nothing. Its
-    filter scdet runs at its default threshold.
+    The bare decode is the limit of every detector that decodes all frames: ffmpeg decodes them and does nothing, in one
+    thread, or in as many as it chooses when it is not told. Its filter scdet runs at its default threshold.
     """
-    options = {BARE: (), SCDET: ("-vf", "scdet,metadata=print:key=lavfi.scd.time:file=-")}.get(name)
-    if options is None:
+    if name not in (*DECODES, SCDET):
         return None
-    command = [ffmpeg_path(), "-v", "error", "-threads", "1", "-i", str(path), "-map", "0:v:0", *options]
+    threads = () if name == THREADED else ("-threads", "1")
+    filters = ("-vf", "scdet,metadata=print:key=lavfi.scd.time:file=-") if name == SCDET else ()
+    command = [ffmpeg_path(), "-v", "error", *threads, "-i", str(path), "-map", "0:v:0", *filters]
     return [*command, "-f", "null", "-"]
 
 

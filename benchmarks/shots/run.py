@@ -26,7 +26,7 @@ from typing import get_args
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.shots.annotated import Video, annotated, composed
-from benchmarks.shots.detectors import BARE, names, program, read_program
+from benchmarks.shots.detectors import BARE, DECODES, names, program, read_program
 from benchmarks.shots.generate import add_arguments, asked, generate
 from benchmarks.shots.takes import Half
 from vttdata.media.scoring import Change, Score, match, score_by_kind
@@ -90,7 +90,7 @@ def accuracy_table(videos: Sequence[Video], runs: dict[str, list[Run]]) -> Itera
         cpu, wall = (_ratio(done, runs[BARE], unit) for unit in ("cpu", "wall"))
         costs = f"{cpu:.2f} | {wall:.2f} | {max(run.memory for run in done):.0f}"
         failed = sum(bool(run.error) for run in done)
-        if detector == BARE:
+        if detector in DECODES:
             yield f"| {detector} |" + " |" * 7 + f" {costs} | 0 |"
             continue
         cuts, gradual = scores(videos, done)

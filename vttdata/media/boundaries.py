@@ -133,7 +133,7 @@ def _shifted(values: Floats, lag: int) -> Floats:
 
 
 def find_gradual(signals: Signals, cuts: Sequence[Boundary], reach: int, seen: Flags) -> list[Boundary]:
-    """The dissolves and fades, each at its middle; near a cut, at the video's ends and where not `seen` there is none."""
+    """The dissolves and fades, each at its middle; near a cut, at the ends and where not `seen` there is none."""
     mixing = signals.span * signals.purity
     sure = signals.purity > _SURE_PURITY
     passing = (mixing > _MIXING) & (signals.renewal > np.where(sure, _SURE_RENEWAL, _RENEWAL))

@@ -21,8 +21,8 @@ _BUSY, _BURST = 0.3, 0.35  # size of the larger and of the largest of the B pict
 # their keyframe: they carry motion, or a flash, which would go on where they are left out
 _EARLY = 0.9  # of the longest group; shorter groups were ended by what the encoder saw
 _DEFAULT = 250  # frames: x264's and ffmpeg's longest group, unless told otherwise
-_CALM = 1.8  # the most bytes of half a second over the least: half of the groups without a change, 1 of 10 with one
-_SMOOTH = 12  # frames
+_CALM = 1.8  # the most bytes of half a second over the least, of half of the groups without a change, a tenth of others
+_SMOOTH = 12  # frames: half a second
 _HELD_BACK = 3  # anchors after which a decoder has given out those before
 
 
@@ -35,7 +35,7 @@ class Group:
         head: place after the last packet that must be decoded; `start` + 1 where nothing but the keyframe must.
         after: place after its last packet.
         cut_short: the encoder ended it early, as it does when a new scene begins.
-        calm: after its head, the stream takes about as many bytes all the time, as it does while nothing begins.
+        calm: its rest takes about as many bytes all the time, as where nothing begins, and is long enough to tell.
     """
 
     start: int
@@ -130,12 +130,11 @@ def _regular(lengths: Indices) -> set[int]:
 
 
 def _is_calm(packets: Packets, head: int, after: int) -> bool:
-    """Whether the frames after a group's head take about as many bytes all the time."""
+    """Whether what follows a group's head takes about as many bytes all the time, and is long enough to tell."""
     shown = packets.size[head:after][packets.frame[head:after].argsort()]
-    if len(shown) == 0:
-        return True
-    width = min(_SMOOTH, len(shown))
-    smooth = np.convolve(shown, np.ones(width), "valid")
+    if len(shown) < 2 * _SMOOTH:
+        return False
+    smooth = np.convolve(shown, np.ones(_SMOOTH), "valid")
     return bool(smooth.max() <= _CALM * smooth.min())
 
 

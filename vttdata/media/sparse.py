@@ -19,8 +19,8 @@ from vttdata.media.packets import WITH_SOUND_REFERENCES, WITHOUT_DEBLOCKING, Evi
 from vttdata.media.signals import Flags, Floats, picture_distance, steps_between
 
 # Colour distances, measured on the tuning half of the shot benchmark.
-_SAME, _SAME_IF_CALM = 0.05, 0.07  # pictures closer than this may show one shot, if nothing surprising lies between them
-_NEW, _NEW_IF_CALM = 0.2, 0.12  # pictures further apart show two, if the encoder saw a new scene begin with the second
+_SAME, _SAME_IF_CALM = 0.05, 0.07  # pictures closer than this may show one shot, if no surprise lies between them
+_NEW = 0.12  # pictures further apart show two, if all is calm between them and the encoder saw the second begin
 _JUMP, _NOISE = 5.0, 0.005  # change across a gap over that of a frame around it: cuts began at 6.8, fades ended at 4.2
 _AROUND = 6  # frames to either side of the gap
 _ALONE = 1.8  # over the speed on either side: a fade of eight frames went on into the next gap at two thirds
@@ -62,8 +62,7 @@ def _tells_enough(group: Group, last: Descriptions, following: Descriptions) -> 
 
 def _is_new(group: Group, last: Descriptions, following: Descriptions) -> bool:
     """Whether a new scene begins with the keyframe that follows a group, by what the encoder saw and how it looks."""
-    least = _NEW_IF_CALM if group.calm else _NEW
-    return group.cut_short and len(following) > 0 and picture_distance(last, following) >= least
+    return group.cut_short and group.calm and len(following) > 0 and picture_distance(last, following) >= _NEW
 
 
 def _filled(known: Descriptions, places: Indices, count: int, following: Descriptions) -> Descriptions:
