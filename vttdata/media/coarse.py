@@ -17,8 +17,8 @@ from vttdata.media.signals import Flags, Floats
 _SURPRISE = 1.5  # size of an anchor over that of those on both sides: most cuts between keyframes
 _STEP, _LEAST = 3.0, 0.3  # over that of those on one side and on the other: what begins is livelier, or calmer
 _NEIGHBOURS = 3  # anchors to either side: the largest counts, for a weaker suspicion the second largest
-_BUSY, _BURST = 0.3, 0.35  # size of the larger and of the largest of the B pictures that others refer to, over that of
-# their keyframe: they carry motion, or a flash, which would go on where they are left out
+_BUSY = 0.6  # size of the larger of the B pictures that others refer to, over that of a usual anchor: they carry motion,
+# which would go on in what refers to them where they are left out
 _EARLY = 0.9  # of the longest group; shorter groups were ended by what the encoder saw
 _DEFAULT = 250  # frames: x264's and ffmpeg's longest group, unless told otherwise
 _CALM = 1.8  # the most bytes of half a second over the least, of half of the groups without a change, a tenth of others
@@ -77,7 +77,7 @@ def plan_decoding(packets: Packets) -> Plan:
     for group in groups:
         own = slice(group.start, group.after)
         references = packets.kind[own] == 1
-        if _is_busy(packets.size[own], references):
+        if _is_busy(packets.size[own], packets.kind[own]):
             wanted[own] |= references
         if wanted[own].all():
             sudden[packets.frame[own]] = True
@@ -138,7 +138,7 @@ def _is_calm(packets: Packets, head: int, after: int) -> bool:
     return bool(smooth.max() <= _CALM * smooth.min())
 
 
-def _is_busy(sizes: Floats, references: Flags) -> bool:
+def _is_busy(sizes: Floats, kinds: Indices) -> bool:
     """Whether the B pictures of a group to which others refer carry so much that these cannot do without them."""
-    shares = sizes[references] / sizes[0]
-    return len(shares) > 0 and bool(np.quantile(shares, 0.9) > _BUSY or shares.max() > _BURST)
+    references, anchors = sizes[kinds == 1], sizes[kinds == 0]
+    return bool(len(references) and np.quantile(references, 0.9) > _BUSY * np.median(anchors))
