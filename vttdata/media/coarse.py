@@ -23,6 +23,8 @@ _EARLY = 0.9  # of the longest group; shorter groups were ended by what the enco
 _DEFAULT = 250  # frames: x264's and ffmpeg's longest group, unless told otherwise
 _CALM = 1.8  # the most bytes of half a second over the least, of half of the groups without a change, a tenth of others
 _SMOOTH = 12  # frames: half a second
+_MOST_OF_IT = (0.05, 0.95)  # quantiles of the rates of a stream
+_TELLING = 4.0  # the higher over the lower; a constant rate, where the quality changes instead, tells nothing: 2.0
 _HELD_BACK = 3  # anchors after which a decoder has given out those before
 
 
@@ -108,6 +110,9 @@ def _groups(packets: Packets, anchors: Indices, surprises: Indices) -> list[Grou
     afters = [*starts[1:], len(packets)]
     lengths = np.diff([*starts, len(packets)])
     regular = _regular(lengths)
+    rates = _rates(packets)
+    low, high = np.quantile(rates, _MOST_OF_IT)
+    telling = high > _TELLING * low
     groups = []
     for start, after in zip(starts, afters, strict=True):
         last = np.searchsorted(surprises, after) - 1
@@ -118,7 +123,7 @@ def _groups(packets: Packets, anchors: Indices, surprises: Indices) -> list[Grou
         elif last >= 0 and surprises[last] > start:
             place = np.searchsorted(anchors, surprises[last]) + 1 + _HELD_BACK
             head = min(int(anchors[place]) if place < len(anchors) else after, after)
-        groups.append(Group(start, head, after, cut_short, _is_calm(packets, head, after)))
+        groups.append(Group(start, head, after, cut_short, telling and _is_calm(rates[head:after])))
     return groups
 
 
@@ -129,13 +134,18 @@ def _regular(lengths: Indices) -> set[int]:
     return set(values[usual & (values >= _EARLY * values[-1])].tolist())
 
 
-def _is_calm(packets: Packets, head: int, after: int) -> bool:
-    """Whether what follows a group's head takes about as many bytes all the time, and is long enough to tell."""
-    shown = packets.size[head:after][packets.frame[head:after].argsort()]
-    if len(shown) < 2 * _SMOOTH:
-        return False
-    smooth = np.convolve(shown, np.ones(_SMOOTH), "valid")
-    return bool(smooth.max() <= _CALM * smooth.min())
+def _rates(packets: Packets) -> Floats:
+    """Bytes of each frame and those that follow it, `_SMOOTH` in all; keyframes count nothing."""
+    shown = np.zeros(len(packets))
+    shown[packets.frame] = packets.size
+    shown[packets.keys] = 0
+    return np.convolve(shown, np.ones(_SMOOTH), "full")[_SMOOTH - 1 :]
+
+
+def _is_calm(rates: Floats) -> bool:
+    """Whether frames take about as many bytes all the time, and are enough to tell."""
+    whole = rates[: 1 - _SMOOTH]
+    return len(whole) > _SMOOTH and bool(whole.max() <= _CALM * whole.min())
 
 
 def _is_busy(sizes: Floats, kinds: Indices) -> bool:
