@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.media.test_fast_shots import EXACT, FAST, X264, packets_of
-from tests.media.test_shots import HEIGHT, RATE, WIDTH, encode, scene, starts
+from tests.media.test_shots import HEIGHT, RATE, WIDTH, dissolved, encode, scene, starts
 from tests.media.test_shots_overlays import lettered
-from vttdata.media.boundaries import find_cuts
+from vttdata.media.boundaries import find_boundaries, find_cuts
 from vttdata.media.closer import Gap, look_closer
 from vttdata.media.coarse import plan_decoding
 from vttdata.media.decode import open_video
 from vttdata.media.histogram import Descriptions, describe
 from vttdata.media.shots import detect_shots
 from vttdata.media.signals import measure_signals, reach_of
-from vttdata.media.sparse import interpolated
+from vttdata.media.sparse import describe_planned, interpolated
 
 FIXED = (*X264, "-sc_threshold", "0", "-b_strategy", "2")
 
@@ -120,3 +120,55 @@ def test_groups_count_as_whole_where_their_length_is_usual(
     frames = np.concatenate([scene(50 + place, length) for place, length in enumerate(lengths)])
     groups = plan_decoding(packets_of(encode(tmp_path / "a.mp4", frames, *X264, *options))).groups
     assert [group.cut_short for group in groups[:-1]] == cut_short
+
+
+@pytest.mark.parametrize(("every", "kinds"), [(1, ["dissolve"]), (5, ["dissolve"]), (40, [])])
+def test_mixtures_over_long_gaps_are_no_dissolve(tmp_path: Path, every: int, kinds: list[str]) -> None:
+    frames = dissolved(scene(4, 72, 0), scene(5, 68, 0), 16)
+    with open_video(encode(tmp_path / "a.mp4", frames)) as video:
+        signals = measure_signals(describe(frame.picture for frame in video.frames()), RATE)
+    known = np.zeros(len(signals), bool)
+    known[::every] = known[-1] = True
+    reach = reach_of(RATE)
+    found = find_boundaries(signals, cut_ratio=2.25, reach=reach, shortest=8, longest_blank=RATE, known=known)
+    assert [one.transition for one in found] == kinds
+
+
+def known_frames(path: Path) -> np.ndarray:
+    """What the fast mode knows of each frame of a file after decoding what it planned."""
+    packets = packets_of(path)
+    known = np.zeros(len(packets), bool)
+    with open_video(path) as video:
+        assert sum(len(run) for run in describe_planned(video, packets, plan_decoding(packets), known)) == len(packets)
+    return known
+
+
+def grainy(seed: int, length: int, grain: float) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.clip(scene(seed, length, 0) + rng.normal(0, grain, (length, HEIGHT, WIDTH, 1)), 0, 255)
+
+
+def test_calm_groups_that_a_new_scene_ends_are_passed_over(tmp_path: Path) -> None:
+    path = encode(tmp_path / "a.mp4", np.concatenate((grainy(41, 80, 2), grainy(42, 95, 6), grainy(43, 90, 2))), *X264)
+    groups = plan_decoding(packets_of(path)).groups
+    assert [(group.after, group.cut_short, group.calm) for group in groups[:2]] == [(80, True, True), (175, True, True)]
+    known = known_frames(path)
+    assert known[[0, 79, 80, 174, 175]].all()
+    assert known[:175].sum() < 20
+    assert starts(detect_shots(path, FAST)) == [(0, "start"), (80, "cut"), (175, "cut")]
+
+
+def test_a_dissolve_keeps_its_group_from_being_passed_over(tmp_path: Path) -> None:
+    frames = np.concatenate((dissolved(grainy(41, 80, 2), grainy(42, 90, 2), 16), grainy(43, 95, 5), grainy(44, 60, 1)))
+    path = encode(tmp_path / "a.mp4", frames, *X264)
+    first, second, _ = plan_decoding(packets_of(path)).groups
+    assert (first.after, first.head > 80, second.calm) == (154, True, True)
+    assert known_frames(path)[54:90].sum() > 12
+    assert starts(detect_shots(path, FAST)) == [(0, "start"), (72, "dissolve"), (154, "cut"), (249, "cut")]
+
+
+@pytest.mark.parametrize(("other", "calm"), [(1, False), (3, False), (20, True)], ids=["even", "nearly so", "uneven"])
+def test_even_sizes_are_calm_only_where_sizes_tell(tmp_path: Path, other: int, calm: bool) -> None:
+    packets = packets_of(encode(tmp_path / "a.mp4", scene(1, 200), *X264, "-g", "50", "-sc_threshold", "0"))
+    sizes = np.where(packets.frame < 100, 1000.0, 1000.0 * other)
+    assert [group.calm for group in plan_decoding(replace(packets, size=sizes)).groups[:-1]] == [calm] * 3

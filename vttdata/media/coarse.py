@@ -17,7 +17,9 @@ from vttdata.media.signals import Flags, Floats
 _SURPRISE = 1.5  # size of an anchor over that of those on both sides: most cuts between keyframes
 _STEP, _LEAST = 3.0, 0.3  # over that of those on one side and on the other: what begins is livelier, or calmer
 _NEIGHBOURS = 3  # anchors to either side: the largest counts, for a weaker suspicion the second largest
-_BUSY = 0.6  # size of the larger of the B pictures that others refer to, over that of a usual anchor: they carry motion,
+_BUSY = (
+    0.6  # size of the larger of the B pictures that others refer to, over that of a usual anchor: they carry motion,
+)
 # which would go on in what refers to them where they are left out
 _EARLY = 0.9  # of the longest group; shorter groups were ended by what the encoder saw
 _DEFAULT = 250  # frames: x264's and ffmpeg's longest group, unless told otherwise
@@ -112,7 +114,7 @@ def _groups(packets: Packets, anchors: Indices, surprises: Indices) -> list[Grou
     regular = _regular(lengths)
     rates = _rates(packets)
     low, high = np.quantile(rates, _MOST_OF_IT)
-    telling = high > _TELLING * low
+    telling = bool(high > _TELLING * low)
     groups = []
     for start, after in zip(starts, afters, strict=True):
         last = np.searchsorted(surprises, after) - 1
