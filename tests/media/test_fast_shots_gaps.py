@@ -163,7 +163,7 @@ def test_a_dissolve_keeps_its_group_from_being_passed_over(tmp_path: Path) -> No
     path = encode(tmp_path / "a.mp4", frames, *X264)
     first, second, _ = plan_decoding(packets_of(path)).groups
     assert (first.after, first.head > 80, second.calm) == (154, True, True)
-    assert known_frames(path)[54:90].sum() > 12
+    assert known_frames(path)[54:90].sum() >= 9
     assert starts(detect_shots(path, FAST)) == [(0, "start"), (72, "dissolve"), (154, "cut"), (249, "cut")]
 
 

@@ -1,7 +1,7 @@
 """Judges by the sizes of packets where a shot can change: the fast mode's evidence.
 
 A picture in which something new begins cannot be predicted and takes many bytes; an encoder that notices sets a
-keyframe there. What lies between is passed over where the pictures on either side show that nothing happened.
+keyframe there. What lies between is passed over where the pictures on either side explain it.
 """
 
 from __future__ import annotations

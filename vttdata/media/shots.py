@@ -44,8 +44,8 @@ class ShotSettings:
     """How shots are found.
 
     Attributes:
-        method: ``exact`` decodes and compares every frame; ``fast`` decodes those that others are predicted from, at
-            about half the cost, and every frame of files whose streams do not lend themselves to it (all but H.264,
+        method: ``exact`` decodes and compares every frame; ``fast`` decodes those that can tell a boundary, at less
+            than half the cost, and every frame of files whose streams do not lend themselves to it (all but H.264,
             HEVC, MPEG-1 and MPEG-2).
         min_seconds: shots are at least this long; of boundaries closer together the clearest stays. In AutoShot's
             truth 2.6 % of the shots have fewer than 8 frames.
