@@ -83,7 +83,7 @@ def find_boundaries(
     found = [Boundary(frame, "cut", frame, frame) for frame in cuts]
     seen = np.ones(len(signals), bool) if known is None else _between_seen(known, reach)
     found += find_gradual(signals, found, reach, seen)
-    found += find_wipes(signals, found, reach, seen)
+    found += find_wipes(signals, found, reach)
     found += find_dips(signals, found, reach)
     whole = _join_over_blanks(sorted(found, key=lambda one: one.first), signals.blank, longest_blank)
     return _apart(whole, signals, shortest)
@@ -151,15 +151,11 @@ def find_gradual(signals: Signals, cuts: Sequence[Boundary], reach: int, seen: F
     return found
 
 
-def find_wipes(signals: Signals, known: Sequence[Boundary], reach: int, seen: Flags) -> list[Boundary]:
-    """The wipes away from known boundaries, each at its middle: the new scene takes over part by part, step by step.
-
-    As of dissolves, there is none where not `seen`.
-    """
+def find_wipes(signals: Signals, known: Sequence[Boundary], reach: int) -> list[Boundary]:
+    """The wipes away from known boundaries, each at its middle: the new scene takes over part by part, step by step."""
     least, most = _WIPING
     passing = (signals.wiped > least) & (signals.wiped < most)
-    passing &= (signals.renewal > _RENEWAL) & (signals.likeness < _LIKENESS)
-    passing &= seen & ~_near(known, reach, len(signals))
+    passing &= (signals.renewal > _RENEWAL) & (signals.likeness < _LIKENESS) & ~_near(known, reach, len(signals))
     passing[:reach] = passing[-reach:] = False
     found = []
     for first, last in _runs(passing):

