@@ -172,3 +172,15 @@ def test_even_sizes_are_calm_only_where_sizes_tell(tmp_path: Path, other: int, c
     packets = packets_of(encode(tmp_path / "a.mp4", scene(1, 200), *X264, "-g", "50", "-sc_threshold", "0"))
     sizes = np.where(packets.frame < 100, 1000.0, 1000.0 * other)
     assert [group.calm for group in plan_decoding(replace(packets, size=sizes)).groups[:-1]] == [calm] * 3
+
+
+@pytest.mark.parametrize(("share", "decoded"), [(0.5, False), (0.7, True)])
+def test_b_pictures_that_others_refer_to_are_decoded_where_they_are_large(
+    tmp_path: Path, share: float, decoded: bool
+) -> None:
+    packets = packets_of(encode(tmp_path / "a.mp4", scene(1, 150), *FIXED, "-g", "50", "-bf", "3"))
+    plan = plan_decoding(replace(packets, size=1000.0 * np.choose(packets.kind, [1, share, 0.1])))
+    middle = slice(*packets.keys[1:3])
+    wanted, kinds = plan.wanted[middle], packets.kind[middle]
+    assert (kinds == 1).sum() > 5
+    assert wanted.tolist() == ((kinds == 0) | ((kinds == 1) & decoded)).tolist()
