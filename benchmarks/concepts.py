@@ -20,12 +20,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from vttdata.annotations.activitynet import read_activitynet
-from vttdata.annotations.contents import Annotations
+from vttdata.annotations.model import Annotations
 from vttdata.annotations.msrvtt import read_msrvtt
 from vttdata.errors import VttdataError
-from vttdata.text.concepts import find_mentions, mentions_of_annotation
-from vttdata.text.grammar import Grammar
-from vttdata.text.lexicon import load_lexicon
+from vttdata.text.nouns.grammar import Grammar
+from vttdata.text.nouns.lexicon import load_lexicon
+from vttdata.text.nouns.mentions import find_mentions, mentions_of_annotation
 
 _HEAD = re.compile(r"(?<=[aet])[jJ]*([unlmkihfNLMKIJS]+)(?![unlmkihfNLMKIJSgGqb-])")
 LEXICON = load_lexicon()

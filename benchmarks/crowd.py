@@ -22,7 +22,7 @@ from vttdata.assess import (
 )
 from vttdata.assess.power import GOOD, crowd, placeholder_hits
 from vttdata.assess.simulation import Behaviour, simulate
-from vttdata.judgments import Judgment
+from vttdata.records import Judgment
 
 HUMAN = "human"
 MIXED: tuple[Behaviour, ...] = ("lazy", "random", "lazy", "random", "colluding")

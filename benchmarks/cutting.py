@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.barcode import Movie, read_number, write_movies
+from tests.helpers.barcode import Movie, read_number, write_movies
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.ffmpeg import ffmpeg_path
 from vttdata.media.probe import probe

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from vttdata.annotations import read_msrvtt
 from vttdata.generate import VARIANTS, DegradeSettings, Donors, degrade
-from vttdata.generate.degrade_variants import VariantName
+from vttdata.generate.degrade.variants import VariantName
 from vttdata.records import Caption, Degraded
 
 Material = tuple[list[Caption], dict[str, str]]

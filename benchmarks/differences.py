@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from vttdata.publish import About
-from vttdata.publish.columns import CAPTIONS, schema
-from vttdata.publish.difference import difference
-from vttdata.publish.front_matter import front_matter
-from vttdata.publish.shards import write_split
+from vttdata.dataset import About
+from vttdata.dataset.columns import CAPTIONS, schema
+from vttdata.dataset.front_matter import front_matter
+from vttdata.dataset.shards import write_split
+from vttdata.publish.diff import difference
 
 
 def rows(number: int, split: str, *, newer: bool) -> Iterator[dict[str, Any]]:

@@ -12,10 +12,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from vttdata.media.filter import FilterSettings
+from vttdata.media.filters.base import FilterSettings
 from vttdata.pipeline.engine import Engine
+from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.journal import Journal
-from vttdata.pipeline.local import LocalExecutor
 from vttdata.pipeline.stages.sources import Screen
 from vttdata.pipeline.tables import write_tables
 from vttdata.records import Probe, Source

@@ -17,9 +17,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from vttdata.dataset import About, Given, write_dataset
 from vttdata.export import FORMATS, export
-from vttdata.export.source import Source, Tally
-from vttdata.publish import About, Given, write_dataset
+from vttdata.export.reader import Source, Tally
 from vttdata.records import Caption, Clip
 from vttdata.records import Source as Original
 

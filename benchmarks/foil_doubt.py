@@ -1,4 +1,4 @@
-"""Fits the weights by which foils are doubted (`vttdata.generate.usage`) to verdicts of people who read foils.
+"""Fits the weights by which foils are doubted (`vttdata.generate.foils.plausibility`) to verdicts of readers.
 
 Run `python benchmarks/foil_doubt.py FOLDER [--verdicts FILE]`; FOLDER has ActivityNet Captions and Entities, and the
 verdicts are the packaged ones unless others are given. Prints the weights of a logistic regression on all verdicts,
@@ -18,13 +18,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
-from vttdata import packaged
 from vttdata.annotations import READERS
-from vttdata.generate.told import Told, known_usage, lessons_for
-from vttdata.generate.usage import Evidence, Usage
-from vttdata.generate.verdicts import Verdicts, read_verdicts
-from vttdata.text.concepts import find_mentions
-from vttdata.text.lexicon import Lexicon, load_lexicon
+from vttdata.generate.foils.plausibility import Evidence, Usage
+from vttdata.generate.foils.verdicts import Verdicts, read_verdicts
+from vttdata.generate.foils.videos import Told, known_usage, lessons_for
+from vttdata.recipe import packaged
+from vttdata.text.nouns.lexicon import Lexicon, load_lexicon
+from vttdata.text.nouns.mentions import find_mentions
 
 LEAST = 12
 """Supercategories with fewer verdicts are taken together."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from vttdata.assess.accuracy import PairAccuracy, pairwise_accuracy, paragraph_scores, references_of
+from vttdata.generate.foils.blind.accuracy import PairAccuracy, pairwise_accuracy, paragraph_scores, references_of
 
 
 def main() -> None:

@@ -18,14 +18,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from vttdata.generate import mine_foils
-from vttdata.generate.corpus import Told, mine_corpus
-from vttdata.generate.foils import Document, FoilSettings, Video
-from vttdata.generate.foils import mine_foils as mine_block
-from vttdata.generate.swaps import contents_of, pair_concepts
-from vttdata.text.concepts import find_mentions
-from vttdata.text.inflect import indefinite_article
-from vttdata.text.lexicon import load_lexicon
+from vttdata.generate.foils.mine import Told, mine_corpus
+from vttdata.generate.foils.search import Document, FoilSettings, Video
+from vttdata.generate.foils.search import search_foils as mine_block
+from vttdata.generate.foils.swaps import contents_of, pair_concepts
 from vttdata.text.lm import load_scorer
+from vttdata.text.nouns.inflect import indefinite_article
+from vttdata.text.nouns.lexicon import load_lexicon
+from vttdata.text.nouns.mentions import find_mentions
 
 LEXICON = load_lexicon()
 NOUNS = [noun for noun in LEXICON.nouns.values() if noun.countable == "count" and " " not in noun.name]

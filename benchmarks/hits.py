@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from vttdata.assess import HitPlan, HitSettings, make_hits
-from vttdata.assess.hits_files import write_hits
+from vttdata.assess.hits.write import write_hits
 from vttdata.records import Caption
 
 _WORDS = "man woman dog runs walks car red blue park house plays sings guitar child water road tree".split()  # noqa: SIM905

@@ -125,7 +125,7 @@ def with_kenlm(model: NgramModel, changed: list[str], ours: np.ndarray, swaps: l
 def with_formulas(texts: list[str], swaps: list[Swap]) -> None:
     """The formulas in exact fractions, as the tests have them; on a corpus of 200 captions."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from tests.text.kneser_ney_literal import LiteralKneserNey
+    from tests.helpers.kneser_ney_literal import LiteralKneserNey
 
     literal = LiteralKneserNey([split_words(text) for text in texts], 4)
     start = time.process_time()

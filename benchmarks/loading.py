@@ -87,7 +87,7 @@ def head() -> None:
 @contextmanager
 def local_hub(home: Path) -> Iterator[tuple[Any, dict[str, str]]]:
     """The tests' Hub, and the environment of its clients."""
-    from tests.hub.server import WRITER, Hub
+    from tests.helpers.hub.server import WRITER, Hub
 
     (home / "blobs").mkdir()
     hub = Hub(home / "blobs")
@@ -101,7 +101,7 @@ def local_hub(home: Path) -> Iterator[tuple[Any, dict[str, str]]]:
 def publish(dataset: Path, name: str, environment: dict[str, str]) -> float:
     """Publish a dataset folder by the command, and return the seconds it took."""
     start = time.perf_counter()
-    command = [sys.executable, "-m", "vttdata.cli", "publish", str(dataset), name]
+    command = [sys.executable, "-m", "vttdata.cli.main", "publish", str(dataset), name]
     paths = {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | environment | paths)
     if done.returncode:
@@ -111,8 +111,8 @@ def publish(dataset: Path, name: str, environment: dict[str, str]) -> float:
 
 def described(dataset: Path) -> tuple[str, list[str], int]:
     """Name, configurations and bytes of a dataset folder."""
-    from vttdata.publish.contents import read_contents
-    from vttdata.publish.manifest import read_manifest
+    from vttdata.dataset.manifest import read_manifest
+    from vttdata.dataset.tables import read_contents
 
     manifest = read_manifest(dataset)
     return manifest["name"], list(read_contents(dataset)), sum(own["bytes"] for own in manifest["files"].values())
@@ -171,7 +171,7 @@ def beside_the_official(official: Path, build: Path) -> None:
 
 def stream(rows: int) -> None:
     """The first row of a stream of so many captions."""
-    from vttdata.publish import About, write_dataset
+    from vttdata.dataset import About, write_dataset
     from vttdata.records import Caption, Clip
 
     clips = [Clip(f"v{n:07d}", f"s{n}", 0.0, 10.0, 0, 249, 1, split="train") for n in range(rows // 20)]

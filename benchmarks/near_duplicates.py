@@ -27,8 +27,8 @@ from vttdata.errors import MediaError
 from vttdata.media.ffmpeg import ffmpeg_path
 from vttdata.media.fingerprint import fingerprint
 from vttdata.records import HASH_SCHEME, HASHES_PER_SECOND, Fingerprint
-from vttdata.split.duplicates import Matches, match_sources
-from vttdata.split.resemblance import NearDuplicate
+from vttdata.split.near_duplicates.matches import Matches, match_sources
+from vttdata.split.near_duplicates.records import NearDuplicate
 
 CAPTION = (
     "drawbox=x=iw*0.1:y=ih*0.82:w=iw*0.8:h=ih*0.12:color=black@0.7:t=fill,"

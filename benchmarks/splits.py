@@ -22,10 +22,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from near_duplicates import drawn_sources
 
-from vttdata.publish.audited import audit_files
+from vttdata.dataset.audit import audit_files
 from vttdata.records import Clip, Fingerprint
 from vttdata.split import SplitSettings, assign_splits
-from vttdata.split.duplicates import match_sources
+from vttdata.split.near_duplicates.matches import match_sources
 
 T = TypeVar("T")
 SETTINGS = SplitSettings(together=("source", "near_duplicate"))

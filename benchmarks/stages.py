@@ -24,9 +24,9 @@ SNIPPETS = {
     "measure, fingerprint": "from vttdata.media.fingerprint import Fingerprinter\n"
     "from vttdata.media.measure import measure\n"
     "prints = Fingerprinter()\nprints.finish(measure(path, watch=prints.add).seconds)",
-    "shots (fast)": "from vttdata.media.shots import ShotSettings, detect_shots\n"
+    "shots (fast)": "from vttdata.media.shots.detect import ShotSettings, detect_shots\n"
     "detect_shots(path, ShotSettings(method='fast'))",
-    "shots (exact)": "from vttdata.media.shots import ShotSettings, detect_shots\n"
+    "shots (exact)": "from vttdata.media.shots.detect import ShotSettings, detect_shots\n"
     "detect_shots(path, ShotSettings(method='exact'))",
 }
 

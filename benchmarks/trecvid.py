@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vttdata.annotations import read_trecvid
-from vttdata.annotations.alignment import OffsetScan
-from vttdata.annotations.trecvid_lists import human_letter
+from vttdata.annotations.trecvid.id_offsets import OffsetScan
+from vttdata.annotations.trecvid.lists import human_letter
 from vttdata.assess import bootstrap, replication, significance, system_scores
 from vttdata.assess.tables import as_markdown, correlation_table, significance_table, system_table
-from vttdata.judgments import CaptionScore
+from vttdata.records import CaptionScore
 
 Campaigns = dict[str, list[CaptionScore]]
 

@@ -13,24 +13,25 @@ from typing import ClassVar, Literal
 
 import pydantic
 
-from vttdata import packaged
 from vttdata.annotations import READERS, Annotations
-from vttdata.assess.needs import check_foil_libraries
-from vttdata.assess.shortcuts import TextPair, audit_shortcuts
+from vttdata.assess.paired_tests import check_foil_libraries
+from vttdata.compose.package import about_build
+from vttdata.dataset.foils.write import FoilSet, Paragraph, paragraph_pairs, write_foils
+from vttdata.dataset.provenance import provenance_of_build, write_provenance
 from vttdata.errors import VttdataError
-from vttdata.generate.corpus import Annotated, Told, lessons_for
-from vttdata.generate.foils import FoilSettings
-from vttdata.generate.verdicts import read_verdicts
+from vttdata.generate.foils.blind.shortcuts import TextPair, audit_shortcuts
+from vttdata.generate.foils.search import FoilSettings
+from vttdata.generate.foils.verdicts import read_verdicts
+from vttdata.generate.foils.videos import Annotated, Told, lessons_for
+from vttdata.ids import digest
 from vttdata.pipeline.build import Build
 from vttdata.pipeline.stages.annotations import OddThings, Sentences
 from vttdata.pipeline.stages.foils import Foils
-from vttdata.publish.foils import FoilSet, Paragraph, paragraph_pairs, write_foils
-from vttdata.publish.package import about_build
-from vttdata.publish.provenance import provenance_of_build, write_provenance
-from vttdata.recipe import BaseRecipe
-from vttdata.records import Caption, digest
-from vttdata.text.lexicon import load_lexicon
+from vttdata.recipe import packaged
+from vttdata.recipe.load import BaseRecipe
+from vttdata.records import Caption
 from vttdata.text.lm import load_judges
+from vttdata.text.nouns.lexicon import load_lexicon
 
 
 class Recipe(BaseRecipe):
@@ -44,7 +45,7 @@ class Recipe(BaseRecipe):
         judges: language models besides, that try to solve the set blind and choose nothing, such as ``[gpt2]``.
         device: where such models compute: ``cpu``, ``cuda``, ``cuda:1``.
         lexicon: a file in the place of the packaged lexicon, or one that extends it.
-        verdicts: on foils that people judged: a table (see `vttdata.generate.verdicts`).
+        verdicts: on foils that people judged: a table (see `vttdata.generate.foils.verdicts`).
         verdicts_of: the name of a packaged recipe, for the verdicts that come with it where no others are given.
         pipeline: a trained spaCy pipeline that finds nouns, such as ``en_core_web_sm``; by rule without one.
     """

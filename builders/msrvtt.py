@@ -15,12 +15,15 @@ from typing import ClassVar
 import pydantic
 
 from vttdata.collect import CollectSettings, list_folder, list_manifest, sweep
+from vttdata.compose.package import package
+from vttdata.dataset.videos import PublishSettings
 from vttdata.errors import VttdataError
-from vttdata.lists import read_pins
+from vttdata.files.id_lists import read_pins
+from vttdata.ids import digest
 from vttdata.media.clips import ClipSettings
 from vttdata.media.cut import MediaSettings
-from vttdata.media.filter import FilterSettings
-from vttdata.media.shots import ShotSettings
+from vttdata.media.filters.base import FilterSettings
+from vttdata.media.shots.detect import ShotSettings
 from vttdata.pipeline.build import Build, keep_only
 from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, count_captions, raw_captions
 from vttdata.pipeline.stages.clips import Clips, Cut, Shots
@@ -28,13 +31,11 @@ from vttdata.pipeline.stages.collect import DrawScenes, Fetch, Found, Query, Sea
 from vttdata.pipeline.stages.items import Places, with_shots, with_source
 from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, ProbeSources, Screen
 from vttdata.pipeline.stages.split import NearDuplicates, Split
-from vttdata.publish.media import PublishSettings
-from vttdata.publish.package import package
-from vttdata.recipe import BaseRecipe
-from vttdata.recipe_paths import Paths
-from vttdata.records import Candidate, Source, digest
+from vttdata.recipe.load import BaseRecipe
+from vttdata.recipe.paths import Paths
+from vttdata.records import Candidate, Source
 from vttdata.split import SplitSettings
-from vttdata.split.resemblance import NearDuplicate
+from vttdata.split.near_duplicates.records import NearDuplicate
 from vttdata.text.captions import CaptionSettings, read_captions
 
 

@@ -16,6 +16,10 @@ import pydantic
 
 from vttdata.annotations import READERS, Annotations, Finding, read_protocol
 from vttdata.annotations.protocols import check_name
+from vttdata.compose.package import package
+from vttdata.dataset import Given
+from vttdata.dataset.metadata import Figure, PaperFigure
+from vttdata.dataset.videos import PublishSettings
 from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings
 from vttdata.pipeline.build import Build
@@ -31,12 +35,8 @@ from vttdata.pipeline.stages.annotations import (
     missing_files,
 )
 from vttdata.pipeline.stages.degrade import DegradeCaptions, placed_captions
-from vttdata.publish import Given
-from vttdata.publish.about import Figure, PaperFigure
-from vttdata.publish.media import PublishSettings
-from vttdata.publish.package import package
-from vttdata.recipe import BaseRecipe
-from vttdata.recipe_paths import Paths
+from vttdata.recipe.load import BaseRecipe
+from vttdata.recipe.paths import Paths
 from vttdata.records import Degraded
 
 

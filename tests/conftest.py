@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.builds import film
+from tests.helpers.builds import film
 
 settings.register_profile("no wall clock", deadline=None)
 settings.load_profile("no wall clock")

@@ -1,7 +1,7 @@
 """The vocabulary in which rooms declare their settings, so that a recipe can be checked against them.
 
 A settings class is a frozen dataclass whose fields carry their ranges as annotations. It works without any checking
-library; `vttdata.recipe` reads the same annotations to validate YAML.
+library; `vttdata.recipe.load` reads the same annotations to validate YAML.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.shots.takes import Half
-from vttdata.media.scoring import Change
+from vttdata.media.shots.scoring import Change
 
 _REAL: dict[Half, tuple[tuple[str, int, float, tuple[int, ...], tuple[tuple[int, int], ...]], ...]] = {
     "tune": (

@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.shots.overlay import Size, flashed, letterboxed, mixed, slide, with_text
 from benchmarks.shots.plan import Move, Plan, PlannedShot
 from benchmarks.shots.takes import Pixels, Planes, Reel
-from vttdata.collect.scenery import CATEGORIES, MOODS, View
+from vttdata.collect.demo_films import CATEGORIES, MOODS, View
 
 Painter = Callable[[int], Planes]
 """A shot: the picture at a frame of it, counted from where it first shows."""

@@ -29,7 +29,7 @@ from benchmarks.shots.annotated import Video, annotated, composed
 from benchmarks.shots.detectors import BARE, DECODES, names, program, read_program
 from benchmarks.shots.generate import add_arguments, asked, generate
 from benchmarks.shots.takes import Half
-from vttdata.media.scoring import Change, Score, match, score_by_kind
+from vttdata.media.shots.scoring import Change, Score, match, score_by_kind
 
 TOLERANCE = 1
 _HERE = Path(__file__).resolve().parent

@@ -19,8 +19,8 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from vttdata.media.ffmpeg import DEMUXERS
 from vttdata.media.probe import probe
-from vttdata.media.shots import ShotSettings
-from vttdata.pipeline.local import LocalExecutor
+from vttdata.media.shots.detect import ShotSettings
+from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.stage import Failed
 from vttdata.pipeline.stages.clips import Shots
 from vttdata.pipeline.stages.items import Places

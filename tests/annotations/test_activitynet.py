@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.annotations.made_up import ACTIVITYNET, paragraph, write_activitynet
+from tests.helpers.official_files import ACTIVITYNET, paragraph, write_activitynet
 from vttdata.annotations import read_activitynet
 from vttdata.errors import VttdataError
 

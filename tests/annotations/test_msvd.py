@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.annotations.made_up import write_msvd
+from tests.helpers.official_files import write_msvd
 from vttdata.annotations import read_msvd
 from vttdata.errors import VttdataError
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from vttdata.annotations import Annotations, read_trecvid
-from vttdata.annotations.alignment import peak
+from vttdata.annotations.trecvid.id_offsets import peak
 from vttdata.assess import replication, significance, system_scores
 from vttdata.errors import VttdataError
 

@@ -8,7 +8,7 @@ import pytest
 
 from vttdata.assess.power import crowd, placeholder_hits, power, power_table
 from vttdata.assess.simulation import BEHAVIOURS
-from vttdata.cli import main
+from vttdata.cli.main import main
 from vttdata.errors import VttdataError
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.assess.made_up import hit
+from tests.helpers.judgments import hit
 from vttdata.assess import (
     bootstrap,
     caption_scores,
@@ -20,7 +20,7 @@ from vttdata.assess import (
     system_scores,
     worker_moments,
 )
-from vttdata.judgments import CaptionScore
+from vttdata.records import CaptionScore
 
 WMT = Path("data/direct-assessment/wmt22-lv-en")
 

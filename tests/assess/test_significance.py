@@ -23,7 +23,7 @@ from vttdata.assess import (
 )
 from vttdata.assess.significance import Significance
 from vttdata.errors import VttdataError
-from vttdata.judgments import CaptionScore
+from vttdata.records import CaptionScore
 
 
 def captions(**means: float) -> list[CaptionScore]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from vttdata.assess import caption_scores, judge_workers, significance, standardise, system_scores
-from vttdata.assess.results import Described
+from vttdata.assess.answers.intake import Described
 from vttdata.assess.simulation import BEHAVIOURS, Behaviour, simulate
-from vttdata.judgments import JudgmentKind
+from vttdata.records import JudgmentKind
 
 WORTH = {"good": 70.0, "fair": 55.0, "poor": 40.0, "person": 88.0}
 

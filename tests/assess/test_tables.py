@@ -6,9 +6,9 @@ import csv
 import io
 from xml.etree import ElementTree
 
-from tests.assess.made_up import hit
+from tests.helpers.judgments import hit
 from vttdata.assess import bootstrap, caption_scores, judge_workers, significance, standardise, system_scores
-from vttdata.assess.picture import significance_svg
+from vttdata.assess.significance_svg import significance_svg
 from vttdata.assess.tables import (
     as_csv,
     as_markdown,
@@ -18,7 +18,7 @@ from vttdata.assess.tables import (
     system_table,
     worker_table,
 )
-from vttdata.judgments import CaptionScore
+from vttdata.records import CaptionScore
 
 HOSTILE = ["=1+1", "<script>alert(1)</script>", "a|b\n| c |", "x" * 300, "*bold*"]
 

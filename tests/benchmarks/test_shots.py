@@ -20,9 +20,9 @@ from benchmarks.shots.generate import ENCODINGS, Job, jobs, make
 from benchmarks.shots.plan import Entry, Event, Move, Plan, PlannedShot, plan_video
 from benchmarks.shots.run import Run, measure, mistakes, predicted, scores
 from benchmarks.shots.takes import TAKES, Take, read_takes
-from tests.barcode import picture, read_number
-from vttdata.media.scoring import Change, Score
-from vttdata.media.shots import ShotSettings, detect_shots
+from tests.helpers.barcode import picture, read_number
+from vttdata.media.shots.detect import ShotSettings, detect_shots
+from vttdata.media.shots.scoring import Change, Score
 
 TINTS = (60, 100, 150, 195)  # the Cb of each take: neither the tone curve nor a camera move changes it
 SIZE = (160, 90)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.collect.media_server import MediaServer, serving
+from tests.helpers.media_server import MediaServer, serving
 from vttdata.media.ffmpeg import ffmpeg_path
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yt_dlp
 
-from tests.collect.media_server import MediaServer
+from tests.helpers.media_server import MediaServer
 from vttdata.collect import CollectSettings, FetchError, LimitSettings, fetch, format_choice, sweep
 from vttdata.errors import VttdataError
 from vttdata.media import decode

@@ -17,9 +17,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vttdata.collect.scenery import CATEGORIES, MOODS, View
-from vttdata.collect.scenery.film import Film, pictures
-from vttdata.collect.scenes import SceneSettings, draw_scene, draw_scenes, draw_spoiled, plan_scene, write_tables
+from vttdata.collect.demo_films import CATEGORIES, MOODS, View
+from vttdata.collect.demo_films.film import Film, pictures
+from vttdata.collect.demo_films.scenes import (
+    SceneSettings,
+    draw_scene,
+    draw_scenes,
+    draw_spoiled,
+    plan_scene,
+    write_tables,
+)
 from vttdata.errors import MediaError
 from vttdata.media.measure import measure
 from vttdata.media.probe import probe

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.collect.media_server import MediaServer
 from tests.collect.test_download import quick
+from tests.helpers.media_server import MediaServer
 from vttdata.collect import CollectSettings, FetchError, SearchSettings, search
 from vttdata.collect.search import read_results, search_address
 from vttdata.records import Candidate

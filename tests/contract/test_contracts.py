@@ -11,9 +11,12 @@ import datasets
 import pytest
 
 import vttdata.pipeline.stages
-from vttdata import judgments, packaged, records, schema
+from vttdata import record_schemas as schema
+from vttdata import records
+from vttdata import records as judgments
 from vttdata.pipeline.stage import Stage
-from vttdata.recipe import BaseRecipe
+from vttdata.recipe import packaged
+from vttdata.recipe.load import BaseRecipe
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDS = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vttdata.publish import About, Given, write_dataset
+from vttdata.dataset import About, Given, write_dataset
 from vttdata.records import Caption, Clip, Source
 
 HOSTILE = [

@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.export.conftest import Write, captions, clips
-from vttdata.cli import main
+from vttdata.cli.main import main
+from vttdata.dataset import About
 from vttdata.errors import VttdataError
-from vttdata.export import FORMATS, export, exporting
+from vttdata.export import FORMATS, export
 from vttdata.export.files import CHECKSUMS
-from vttdata.publish import About
 
 PLAIN = [name for name in FORMATS if name != "coco-results"]
 
@@ -80,7 +80,7 @@ def test_after_an_error_the_earlier_export_is_still_there(
     def break_off(*_: Any) -> Iterator[Any]:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(exporting, "write_checksums", break_off)
+    monkeypatch.setattr(sys.modules["vttdata.export.export"], "write_checksums", break_off)
     with pytest.raises(OSError, match="No space"):
         export(dataset, "jsonl", tmp_path / "x")
     assert contents(tmp_path / "x") == before

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from tests.export.conftest import Write
+from vttdata.dataset import Given
 from vttdata.errors import VttdataError
 from vttdata.export import export
-from vttdata.publish import Given
 from vttdata.records import Concepts
 
 

@@ -18,7 +18,8 @@ import yaml
 
 from tests.export.conftest import BARE, texts_of
 from vttdata.errors import VttdataError
-from vttdata.export import export, harness
+from vttdata.export import export
+from vttdata.export import lmms_eval_utils as harness
 from vttdata.export.files import LINE_BREAKS
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.export.conftest import Write, captions, clips
 from vttdata.annotations import read_msrvtt
+from vttdata.dataset import About, Given, write_dataset
 from vttdata.export import export
-from vttdata.publish import About, Given, write_dataset
 from vttdata.records import Caption
 
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from tests.export.conftest import Write, clips, texts_of
 from vttdata.errors import VttdataError
 from vttdata.export import export
+from vttdata.export.reader import Described, Sentence
 from vttdata.export.retrieval import write_queries
-from vttdata.export.source import Described, Sentence
 from vttdata.records import Caption
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.barcode import Movie, write_movies
+from tests.helpers.barcode import Movie, write_movies
 
 
 @pytest.fixture(scope="session")

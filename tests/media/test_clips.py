@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vttdata.media.clips import ClipSettings, ClipSpan, choose_clips, why_none
-from vttdata.media.shots import detect_shots
+from vttdata.media.shots.detect import detect_shots
 from vttdata.records import Shot, Transition
 
 GREY = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0) * 3

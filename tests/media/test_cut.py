@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.barcode import KINDS, Movie, packet_times, read_beeps, read_sound, read_video, write_barcode
+from tests.helpers.barcode import KINDS, Movie, packet_times, read_beeps, read_sound, read_video, write_barcode
 from vttdata.media.cut import MediaSettings, clip_size, cut
 from vttdata.media.ffmpeg import ffmpeg_path
 from vttdata.media.probe import probe

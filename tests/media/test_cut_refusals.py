@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.barcode import Movie, read_video, write_barcode
+from tests.helpers.barcode import Movie, read_video, write_barcode
 from vttdata.errors import MediaError
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.probe import probe

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.films import X264, edit, encode, write_film
+from tests.helpers.films import X264, edit, encode, write_film
 from vttdata.media.decode import open_video
 from vttdata.media.ffmpeg import ffmpeg_path
 from vttdata.media.fingerprint import Fingerprinter, fingerprint
 from vttdata.media.measure import measure
-from vttdata.split.samples import MIRROR, differing, words_of
+from vttdata.split.near_duplicates.samples import MIRROR, differing, words_of
 
 TINT = "colorchannelmixer=.393:.769:.189:0:.349:.686:.168:0:.272:.534:.131"
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.pipeline.toys import Double, Number, Total
+from tests.helpers.toy_stages import Double, Number, Total
 from vttdata.errors import HaltError
 from vttdata.pipeline.engine import Engine, Table
+from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.journal import Journal
-from vttdata.pipeline.local import LocalExecutor
 from vttdata.pipeline.stage import Stage
 from vttdata.pipeline.tables import write_tables
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.split import official
+from tests.helpers import msrvtt_records as official
 from vttdata.errors import VttdataError
 from vttdata.records import Clip
 from vttdata.split import Assignment, SplitSettings, assign_splits, group_clips

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vttdata.errors import VttdataError
-from vttdata.records import Caption, sentence_id
+from vttdata.ids import sentence_id
+from vttdata.records import Caption
 from vttdata.text.captions import (
     CaptionSettings,
     RawCaption,

@@ -4,12 +4,12 @@ It neither mends nor drops anything, and it knows nothing of media.
 """
 
 from vttdata.annotations.activitynet import read_activitynet
-from vttdata.annotations.contents import Annotations
 from vttdata.annotations.findings import MEANINGS, Finding, Findings
+from vttdata.annotations.model import Annotations
 from vttdata.annotations.msrvtt import read_msrvtt
 from vttdata.annotations.msvd import read_msvd
 from vttdata.annotations.protocols import read_protocol
-from vttdata.annotations.trecvid import read_trecvid
+from vttdata.annotations.trecvid.read import read_trecvid
 
 READERS = {"msrvtt": read_msrvtt, "msvd": read_msvd, "activitynet-captions": read_activitynet}
 """The readers by the name of their format: each takes a folder and the language of the sentences."""

@@ -2,7 +2,7 @@
 
 A clip is one described segment of a video. A video of the validation and test splits has two paragraphs by different
 annotators, and both are kept. The concepts of ActivityNet-Entities (Zhou et al., CVPR 2019) are read in
-`vttdata.annotations.concepts`.
+`vttdata.annotations.activitynet_entities`.
 """
 
 from __future__ import annotations
@@ -16,17 +16,10 @@ from typing import Annotated, Any, ClassVar
 
 import pydantic
 
-from vttdata.annotations.concepts import CONCEPT_FILE, Aligned, read_concepts
-from vttdata.annotations.contents import (
-    SPLITS,
-    Annotations,
-    check_captions,
-    check_spans,
-    checked_id,
-    sources_of,
-)
+from vttdata.annotations.activitynet_entities import CONCEPT_FILE, Aligned, read_concepts
 from vttdata.annotations.files import SHAPE, OfficialFile, Seconds, list_files, read_json
 from vttdata.annotations.findings import Findings
+from vttdata.annotations.model import SPLITS, Annotations, check_captions, check_spans, checked_id, sources_of
 from vttdata.errors import VttdataError
 from vttdata.records import Caption, Clip
 

@@ -16,7 +16,9 @@ from typing import Annotated, Any, ClassVar
 
 import pydantic
 
-from vttdata.annotations.contents import (
+from vttdata.annotations.files import SHAPE, OfficialFile, Seconds, list_files, read_json, read_text
+from vttdata.annotations.findings import Findings
+from vttdata.annotations.model import (
     SPLITS,
     Annotations,
     check_captions,
@@ -25,8 +27,6 @@ from vttdata.annotations.contents import (
     source_of,
     sources_of,
 )
-from vttdata.annotations.files import SHAPE, OfficialFile, Seconds, list_files, read_json, read_text
-from vttdata.annotations.findings import Findings
 from vttdata.errors import VttdataError
 from vttdata.records import Caption, Clip
 

@@ -13,18 +13,11 @@ from typing import Any
 
 import pydantic
 
-from vttdata.annotations.contents import (
-    SPLITS,
-    Annotations,
-    check_captions,
-    check_spans,
-    checked_id,
-    sources_of,
-)
 from vttdata.annotations.files import SHAPE, OfficialFile, key_path, list_files, read_json, read_text
 from vttdata.annotations.findings import Findings
+from vttdata.annotations.model import SPLITS, Annotations, check_captions, check_spans, checked_id, sources_of
 from vttdata.errors import VttdataError
-from vttdata.lists import ids_in
+from vttdata.files.id_lists import ids_in
 from vttdata.records import Caption, Clip
 
 _NAME = re.compile(r"([A-Za-z0-9_-]+)_(\d{1,6}(?:\.\d+)?)_(\d{1,6}(?:\.\d+)?)", re.ASCII)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vttdata.annotations.files import OfficialFile, read_text
 from vttdata.errors import VttdataError
-from vttdata.lists import ids_in
+from vttdata.files.id_lists import ids_in
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
 _SPLIT = re.compile(r"\w{1,60}", re.ASCII)
@@ -38,7 +38,7 @@ def read_protocol(
 
     Args:
         name: of the protocol.
-        files: split -> its file, as `vttdata.lists.read_ids` takes it.
+        files: split -> its file, as `vttdata.files.id_lists.read_ids` takes it.
         known: the ids of all clips.
         checksums: what a file is -> its SHA-256; these files are added, each with its protocol and split, since files
             of several protocols may have one name.

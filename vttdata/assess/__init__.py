@@ -3,7 +3,16 @@
 Nothing here talks to a crowd platform. Tests of significance need SciPy, which ``vttdata[assess]`` brings.
 """
 
-from vttdata.assess.correlation import (
+from vttdata.assess.answers.intake import Results, read_manifest
+from vttdata.assess.answers.read import read_results
+from vttdata.assess.answers.wmt import read_moments
+from vttdata.assess.hits.make import make_hits
+from vttdata.assess.hits.plan import HitPlan, HitSettings
+from vttdata.assess.scores import bootstrap, caption_scores, standardise, system_scores, worker_moments
+from vttdata.assess.significance import Significance, significance
+from vttdata.assess.summary import Summary, score_hits, summarise
+from vttdata.assess.workers import ReliabilitySettings, WorkerReport, judge_workers, reliable_only
+from vttdata.evaluate.meta.correlation import (
     Correlation,
     WilliamsTest,
     compare_metrics,
@@ -12,15 +21,6 @@ from vttdata.assess.correlation import (
     replication,
     williams,
 )
-from vttdata.assess.hits import make_hits
-from vttdata.assess.hits_plan import HitPlan, HitSettings
-from vttdata.assess.layouts import read_results
-from vttdata.assess.reliability import ReliabilitySettings, WorkerReport, judge_workers, reliable_only
-from vttdata.assess.results import Results, read_manifest
-from vttdata.assess.scores import bootstrap, caption_scores, standardise, system_scores, worker_moments
-from vttdata.assess.significance import Significance, significance
-from vttdata.assess.summary import Summary, score_hits, summarise
-from vttdata.assess.wmt import read_moments
 
 __all__ = [
     "Correlation",

@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from vttdata.assess.hits import make_hits
-from vttdata.assess.hits_plan import HitSettings
-from vttdata.assess.reliability import ReliabilitySettings, judge_workers, reliable_only
-from vttdata.assess.results import Manifest
+from vttdata.assess.answers.intake import Manifest
+from vttdata.assess.hits.make import make_hits
+from vttdata.assess.hits.plan import HitSettings
 from vttdata.assess.scores import caption_scores, standardise
 from vttdata.assess.significance import Significance, significance
 from vttdata.assess.simulation import Behaviour, simulate
 from vttdata.assess.tables import Table
+from vttdata.assess.workers import ReliabilitySettings, judge_workers, reliable_only
 from vttdata.errors import VttdataError
 from vttdata.records import Caption
 

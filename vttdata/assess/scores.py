@@ -1,6 +1,6 @@
 """From judgments to scores: standardised by worker, averaged by caption, then by system (Graham et al., PLOS ONE 2018).
 
-It takes the judgments it is given: leaving unreliable workers out is `vttdata.assess.reliability`'s decision.
+It takes the judgments it is given: leaving unreliable workers out is `vttdata.assess.workers`'s decision.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vttdata.judgments import CaptionScore, Judgment
-from vttdata.records import digest
+from vttdata.ids import digest
+from vttdata.records import CaptionScore, Judgment
 
 Floats = NDArray[np.float64]
 

@@ -11,9 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from vttdata.assess.needs import scipy_stats
+from vttdata.assess.paired_tests import scipy_stats
 from vttdata.assess.scores import Floats, system_scores
-from vttdata.judgments import CaptionScore
+from vttdata.records import CaptionScore
 
 Over = Literal["all", "shared"]
 """Which captions of two systems are compared: ``all`` of both (Graham et al., PLOS ONE 2018), or those of the videos

@@ -11,9 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from vttdata.assess.results import Described, Manifest
-from vttdata.judgments import Judgment
-from vttdata.records import digest
+from vttdata.assess.answers.intake import Described, Manifest
+from vttdata.ids import digest
+from vttdata.records import Judgment
 
 Behaviour = Literal["diligent", "noisy", "biased", "lazy", "random", "colluding"]
 

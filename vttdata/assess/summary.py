@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vttdata.assess.layouts import read_results
-from vttdata.assess.picture import significance_svg
-from vttdata.assess.reliability import VERDICTS, ReliabilitySettings, WorkerReport, judge_workers, reliable_only
-from vttdata.assess.results import Manifest, Results, read_manifest
+from vttdata.assess.answers.intake import Manifest, Results, read_manifest
+from vttdata.assess.answers.read import read_results
+from vttdata.assess.answers.wmt import read_moments
 from vttdata.assess.scores import (
     Convention,
     Moments,
@@ -21,6 +20,7 @@ from vttdata.assess.scores import (
     system_scores,
 )
 from vttdata.assess.significance import Significance, significance
+from vttdata.assess.significance_svg import significance_svg
 from vttdata.assess.tables import (
     as_csv,
     as_markdown,
@@ -31,9 +31,9 @@ from vttdata.assess.tables import (
     system_table,
     worker_table,
 )
-from vttdata.assess.wmt import read_moments
+from vttdata.assess.workers import VERDICTS, ReliabilitySettings, WorkerReport, judge_workers, reliable_only
 from vttdata.errors import VttdataError
-from vttdata.judgments import CaptionScore
+from vttdata.records import CaptionScore
 
 _WORKER_COLUMNS = 11  # the p-values of all comparisons are in the CSV table
 

@@ -13,13 +13,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from vttdata.assess.correlation import Correlation
-from vttdata.assess.guards import guarded
-from vttdata.assess.reliability import WorkerReport
-from vttdata.assess.results import FINDINGS
+from vttdata.assess.answers.intake import FINDINGS
 from vttdata.assess.scores import SystemScore
 from vttdata.assess.significance import Significance
-from vttdata.judgments import CaptionScore
+from vttdata.assess.workers import WorkerReport
+from vttdata.evaluate.meta.correlation import Correlation
+from vttdata.files.csv_safety import guarded
+from vttdata.records import CaptionScore
 
 Table = Sequence[Sequence[Any]]
 

@@ -4,11 +4,11 @@ Every way gives candidates; `fetch` turns one candidate into one source or says 
 """
 
 from vttdata.collect.download import fetch, format_choice, sweep
-from vttdata.collect.failures import BREAKER_REASONS, FetchError, classify
 from vttdata.collect.folder import list_folder
 from vttdata.collect.manifest import list_manifest
 from vttdata.collect.search import search
 from vttdata.collect.settings import CollectSettings, LimitSettings, SearchSettings
+from vttdata.collect.ytdlp_errors import BREAKER_REASONS, FetchError, classify
 
 __all__ = [
     "BREAKER_REASONS",

@@ -19,12 +19,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from vttdata.collect.failures import FetchError
 from vttdata.collect.settings import CollectSettings
 from vttdata.collect.ytdlp import call, retrying, site_id, text_of, too_large
+from vttdata.collect.ytdlp_errors import FetchError
 from vttdata.media.ffmpeg import ffmpeg_path
-from vttdata.process import Completed
 from vttdata.records import Candidate, Source
+from vttdata.subprocesses import Completed
 
 _PREFIX = ".fetch-"
 _NAME = "video"

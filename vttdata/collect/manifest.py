@@ -13,8 +13,9 @@ from typing import Any, Literal
 
 from vttdata.collect.folder import file_stamp
 from vttdata.errors import VttdataError
-from vttdata.records import LONGEST_GIVEN_ID, Candidate, Span, is_safe_id
-from vttdata.tables import read_table
+from vttdata.files.tables import read_table
+from vttdata.ids import LONGEST_GIVEN_ID, is_safe_id
+from vttdata.records import Candidate, Span
 
 _ALIASES = {"id": "source_id", "license": "licence"}
 _FACTS = ("source_id", "title", "category", "query", "licence")

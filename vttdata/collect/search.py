@@ -9,11 +9,11 @@ import urllib.parse
 from pathlib import Path
 from typing import Any
 
-from vttdata.collect.failures import FetchError
 from vttdata.collect.settings import CollectSettings, SearchSettings
 from vttdata.collect.ytdlp import call, retrying, site_id, text_of
-from vttdata.process import Completed
+from vttdata.collect.ytdlp_errors import FetchError
 from vttdata.records import Candidate
+from vttdata.subprocesses import Completed
 
 
 def search(query: str, category: str, settings: CollectSettings) -> tuple[Candidate, ...]:

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from vttdata.collect.failures import TRANSIENT_REASONS, FetchError, failure
 from vttdata.collect.settings import CollectSettings
+from vttdata.collect.ytdlp_errors import TRANSIENT_REASONS, FetchError, failure
 from vttdata.errors import VttdataError
-from vttdata.process import Completed, run
-from vttdata.records import LONGEST_GIVEN_ID, is_safe_id
+from vttdata.ids import LONGEST_GIVEN_ID, is_safe_id
+from vttdata.subprocesses import Completed, run
 
 _COOKIES = "cookies.txt"
 _TEXT_CHARACTERS = 1000

@@ -3,6 +3,6 @@
 Reads a dataset folder and writes files; computes no metric, and needs none of the readers to be installed.
 """
 
-from vttdata.export.exporting import FORMATS, Exported, Format, export
+from vttdata.export.export import FORMATS, Exported, Format, export
 
 __all__ = ["FORMATS", "Exported", "Format", "export"]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from vttdata.errors import VttdataError
 from vttdata.export.files import JsonObject, as_json, one_line, text_file
-from vttdata.export.source import Source, Tally
-from vttdata.tables import read_table
+from vttdata.export.reader import Source, Tally
+from vttdata.files.tables import read_table
 
 READ = """\
 ```python

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from vttdata.publish.shards import file_sha256
+from vttdata.dataset.shards import file_sha256
 
 CHECKSUMS = "vttdata-export.sha256"
 """The file by which an export is known, for ``sha256sum --check``."""

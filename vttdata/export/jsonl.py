@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from vttdata.errors import VttdataError
 from vttdata.export.files import as_json, text_file
-from vttdata.export.source import Source
+from vttdata.export.reader import Source
 
 RULES = (
     "One object a line, with the columns of the dataset in their order; labels (`category`, `classes`) are written as "

@@ -14,10 +14,10 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
+from vttdata.dataset.shards import write_split
 from vttdata.errors import VttdataError
 from vttdata.export.files import text_file
-from vttdata.export.source import Source, Tally
-from vttdata.publish.shards import write_split
+from vttdata.export.reader import Source, Tally
 
 RULES = (
     "One document a clip that has a caption by a person; all of these captions are its references. Videos are looked "
@@ -42,7 +42,7 @@ _SCHEMA = pa.schema(
 )
 _AGGREGATIONS = {"Bleu_4": "bleu4", "METEOR": "meteor", "ROUGE_L": "rouge_l", "CIDEr": "cider"}
 _PROMPT = "Provide a brief single-sentence caption for the video. Do not give any reasoning, just the caption."
-_HARNESS = Path(__file__).with_name("harness.py")
+_HARNESS = Path(__file__).with_name("lmms_eval_utils.py")
 
 
 class _Function(str):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.export.files import JsonObject, text_file
-from vttdata.export.source import Source, Tally
+from vttdata.export.reader import Source, Tally
 
 RULES = (
     "`videos` are in the order of the dataset with `id` their place in it from 0, `sentences` follow clip by clip in "

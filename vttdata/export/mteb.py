@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
+from vttdata.dataset.shards import SplitFiles, write_split
 from vttdata.errors import VttdataError
-from vttdata.export.repeats import hashes, repeated
-from vttdata.export.source import Source, Tally
-from vttdata.publish.shards import SplitFiles, write_split
+from vttdata.export.reader import Source, Tally
+from vttdata.export.repeated_ids import hashes, repeated
 
 RULES = (
     "The corpus is all clips of a split. Each clip with a caption by a person has one query, the caption with the "

@@ -14,7 +14,7 @@ from pathlib import Path
 from vttdata.errors import VttdataError
 from vttdata.export.files import text_file
 from vttdata.export.msrvtt import write_info
-from vttdata.export.source import Described, Source, Tally
+from vttdata.export.reader import Described, Source, Tally
 
 RULES = (
     "The query of a clip is its caption with the lowest `sen_id`; where a protocol was published with a list of "

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from vttdata.generate.degrade import DegradeSettings, degrade
-from vttdata.generate.degrade_donors import Donors
-from vttdata.generate.degrade_variants import VARIANTS
+from vttdata.generate.degrade.degrade import DegradeSettings, degrade
+from vttdata.generate.degrade.donors import Donors
+from vttdata.generate.degrade.variants import VARIANTS
 
 if TYPE_CHECKING:
-    from vttdata.generate.mining import mine_foils
+    from vttdata.generate.foils.mine import mine_foils
 
 __all__ = ["VARIANTS", "DegradeSettings", "Donors", "degrade", "mine_foils"]
 
@@ -16,7 +16,7 @@ def __getattr__(name: str) -> Any:
     # Loading a dataset imports this room for its flags, and then neither spaCy nor a lexicon is at hand or needed.
     if name == "mine_foils":
         try:
-            from vttdata.generate.mining import mine_foils
+            from vttdata.generate.foils.mine import mine_foils
         except ModuleNotFoundError as error:
             told = f"Foils need more than loading does: pip install 'vttdata[foil]' ({error})."
             raise ModuleNotFoundError(told, name=error.name) from error

@@ -4,9 +4,9 @@ from vttdata.media.clips import ClipSettings, choose_clips
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.measure import measure
 from vttdata.media.probe import probe
-from vttdata.media.scoring import score, score_by_kind
-from vttdata.media.sheet import draw_sheet
-from vttdata.media.shots import Detection, ShotSettings, detect_shots
+from vttdata.media.shots.contact_sheet import draw_sheet
+from vttdata.media.shots.detect import Detection, ShotSettings, detect_shots
+from vttdata.media.shots.scoring import score, score_by_kind
 
 __all__ = [
     "ClipSettings",

@@ -16,12 +16,12 @@ import ffmpeg
 from annotated_types import Ge, Le, MultipleOf
 
 from vttdata.errors import MediaError
+from vttdata.media.check_cut import verify_clip, verify_sound
 from vttdata.media.ffmpeg import SAFE_INPUT, ffmpeg_path, file_url
-from vttdata.media.span import TIMED_CONTAINERS, SpanFrames, read_span
-from vttdata.media.verify import verify_clip, verify_sound
-from vttdata.process import run
+from vttdata.media.frames_in_span import TIMED_CONTAINERS, SpanFrames, read_span
 from vttdata.records import ClipMedia, Probe
 from vttdata.settings import STRICT
+from vttdata.subprocesses import run
 
 _ENCODERS: dict[str, dict[str, Any]] = {
     "h264": {"c:v": "libx264"},

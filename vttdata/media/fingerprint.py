@@ -2,7 +2,7 @@
 
 Each word holds the signs of the 64 lowest frequencies of one half of the picture, after black bars are taken off and
 contrast is made alike everywhere. So a word survives other codecs, sizes, tints and tones, and a logo or a caption
-disturbs one half. Nothing is compared here; `vttdata.split.duplicates` does that.
+disturbs one half. Nothing is compared here; `vttdata.split.near_duplicates.matches` does that.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import MediaError
-from vttdata.media import quality
 from vttdata.media.decode import Frame, Video, open_video
+from vttdata.media.filters import luma as quality
 from vttdata.records import Measure
 
 SAMPLE_SECONDS = 0.5
@@ -41,7 +41,7 @@ def measure(path: Path, *, threads: int = 1, watch: Callable[[float, Any], None]
     Returns:
         A `Measure`: `seconds` is the end of the last frame, counted from time zero. `dark` is the share of the time
         that shows a nearly black picture, `frozen` the share in which the picture is the one of half a second before,
-        `blur` and `blocky` are means over the time that is not black (see `vttdata.media.quality`).
+        `blur` and `blocky` are means over the time that is not black (see `vttdata.media.filters.luma`).
         `frames` counts what players show; edit lists let a container's own count be larger.
 
     Raises:

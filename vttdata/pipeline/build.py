@@ -18,7 +18,7 @@ from vttdata.pipeline.engine import Engine, Executor, Table
 from vttdata.pipeline.journal import Journal, locked, write_json
 from vttdata.pipeline.stage import Stage
 from vttdata.pipeline.tables import write_tables
-from vttdata.recipe import Loaded
+from vttdata.recipe.load import Loaded
 
 _TOOLS = ("av", "datasets", "numpy", "pyarrow", "yt-dlp")
 _JOURNAL = "journal.jsonl"

@@ -15,8 +15,8 @@ from typing import Any
 
 import pydantic
 
+from vttdata.ids import digest
 from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage
-from vttdata.records import digest
 
 Tag = tuple[int, int]
 """Which item of which part."""

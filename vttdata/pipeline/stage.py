@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from vttdata.records import digest
+from vttdata.ids import digest
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from vttdata.ids import digest
 from vttdata.pipeline.engine import Table
 from vttdata.pipeline.journal import write_json
 from vttdata.pipeline.stage import Failed, Kept, Rejected
-from vttdata.records import digest
-from vttdata.schema import arrow_schema, row
+from vttdata.record_schemas import arrow_schema, row
 
 _ROWS_AT_A_TIME = 4096
 

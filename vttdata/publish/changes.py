@@ -1,6 +1,6 @@
 """What two versions of a dataset do not share, as values: counts, examples, the version it asks for, words for a card.
 
-Who finds the differences is `vttdata.publish.difference`.
+Who finds the differences is `vttdata.publish.diff`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from vttdata.dataset.card.sections import escape
 from vttdata.errors import VttdataError
-from vttdata.publish.card_parts import escape
 
 Needed = Literal["none", "minor", "major"]
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vttdata.dataset.manifest import MANIFEST, read_manifest
 from vttdata.errors import HaltError, VttdataError
-from vttdata.publish.checks import check_dataset
+from vttdata.ids import is_dataset_name
 from vttdata.publish.hub_api import Remote, connect, explain, look, patient, status_of
-from vttdata.publish.hub_plan import Plan, Previous, make_plan, other_dataset, removable
-from vttdata.publish.manifest import MANIFEST, read_manifest
-from vttdata.publish.versions import build_again, is_version
-from vttdata.records import is_dataset_name
+from vttdata.publish.plan import Plan, Previous, make_plan, other_dataset, removable
+from vttdata.publish.release_checks import check_dataset
+from vttdata.publish.version_rule import build_again, is_version
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

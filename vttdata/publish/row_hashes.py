@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.types as kinds
 from numpy.typing import NDArray
 
-from vttdata.publish.opened import opened
+from vttdata.dataset.parquet import opened
 
 Hashes = NDArray[np.uint64]
 

@@ -105,7 +105,7 @@ def assign_splits(
         seed: decides which groups of equal size and category go where.
         pairs: ids of sources that are near-duplicates; heeded when `settings.together` says so.
         uploaders: source id -> who published it; needed when `settings.together` says ``uploader``.
-        pins: `video_id` -> split, as `vttdata.lists.read_pins` reads it; what `SplitSettings.pin` says of it.
+        pins: `video_id` -> split, as `vttdata.files.id_lists.read_pins` reads it; what `SplitSettings.pin` says of it.
 
     Raises:
         VttdataError: when two clips have one id, pins name an unknown split or no clip at all, two of one group are

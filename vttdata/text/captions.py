@@ -1,7 +1,7 @@
 """Reads captions from a table and cleans those of one clip.
 
 Cleaning removes what is empty, doubled, too short, too long or in the wrong language, and says so of each; it never
-rewrites a caption's words. Which clip a caption belongs to is decided in `vttdata.text.matching`.
+rewrites a caption's words. Which clip a caption belongs to is decided in `vttdata.text.caption_matching`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from vttdata.errors import VttdataError
-from vttdata.records import Caption, sentence_id
+from vttdata.files.tables import read_table
+from vttdata.ids import sentence_id
+from vttdata.records import Caption
 from vttdata.settings import STRICT, Count, PositiveCount
-from vttdata.tables import read_table
 from vttdata.text.language import is_language
 
 COLUMNS = ("video_id", "source", "start", "end", "caption", "annotator", "language", "sen_id", "author")

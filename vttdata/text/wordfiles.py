@@ -1,7 +1,7 @@
 """Reads the files of words (YAML) that the package ships and that users bring, and says where one is wrong.
 
-A file of words holds texts, lists and mappings only; what they mean is for `vttdata.text.lexicon` and
-`vttdata.text.grammar` to say.
+A file of words holds texts, lists and mappings only; what they mean is for `vttdata.text.nouns.lexicon` and
+`vttdata.text.nouns.grammar` to say.
 """
 
 from __future__ import annotations

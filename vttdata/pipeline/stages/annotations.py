@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from vttdata.annotations import Finding, Findings
-from vttdata.annotations.alignment import OffsetScan
+from vttdata.annotations.trecvid.id_offsets import OffsetScan
 from vttdata.collect.folder import EXTENSIONS, file_stamp
 from vttdata.errors import VttdataError
-from vttdata.judgments import CaptionScore
+from vttdata.ids import is_safe_id
 from vttdata.pipeline.stage import Kept, Outcome, Stage, runtime
-from vttdata.records import Caption, Clip, ClipMedia, Concepts, Source, is_safe_id
+from vttdata.records import Caption, CaptionScore, Clip, ClipMedia, Concepts, Source
 
 _PATIENCE_SECONDS = 600.0
 

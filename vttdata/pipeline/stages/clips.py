@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from vttdata.ids import clip_id
 from vttdata.media.clips import ClipSettings, choose_clips, why_none
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.probe import decoding_limit
-from vttdata.media.shots import ShotSettings, detect_shots
+from vttdata.media.shots.detect import ShotSettings, detect_shots
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
 from vttdata.pipeline.stages.items import Places, SourceClip, SourceShots
-from vttdata.records import Clip, Shot, Source, Span, clip_id
+from vttdata.records import Clip, Shot, Source, Span
 
 _SPAN_SLACK_SECONDS = 0.5
 """How far a given span may reach beyond the end of its source; published spans are rounded. It is cut off there."""

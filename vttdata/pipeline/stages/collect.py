@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.collect import BREAKER_REASONS, CollectSettings, fetch, list_manifest, search
-from vttdata.collect.scenes import SceneSettings, draw_scenes
+from vttdata.collect.demo_films.scenes import SceneSettings, draw_scenes
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
 from vttdata.pipeline.stages.items import Places
 from vttdata.records import Candidate, Source

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from vttdata.generate.corpus import Told, mine_corpus
-from vttdata.generate.foils import FoilPair, FoilSettings
-from vttdata.generate.verdicts import read_verdicts
+from vttdata.generate.foils.mine import mine_corpus
+from vttdata.generate.foils.search import FoilPair, FoilSettings
+from vttdata.generate.foils.verdicts import read_verdicts
+from vttdata.generate.foils.videos import Told
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
-from vttdata.text.lexicon import load_lexicon
 from vttdata.text.lm import scorer_maker
-from vttdata.text.trained import load_pipeline
+from vttdata.text.nouns.lexicon import load_lexicon
+from vttdata.text.nouns.spacy_finder import load_pipeline
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from vttdata.media.filter import REASONS, FilterSettings, judge, screen
+from vttdata.media.filters.base import REASONS, FilterSettings, judge, screen
 from vttdata.media.fingerprint import Fingerprinter
 from vttdata.media.measure import measure
 from vttdata.media.probe import PROBING_SECONDS, decoding_limit, probe

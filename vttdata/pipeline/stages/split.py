@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
 from vttdata.records import Clip, Source
 from vttdata.split import SplitSettings, assign_splits
-from vttdata.split.duplicates import find_near_duplicates
-from vttdata.split.resemblance import NearDuplicate
+from vttdata.split.near_duplicates.matches import find_near_duplicates
+from vttdata.split.near_duplicates.records import NearDuplicate
 
 
 @dataclass(frozen=True)

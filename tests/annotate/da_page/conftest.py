@@ -1,0 +1,97 @@
+"""A real browser, two tiny videos, and pages on a server of our own."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.remote.webdriver import WebDriver
+
+from tests.annotate.da_page.site import Assessor, Site
+from vttdata.annotate.da_page import HitView, ItemView, write_page
+from vttdata.media.ffmpeg import ffmpeg_path
+
+_FLAGS = (
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--mute-audio"),
+)
+_VIDEOS = ("red clip #1.mp4", "blue.mp4")
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
+    """Chromium without a window, its network log on."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    program = next((found for name in names if (found := shutil.which(name))), None)
+    driver = shutil.which("chromedriver")
+    if program is None or driver is None:
+        pytest.skip("a real browser is needed: Chromium and chromedriver are not installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+    for flag in (*_FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    opened = webdriver.Chrome(service=Service(driver), options=options)
+    opened.set_page_load_timeout(60)
+    yield opened
+    opened.quit()
+
+
+@pytest.fixture(scope="session")
+def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of two tiny H.264 videos, one of them with a name that URLs must quote."""
+    folder = tmp_path_factory.mktemp("clips")
+    for name, colour in zip(_VIDEOS, ("red", "blue"), strict=True):
+        source = ("-f", "lavfi", "-i", f"color={colour}:s=64x48:r=10:d=0.6")
+        coding = ("-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-movflags", "+faststart")
+        subprocess.run([ffmpeg_path(), "-v", "error", *source, *coding, str(folder / name)], check=True)
+    return folder
+
+
+@pytest.fixture
+def site(tmp_path: Path, clips: Path) -> Iterator[Site]:
+    """A server of a folder that holds the videos."""
+    folder = tmp_path / "site"
+    shutil.copytree(clips, folder)
+    opened = Site(folder)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def assessor(browser: WebDriver) -> Iterator[Assessor]:
+    """Somebody before a window of 1000 x 900."""
+    for log in ("performance", "browser"):
+        browser.get_log(log)
+    someone = Assessor(browser)
+    someone.size(1000, 900)
+    yield someone
+    origin = {"origin": browser.execute_script("return location.origin"), "storageTypes": "local_storage"}
+    browser.execute_cdp_cmd("Storage.clearDataForOrigin", origin)
+
+
+@pytest.fixture
+def hit() -> Callable[..., HitView]:
+    """Makes the view of a HIT from captions."""
+
+    def make(*captions: str, videos: tuple[str, ...] = _VIDEOS) -> HitView:
+        items = (ItemView(f"i{n}", videos[n % len(videos)], caption) for n, caption in enumerate(captions))
+        return HitView("hit-1", tuple(items))
+
+    return make
+
+
+@pytest.fixture
+def page(site: Site) -> Callable[..., str]:
+    """Writes a HIT's page into the server's folder and says its URL."""
+
+    def write(view: HitView, query: str = "?worker=W1", submit_url: str | None = None) -> str:
+        write_page(site.folder / "page.html", view, submit_url=submit_url)
+        return site.url("page.html") + query
+
+    return write

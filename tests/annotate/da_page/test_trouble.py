@@ -1,0 +1,173 @@
+"""Videos that cannot be played, and answers on their way out."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from selenium.webdriver import Keys
+
+from tests.annotate.da_page.site import Assessor, Site
+from vttdata.annotate.da_page import HitView, write_page
+from vttdata.assess import read_results
+from vttdata.assess.answers.intake import Described
+from vttdata.media.ffmpeg import ffmpeg_path
+
+SHOWN = {"hit-1": {f"i{n}": Described(f"v{n}", "s", "system") for n in range(3)}}
+
+
+def exported(assessor: Assessor) -> list[dict[str, str]]:
+    return list(csv.DictReader(assessor.get("text").get_attribute("value").splitlines()))
+
+
+@pytest.mark.parametrize("trouble", ["missing", "garbage", "empty", "sound only"])
+def test_a_video_that_cannot_be_played_is_reported_and_counts_as_no_answer(
+    trouble: str, assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], site: Site, tmp_path: Path
+) -> None:
+    bad = site.folder / "bad.mp4"
+    if trouble == "sound only":
+        sound = ("-f", "lavfi", "-i", "sine=d=0.5", "-c:a", "aac")
+        subprocess.run([ffmpeg_path(), "-v", "error", *sound, str(bad)], check=True)
+    elif trouble != "missing":
+        bad.write_bytes(b"no video" * 100 if trouble == "garbage" else b"")
+    assessor.open(page(hit("a", "b", "c", videos=("blue.mp4", "bad.mp4")))).click("begin")
+    assert not assessor.shown("trouble")
+    assessor.type_score(70)
+    assessor.press(Keys.ENTER)
+    assessor.wait(lambda: assessor.shown("trouble"))
+    assessor.press(Keys.END)
+    assert not assessor.get("next").is_enabled(), "what was not seen is not rated"
+    assessor.click("report")
+    assert not assessor.shown("trouble")
+    assessor.finish()
+    assert "assessed 2 captions and reported 1 video" in assessor.text("end-text")
+    assert [(row["score"], row["note"]) for row in exported(assessor)] == [
+        ("70", ""),
+        ("", "video cannot be played"),
+        ("60", ""),
+    ]
+    for button in ("csv", "json"):
+        file = assessor.download(button, tmp_path / "downloads", button)
+        results = read_results([file], manifest=SHOWN)
+        assert {judgment.item: judgment.score for judgment in results.judgments} == {"i0": 70, "i2": 60}
+        assert results.findings == {"missing_answer": ("hit-1/W1/i1",)}
+
+
+def test_a_video_that_comes_back_can_be_tried_again(
+    assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], site: Site
+) -> None:
+    assessor.open(page(hit("a", videos=("later.mp4",)))).click("begin")
+    assessor.wait(lambda: assessor.shown("trouble"))
+    shutil.copy(site.folder / "blue.mp4", site.folder / "later.mp4")
+    assessor.click("retry")
+    assessor.wait(lambda: assessor.js("return document.getElementById('video').videoWidth") == 64)
+    assessor.finish(33)
+    assert [row["score"] for row in exported(assessor)] == ["33"]
+
+
+def test_a_slow_video_may_be_reported_and_may_still_arrive(
+    assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], site: Site
+) -> None:
+    shutil.copy(site.folder / "blue.mp4", site.folder / "slow.mp4")
+    hasten = "const wait = setTimeout; window.setTimeout = (what, ms) => wait(what, ms / 30)"
+    added = assessor.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": hasten})
+    assessor.open(page(hit("a", videos=("slow.mp4",)))).click("begin")
+    assessor.browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+    assessor.wait(lambda: assessor.shown("trouble"))
+    assert "slow" in assessor.text("trouble-text")
+    site.released.set()
+    assessor.wait(lambda: not assessor.shown("trouble"))
+    assessor.finish(88)
+    assert [row["score"] for row in exported(assessor)] == ["88"]
+
+
+def test_answers_are_posted_and_after_a_failure_posted_again(
+    assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], site: Site, tmp_path: Path
+) -> None:
+    site.answer = 503
+    assessor.open(page(hit("a", "b"), submit_url="/in")).click("begin")
+    assessor.finish(45)
+    assessor.wait(lambda: "could not be sent (the server answered 503)" in assessor.text("sending"))
+    assert assessor.shown("csv")
+    site.answer = 200
+    assessor.click("send")
+    assessor.wait(lambda: "have arrived" in assessor.text("sending"))
+    assert not assessor.shown("send")
+    assert len(site.posted) == 2
+    (tmp_path / "posted.json").write_bytes(site.posted[-1])
+    results = read_results([tmp_path / "posted.json"], manifest=SHOWN)
+    assert {judgment.item: judgment.score for judgment in results.judgments} == {"i0": 45, "i1": 45}
+    assessor.browser.refresh()
+    assessor.click("begin")
+    assert assessor.shown("end")
+
+
+def test_no_connection_is_told_and_the_answers_stay(
+    assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
+) -> None:
+    assessor.open(page(hit("a"), submit_url="http://127.0.0.1:9/in")).click("begin")
+    assessor.finish()
+    assessor.wait(lambda: "no connection to the server" in assessor.text("sending"))
+    assert assessor.shown("json")
+    assert len(exported(assessor)) == 1
+
+
+def test_mechanical_turk_gets_its_form_and_its_export_is_read(
+    assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], tmp_path: Path
+) -> None:
+    query = "?assignmentId=A1&hitId=X&workerId=W9&turkSubmitTo=https%3A%2F%2Fworkersandbox.mturk.com"
+    assessor.open(page(hit("a", "b", "c"), query)).click("begin")
+    assessor.finish(12)
+    assessor.js(
+        "HTMLFormElement.prototype.submit = function () {"
+        "window.sent = [this.action, Object.fromEntries(new FormData(this))]; }"
+    )
+    assessor.click("send")
+    action, fields = assessor.js("return window.sent")
+    assert action == "https://workersandbox.mturk.com/mturk/externalSubmit"
+    assert fields["assignmentId"] == "A1"
+    assert [answer["score"] for answer in json.loads(fields["details"])["answers"]] == [12, 12, 12]
+    with (tmp_path / "batch.csv").open("w", newline="") as stream:
+        head = ("HITId", "WorkerId", "WorkTimeInSeconds", "Input.hit", "Answer.details", "Answer.answers")
+        csv.writer(stream).writerows([head, ("X", "W9", "30", "hit-1", fields["details"], fields["answers"])])
+    results = read_results([tmp_path / "batch.csv"], manifest=SHOWN)
+    assert [(judgment.item, judgment.score) for judgment in results.judgments] == [("i0", 12), ("i1", 12), ("i2", 12)]
+
+
+@pytest.mark.parametrize(
+    "target", ["https://evil.example", "http://www.mturk.com", "https://mturk.com.evil.example", "x"]
+)
+def test_answers_go_to_no_other_address_that_a_link_names(
+    target: str, assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
+) -> None:
+    assessor.open(page(hit("a"), f"?assignmentId=A1&workerId=W9&turkSubmitTo={target}")).click("begin")
+    assessor.finish()
+    assert not assessor.shown("send")
+    assert assessor.shown("csv")
+
+
+def test_a_preview_cannot_be_begun(assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]) -> None:
+    assessor.open(page(hit("a"), "?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE"))
+    assert "preview" in assessor.text("start-note")
+    assert not assessor.get("begin").is_enabled()
+
+
+def test_the_page_works_in_a_frame_that_may_keep_nothing(
+    assessor: Assessor, hit: Callable[..., HitView], site: Site
+) -> None:
+    write_page(site.folder / "page.html", hit("a", "b"))
+    frame = '<iframe sandbox="allow-scripts allow-forms" src="page.html?worker=W1" width=800 height=700></iframe>'
+    (site.folder / "host.html").write_text(f"<!doctype html>{frame}")
+    assessor.open(site.url("host.html"))
+    assessor.browser.switch_to.frame(0)
+    assessor.click("begin")
+    assessor.wait(lambda: assessor.js("return document.getElementById('video').videoWidth") == 64)
+    for score in (5, 95):
+        assessor.drag(score)
+        assessor.click("next")
+    assert [row["score"] for row in exported(assessor)] == ["5", "95"]

@@ -1,0 +1,185 @@
+"""`vttdata audit` and the audit of every build: what is printed, what is refused, and what stays."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.helpers.builds import LOOSE, build, film
+from vttdata.cli.main import main
+from vttdata.dataset import About, Given, write_dataset
+from vttdata.dataset.audit import audit_all, audit_dataset
+from vttdata.records import Caption, Clip
+
+SPLITS = {"v1": "train", "v2": "train", "v3": "validation", "v4": "test"}
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    """Four clips of three sources without a leak; one caption stands in two splits."""
+    sources = {"v1": "a", "v2": "a", "v3": "b", "v4": "c"}
+    clips = [
+        Clip(v, s, 3.0 * int(v[1]), 3.0 * int(v[1]) + 4, None, None, 1, split=SPLITS[v]) for v, s in sources.items()
+    ]
+    captions = [
+        Caption(v, n, text) for v in sources for n, text in enumerate([f"about {v}", "one\x1b text"][: 1 + (v > "v2")])
+    ]
+    folder = tmp_path / "dataset"
+    write_dataset(folder, clips=clips, captions=captions, sources=[], about=About("me/x"), media=None, judge=audit_all)
+    return folder
+
+
+def test_json_is_as_the_interface_says(dataset: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "--json", str(dataset)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    none = {"train": 0, "validation": 0, "test": 0}
+    assert found["splits"]["train"] == {"clips": 2, "sources": 1, "captions": 2}
+    assert found["leaks"] == {
+        "source": {"sources": 0, "clips": none},
+        "overlap": {"pairs": 0, "clips": none},
+        "caption": {"captions": 1, "sentences": 2, "clips": {"train": 0, "validation": 1, "test": 1}},
+    }
+    assert found["within"] == {"overlap_pairs": 1, "duplicate_captions": 0, "duplicate_captions_in_split": 0}
+    assert found["ok"] is True
+
+
+def test_other_splits_from_files_are_judged_and_leaks_end_with_code_3(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.csv").write_text("key,video_id\n1,v1\n2,v3\n")
+    (tmp_path / "b.txt").write_text("v2\n")
+    files = ["--split", f"one={tmp_path / 'a.csv'}", "--split", f"two={tmp_path / 'b.txt'}"]
+    assert main(["audit", "--json", str(dataset), *files]) == 3
+    found = json.loads(capsys.readouterr().out)
+    assert found["splits"] == {
+        "one": {"clips": 2, "sources": 2, "captions": 3},
+        "two": {"clips": 1, "sources": 1, "captions": 1},
+    }
+    assert found["leaks"]["source"] == {"sources": 1, "clips": {"one": 1, "two": 1}}
+    assert found["leaks"]["overlap"] == {"pairs": 1, "clips": {"one": 1, "two": 1}}
+    assert main(["audit", str(dataset), *files]) == 3
+    text = capsys.readouterr().out
+    assert "a: 1 in one (v1); 1 in two (v2)" in text
+    assert "1.00 s: v1 (one) and v2 (two) of a" in text
+    assert text.rstrip().endswith("LEAKS: source in several splits (1 source), overlap in time (1 pair of clips).")
+
+
+def test_one_clip_in_two_files_counts_in_both(dataset: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("v3\nv1\nv3\n")
+    (tmp_path / "b.txt").write_text("v3\n")
+    found = audit_dataset(dataset, {"a": tmp_path / "a.txt", "b": tmp_path / "b.txt"})
+    assert found.leaks["overlap"]["pairs"] == 1
+    assert found.leaks["caption"] == {"captions": 2, "sentences": 4, "clips": {"a": 1, "b": 1}}
+
+
+def test_all_rows_of_an_id_are_judged(tmp_path: Path) -> None:
+    spans = [("v1", "a", 0.0), ("v1", "b", 50.0), ("v2", "b", 55.0)]
+    clips = [Clip(v, s, start, start + 9, None, None, 1, split="train") for v, s, start in spans]
+    folder = tmp_path / "dataset"
+    write_dataset(folder, clips=clips, captions=[], sources=[], about=About("me/x"), media=None, given=Given())
+    (tmp_path / "a.txt").write_text("v1\n")
+    (tmp_path / "b.txt").write_text("v2\n")
+    found = audit_dataset(folder, {"a": tmp_path / "a.txt", "b": tmp_path / "b.txt"})
+    assert found.leaks["source"] == {"sources": 1, "clips": {"a": 1, "b": 1}}
+    assert found.leaks["overlap"]["pairs"] == 1
+
+
+@pytest.mark.parametrize(
+    ("splits", "message"),
+    [
+        (["a=ids.csv"], "ids.csv: 2 of its ids are not in the dataset, the first is 'z'"),
+        (["a=ids.csv", "a=ids.csv"], "--split names one split twice"),
+        (["a=gone.csv"], "gone.csv: cannot be read"),
+    ],
+)
+def test_lists_that_cannot_be_used_are_refused(
+    dataset: Path,
+    tmp_path: Path,
+    splits: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ids.csv").write_text("video_id\nv1\nz\ny\n")
+    assert main(["audit", str(dataset), *(part for split in splits for part in ("--split", split))]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_text_on_the_terminal_holds_no_control_characters(dataset: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", str(dataset)]) == 0
+    text = capsys.readouterr().out
+    assert '1 in validation, 1 in test: "one? text"' in text
+    assert "\x1b" not in text
+
+
+def test_a_damaged_table_is_named(dataset: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = next(dataset.glob("clips/test*.parquet"))
+    table.write_bytes(table.read_bytes()[:-9])
+    assert main(["audit", str(dataset)]) == 2
+    assert "damaged or unreadable" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def manifest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One video of which four clips are given."""
+    folder = tmp_path_factory.mktemp("listed")
+    film(folder / "a.mp4", 6)
+    spans = [(0, 2), (1, 3), (3, 5), (4, 6)]
+    rows = [f"a.mp4,{start},{end}" for start, end in spans]
+    (folder / "list.csv").write_text("\n".join(["path,start,end", *rows]) + "\n")
+    return folder / "list.csv"
+
+
+def test_a_build_refuses_splits_that_leak_and_packages_them_for_a_reason(manifest: Path, tmp_path: Path) -> None:
+    settings = [f"collect.manifest={manifest}", *LOOSE, "filter.max_frozen=1.0", "media.keep=none"]
+    settings += ["split.ratios={train: 0.5, test: 0.5}"]
+    whole = build(tmp_path, *settings, recipe="own-list")
+    assert whole.returncode == 0, whole.stderr
+    told = json.loads((tmp_path / "build.json").read_text())
+    assert told["audit"]["ok"] is True
+    card = (tmp_path / "dataset" / "README.md").read_text()
+    assert "## Leaks" in card
+    assert "These splits leak" not in card
+
+    apart = [*settings, "split.together=[]"]
+    refused = build(tmp_path, *apart, recipe="own-list")
+    assert refused.returncode == 3
+    assert "source in several splits (1 source)" in refused.stderr
+    told = json.loads((tmp_path / "build.json").read_text())
+    assert (told["status"], told["audit"]["ok"]) == ("stopped", False)
+    assert told["audit"]["leaks"]["source"]["clips"] == {"train": 2, "test": 2}
+    assert (tmp_path / "dataset" / "README.md").read_text() == card
+
+    accepted = build(tmp_path, *apart, "allow_leaks=one *take* only", recipe="own-list")
+    assert accepted.returncode == 0, accepted.stderr
+    told = json.loads((tmp_path / "build.json").read_text())
+    assert all(stage["reused"] == stage["parts"] for stage in told["stages"])
+    card = (tmp_path / "dataset" / "README.md").read_text()
+    assert r"Why leaks are accepted: one \*take\* only" in card
+    assert main(["audit", str(tmp_path)]) == 3
+
+
+def test_a_pinned_test_set_stays_and_lost_ids_are_rejects(manifest: Path, tmp_path: Path) -> None:
+    settings = [f"collect.manifest={manifest}", *LOOSE, "filter.max_frozen=1.0", "media.keep=none"]
+    (tmp_path / "pins.csv").write_text("video_id,split\ngone,test\n")
+    pin = f"split.pin={tmp_path / 'pins.csv'}"
+    refused = build(tmp_path / "out", *settings, pin, recipe="own-list")
+    assert refused.returncode == 2
+    assert "None of the 1 pinned clips exists, such as 'gone'" in refused.stderr
+    assert build(tmp_path / "out", *settings, recipe="own-list").returncode == 0
+    found = audit_dataset(tmp_path / "out" / "dataset")
+    assert list(found.splits) == ["train"]
+
+    kept = pd.read_parquet(tmp_path / "out" / "stages" / "split" / "kept.parquet")
+    video_id = kept["video_id"][0]
+    (tmp_path / "pins.csv").write_text(f"video_id,split\ngone,test\n{video_id},test\n")
+    assert build(tmp_path / "out", *settings, pin, recipe="own-list").returncode == 0
+    assert list(audit_dataset(tmp_path / "out" / "dataset").splits) == ["test"]
+    split = json.loads((tmp_path / "out" / "build.json").read_text())["stages"][-1]
+    assert split["rejected"] == {"pinned_but_missing": 1}

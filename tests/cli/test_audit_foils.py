@@ -1,0 +1,82 @@
+"""Audits of foils through the command line: of datasets by folder and name, of tables of texts, by models given."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_foil import write_captions
+from vttdata.cli.main import main
+from vttdata.text.lm import NgramModel
+
+
+def test_a_table_of_pairs_is_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ["true,foil,video_id", *(f"a dog runs {n},a cat runs {n},v{n}" for n in range(100))]
+    (tmp_path / "pairs.csv").write_text("\n".join(lines) + "\n")
+    assert main(["audit", str(tmp_path / "pairs.csv")]) == 0
+    assert "blind attackers are right on more than 0.55 of 100 pairs" in capsys.readouterr().out
+    assert main(["audit", str(tmp_path / "pairs.csv"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["ok"] is False
+    assert found["attacks"][0]["accuracy"] == 1.0
+
+
+@pytest.mark.parametrize("rows", ["true,foil\na,\n", "true,wrong\na,b\n", "true,foil\n"])
+def test_pairs_that_are_none_are_refused_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: str
+) -> None:
+    (tmp_path / "pairs.csv").write_text(rows)
+    assert main(["audit", str(tmp_path / "pairs.csv")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_set_is_audited_by_the_name_it_was_built_under(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write_captions(tmp_path / "captions.csv")
+    monkeypatch.setenv("VTTDATA_HOME", str(tmp_path / "home"))
+    assert main(["foil", str(file), "--out", str(tmp_path / "home" / "me" / "animals")]) == 0
+    capsys.readouterr()
+    assert main(["audit", "me/animals", "--json"]) == 0
+    by_name = capsys.readouterr().out
+    assert main(["audit", str(tmp_path / "home" / "me" / "animals"), "--json"]) == 0
+    assert by_name == capsys.readouterr().out
+    assert main(["audit", "me/nobody"]) == 2
+    assert "no dataset 'me/nobody'" in capsys.readouterr().err
+
+
+def test_other_models_and_texts_try_a_set_as_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ["true,foil,video_id", *(f"a dog runs {n},a cat runs {n},v{n}" for n in range(100))]
+    (tmp_path / "pairs.csv").write_text("\n".join(lines) + "\n")
+    NgramModel.train(["a cat runs"] * 3 + ["a dog sits"], order=2).save(tmp_path / "cats.npz")
+    (tmp_path / "texts.csv").write_text("caption\n" + "a dog runs\n" * 5 + "a cat sits\n")
+    command = ["audit", str(tmp_path / "pairs.csv"), "--json", "--judge", str(tmp_path / "cats.npz")]
+    assert main([*command, "--texts", str(tmp_path / "texts.csv")]) == 0
+    found = {own["attacker"]: own["accuracy"] for own in json.loads(capsys.readouterr().out)["attacks"]}
+    assert found["bigram model"] == 1.0  # has read of dogs that run
+    assert [accuracy for name, accuracy in found.items() if name.startswith("ngram-2")] == [0.0]  # of cats that run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--judge", "nowhere.npz"], "nowhere.npz"),
+        (["--judge", "no/such-model"], "no/such-model"),
+        (["--texts", "none.csv"], "none.csv"),
+    ],
+)
+def test_judges_and_texts_that_are_not_there_are_refused_in_one_sentence(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    words: str,
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    (tmp_path / "pairs.csv").write_text("true,foil,video_id\na dog,a cat,1\na cat,a dog,2\n")
+    assert main(["audit", str(tmp_path / "pairs.csv"), *arguments]) == 2
+    error = capsys.readouterr().err
+    assert words in error or "vttdata[lm]" in error  # where its libraries are not installed
+    assert error.count("\n") == 1

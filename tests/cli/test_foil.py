@@ -1,0 +1,250 @@
+"""Foils through the command line: made from captions, audited, and refused in one sentence."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import random
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import datasets
+import pytest
+
+from vttdata.cli.foil import add_foil
+from vttdata.cli.main import main
+from vttdata.generate.foils.search import FoilSettings
+from vttdata.text.lm import NgramModel
+
+ANIMALS = ["dog", "cat", "horse", "cow", "sheep", "goat"]
+FRAMES = ["a {} runs in the yard", "the {} looks at the camera", "a man watches a {}", "the {} sleeps near the house"]
+
+
+def write_captions(path: Path, videos: int = 160) -> Path:
+    """Captions about one animal a video."""
+    draw = random.Random(1)
+    lines = ["video_id,caption"]
+    for video in range(videos):
+        animal = draw.choice(ANIMALS)
+        lines += [f"video{video},{frame.format(animal)}" for frame in draw.sample(FRAMES, 3)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files but those that say from which file the set was made."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    told = {"provenance.json", "manifest.json"}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.name not in told}
+
+
+def test_captions_become_foils_that_load_and_are_audited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write_captions(tmp_path / "captions.csv")
+    assert main(["foil", str(file), "--out", str(tmp_path / "out"), "--seed", "3"]) == 0
+    rows = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))["test"]
+    assert len(rows) > 40
+    captions = file.read_text()
+    for row in rows:
+        start, end = row["start"], row["end"]
+        assert row["foil"] == row["caption"][:start] + row["replacement"] + row["caption"][end:]
+        assert f"{row['video_id']},{row['caption']}\n" in captions
+        assert row["concept"] in row["caption"]
+        assert row["foil_concept"] in row["foil"]
+        assert row["seed"] == 3
+    capsys.readouterr()
+    assert main(["audit", str(tmp_path / "out"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["attacks"][0]["pairs"] == len(rows)
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "## Blind attackers on `foils`" in card
+    assert str(tmp_path) not in card
+
+
+def test_the_same_captions_in_another_order_give_the_same_bytes(tmp_path: Path) -> None:
+    file = write_captions(tmp_path / "captions.csv", 100)
+    head, *lines = file.read_text().splitlines()
+    by_video: dict[str, list[str]] = {}
+    for line in lines:
+        by_video.setdefault(line.partition(",")[0], []).append(line)
+    mixed = [line for video in sorted(by_video, reverse=True) for line in by_video[video]]
+    (tmp_path / "mixed.csv").write_text("\n".join([head, *mixed]) + "\n")
+    for name in ("captions", "mixed"):
+        assert main(["foil", str(tmp_path / f"{name}.csv"), "--out", str(tmp_path / name)]) == 0
+    assert contents(tmp_path / "captions") == contents(tmp_path / "mixed")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("video_id,caption\n", "holds no captions"),
+        ("video_id,caption\nv1,\nv2,\n", "no words in them"),
+        ("video_id,caption\nv1,a dog\nv2,a cat\n", "language models"),
+        ("video_id,caption\n" + "".join(f"v{n},\u72d7\u5728\u8dd1 {n}\n" for n in range(40)), "are they English"),
+        ("video_id,caption\n" + "".join(f"v{n},ein Hund bellt laut\n" for n in range(40)), "are they English"),
+        ("video_id,caption\n" + "".join(f"v{n},something happens\n" for n in range(40)), "names a visible thing"),
+        ("video_id,caption\n" + "".join(f"v{n},the dog runs fast\n" for n in range(40)), "nothing to swap"),
+        ("clip,text\na,b\n", "no column 'caption'"),
+    ],
+)
+def test_captions_without_foils_are_refused_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, words: str
+) -> None:
+    (tmp_path / "captions.csv").write_text(text)
+    assert main(["foil", str(tmp_path / "captions.csv"), "--out", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_set_of_foils_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert main(["foil", str(write_captions(tmp_path / "captions.csv")), "--out", str(out), "--seed", "3"]) == 0
+    rows = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "cache"))["test"]
+    attacks = json.loads((out / "shortcuts.json").read_text())["foils"]
+    capsys.readouterr()
+    assert main(["stats", str(out), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["total"] == found["splits"]["test"]
+    assert (found["total"]["pairs"], found["total"]["videos"]) == (len(rows), len(set(rows["video_id"])))
+    assert found["total"]["swaps"] == len(set(zip(rows["concept"], rows["foil_concept"], strict=True)))
+    assert found["total"]["concepts"] == len({*rows["concept"], *rows["foil_concept"]})
+    worst = found["worst_attack"]["foils"]
+    assert worst["accuracy"] == max(attack["accuracy"] for attack in attacks)
+    assert main(["stats", str(out)]) == 0
+    text = capsys.readouterr().out
+    assert ["pairs", f"{len(rows)}", f"{len(rows)}"] in [line.split() for line in text.splitlines()]
+    assert f"worst blind attacker on foils: {worst['attacker']}" in text
+
+
+def test_what_blind_attackers_reached_must_be_readable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert main(["foil", str(write_captions(tmp_path / "captions.csv", 100)), "--out", str(out)]) == 0
+    capsys.readouterr()
+    (out / "shortcuts.json").write_text('{"foils": [3]}')
+    assert main(["stats", str(out)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    (out / "shortcuts.json").unlink()
+    assert main(["stats", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["worst_attack"] == {}
+
+
+def test_a_judge_is_on_the_card_and_changes_no_foil(tmp_path: Path) -> None:
+    file = write_captions(tmp_path / "captions.csv")
+    NgramModel.train(["a cat runs in the yard"], order=2).save(tmp_path / "cats.npz")
+    assert main(["foil", str(file), "--out", str(tmp_path / "plain")]) == 0
+    judged = ["foil", str(file), "--out", str(tmp_path / "judged"), "--judge", str(tmp_path / "cats.npz")]
+    assert main(judged) == 0
+    tables = [
+        {name: text for name, text in contents(tmp_path / out).items() if name.endswith(".parquet")}
+        for out in ("plain", "judged")
+    ]
+    assert tables[0] == tables[1]
+    assert "| ngram-2 " in (tmp_path / "judged" / "README.md").read_text()
+
+
+def test_what_a_set_swaps_is_listed_with_its_counts(tmp_path: Path) -> None:
+    file = write_captions(tmp_path / "captions.csv")
+    assert main(["foil", str(file), "--out", str(tmp_path / "out")]) == 0
+    load = partial(datasets.load_dataset, str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"), split="test")
+    counted = Counter(zip(load(name="foils")["concept"], load(name="foils")["foil_concept"], strict=True))
+    assert {(row["concept"], row["foil_concept"]): row["pairs"] for row in load(name="swaps")} == counted
+
+
+def test_a_set_with_a_name_a_licence_and_other_choices_is_made_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write_captions(tmp_path / "captions.csv")
+    (tmp_path / "elsewhere").mkdir()
+    judge = tmp_path / "elsewhere" / "cats.npz"
+    NgramModel.train(["a cat runs in the yard"], order=2).save(judge)
+    out = tmp_path / "out"
+    given = ["--name", "me/animals", "--licence", "cc-by-4.0", "--pair-share", "0.5", "--candidates", "9"]
+    assert main(["foil", str(file), "--out", str(out), *given, "--judge", str(judge)]) == 0
+    card = (out / "README.md").read_text()
+    assert "# animals 1.0.0" in card
+    assert "license: cc-by-4.0" in card
+    assert not [path for path in out.rglob("*") if path.is_file() and str(tmp_path).encode() in path.read_bytes()]
+    capsys.readouterr()
+    assert main(["verify", str(out), "--input", str(file)]) == 2
+    assert "judge of its own, cats.npz: give --set judge=FILE" in capsys.readouterr().err
+    assert main(["verify", str(out), "--input", str(file), "--set", f"judge={judge}"]) == 0
+    assert "are the same to the byte" in capsys.readouterr().out
+    assert main(["verify", str(out), "--input", str(file), "--set", f"judge={judge}", "--set", "pair_share=0.02"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("nouns", "words"),
+    [
+        ("dog: {synonyms: [hound]}\n    cat: {synonyms: [hound]}", "'hound' is in two places"),
+        ("dog: {hypernyms: [hound]}\n    hound: {hypernyms: [dog]}", "in a circle"),
+        ("dog: [1, 2]", "nouns: pet: dog: input"),
+    ],
+)
+def test_a_lexicon_of_ones_own_that_contradicts_itself_is_refused_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], nouns: str, words: str
+) -> None:
+    lexicon = tmp_path / "own.yaml"
+    lexicon.write_text(f"version: mine\nnouns:\n  pet:\n    {nouns}\nexcluded: {{}}\n")
+    file = write_captions(tmp_path / "captions.csv", 20)
+    assert main(["foil", str(file), "--out", str(tmp_path / "out"), "--lexicon", str(lexicon)]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def code_of(command: list[str]) -> int | str | None:
+    """The exit code, whether the options or what they name is at fault."""
+    try:
+        return main(command)
+    except SystemExit as stopped:
+        return stopped.code
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--name", "no name"], "cannot name a dataset"),
+        (["--licence", " "], "empty licence"),
+        (["--pair-share", "0"], "no share above 0"),
+        (["--pair-share", "nan"], "no share above 0"),
+        (["--imbalance", "0.6"], "no share from 0 up to 0.5"),
+        (["--doubt", "-0.1"], "no share from 0 up to 1"),
+        (["--judged-only"], "there are no verdicts"),
+        (["--verdicts", "none.csv"], "none.csv"),
+        (["--candidates", "0"], "no whole number from 1 on"),
+        (["--min-count", "-3"], "no whole number from 1 on"),
+        (["--pipeline", "no_such_pipeline"], "no_such_pipeline"),
+        (["--lexicon", "none.yaml"], "none.yaml"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], given: list[str], words: str
+) -> None:
+    command = ["foil", str(write_captions(tmp_path / "captions.csv", 20)), "--out", str(tmp_path / "out"), *given]
+    assert code_of(command) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def test_the_command_chooses_as_the_library_does_unless_told_otherwise() -> None:
+    parser = argparse.ArgumentParser()
+    add_foil(parser.add_subparsers())
+    options = parser.parse_args(["foil", "captions.csv", "--out", "out"])
+    usual = FoilSettings()
+    assert {name: getattr(options, name) for name in dataclasses.asdict(usual)} == dataclasses.asdict(usual)
+
+
+def test_a_set_that_was_made_with_verdicts_is_made_again_with_these(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out, table = write_captions(tmp_path / "captions.csv"), tmp_path / "out", tmp_path / "said.csv"
+    table.write_text("foil_id,verdict\nvideo0_0_2_cat,implausible\n")
+    assert main(["foil", str(file), "--out", str(out), "--verdicts", str(table), "--doubt", "1", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["verify", str(out), "--input", str(file)]) == 2
+    assert "verdicts of its own, said.csv: give --set verdicts=FILE" in capsys.readouterr().err
+    assert main(["verify", str(out), "--input", str(file), "--set", f"verdicts={table}"]) == 0

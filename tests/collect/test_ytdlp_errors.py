@@ -1,0 +1,160 @@
+"""The texts are what yt-dlp wrote in public reports and what its source code says."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from vttdata.collect import BREAKER_REASONS, FetchError, classify
+from vttdata.collect.ytdlp_errors import failure, last_error
+
+PERMANENT = {
+    "removed": [
+        "[youtube] aaa: Video unavailable. This video has been removed by the uploader",
+        "[youtube] aaa: Video unavailable",
+        "[youtube] aaa: Video unavailable. This video is no longer available because the YouTube account associated "
+        "with this video has been terminated.",
+        "[youtube] aaa: This video has been removed for violating YouTube's Terms of Service",
+        "[youtube] aaa: Video unavailable. This video contains content from X, who has blocked it on copyright grounds",
+        "[youtube] aaa: This video is not available",
+        "[generic] gone: Unable to download webpage: HTTP Error 404: Not Found (caused by <HTTPError 404: Not Found>)",
+        "[vimeo] 126813964: Unable to download JSON metadata: HTTP Error 410: Gone (caused by <HTTPError 410: Gone>)",
+        "[twitter:broadcast] 1: Broadcast no longer exists",
+        "[vimeo:event] 1: This event video is unavailable",
+    ],
+    "private": [
+        "[youtube] aaa: Private video. Sign in if you've been granted access to this video. Use --cookies-from-browser "
+        "or --cookies for the authentication.",
+        "[youtube] aaa: This video is private",
+        "[youtube] aaa: Join this channel to get access to members-only content like this video, and other exclusive "
+        "perks.",
+        "[youtube] aaa: This video is available to this channel's members on level: Gold (or any higher level).",
+        "[vimeo] 1: This video is only available for registered users. Use --cookies, --cookies-from-browser, "
+        "--username and --password, --netrc-cmd, or --netrc (vimeo) to provide account credentials",
+        "[vimeo] 1: This video is protected by a password, use the --video-password option",
+        "[youtube] aaa: This video requires payment to watch",
+        "[generic] x: Unable to download webpage: HTTP Error 401: Unauthorized (caused by <HTTPError 401>)",
+    ],
+    "geo_blocked": [
+        "[youtube] aaa: Video unavailable. The uploader has not made this video available in your country",
+        "[youtube] aaa: The uploader has not made this video available in your country. This video is available in "
+        "France. You might want to use a VPN or a proxy server (with --proxy) to bypass this restriction",
+        "[youtube] aaa: Video unavailable. This video contains content from X, who has blocked it in your country on "
+        "copyright grounds",
+        "[bbc] aaa: This video is not available from your location due to geo restriction",
+        "[generic] x: Unable to download webpage: HTTP Error 451: Unavailable For Legal Reasons",
+    ],
+    "age": [
+        "[youtube] aaa: Sign in to confirm your age. This video may be inappropriate for some users. Use "
+        "--cookies-from-browser or --cookies for the authentication.",
+        "[youtube] aaa: Sign in to confirm your age. The video you have requested has been rated TV-14 and may contain "
+        "content intended for mature audiences.",
+        "[x] 1: This video is age-restricted",
+    ],
+    "unsupported": [
+        "Unsupported URL: http://127.0.0.1:35237/private-video-removed.html",
+        "[youtube] 9rdJJMAd-PA: Requested format is not available. Use --list-formats for a list of available formats",
+        "[netflix] 1: This video is DRM protected",
+        "[twitter] 1: No video could be found in this tweet",
+        "[x] 1: No video formats found!",
+        "[generic] loop: Unable to download webpage: HTTP Error 302: Found (redirect loop detected) (caused by "
+        "<HTTPError 302: Found>)",
+    ],
+}
+TRANSIENT = {
+    "bot_check": [
+        "[youtube] qo6eAP-kiu4: Sign in to confirm you\u2019re not a bot. Use --cookies-from-browser or --cookies for "
+        "the authentication. See  https://github.com/yt-dlp/yt-dlp/wiki/FAQ#how-do-i-pass-cookies-to-yt-dlp  for how "
+        "to manually pass cookies.",
+        "[youtube] aaa: Sign in to confirm you're not a bot.",
+        "[generic] Got HTTP Error 403 caused by Cloudflare anti-bot challenge; try again with  --extractor-args "
+        '"generic:impersonate"',
+        "[youtube] aaa: Video unavailable. YouTube is requiring a captcha challenge before playback",
+    ],
+    "rate_limit": [
+        "[youtube] 8NxoMpXM2oI: Video unavailable. This content isn't available, try again later. The current session "
+        "has been rate-limited by YouTube for up to an hour. It is recommended to use `-t sleep` to add a delay",
+        "[generic] busy: Unable to download webpage: HTTP Error 429: Too Many Requests (caused by <HTTPError 429>)",
+        "[Instagram] x: Requested content is not available, rate-limit reached or login required. Use --cookies",
+        "[facebook] x: You have exceeded the rate limit. Try again later",
+        "[BiliBili] 1: Request is blocked by server (412), please wait and try later.",
+    ],
+    "forbidden": [
+        "[generic] x: Unable to download webpage: HTTP Error 403: Forbidden (caused by <HTTPError 403: Forbidden>)",
+        "unable to download video data: HTTP Error 403: Forbidden",
+        "[vimeo] Got HTTP Error 403. If you are using a data center IP or VPN/proxy, your IP may be blocked",
+        "[TikTok] 1: Your IP address is blocked from accessing this post",
+    ],
+    "timeout": [
+        "[download] Got error: HTTPSConnectionPool(host='rr7---sn-pouxgn8t51-jx3z.googlevideo.com', port=443): Read "
+        "timed out. (read timeout=20.0)",
+        "[youtube] a: Unable to download API page: (<HTTPSConnection(host='www.youtube.com', port=443)>, 'Connection "
+        "to www.youtube.com timed out. (connect timeout=20.0)')",
+    ],
+    "network": [
+        "[generic] down: Unable to download webpage: HTTP Error 503: Service Unavailable (caused by <HTTPError 503>)",
+        "Unable to download webpage: [Errno 104] Connection reset by peer",
+        "[generic] x: Unable to download webpage: HTTPConnection(host='nosuch.invalid', port=80): Failed to resolve "
+        "'nosuch.invalid' ([Errno -2] Name or service not known)",
+        "[download] Got error: 3056 bytes read, 3056 more expected",
+        "Did not get any data blocks",
+        "[x] 1: Unable to download webpage: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed",
+    ],
+    "removed": ["[youtube] qaImFO_DgAM: Video unavailable. This content isn\u2019t available."],
+    "other": [
+        "[youtube] aaa: Premieres in 2 hours",
+        "[youtube] aaa: This live event will begin in 3 days.",
+        "[x] 1: Unable to extract uploader id",
+    ],
+}
+CASES = [
+    (text, reason, permanent)
+    for permanent, table in ((True, PERMANENT), (False, TRANSIENT))
+    for reason, texts in table.items()
+    for text in texts
+]
+
+
+@pytest.mark.parametrize(("text", "reason", "permanent"), CASES)
+def test_what_sites_say_is_classified(text: str, reason: str, permanent: bool) -> None:
+    assert classify(text) == (reason, permanent)
+
+
+@pytest.mark.parametrize("name", ["private video", "removed", "captcha", "HTTP Error 429", "login required"])
+def test_the_name_of_a_video_does_not_decide_why_it_failed(name: str) -> None:
+    text = f"[generic] {name}: Unable to download webpage: HTTP Error 503: Service Unavailable"
+    assert classify(text) == ("network", False)
+
+
+def test_only_what_concerns_us_trips_the_breaker() -> None:
+    tripping = {classify(text)[0] for text, _, _ in CASES} & BREAKER_REASONS
+    assert tripping == {"bot_check", "rate_limit"}
+
+
+def test_the_last_error_is_kept_in_ytdlps_own_words_on_one_line() -> None:
+    stderr = (
+        "WARNING: [generic] Falling back\n"
+        "ERROR: [a] 1: first\n"
+        "\x1b[0;31mERROR:\x1b[0m [b] 2: Unable to reach\n<HTTPSConnection(host='x') at 0x1f029F5d150>; please report "
+        "this issue on  https://github.com/yt-dlp/yt-dlp/issues?q= , filling out the template. Confirm you are on the "
+        "latest version using  yt-dlp -U\nWARNING: later\n"
+    )
+    assert last_error(stderr) == "[b] 2: Unable to reach <HTTPSConnection(host='x')>"
+
+
+def test_an_error_that_starts_on_the_next_line_is_found() -> None:
+    assert last_error("ERROR: \n[download] Got error: 1 bytes read, 2 more expected\n") == (
+        "Got error: 1 bytes read, 2 more expected"
+    )
+
+
+def test_a_crash_of_ytdlp_is_told_by_its_last_words_and_silence_by_the_exit_code() -> None:
+    crash = failure("Traceback (most recent call last):\n  File x\nKeyError: 'formats'\n", 1)
+    assert (crash.reason, crash.detail, crash.retry) == ("other", "KeyError: 'formats'", True)
+    assert "exit code 9" in failure("", 9).detail
+
+
+def test_the_error_keeps_its_fields_across_a_process_border() -> None:
+    error = pickle.loads(pickle.dumps(FetchError("removed", "It is gone.", retry=False)))
+    assert (error.reason, error.detail, error.retry, str(error)) == ("removed", "It is gone.", False, "It is gone.")

@@ -1,0 +1,164 @@
+"""The card says everything that is to be said of a dataset, and the Hub's own classes read its head."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import datasets
+import pytest
+import yaml
+from datasets.info import DatasetInfosDict
+from datasets.utils.metadata import MetadataConfigs
+from huggingface_hub import DatasetCard, DatasetCardData
+
+from tests.dataset.conftest import Material, load, written_foils
+from vttdata.dataset import About
+
+PAPER = "@article{a2020,\n  title = {A {Dataset} of <Things>}\n}"
+RECIPE = "name: vttdata/small\n"
+
+
+def full_about(about: About) -> About:
+    return dataclasses.replace(
+        about,
+        licence={"annotations": "cc-by-4.0", "captions": "mit", "videos": "of their owners"},
+        date="2026-11-21",
+        citation=PAPER,
+        description="Clips of things.",
+        inputs={"train.json": "ab" * 32},
+        needs={"annotations": "folder", "protocols.1k.test": "file"},
+        provenance={"vttdata": "0.1.0", "ffmpeg": "7.1"},
+        attrition=[("probe", "sources", 5, 4, "1 empty")],
+    )
+
+
+def write_recipe(dataset: Path) -> None:
+    (dataset / "recipe.yaml").write_text(RECIPE)
+
+
+def card(folder: Path) -> str:
+    return (folder / "README.md").read_text()
+
+
+def headings(text: str) -> list[str]:
+    return [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]
+
+
+class TestHead:
+    @pytest.mark.parametrize("mode", ["none", "files", "embedded"])
+    def test_it_goes_through_the_hubs_own_classes_unchanged(
+        self, with_media: Material, tmp_path: Path, mode: str
+    ) -> None:
+        with_media.write(tmp_path / "d", mode=mode)
+        loaded = DatasetCard.load(tmp_path / "d/README.md")
+        head = yaml.safe_load(card(tmp_path / "d").split("\n---\n")[0].removeprefix("---\n"))
+        assert DatasetCardData(**head).to_dict() == loaded.data.to_dict() == head
+        configs = MetadataConfigs.from_dataset_card_data(loaded.data)
+        infos = DatasetInfosDict.from_dataset_card_data(loaded.data)
+        assert list(configs) == list(infos) == datasets.get_dataset_config_names(str(tmp_path / "d"))
+        for name, info in infos.items():
+            rows = load(tmp_path / "d", tmp_path / "cache", name)
+            assert {split: own.num_rows for split, own in rows.items()} == {
+                split: own.num_examples for split, own in info.splits.items()
+            }
+            assert all(own.features == info.features for own in rows.values())
+
+    def test_it_says_what_the_hub_searches_by(self, material: Material, tmp_path: Path) -> None:
+        material.write(tmp_path / "d")
+        data = DatasetCard.load(tmp_path / "d/README.md").data.to_dict()
+        assert data["task_categories"] == ["video-text-to-text"]
+        assert data["size_categories"] == ["n<1K"]
+        assert (data["language"], data["pretty_name"]) == (["en"], "small")
+        assert {"video-captioning", "vttdata"} <= set(data["tags"])
+        foils = DatasetCard.load(written_foils(tmp_path / "foils") / "README.md").data.to_dict()
+        assert "foils" in foils["tags"]
+        assert foils["license"] == "mit"
+
+    def test_licences_that_differ_are_both_named(self, material: Material, tmp_path: Path) -> None:
+        material.write(tmp_path / "d", about=full_about(material.about))
+        data = DatasetCard.load(tmp_path / "d/README.md").data.to_dict()
+        assert (data["license"], data["license_name"]) == ("other", "annotations: cc-by-4.0, captions: mit")
+
+
+class TestSections:
+    def test_a_benchmark_has_them_all(self, material: Material, tmp_path: Path) -> None:
+        material.write(tmp_path / "d", about=full_about(material.about), provide=write_recipe)
+        text = card(tmp_path / "d")
+        assert headings(text) == [
+            "Dataset Details",
+            "Uses",
+            "Statistics",
+            "Splits",
+            "Dataset Creation",
+            "Rebuilding it to the byte",
+            "Licences",
+            "Citation",
+            "Dataset Structure",
+        ]
+        assert "- **Version:** 1.0.0, published 2026-11-21" in text
+        assert "| `captions` | test | 6 | 1 |" in text
+
+    def test_a_set_of_foils_has_them_and_its_blind_scores(self, material: Material, tmp_path: Path) -> None:
+        text = card(written_foils(tmp_path / "d", full_about(material.about)))
+        assert {"Licences", "Citation", "Dataset Creation", "Blind attackers on `foils`"} <= set(headings(text))
+        assert 'foils = load_dataset("vttdata/small", split="test")' in text
+        assert "| `paragraphs` | test | 1 | 1 |" in text
+
+    def test_it_says_how_to_get_the_same_bytes(self, material: Material, tmp_path: Path) -> None:
+        material.write(tmp_path / "d", about=full_about(material.about), provide=write_recipe)
+        text = card(tmp_path / "d")
+        keys = "--set annotations=FOLDER --set protocols.1k.test=FILE"
+        commands = f"vttdata verify DATASET {keys}\nvttdata build recipe.yaml {keys} --out rebuilt"
+        assert f"pip install 'vttdata[build]==0.1.0'\n{commands}\n" in text
+        assert f"| train.json | `{'ab' * 32}` |" in text
+        assert "- ffmpeg: 7\\.1" in text
+
+    def test_what_a_command_made_is_made_again_from_its_input(self, material: Material, tmp_path: Path) -> None:
+        material.write(tmp_path / "d", provide=lambda folder: (folder / "provenance.json").write_text("{}"))
+        assert "\nvttdata verify DATASET --input INPUT\n" in card(tmp_path / "d")
+
+    def test_without_provenance_it_promises_no_rebuilding(self, material: Material, tmp_path: Path) -> None:
+        material.write(tmp_path / "d", about=full_about(material.about))
+        assert "Rebuilding" not in card(tmp_path / "d")
+
+    def test_papers_and_build_are_to_be_cited(self, material: Material, tmp_path: Path) -> None:
+        material.write(tmp_path / "d", about=full_about(material.about), provide=write_recipe)
+        text = card(tmp_path / "d")
+        sha256 = "44efdeb940cf502aa719c3fe356159a13a581af38870ee6e7d0c4dfc64a878df"
+        assert f"```bibtex\n{PAPER}\n\n@misc{{vttdata-small-1.0.0,\n" in text
+        assert "howpublished = {built with vttdata 0.1.0}" in text
+        assert "year = {2026}" in text
+        assert f"note = {{SHA-256 of recipe.yaml: {sha256}}}" in text
+
+
+class TestLicences:
+    def test_each_part_has_its_own(self, material: Material, tmp_path: Path) -> None:
+        material.write(tmp_path / "d", about=full_about(material.about))
+        rows = "| annotations | cc-by-4.0 |\n| captions | mit |\n| videos | of their owners |"
+        assert rows in card(tmp_path / "d")
+
+    def test_one_that_nobody_gave_is_unknown_in_a_plain_sentence(self, material: Material, tmp_path: Path) -> None:
+        material.write(tmp_path / "d")
+        sentence = "`unknown`: nobody has said yet under which terms this may be used"
+        text = card(tmp_path / "d")
+        assert f"| annotations | {sentence} |\n| captions | {sentence} |" in text
+        assert "| videos | remains with its owners; this dataset has links and times only |" in text
+        assert DatasetCard.load(tmp_path / "d/README.md").data.to_dict()["license"] == "unknown"
+
+    def test_shipped_videos_have_that_of_their_sources(self, with_media: Material, tmp_path: Path) -> None:
+        with_media.write(tmp_path / "d")
+        assert "| videos | as the column `licence` of `sources` says" in card(tmp_path / "d")
+
+    @pytest.mark.parametrize(
+        ("licence", "words"),
+        [("", "empty licence"), ({"sound": "mit"}, "'sound'"), ({}, "empty licence"), ({"videos": " "}, "empty")],
+    )
+    def test_what_is_none_is_refused(self, licence: str | dict[str, str], words: str) -> None:
+        with pytest.raises(ValueError, match=words):
+            About("a/b", licence=licence)
+
+    @pytest.mark.parametrize("date", ["2026-13-01", "20261121", "today", "2026-11-21T10:00"])
+    def test_a_day_is_a_day(self, date: str) -> None:
+        with pytest.raises(ValueError, match="a day such as"):
+            About("a/b", date=date)

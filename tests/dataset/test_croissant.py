@@ -1,0 +1,149 @@
+"""Every kind of dataset has a Croissant description that the reference library validates and loads the rows with."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+
+from tests.dataset.conftest import Material, contents, load, written_foils
+from vttdata.dataset import Given, find_damage
+from vttdata.dataset.manifest import read_manifest
+from vttdata.records import Concepts, Degraded
+
+mlcroissant = pytest.importorskip("mlcroissant", reason="the reference library for Croissant is not installed")
+
+REQUIRED = ("@context", "@type", "conformsTo", "name", "description", "license", "url", "creator", "datePublished")
+"""By the specification, of every dataset; the validator says nothing when most of them are missing."""
+
+GIVEN = Given(
+    categories=["music", "sport", "nothing"],
+    protocols={"retrieval-1k": {"train": ["video9", "video7"], "test": ["video12"]}},
+    concepts=[Concepts("video8", ("a", "dog", "and", "cat"), (0, 1), ("dog", "cat"), (1, 3))],
+    classes=("cat", "dog"),
+    degraded=[
+        Degraded("video7", 700, "x y z", "a b c", 1, 1, "video12", 1201, 2, "video-2018", "1", 5),
+        Degraded("video7", 701, None, "a b", None, None, None, None, None, "video-2018", "1", 5, "too_short"),
+    ],
+)
+
+
+def rows_of(folder: Path, config: str) -> list[dict[str, Any]]:
+    """The rows of a configuration as Croissant gives them, texts decoded, by plain column names."""
+    return [plain(config, record) for record in opened(folder).records(config)]
+
+
+def plain(config: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key.removeprefix(f"{config}/").rpartition("/")[2]: plain(config, own) for key, own in value.items()}
+    if isinstance(value, list):
+        return [plain(config, own) for own in value]
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def expected(folder: Path, cache: Path, config: str) -> list[dict[str, Any]]:
+    """The same by `datasets`, with the column `split`."""
+    loaded = load(folder, cache, config)
+    return [{"split": split} | row for split, rows in loaded.items() for row in rows]
+
+
+def by_content(rows: list[dict[str, Any]]) -> list[str]:
+    return sorted(json.dumps(row, sort_keys=True) for row in rows)
+
+
+def opened(folder: Path) -> Any:
+    """The description; what is invalid in it raises."""
+    return mlcroissant.Dataset(str(folder / "croissant.json"), mapping={"repo": str(folder)})
+
+
+def test_the_rows_of_every_configuration_are_those_that_datasets_gives(material: Material, tmp_path: Path) -> None:
+    material.write(tmp_path / "d", given=GIVEN)
+    configs = datasets.get_dataset_config_names(str(tmp_path / "d"))
+    assert set(configs) == {"clips", "captions", "sources", "concepts", "degraded", "retrieval-1k"}
+    for config in configs:
+        found, wanted = rows_of(tmp_path / "d", config), expected(tmp_path / "d", tmp_path / "cache", config)
+        assert by_content(found) == by_content(wanted), config
+
+
+def test_foils_and_their_lists_load_too(tmp_path: Path) -> None:
+    folder = written_foils(tmp_path / "foils")
+    for config in ("foils", "paragraphs"):
+        found, wanted = rows_of(folder, config), expected(folder, tmp_path / "cache", config)
+        assert by_content(found) == by_content(wanted)
+    assert find_damage(folder) == []
+
+
+def test_embedded_videos_load_as_bytes_and_path(with_media: Material, tmp_path: Path) -> None:
+    with_media.write(tmp_path / "d", mode="embedded")
+    rows = rows_of(tmp_path / "d", "videos")
+    assert {row["video_id"]: row["video"] for row in rows} == {
+        clip.video_id: {"bytes": f"film of {clip.video_id}", "path": f"{clip.video_id}.mp4"}
+        for clip in with_media.clips[:-1]
+    }
+
+
+def test_the_validator_is_content_once_licence_and_date_are_given(
+    material: Material, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    about = dataclasses.replace(material.about, licence="cc-by-4.0", date="2026-11-21", citation="@misc{x}")
+    material.write(tmp_path / "d", about=about)
+    content = json.loads((tmp_path / "d/croissant.json").read_text())
+    assert all(content[key] for key in REQUIRED)
+    command = [str(Path(sys.executable).with_name("mlcroissant")), "validate", "--jsonld"]
+    done = subprocess.run([*command, str(tmp_path / "d/croissant.json")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Done" in done.stderr
+    assert "warning" not in done.stderr.lower(), done.stderr
+    with caplog.at_level(logging.WARNING):
+        rows_of(tmp_path / "d", "clips")
+    assert not caplog.records
+
+
+def test_nobody_makes_up_a_licence_or_a_day(material: Material, tmp_path: Path) -> None:
+    material.write(tmp_path / "d")
+    content = json.loads((tmp_path / "d/croissant.json").read_text())
+    assert set(REQUIRED) - content.keys() == {"license", "datePublished"}
+    told = opened(tmp_path / "d").metadata.ctx.issues
+    assert not told.errors
+    assert len(told.warnings) == 2
+    assert all(any(key in warning for warning in map(str, told.warnings)) for key in ("license", "datePublished"))
+
+
+def test_checksums_are_those_of_the_files(material: Material, tmp_path: Path) -> None:
+    material.write(tmp_path / "d")
+    content = json.loads((tmp_path / "d/croissant.json").read_text())
+    listed = {node["@id"]: node["sha256"] for node in content["distribution"] if node["@id"].endswith(".parquet")}
+    files = read_manifest(tmp_path / "d")["files"]
+    assert listed == {name: facts["sha256"] for name, facts in files.items() if name.endswith(".parquet")}
+    assert "croissant.json" in files
+
+
+def test_what_is_known_to_be_wrong_is_said(material: Material, tmp_path: Path) -> None:
+    about = dataclasses.replace(
+        material.about,
+        collected="Drawn by hand.",
+        attrition=[("probe", "sources", 5, 4, "1 empty")],
+        findings=[("duplicate_caption", "one clip has a text twice", 3, "video7")],
+    )
+    material.write(tmp_path / "d", about=about)
+    content = json.loads((tmp_path / "d/croissant.json").read_text())
+    assert content["rai:dataCollection"] == "Drawn by hand."
+    assert content["rai:dataPreprocessingProtocol"] == ["probe (sources): 5 in, 4 kept; 1 empty"]
+    assert content["rai:dataLimitations"] == [
+        "In the official files, unchanged here: one clip has a text twice (3).",
+        "The video files of 6 of 6 clips are not included.",
+    ]
+
+
+def test_the_same_records_give_the_same_bytes(material: Material, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        material.write(tmp_path / name, given=GIVEN)
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    assert contents(written_foils(tmp_path / "c")) == contents(written_foils(tmp_path / "d"))

@@ -1,0 +1,141 @@
+"""Real videos in every way that a dataset can hold them: none, as files beside the tables, as bytes in a table."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import datasets
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from tests.dataset.conftest import Material, contents, load
+from vttdata.dataset import find_damage, shards, statistics
+from vttdata.errors import VttdataError
+from vttdata.records import ClipMedia
+
+
+@pytest.fixture
+def filmed(material: Material, videos: Path, tmp_path: Path) -> Material:
+    """Every clip but the last with a real video."""
+    material.media = tmp_path / "cut"
+    material.media.mkdir()
+    films = sorted(videos.glob("*.mp4"))
+    for index, clip in enumerate(material.clips[:-1]):
+        content = films[index % len(films)].read_bytes()
+        (material.media / f"{clip.video_id}.mp4").write_bytes(content)
+        media = ClipMedia(f"videos/{clip.video_id}.mp4", hashlib.sha256(content).hexdigest(), len(content))
+        material.clips[index] = dataclasses.replace(clip, media=media)
+    return material
+
+
+def checksums(filmed: Material, split: str) -> dict[str, str]:
+    return {clip.video_id: clip.media.sha256 for clip in filmed.clips if clip.split == split and clip.media is not None}
+
+
+class TestEmbedded:
+    @pytest.mark.parametrize("streaming", [False, True])
+    def test_the_bytes_come_back_as_they_were(self, filmed: Material, tmp_path: Path, streaming: bool) -> None:
+        filmed.write(tmp_path / "d", mode="embedded")
+        for split in ("train", "validation", "test"):
+            rows = load(tmp_path / "d", tmp_path / "cache", "videos", split=split, streaming=streaming)
+            found = {row["video_id"]: hashlib.sha256(row["video"]["bytes"]).hexdigest() for row in rows}
+            assert found == checksums(filmed, split)
+            assert all(row["video"]["path"] == f"{row['video_id']}.mp4" for row in rows)
+
+    def test_they_become_videos_when_that_is_asked(self, filmed: Material, tmp_path: Path) -> None:
+        filmed.write(tmp_path / "d", mode="embedded")
+        for streaming in (False, True):
+            rows = load(tmp_path / "d", tmp_path / "cache", "videos", split="test", streaming=streaming)
+            cast = rows.cast_column("video", datasets.Video(decode=False))
+            assert cast.features["video"] == datasets.Video(decode=False)
+            assert next(iter(cast)) == next(iter(rows))
+
+    def test_no_type_is_declared_that_older_readers_refuse(self, filmed: Material, tmp_path: Path) -> None:
+        filmed.write(tmp_path / "d", mode="embedded")
+        head = yaml.safe_load((tmp_path / "d/README.md").read_text().split("\n---\n")[0].removeprefix("---\n"))
+        assert "video" not in {str(column.get("dtype")) for info in head["dataset_info"] for column in info["features"]}
+
+    def test_annotations_hold_no_video_and_need_no_decoder(self, filmed: Material, tmp_path: Path) -> None:
+        filmed.write(tmp_path / "d", mode="embedded")
+        code = (
+            "import sys; sys.modules['torchcodec'] = sys.modules['av'] = None\n"
+            "import datasets\n"
+            "clips, videos = (datasets.load_dataset(sys.argv[1], name, cache_dir=sys.argv[2], split='test')"
+            " for name in ('clips', 'videos'))\n"
+            "print(clips[0]['video'], clips[0]['captions'][0], len(videos[0]['video']['bytes']))"
+        )
+        command = [sys.executable, "-c", code, str(tmp_path / "d"), str(tmp_path / "cache")]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        media = filmed.clips[4].media
+        assert media is not None
+        assert done.stdout == f"None a person does thing 11 for time 0 {media.bytes}\n"
+
+    def test_a_streamed_row_comes_after_one_file(
+        self, filmed: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(shards, "_BYTES_AT_A_TIME", 1)
+        filmed.write(tmp_path / "d", mode="embedded")
+        table = pq.ParquetFile(next((tmp_path / "d").glob("videos/train-*")))
+        assert [table.metadata.row_group(index).num_rows for index in range(table.num_row_groups)] == [1, 1, 1]
+
+    def test_tables_are_hardly_larger_than_the_files(self, filmed: Material, tmp_path: Path) -> None:
+        filmed.write(tmp_path / "d", mode="embedded")
+        files = sum(clip.media.bytes for clip in filmed.clips if clip.media is not None)
+        tables = sum(path.stat().st_size for path in (tmp_path / "d/videos").iterdir())
+        assert tables < 1.02 * files + 3 * 2_000
+
+    def test_the_order_of_clips_changes_no_byte_and_all_files_are_listed(
+        self, filmed: Material, tmp_path: Path
+    ) -> None:
+        filmed.write(tmp_path / "a", mode="embedded")
+        filmed.clips.reverse()
+        filmed.write(tmp_path / "b", mode="embedded")
+        assert contents(tmp_path / "a") == contents(tmp_path / "b")
+        assert find_damage(tmp_path / "a") == []
+        assert statistics(tmp_path / "a").total.clips == 6
+        card = (tmp_path / "a/README.md").read_text()
+        assert "Video files of 5 of 6 clips are in the configuration `videos`." in card
+
+    def test_a_changed_file_is_refused(self, filmed: Material, tmp_path: Path) -> None:
+        assert filmed.media is not None
+        (filmed.media / "video8.mp4").write_bytes(b"another film")
+        with pytest.raises(VttdataError, match=r"video8\.mp4: the clip's content has changed"):
+            filmed.write(tmp_path / "d", mode="embedded")
+        assert not (tmp_path / "d").exists()
+
+
+class TestFiles:
+    @pytest.mark.parametrize("streaming", [False, True])
+    def test_the_folder_is_a_videofolder_of_its_own(self, filmed: Material, tmp_path: Path, streaming: bool) -> None:
+        filmed.write(tmp_path / "d")
+        folder = {"data_dir": str(tmp_path / "d/videos"), "cache_dir": str(tmp_path / "cache")}
+        rows = datasets.load_dataset("videofolder", split="train", streaming=streaming, **folder)
+        rows = rows.cast_column("video", datasets.Video(decode=False))
+        found = {row["video_id"]: (row["split"], Path(row["video"]["path"]).read_bytes()) for row in rows}
+        assert {name: hashlib.sha256(content).hexdigest() for name, (_, content) in found.items()} == {
+            clip.video_id: clip.media.sha256 for clip in filmed.clips if clip.media is not None
+        }
+        assert {split for split, _ in found.values()} == {"train", "validation", "test"}
+
+    @pytest.mark.parametrize("streaming", [False, True])
+    def test_the_tables_beside_it_load_as_ever(self, filmed: Material, tmp_path: Path, streaming: bool) -> None:
+        filmed.write(tmp_path / "d")
+        rows = list(load(tmp_path / "d", tmp_path / "cache", split="test", streaming=streaming))
+        assert [row["video"] for row in rows] == ["videos/video11.mp4", None]
+        assert (tmp_path / "d" / rows[0]["video"]).is_file()
+        assert find_damage(tmp_path / "d") == []
+
+
+class TestNone:
+    def test_checksums_are_kept_and_no_file_is_passed_on(self, filmed: Material, tmp_path: Path) -> None:
+        filmed.write(tmp_path / "d", mode="none")
+        assert not (tmp_path / "d/videos").exists()
+        rows = load(tmp_path / "d", tmp_path / "cache", split="train")
+        assert dict(zip(rows["video_id"], rows["sha256"], strict=True)) == checksums(filmed, "train")
+        assert set(rows["video"]) == {None}
+        assert "No video files are part of this dataset" in (tmp_path / "d/README.md").read_text()

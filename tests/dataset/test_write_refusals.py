@@ -1,0 +1,173 @@
+"""A dataset's media, its replacement, and what is refused, escaped or found to be damaged."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.dataset.conftest import Material, contents, load
+from vttdata.dataset import About, find_damage, statistics
+from vttdata.errors import VttdataError
+from vttdata.records import Caption
+
+
+class TestMedia:
+    def test_files_are_linked_not_copied_and_listed(self, with_media: Material, tmp_path: Path) -> None:
+        with_media.write(tmp_path / "d")
+        assert with_media.media is not None
+        assert (tmp_path / "d/videos/video7.mp4").samefile(with_media.media / "video7.mp4")
+        rows = load(tmp_path / "d", tmp_path / "cache", split="test")
+        assert rows["video"][:] == ["videos/video11.mp4", None]
+        assert (rows[0]["width"], rows[0]["frames"], rows[1]["width"]) == (320, 312, None)
+        assert "Video files of 5 of 6 clips" in (tmp_path / "d/README.md").read_text()
+
+    def test_without_media_no_file_is_promised(self, with_media: Material, tmp_path: Path) -> None:
+        with_media.write(tmp_path / "d", media=None)
+        assert not (tmp_path / "d/videos").exists()
+        assert set(load(tmp_path / "d", tmp_path / "cache", split="train")["video"]) == {None}
+
+    @pytest.mark.parametrize("damage", ["missing", "shortened"])
+    def test_a_file_that_is_not_as_recorded_stops_and_leaves_the_old_dataset(
+        self, with_media: Material, tmp_path: Path, damage: str
+    ) -> None:
+        with_media.write(tmp_path / "out/d")
+        before = contents(tmp_path / "out/d")
+        assert with_media.media is not None
+        victim = with_media.media / "video8.mp4"
+        victim.unlink()
+        if damage == "shortened":
+            victim.write_bytes(b"film")
+        with pytest.raises(VttdataError, match=r"video8\.mp4"):
+            with_media.write(tmp_path / "out/d")
+        assert contents(tmp_path / "out/d") == before
+        assert [path.name for path in (tmp_path / "out").iterdir()] == ["d"]
+
+    def test_a_name_that_leads_elsewhere_is_refused(self, with_media: Material, tmp_path: Path) -> None:
+        media = with_media.clips[0].media
+        assert media is not None
+        for name in ("videos/../x.mp4", "/etc/passwd", "videos/other.mp4"):
+            with_media.clips[0] = dataclasses.replace(with_media.clips[0], media=dataclasses.replace(media, video=name))
+            with pytest.raises(VttdataError, match="video7: its file is called"):
+                with_media.write(tmp_path / "d")
+
+
+class TestReplacing:
+    def test_a_build_killed_between_the_renames_is_repaired(self, material: Material, tmp_path: Path) -> None:
+        material.write(tmp_path / "d")
+        before = contents(tmp_path / "d")
+        (tmp_path / "d").rename(tmp_path / ".d.old")
+        (tmp_path / ".d.partial").mkdir()
+        with pytest.raises(VttdataError):
+            material.write(tmp_path / "d", captions=[Caption("nowhere", 1, "x")])
+        assert contents(tmp_path / "d") == before
+        assert [path.name for path in tmp_path.iterdir()] == ["d"]
+
+    def test_a_folder_of_something_else_is_never_replaced(self, material: Material, tmp_path: Path) -> None:
+        (tmp_path / "thesis.txt").write_text("ten years")
+        with pytest.raises(VttdataError, match="will not be replaced"):
+            material.write(tmp_path)
+        assert (tmp_path / "thesis.txt").read_text() == "ten years"
+
+
+class TestContradictions:
+    def test_each_is_one_sentence(self, material: Material, tmp_path: Path) -> None:
+        first = material.clips[0]
+        cases: list[tuple[dict[str, Any], str]] = [
+            ({"captions": [Caption("video99", 1, "x")]}, "'video99', which is not in the dataset"),
+            ({"captions": [Caption("video7", 1, "x"), Caption("video7", 1, "y")]}, "share a sen_id"),
+            ({"captions": [Caption("video7", 1, "half \ud83d")]}, "half a character"),
+            ({"clips": [first, first]}, "'video7' appears twice"),
+            ({"clips": [dataclasses.replace(first, video_id="../x")]}, "cannot be a file name"),
+            ({"clips": [dataclasses.replace(first, split="test/a")]}, "cannot name a split"),
+            ({"clips": [dataclasses.replace(first, source_id="gone")]}, "'gone' of a clip is not among the sources"),
+        ]
+        for changes, message in cases:
+            with pytest.raises(VttdataError, match=message):
+                material.write(tmp_path / "d", **({"captions": []} | changes))
+        assert not list(tmp_path.iterdir())
+
+    def test_a_scratch_file_that_cannot_grow_is_told_as_such(self, tmp_path: Path) -> None:
+        code = (
+            "import resource, signal, sys; from pathlib import Path;"
+            "from vttdata.dataset.captions import OrderedCaptions;"
+            "from vttdata.records import Caption; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000));"
+            "captions = [Caption('v', n, 'word ' * 50) for n in range(20_000)];"
+            "OrderedCaptions(Path(sys.argv[1]), {'v': 0}, captions)"
+        )
+        command = [sys.executable, "-c", code, str(tmp_path / "scratch")]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert "OSError: [Errno" in done.stderr.splitlines()[-1]
+        assert "captions cannot be sorted on disk" in done.stderr
+
+    def test_names_and_versions_are_checked(self) -> None:
+        for name in ("demo", "../demo", "a/b/c", "a/b..c", "a/b\nc"):
+            with pytest.raises(ValueError, match="cannot name a dataset"):
+                About(name)
+        with pytest.raises(ValueError, match="no version"):
+            About("a/b", version="1.0")
+
+
+class TestHostileTexts:
+    TEXT = 'x"\n---\n<script>alert(1)</script> | [a](javascript:b) `c` # %s {{d}} \u202eé https://e.org'
+
+    def test_they_survive_in_tables_and_are_harmless_in_the_card(self, material: Material, tmp_path: Path) -> None:
+        clips = [dataclasses.replace(clip, category=self.TEXT, query=self.TEXT) for clip in material.clips]
+        captions = [dataclasses.replace(caption, caption=self.TEXT) for caption in material.captions]
+        about = About(
+            "vttdata/small",
+            licence=self.TEXT,
+            description=self.TEXT,
+            attrition=[("probe", "sources", 3, 2, self.TEXT)],
+            provenance={"ffmpeg": self.TEXT},
+        )
+        material.write(tmp_path / "d", clips=clips, captions=captions, sources=[], about=about)
+        loaded = load(tmp_path / "d", tmp_path / "cache", split="test")
+        assert loaded.features["category"].names == [self.TEXT]
+        assert loaded[0]["captions"] == [self.TEXT] * 3
+        assert statistics(tmp_path / "d").total.categories == {self.TEXT: 6}
+
+        head, body = (tmp_path / "d/README.md").read_text().split("\n---\n", 1)
+        assert yaml.safe_load(head.removeprefix("---\n"))["license"] == "other"
+        assert "<" not in body
+        assert "[a]" not in body
+        assert "https://e.org" not in body
+        for line in body.splitlines():
+            if line.startswith("| probe"):
+                assert line.replace("\\|", "").count("|") == 6
+
+
+class TestDamage:
+    def test_an_untouched_dataset_has_none(self, with_media: Material, tmp_path: Path) -> None:
+        with_media.write(tmp_path / "d")
+        assert find_damage(tmp_path / "d") == []
+
+    def test_missing_cut_and_changed_files_are_named(self, with_media: Material, tmp_path: Path) -> None:
+        with_media.write(tmp_path / "d")
+        folder = tmp_path / "d"
+        clips, captions = next(folder.glob("clips/test-*")), next(folder.glob("captions/test-*"))
+        clips.unlink()
+        captions.write_bytes(captions.read_bytes()[:-1])
+        readme = (folder / "README.md").read_text()
+        (folder / "README.md").write_text(readme.replace("license", "licence", 1))
+        found = find_damage(folder)
+        assert [sentence.split(":")[0] for sentence in found] == [
+            "README.md",
+            f"captions/{captions.name}",
+            f"clips/{clips.name}",
+        ]
+        assert ["changed" in found[0], "bytes" in found[1], "missing" in found[2]] == [True, True, True]
+        with pytest.raises(VttdataError, match="no file matches 'clips/test"):
+            statistics(folder)
+
+    def test_a_damaged_table_is_an_error_of_one_sentence(self, material: Material, tmp_path: Path) -> None:
+        material.write(tmp_path / "d")
+        next((tmp_path / "d").glob("captions/test-*")).write_bytes(b"PAR1 nothing PAR1")
+        with pytest.raises(VttdataError, match=r"captions/test-.*: damaged or unreadable"):
+            statistics(tmp_path / "d")

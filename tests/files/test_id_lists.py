@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from vttdata.errors import VttdataError
+from vttdata.files.id_lists import ids_in, read_ids, read_pins
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("ids.csv", "video_id,key\nv1,a\nv2,b\n"),
+        ("ids.csv", "key,video_id\r\na, v1 \r\nb,v2\r\n"),
+        ("ids.tsv", "key\tvideo_id\na\tv1\nb\tv2\n"),
+        ("ids.csv", "﻿video_id\r\nv1\r\nv2\r\n"),
+        ("ids.txt", "v1\n\n v2 \n"),
+        ("ids.txt", "video_id\nv1\nv2\n"),
+        ("ids.txt", "video_id,key\nv1,a\nv2,b\n"),
+        ("ids.json", '["v1", "v2"]'),
+        ("ids.csv", "v1\nv2\n"),
+        ("ids.jsonl", '{"video_id": "v1"}\n{"video_id": "v2"}\n'),
+    ],
+)
+def test_ids_come_from_tables_and_from_plain_lists(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert read_ids(tmp_path / name) == ["v1", "v2"]
+    assert read_pins(tmp_path / name) == {"v1": "test", "v2": "test"}
+    assert ids_in(text.removeprefix("\ufeff"), "here", Path(name).suffix) == ["v1", "v2"]
+
+
+def test_an_id_that_comes_twice_is_told_twice(tmp_path: Path) -> None:
+    (tmp_path / "ids.txt").write_text("v1\nv2\nv1\n")
+    assert read_ids(tmp_path / "ids.txt") == ["v1", "v2", "v1"]
+
+
+def test_a_column_split_says_where_clips_are_pinned(tmp_path: Path) -> None:
+    path = tmp_path / "pins.csv"
+    path.write_text("split,video_id\ntrain,v1\ntest,v2\ntrain,v1\n")
+    assert read_pins(path) == {"v1": "train", "v2": "test"}
+    path.write_text("split,video_id\ntrain,v1\ntest,v1\n")
+    with pytest.raises(VttdataError, match=r"pins.csv: 'v1' is given to two splits, train and test"):
+        read_pins(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "holds no clip id"),
+        (b"\n\n", "holds no clip id"),
+        (b"key,id\n1,2\n", "has no column 'video_id'; its first line is 'key, id'"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b"v1\nv2\n\xff", "not UTF-8"),
+        (b"video_id,split\n,test\n", "ids.csv:2: the column 'video_id' holds no text"),
+        (b"video_id,split\nv1,\n", "ids.csv:2: the column 'split' holds no text"),
+    ],
+)
+def test_what_is_no_list_is_refused_with_a_sentence(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "ids.csv"
+    path.write_bytes(content)
+    with pytest.raises(VttdataError, match=message):
+        read_pins(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("ids.json", '{"test": []}', "ids.json: a JSON list of ids is expected, found dict"),
+        ("ids.json", '["v1", 7]', "ids.json:2: the column 'video_id' holds no text"),
+        ("ids.json", '["v1"', "ids.json: cut off, damaged or not JSON"),
+        ("ids.jsonl", '{"video_id": "\\ud800"}', "ids.jsonl:1: holds half a character"),
+    ],
+)
+def test_damaged_json_is_refused_with_a_sentence(tmp_path: Path, name: str, text: str, message: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(VttdataError, match=message):
+        read_ids(tmp_path / name)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(VttdataError, match=r"gone\.csv: cannot be read"):
+        read_ids(tmp_path / "gone.csv")

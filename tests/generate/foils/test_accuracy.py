@@ -1,0 +1,68 @@
+"""Pairs are scored as ActivityNet-FOIL's published script scores them, with ties apart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vttdata.generate.foils.blind.accuracy import pairwise_accuracy, paragraph_scores, references_of, wilson
+
+
+def test_a_win_is_strictly_greater_and_ties_stand_apart() -> None:
+    found = pairwise_accuracy([1, 2, 3, 4], [0, 2, 4, 1], ["a", "a", "b", "b"])
+    assert (found.pairs, found.wins, found.ties) == (4, 2, 1)
+    assert (found.strict, found.half_credit) == (0.5, 0.625)
+    assert {name: (own.pairs, own.wins, own.ties) for name, own in found.groups.items()} == {
+        "a": (2, 1, 1),
+        "b": (2, 1, 0),
+    }
+
+
+def test_wilson_gives_the_textbook_interval() -> None:
+    # Newcombe (Statistics in Medicine 1998), table I, method 3.
+    for wins, pairs, low, high in ((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)):
+        assert wilson(wins, pairs) == pytest.approx((low, high), abs=5e-5)
+
+
+@given(st.integers(1, 500), st.floats(0, 1))
+def test_an_interval_holds_its_share(pairs: int, share: float) -> None:
+    low, high = wilson(share * pairs, pairs)
+    assert 0 <= low <= share + 1e-12
+    assert share - 1e-12 <= high <= 1
+
+
+@pytest.mark.parametrize("scores", [([1.0], [1.0, 2.0]), ([float("nan")], [1.0])])
+def test_scores_that_do_not_match_are_refused(scores: tuple[list[float], list[float]]) -> None:
+    with pytest.raises(ValueError, match="score"):
+        pairwise_accuracy(*scores)
+
+
+def test_a_paragraph_scores_the_mean_of_its_captions() -> None:
+    assert paragraph_scores([[1.0, 2.0], [3.0]]) == [1.5, 3.0]
+
+
+def test_the_references_of_the_real_paragraphs_are_those_of_the_published_script(shared: Path) -> None:
+    first, second = (
+        json.loads((shared / "data" / "activitynet" / f"anet_entities_test_{number}.json").read_text())
+        for number in (1, 2)
+    )
+    numbers = []
+    for video in first.keys() & second.keys():
+        spans = [tuple(span) for span in second[video]["timestamps"]]
+        for span in first[video]["timestamps"]:
+            names = [str(place) for place in range(len(spans))]
+            numbers.append((len(references_of(tuple(span), spans, names)), len(spans)))
+    assert len(numbers) == 8_685
+    assert sum(found == 1 < there for found, there in numbers) <= 3_346
+    assert sum(found == there for found, there in numbers) >= 2_503
+
+
+def test_less_than_two_fifths_of_overlap_is_none() -> None:
+    spans, names = [(0.0, 9.9), (10.0, 19.0)], ["early", "late"]
+    assert references_of((0.0, 5.0), spans, names) == ["early"]
+    assert references_of((7.0, 8.0), spans, names) == ["early", "late"]
+    assert references_of((6.0, 19.0), spans, names) == ["late"]

@@ -1,0 +1,184 @@
+"""`vttdata.load_dataset` with the local Hub behind it: local builds first, the right version, and what there is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.hub.built import build
+from tests.helpers.hub.server import Hub
+from tests.integration.hub.conftest import ROOT, Client
+from vttdata.cli.main import main
+from vttdata.publish.hub import publish
+
+TRY = """
+import sys
+from vttdata import load_dataset, list_datasets, describe_dataset
+from vttdata.errors import VttdataError
+def told(*arguments, **more):
+    try:
+        rows = load_dataset(*arguments, **more)
+        print(next(iter(rows))["caption"] if more.get("split") else "loaded")
+    except VttdataError as error:
+        print("refused:", error)
+"""
+CAPTIONS = "'vttdata/small', 'captions', split='test'"
+
+
+def run(client: Client, code: str, **environment: str) -> list[str]:
+    environment = {"PYTHONPATH": str(ROOT), "VTTDATA_HOME": str(client.home / "builds"), **environment}
+    client.home.mkdir(exist_ok=True)
+    done = subprocess.run(
+        [*client.program, "-c", TRY + code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=client.environment(None, **environment),
+        cwd=client.home,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.fixture
+def two_versions(logged_in: None, hub: Hub, tmp_path: Path) -> None:
+    for number, text in enumerate(("one", "two"), 1):
+        folder = build(tmp_path / text, ["x", text], version=f"{number}.0.0")
+        publish(folder, "vttdata/small", endpoint=hub.url)
+
+
+@pytest.mark.usefixtures("two_versions")
+class TestVersions:
+    def test_the_version_asked_for_comes_online_and_offline(self, client: Client, hub: Hub) -> None:
+        ask = "".join(
+            f"told({CAPTIONS}, revision={revision!r}, streaming={streaming})\n"
+            for revision in ("1.0.0", "v2.0.0", None, "v1.0.0")
+            for streaming in (False, True)
+        )
+        right = ["one", "one", "two", "two", "two", "two", "one", "one"]
+        assert run(client, ask) == right
+        before = len(hub.requests)
+        offline = run(client, ask, HF_HUB_OFFLINE="1")
+        assert [offline[place] for place in (0, 1, 2, 3, 6, 7)] == [right[place] for place in (0, 1, 2, 3, 6, 7)]
+        assert len(hub.requests) == before
+
+    def test_offline_another_version_is_not_passed_on(self, client: Client) -> None:
+        run(client, f"told({CAPTIONS}, revision='2.0.0')")
+        refused = run(client, f"told({CAPTIONS}, revision='1.0.0')", HF_HUB_OFFLINE="1")
+        assert refused == [
+            "refused: 'vttdata/small': version 1.0.0 was asked for, but 2.0.0 came, from a cache; "
+            "go online, or ask for 2.0.0."
+        ]
+
+    def test_what_is_not_there_is_answered_with_what_is(self, client: Client) -> None:
+        told = run(
+            client,
+            "told('vttdata/small', 'caption')\n"
+            "told('vttdata/small', split='dev')\n"
+            "told('vttdata/small', split='tests', streaming=True)\n"
+            "told('vttdata/small', revision='1.0.1')\n"
+            "told('vttdata/smal')\n"
+            "told('vttdata/demo')\n",
+        )
+        assert told[0] == (
+            "refused: 'vttdata/small' has no configuration 'caption'; there is clips, captions, sources. "
+            "Did you mean 'captions'?"
+        )
+        assert told[1] == "refused: 'vttdata/small' has no split 'dev'; there is train, test."
+        assert told[2].endswith("there is train, test. Did you mean 'test'?")
+        assert told[3] == (
+            "refused: There is no dataset 'vttdata/small' in version 1.0.1: the Hub has 1.0.0, 2.0.0. "
+            "Did you mean '1.0.0'?"
+        )
+        assert told[4].startswith("refused: There is no dataset 'vttdata/smal': no local build at")
+        assert told[5].endswith("The recipe 'demo' builds it: vttdata build demo.")
+
+    def test_files_are_verified(self, client: Client, hub: Hub) -> None:
+        assert (
+            run(client, f"told({CAPTIONS}, verify=True)\ntold({CAPTIONS}, verify=True, streaming=True)") == ["two"] * 2
+        )
+        assert run(client, f"told({CAPTIONS}, verify=True, revision='1.0.0')") == ["one"]
+        assert run(client, f"told({CAPTIONS}, verify=True, revision='1.0.0')", HF_HUB_OFFLINE="1") == ["one"]
+        found = hub.store.find("vttdata/small")
+        path = next(path for path in found.find("main").files if path.startswith("captions/test"))
+        other = found.find("v1.0.0").files
+        files = dict(found.find("main").files)
+        files[path] = next(file for name, file in other.items() if name.startswith("captions/test"))
+        object.__setattr__(found.find("main"), "files", files)
+        stranger = Client(hub, client.home.with_name("stranger"))
+        (refused,) = run(stranger, f"told({CAPTIONS}, verify=True)")
+        assert refused.startswith(f"refused: 'vttdata/small' is not as it was built: {path}: ")
+
+    def test_the_hub_is_listed_on_request(self, client: Client, hub: Hub, tmp_path: Path) -> None:
+        code = "print([own.name for own in list_datasets(hub=True) if own.on_hub])"
+        assert run(client, code) == ["['vttdata/small']"]
+        assert hub.asked("GET", "^/api/datasets$")
+        publish(build(tmp_path / "demo", name="vttdata/demo"), "vttdata/demo", endpoint=hub.url)
+        code = "print([own.as_line() for own in list_datasets(hub=True) if own.name == 'vttdata/demo'])"
+        assert run(client, code) == ["['vttdata/demo: 1.0.0, 2 clips; on the Hub']"]
+        (line, *_) = run(client, "print(describe_dataset('vttdata/small').as_text())")
+        assert line.startswith("vttdata/small: 2.0.0, 2 clips; ")
+
+
+class TestLocal:
+    def test_a_local_build_needs_no_network(self, client: Client, hub: Hub) -> None:
+        build(client.home / "builds/vttdata/small/dataset")
+        blocked = (
+            "import socket\n"
+            "def refuse(*_, **__): raise AssertionError('asked the network')\n"
+            "socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse\n"
+        )
+        ask = (
+            f"told({CAPTIONS})\ntold({CAPTIONS}, streaming=True)\ntold({CAPTIONS}, verify=True, revision='1.0.0')\n"
+            "told('vttdata/small', 'nope')\ntold('vttdata/small', split='val')\n"
+            "print([own.name for own in list_datasets() if own.path])\n"
+            "print(describe_dataset('vttdata/small').rows)\n"
+        )
+        told = run(client, blocked + ask)
+        assert told[:3] == ["a dog runs"] * 3
+        assert told[3] == "refused: 'vttdata/small' has no configuration 'nope'; there is clips, captions, sources."
+        assert told[4] == "refused: 'vttdata/small' has no split 'val'; there is train, test."
+        assert told[5] == "['vttdata/small']"
+        assert "'captions': {'train': 1, 'test': 1}" in told[6]
+        assert hub.requests == []
+
+    def test_another_version_than_the_local_one_comes_from_the_hub(
+        self, client: Client, hub: Hub, two_versions: None
+    ) -> None:
+        build(client.home / "builds/vttdata/small/dataset", ["x", "local"], version="3.0.0")
+        ask = "".join(f"told({CAPTIONS}, revision={own!r})\n" for own in (None, "3.0.0", "2.0.0", "4.0.0"))
+        *came, refused = run(client, ask)
+        assert came == ["local", "local", "two"]
+        assert "the local build has 3.0.0, the Hub has 1.0.0, 2.0.0" in refused
+
+    def test_files_edited_by_hand_are_found(self, client: Client) -> None:
+        folder = build(client.home / "builds/vttdata/small/dataset")
+        (folder / "README.md").write_text((folder / "README.md").read_text() + "!")
+        (refused,) = run(client, f"told({CAPTIONS}, verify=True)")
+        assert "is not as it was built: README.md: has" in refused
+        assert run(client, f"told({CAPTIONS})") == ["a dog runs"]
+        (other,) = run(client, "told('csv', data_files='x.csv', verify=True)")
+        assert other == "refused: 'csv' is no dataset of vttdata, so there is nothing to verify it with."
+
+    def test_the_command_lists_and_describes(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        build(tmp_path / "vttdata/small/dataset")
+        monkeypatch.setenv("VTTDATA_HOME", str(tmp_path))
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        assert [main(["datasets", *more]) for more in ([], ["--json"], ["vttdata/small", "--json"])] == [0, 0, 0]
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0].startswith("vttdata/small: 1.0.0, 2 clips; ")
+        assert "vttdata/demo: not built; vttdata build demo" in lines
+        start = lines.index("[")
+        stop = lines.index("]")
+        (found, *_) = json.loads("\n".join(lines[start : stop + 1]))
+        one = json.loads("\n".join(lines[stop + 1 :]))
+        assert found == one
+        assert one["rows"]["captions"] == {"train": 1, "test": 1}
+        assert (one["name"], one["licence"], one["languages"]) == ("vttdata/small", "cc-by-4.0", ["en"])
+        assert main(["datasets", "vttdata/smal"]) == 2
+        assert "Did you mean 'vttdata/small'?" in capsys.readouterr().err

@@ -1,0 +1,215 @@
+"""What is not published: one sentence each, and nothing is uploaded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.helpers.hub.built import build, edit, seal
+from tests.helpers.hub.server import READER, Hub
+from tests.integration.hub.conftest import Client
+from vttdata.errors import HaltError, LeakError, VttdataError
+from vttdata.publish.hub import publish
+
+NAME = "vttdata/small"
+pytestmark = pytest.mark.usefixtures("logged_in")
+
+
+def table(dataset: Path, pattern: str) -> Path:
+    return next(dataset.glob(pattern))
+
+
+def retype(dataset: Path) -> None:
+    path = table(dataset, "clips/test*")
+    rows = pq.read_table(path)
+    place = rows.schema.get_field_index("start")
+    pq.write_table(rows.set_column(place, "start", rows["start"].cast(pa.string())), path)
+    seal(dataset)
+
+
+def mislabel(dataset: Path) -> None:
+    path = table(dataset, "clips/test*")
+    rows = pq.read_table(path)
+    place = rows.schema.get_field_index("category")
+    pq.write_table(rows.set_column(place, "category", pa.array([7], pa.int64())), path)
+    seal(dataset)
+
+
+def rename_column(dataset: Path) -> None:
+    path = table(dataset, "captions/test*")
+    rows = pq.read_table(path)
+    pq.write_table(rows.rename_columns(["clip_id", *rows.column_names[1:]]), path)
+    seal(dataset)
+
+
+def empty(dataset: Path) -> None:
+    path = table(dataset, "captions/test*")
+    pq.write_table(pq.read_table(path).slice(0, 0), path)
+    manifest = json.loads((dataset / "manifest.json").read_text())
+    manifest["files"][path.relative_to(dataset).as_posix()]["rows"] = 0
+    (dataset / "manifest.json").write_text(json.dumps(manifest))
+    seal(dataset)
+
+
+def double(dataset: Path) -> None:
+    path = table(dataset, "captions/test*")
+    rows = pq.read_table(path)
+    pq.write_table(pa.concat_tables([rows, rows]), path)
+    manifest = json.loads((dataset / "manifest.json").read_text())
+    manifest["files"][path.relative_to(dataset).as_posix()]["rows"] = 2
+    (dataset / "manifest.json").write_text(json.dumps(manifest))
+    seal(dataset)
+
+
+def unnumber(dataset: Path) -> None:
+    path = dataset / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": "1"}))
+
+
+def lengthen(dataset: Path) -> None:
+    (dataset / "README.md").write_text((dataset / "README.md").read_text() + "One more line.\n")
+
+
+def swap_bytes(dataset: Path) -> None:
+    path = table(dataset, "captions/test*")
+    content = bytearray(path.read_bytes())
+    content[20] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lengthen, r"not as it was built.*README\.md: has \d+ bytes instead of \d+; change the recipe and build again"),
+        (swap_bytes, r"captions/test-\S+: its content has changed"),
+        (lambda own: table(own, "captions/test*").unlink(), r"captions/test-\S+: is missing"),
+        (lambda own: (own / "notes.txt").write_text("x"), r"notes\.txt: is not in the manifest"),
+        (lambda own: (own / "manifest.json").unlink(), r"manifest\.json: cannot be read"),
+        (lambda own: (own / "manifest.json").write_text("[]"), "not the manifest of a dataset"),
+        (unnumber, r"manifest\.json: '1' is no version such as 1\.0\.0"),
+        (lambda own: edit(own, "license: cc-by-4.0", "license: unknown"), "has no licence.*'--set licence=cc-by-4.0'"),
+        (lambda own: edit(own, "license: cc-by-4.0\n", ""), "has no licence"),
+        (lambda own: edit(own, "version: 1.0.0", "version: 1.0.1"), "says version 1.0.0, its README 1.0.1"),
+        (lambda own: edit(own, "num_examples: 1", "num_examples: 3"), r"has 1 rows, and its README says 3"),
+        (lambda own: edit(own, "dataset_info:", "infos:"), "does not describe the columns of 'clips'"),
+        (lambda own: edit(own, "configs:", "configs: ]"), "its head is not valid YAML"),
+        (retype, r"the column 'start' holds string, and the README says double"),
+        (rename_column, "the column 'video_id' is not in its file"),
+        (mislabel, "the column 'category' has the label 7, and there are 0 to 0"),
+        (empty, "its split captions/test is empty"),
+        (double, "captions/test has 2 rows, and its README says 1"),
+    ],
+)
+def test_a_dataset_that_is_not_as_it_was_built(
+    hub: Hub, dataset: Path, spoil: Callable[[Path], object], told: str
+) -> None:
+    spoil(dataset)
+    with pytest.raises(VttdataError, match=told) as caught:
+        publish(dataset, NAME, endpoint=hub.url)
+    assert "\n" not in str(caught.value)
+    assert hub.requests == []
+
+
+def test_a_label_that_does_not_exist_is_refused_before_zero_too(hub: Hub, dataset: Path) -> None:
+    path = table(dataset, "clips/test*")
+    rows = pq.read_table(path)
+    place = rows.schema.get_field_index("category")
+    pq.write_table(rows.set_column(place, "category", pa.array([None], pa.int64())), path)
+    seal(dataset)
+    publish(dataset, NAME, endpoint=hub.url, dry_run=True)
+    pq.write_table(rows.set_column(place, "category", pa.array([-1], pa.int64())), path)
+    seal(dataset)
+    with pytest.raises(VttdataError, match="has the label -1"):
+        publish(dataset, NAME, endpoint=hub.url)
+
+
+def test_splits_that_leak_need_a_reason(hub: Hub, tmp_path: Path) -> None:
+    leaking = {"texts": ["a", "b"], "sources": ["s", "s"]}
+    with pytest.raises(LeakError, match=r"its splits leak: .*'allow_leaks: REASON'"):
+        publish(build(tmp_path / "a", **leaking), NAME, endpoint=hub.url)
+    assert hub.requests == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["small", "a/b/c", "vttdata/sm all", "vttdata/-small", "vttdata/a--b", "../small", "vttdata/..", "", "a/b\n"],
+)
+def test_names_that_the_hub_refuses(hub: Hub, dataset: Path, name: str) -> None:
+    with pytest.raises(VttdataError, match="is no name that the Hub takes"):
+        publish(dataset, name, endpoint=hub.url)
+    assert hub.requests == []
+
+
+def test_another_version_than_the_expected_one(hub: Hub, dataset: Path) -> None:
+    with pytest.raises(VttdataError, match=r"holds version 1\.0\.0, and not v1\.1\.0; .*'version: 1\.1\.0'"):
+        publish(dataset, NAME, endpoint=hub.url, tag="v1.1.0")
+    assert hub.requests == []
+
+
+def test_a_missing_token_names_the_usual_places(hub: Hub, client: Client, dataset: Path) -> None:
+    told = client.vttdata("publish", str(dataset), NAME, token=None)
+    assert told.returncode == 2
+    assert "There is no token for the Hub: log in with 'hf auth login', or set HF_TOKEN" in told.stderr
+    assert len(told.stderr.splitlines()) == 1
+    assert hub.requests == []
+
+
+@pytest.mark.parametrize(
+    ("token", "told"),
+    [
+        ("hf_unknownTokenThatNobodyMaySee", "does not accept the token"),
+        (READER, "may not write to 'vttdata/small'"),
+        ("hf_damagedTokenThat\x07NobodyMaySee", "has signs that no token has"),
+        ("hf_damagedToken ThatNobodyMaySee", "has signs that no token has"),
+    ],
+)
+def test_tokens_that_do_not_do(hub: Hub, dataset: Path, monkeypatch: pytest.MonkeyPatch, token: str, told: str) -> None:
+    monkeypatch.setenv("HF_TOKEN", token)
+    with pytest.raises(VttdataError, match=told) as caught:
+        publish(dataset, NAME, endpoint=hub.url)
+    assert "NobodyMaySee" not in str(caught.value)
+    assert not isinstance(caught.value, HaltError)
+    assert hub.store.repositories == {}
+
+
+def test_a_repository_with_another_dataset(hub: Hub, dataset: Path, tmp_path: Path) -> None:
+    publish(build(tmp_path / "other", name="vttdata/other"), NAME, endpoint=hub.url)
+    before = hub.store.find(NAME).head
+    with pytest.raises(VttdataError, match="'vttdata/small' holds the dataset 'vttdata/other', and nothing of it"):
+        publish(dataset, NAME, endpoint=hub.url)
+    assert hub.store.find(NAME).head == before
+
+
+def test_a_repository_whose_version_cannot_be_told(hub: Hub, dataset: Path) -> None:
+    publish(dataset, NAME, endpoint=hub.url)
+    content = json.dumps({"name": NAME, "version": "latest", "files": {}}).encode()
+    hub.store.commit(hub.store.find(NAME), "mine", [("file", {"path": "manifest.json", "content": content})], None)
+    with pytest.raises(VttdataError, match="holds a dataset without a version, and nothing of it will be replaced"):
+        publish(dataset, NAME, endpoint=hub.url)
+
+
+@pytest.mark.parametrize("name", ["README.md", "data/train.csv", "manifest.json"])
+def test_a_repository_with_something_else(hub: Hub, dataset: Path, name: str) -> None:
+    made = hub.store.create(NAME, private=False)
+    hub.store.commit(made, "mine", [("file", {"path": name, "content": b"{}"})], None)
+    hub.store.commit(made, "mine", [("file", {"path": "README.md", "content": b"mine"})], None)
+    with pytest.raises(VttdataError, match="holds files that are no dataset of vttdata"):
+        publish(dataset, NAME, endpoint=hub.url)
+    assert len(made.commits) == 3
+
+
+def test_a_public_repository_does_not_become_private(hub: Hub, dataset: Path) -> None:
+    publish(dataset, NAME, endpoint=hub.url)
+    with pytest.raises(VttdataError, match="exists and is public; make it private in its settings"):
+        publish(dataset, NAME, endpoint=hub.url, private=True)
+
+
+def test_a_leaking_dataset_with_a_reason_is_published(hub: Hub, tmp_path: Path) -> None:
+    reason = "they are the *official* splits"
+    publish(build(tmp_path / "a", ["a", "b"], sources=["s", "s"], allow_leaks=reason), NAME, endpoint=hub.url)
+    assert hub.store.find(NAME).tags

@@ -1,0 +1,72 @@
+"""Videos on the local Hub are fetched by those who ask for them, and by nobody else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.hub.built import build
+from tests.helpers.hub.server import Hub
+from tests.integration.hub.conftest import Client
+from tests.integration.hub.test_load_by_name import run
+from vttdata.dataset.videos import MediaMode
+from vttdata.publish.hub import publish
+
+pytestmark = pytest.mark.usefixtures("logged_in")
+
+
+def films(hub: Hub, tmp_path: Path, mode: MediaMode) -> Path:
+    folder = build(tmp_path / "films", media=tmp_path / "cut", mode=mode)
+    publish(folder, "vttdata/small", endpoint=hub.url)
+    hub.requests.clear()
+    return folder
+
+
+def asked_for(hub: Hub) -> set[str]:
+    """The videos that somebody wanted to have."""
+    return {own.path for own in hub.requests if "/resolve/" in own.path and "/videos/" in own.path}
+
+
+def command(client: Client, *arguments: object) -> str:
+    done = client.vttdata(*map(str, arguments), VTTDATA_HOME=str(client.home / "builds"))
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("mode", ["files", "embedded"])
+def test_a_dataset_is_judged_by_name_without_its_videos(
+    client: Client, hub: Hub, tmp_path: Path, mode: MediaMode
+) -> None:
+    films(hub, tmp_path, mode)
+    told = command(client, "verify", "vttdata/small", "--files-only")
+    assert told.startswith("files: ")
+    assert "are as the manifest lists them; " in told
+    assert "were not fetched from the Hub" in told
+    assert "sentences" in command(client, "stats", "vttdata/small")
+    assert asked_for(hub) == set()
+
+
+def test_rows_that_hold_videos_are_compared(client: Client, hub: Hub, tmp_path: Path) -> None:
+    folder = films(hub, tmp_path, "embedded")
+    assert command(client, "diff", "vttdata/small", folder) == "No row differs.\n"
+    assert len(asked_for(hub)) == 2
+
+
+@pytest.mark.parametrize("mode", ["files", "embedded"])
+def test_a_dataset_of_the_hub_is_published_again_with_its_videos(
+    client: Client, hub: Hub, tmp_path: Path, mode: MediaMode
+) -> None:
+    folder = films(hub, tmp_path, mode)
+    command(client, "publish", "vttdata/small", "vttdata/copy")
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")}
+    assert files == set(hub.store.find("vttdata/copy").find("main").files) - {".gitattributes"}
+
+
+def test_what_is_loaded_verified_brings_no_other_videos(client: Client, hub: Hub, tmp_path: Path) -> None:
+    films(hub, tmp_path, "embedded")
+    ask = "told('vttdata/small', {!r}, verify=True)\n"
+    assert run(client, ask.format("clips")) == ["loaded"]
+    assert asked_for(hub) == set()
+    assert run(client, ask.format("videos")) == ["loaded"]
+    assert len(asked_for(hub)) == 2

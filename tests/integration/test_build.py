@@ -1,0 +1,105 @@
+"""Whole builds through the command line: real files in, a dataset out, and what is done again after a change."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import datasets
+
+from tests.helpers.builds import COLUMNS, LOOSE, account, build, write_captions
+
+
+def test_a_folder_becomes_a_dataset_that_plain_datasets_load(videos: Path, tmp_path: Path) -> None:
+    settings = [f"collect.folder={videos}", *LOOSE, "filter.max_frozen=1.0", "split.ratios={train: 0.5, test: 0.5}"]
+    done = build(tmp_path / "out", *settings)
+    assert done.returncode == 0, done.stderr
+    ids = write_captions(tmp_path / "out", tmp_path / "captions.csv")
+    assert len(ids) >= 4
+
+    captioned = build(tmp_path / "out", *settings, f"captions.file={tmp_path / 'captions.csv'}", COLUMNS)
+    assert captioned.returncode == 0, captioned.stderr
+    loaded = datasets.load_dataset(str(tmp_path / "out" / "dataset"), cache_dir=str(tmp_path / "cache"))
+    rows = [row for split in loaded.values() for row in split]
+    assert sorted(row["video_id"] for row in rows) == ids
+    for row in rows:
+        assert sorted(row["captions"]) == [f"sentence {number} about {row['video_id']}" for number in range(4)]
+        assert (tmp_path / "out" / "dataset" / row["video"]).is_file()
+        assert 0 <= row["start"] < row["end"]
+    captions = datasets.load_dataset(str(tmp_path / "out" / "dataset"), "captions", cache_dir=str(tmp_path / "cache"))
+    assert {row["annotator"] for split in captions.values() for row in split} == {"w0", "w1", "w2", "w3"}
+    by_source = {row["source_id"]: set() for row in rows}
+    for name, split in loaded.items():
+        for row in split:
+            by_source[row["source_id"]].add(name)
+    assert all(len(splits) == 1 for splits in by_source.values())
+
+
+def test_a_changed_threshold_reruns_its_stage_and_nothing_before_it(videos: Path, tmp_path: Path) -> None:
+    settings = [f"collect.folder={videos}", *LOOSE]
+    assert build(tmp_path, *settings, "filter.max_frozen=1.0").returncode == 0
+    everything = account(tmp_path)
+    assert all(stage["reused"] == 0 for stage in everything.values())
+    assert build(tmp_path, *settings, "filter.max_frozen=1.0").returncode == 0
+    assert all(stage["reused"] == stage["parts"] for stage in account(tmp_path).values())
+    assert build(tmp_path, *settings, "filter.max_frozen=0.5").returncode == 0
+    again = account(tmp_path)
+    for name in ("collect", "probe", "duplicates", "measure"):
+        assert again[name]["reused"] == again[name]["parts"], name
+    assert again["filter"]["reused"] == 0
+    assert again["filter"]["rejected"]["frozen"] >= 1
+    assert 0 < again["clips"]["in"] < everything["clips"]["in"]
+
+
+def test_all_the_real_videos_go_through(shared: Path, tmp_path: Path) -> None:
+    settings = [f"collect.folder={shared / 'videos'}", *LOOSE, "max_failed=0.3"]
+    done = build(tmp_path / "out", *settings)
+    assert done.returncode == 0, done.stderr
+    ids = write_captions(tmp_path / "out", tmp_path / "captions.csv")
+    captioned = build(tmp_path / "out", *settings, f"captions.file={tmp_path / 'captions.csv'}", COLUMNS)
+    assert captioned.returncode == 0, captioned.stderr
+    stages = account(tmp_path / "out")
+    assert stages["collect"]["in"] == stages["collect"]["kept"] == 38
+    assert sum(stage["failed"].get(reason, 0) for stage in stages.values() for reason in stage["failed"]) == 5
+    assert stages["captions"]["in"] == stages["captions"]["kept"] == 4 * len(ids)
+    for name in ("collect", "measure", "shots", "clips", "cut"):
+        assert stages[name]["reused"] == stages[name]["parts"]
+    loaded = datasets.load_dataset(str(tmp_path / "out" / "dataset"), cache_dir=str(tmp_path / "cache"))
+    assert sum(len(split) for split in loaded.values()) == len(ids) > 20
+
+
+def test_a_build_says_with_which_settings_and_tools_it_was_made(videos: Path, tmp_path: Path) -> None:
+    (tmp_path / "cookies.txt").write_text("secret")
+    cookies = f"collect.cookies={tmp_path / 'cookies.txt'}"
+    assert build(tmp_path / "out", f"collect.folder={videos}", *LOOSE, cookies).returncode == 0
+    told = json.loads((tmp_path / "out" / "build.json").read_text())
+    assert told["status"] == "complete"
+    assert told["settings"]["clips"] == {"min_seconds": 2.0, "max_seconds": 30.0, "per_source": 3}
+    assert told["settings"]["collect"]["cookies"] is None
+    assert {"ffmpeg", "av", "yt-dlp"} <= set(told["tools"])
+
+
+def test_the_place_of_the_videos_leaves_no_trace_in_the_dataset(videos: Path, tmp_path: Path) -> None:
+    for place in ("here", "there"):
+        shutil.copytree(videos, tmp_path / place)
+        rows = [str(tmp_path / place / path.name) for path in sorted(videos.glob("*.mp4"))]
+        (tmp_path / f"{place}.csv").write_text("\n".join(["path", *rows]) + "\n")
+        listed = f"collect.manifest={tmp_path / place}.csv"
+        assert build(tmp_path / f"{place}-out", listed, *LOOSE, recipe="own-list").returncode == 0
+    found = [
+        {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        for folder in (tmp_path / "here-out" / "dataset", tmp_path / "there-out" / "dataset")
+    ]
+    for own in found:  # the two lists are other files, and only their checksums say so
+        own.pop(Path("manifest.json"))
+        assert str(tmp_path) not in own.pop(Path("provenance.json")).decode()
+    assert found[0] == found[1]
+
+
+def test_without_media_nothing_is_cut(videos: Path, tmp_path: Path) -> None:
+    assert build(tmp_path, f"collect.folder={videos}", *LOOSE, "media.keep=none").returncode == 0
+    assert "cut" not in account(tmp_path)
+    assert not list((tmp_path / "dataset").rglob("*.mp4"))
+    loaded = datasets.load_dataset(str(tmp_path / "dataset"), cache_dir=str(tmp_path / "cache"))
+    assert {row["video"] for split in loaded.values() for row in split} == {None}

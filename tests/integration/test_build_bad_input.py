@@ -1,0 +1,196 @@
+"""Builds in an unkind world: damaged, hostile and missing files, full disks, folders that hold something else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import datasets
+import pandas as pd
+import pytest
+
+from tests.helpers.builds import COLUMNS, LOOSE, account, build, film
+
+
+def test_every_broken_file_ends_as_a_failure_with_its_reason(shared: Path, tmp_path: Path) -> None:
+    done = build(tmp_path, f"collect.folder={shared / 'videos' / 'broken'}", *LOOSE)
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stderr
+    tables = [pd.read_parquet(path) for path in sorted(tmp_path.glob("stages/*/failed.parquet"))]
+    failed = pd.concat(tables)
+    reasons = {row.detail.partition(":")[0]: (row.reason, row.detail) for row in failed.itertuples()}
+    assert {name: reason for name, (reason, _) in reasons.items()} == {
+        "corrupted.mp4": "damaged",
+        "sample_empty_track.mp4": "damaged",
+        "sample_mdat_too_long.mp4": "truncated",
+        "sample_missing_stsd.mp4": "damaged",
+        "zero-bytes.webm": "empty",
+    }
+    assert "1 of 50 " in reasons["corrupted.mp4"][1]
+    assert "track 1 (video)" in reasons["sample_empty_track.mp4"][1]
+    assert "8 bytes after the end" in reasons["sample_mdat_too_long.mp4"][1]
+
+
+NAMES = [
+    "a b.mp4",
+    "it's.mp4",
+    'say "hi".mp4',
+    "new\nline.mp4",
+    "-leading.mp4",
+    "100%d.mp4",
+    "日本 é.mp4",
+    "a;b|c&d.mp4",
+]
+
+
+def test_hostile_file_names_are_just_names(tmp_path: Path) -> None:
+    folder = tmp_path / "videos"
+    folder.mkdir()
+    original = film(tmp_path / "original.mp4", 3)
+    for place, name in enumerate(NAMES):
+        shutil.copy(original, folder / name)
+        with (folder / name).open("ab") as stream:
+            stream.write((8 + place).to_bytes(4, "big") + b"free" + bytes(place))
+    done = build(tmp_path / "out", f"collect.folder={folder}", *LOOSE, "filter.max_frozen=1.0")
+    assert done.returncode == 0, done.stderr
+    stages = account(tmp_path / "out")
+    assert stages["collect"]["kept"] == stages["filter"]["kept"] == len(NAMES)
+    loaded = datasets.load_dataset(str(tmp_path / "out" / "dataset"), "sources", cache_dir=str(tmp_path / "cache"))
+    assert sorted(row["file"] for split in loaded.values() for row in split) == sorted(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("path\n", ["sources.csv"]),
+        ("", ["sources.csv"]),
+        ("path,id\na.mp4,../up\n", ["sources.csv:2", "../up"]),
+        ("path,id\na.mp4,one\nb.mp4,one\n", ["sources.csv:3", "one"]),
+        ("pth\na.mp4\n", ["pth", "did you mean 'path'"]),
+    ],
+)
+def test_a_bad_manifest_is_one_sentence_and_no_work(tmp_path: Path, table: str, words: list[str]) -> None:
+    (tmp_path / "sources.csv").write_text(table)
+    done = build(tmp_path / "out", f"collect.manifest={tmp_path / 'sources.csv'}", recipe="own-list")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    for word in words:
+        assert word in done.stderr
+
+
+def test_a_folder_without_videos_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = build(tmp_path / "out", f"collect.folder={tmp_path / 'empty'}")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "empty" in done.stderr
+
+
+def test_captions_about_no_clip_are_one_sentence_and_about_some_are_counted(videos: Path, tmp_path: Path) -> None:
+    settings = [f"collect.folder={videos}", *LOOSE, f"captions.file={tmp_path / 'captions.csv'}", COLUMNS]
+    (tmp_path / "captions.csv").write_text("clip,text,worker\nnowhere,a dog runs,w\n")
+    done = build(tmp_path / "out", *settings)
+    assert done.returncode == 2
+    assert "none of its 1 captions fits a clip" in done.stderr
+    known = pd.read_parquet(tmp_path / "out" / "stages" / "cut" / "kept.parquet").video_id[0]
+    (tmp_path / "captions.csv").write_text(f"clip,text,worker\nnowhere,a dog runs,w\n{known},a test picture,w\n")
+    done = build(tmp_path / "out", *settings)
+    assert done.returncode == 0, done.stderr
+    assert account(tmp_path / "out")["captions"]["rejected"] == {"unknown_clip": 1}
+
+
+def test_a_full_disk_stops_with_a_sentence_and_the_build_goes_on_later(videos: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    size = "size=150k"
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", str(disk)], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("mounting a small disk needs privileges this machine does not give")
+    settings = [f"collect.folder={videos}", *LOOSE, "filter.max_frozen=1.0"]
+    try:
+        done = build(disk / "out", *settings)
+        assert done.returncode == 1
+        assert "No space left on device" in done.stderr
+        assert done.stderr.count("\n") == 1
+        subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
+        done = build(disk / "out", *settings)
+        assert done.returncode == 0, done.stderr
+        assert sum(stage["reused"] for stage in account(disk / "out").values()) > 0
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(videos: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(disk)], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("mounting a read-only disk needs privileges this machine does not give")
+    try:
+        done = build(disk / "out", f"collect.folder={videos}", *LOOSE)
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "Read-only" in done.stderr
+
+
+def test_a_lost_clip_file_is_cut_again_and_a_changed_one_never_shipped(videos: Path, tmp_path: Path) -> None:
+    settings = [f"collect.folder={videos}", *LOOSE, "filter.max_frozen=1.0"]
+    assert build(tmp_path, *settings).returncode == 0
+    clip = next(tmp_path.glob("media/clips/*/*.mp4"))
+    whole = clip.read_bytes()
+    clip.unlink()
+    assert build(tmp_path, *settings).returncode == 0
+    assert clip.read_bytes() == whole
+    clip.unlink()
+    clip.write_bytes(whole[:-100] + bytes(100))
+    done = build(tmp_path, *settings)
+    assert done.returncode == 2
+    assert f"{clip.name}: the clip's content has changed" in done.stderr
+    clip.unlink()
+    assert build(tmp_path, *settings).returncode == 0
+    assert clip.read_bytes() == whole
+
+
+def test_only_a_new_empty_or_own_folder_becomes_a_build(videos: Path, tmp_path: Path) -> None:
+    settings = [f"collect.folder={videos}", *LOOSE]
+    thesis = tmp_path / "mine" / "media" / "clips" / "thesis.txt"
+    thesis.parent.mkdir(parents=True)
+    thesis.write_text("three years of work")
+    for folder, word in ((tmp_path / "mine", "something else"), (thesis, "cannot be"), (thesis / "x", "cannot be")):
+        done = build(folder, *settings)
+        assert done.returncode == 2
+        assert word in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert thesis.read_text() == "three years of work"
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["media"]
+
+
+def test_a_build_inside_the_listed_folder_is_refused(videos: Path) -> None:
+    done = build(videos / "out", f"collect.folder={videos}", *LOOSE)
+    assert done.returncode == 2
+    assert "lies inside collect.folder" in done.stderr
+    shutil.rmtree(videos / "out")
+
+
+def test_a_bad_caption_table_is_found_before_any_work(videos: Path, tmp_path: Path) -> None:
+    (tmp_path / "captions.csv").write_text("clip,words\na,b c\n")
+    done = build(tmp_path / "out", f"collect.folder={videos}", *LOOSE, f"captions.file={tmp_path / 'captions.csv'}")
+    assert done.returncode == 2
+    assert "captions.csv" in done.stderr
+    assert not (tmp_path / "out" / "stages").exists()
+    assert json.loads((tmp_path / "out" / "build.json").read_text())["status"] == "stopped"
+
+
+def test_when_nothing_is_left_the_user_learns_where_and_the_old_dataset_stays(videos: Path, tmp_path: Path) -> None:
+    settings = [f"collect.folder={videos}", *LOOSE, "filter.max_frozen=1.0"]
+    assert build(tmp_path, *settings).returncode == 0
+    done = build(tmp_path, *settings, "filter.min_height=1000")
+    assert done.returncode == 2
+    assert "Nothing is left after stage 'screen'" in done.stderr
+    assert "still that of an earlier build" in done.stderr
+    assert "4 too_small" in done.stdout
+    assert (tmp_path / "dataset" / "README.md").is_file()

@@ -1,0 +1,107 @@
+"""Builds over a list of links: a real HTTP server answers well, badly and not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.helpers.builds import LOOSE, account, build, film, vttdata
+from tests.helpers.media_server import MediaServer, serving
+
+QUICK = [
+    *LOOSE,
+    "filter.max_frozen=1.0",
+    "max_failed=0.9",
+    "collect.sleep_seconds=0",
+    "collect.retries=0",
+    "collect.backoff_seconds=0",
+]
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[MediaServer]:
+    with serving(film(tmp_path / "film.mp4", 3).read_bytes()) as running:
+        yield running
+
+
+def manifest(tmp_path: Path, server: MediaServer, *paths: str) -> str:
+    rows = [f"{server.url(path)},id{number}" for number, path in enumerate(paths)]
+    (tmp_path / "links.csv").write_text("\n".join(["url,id", *rows]) + "\n")
+    return f"collect.manifest={tmp_path / 'links.csv'}"
+
+
+def test_good_links_become_clips_and_bad_ones_failures_with_the_sites_own_words(
+    server: MediaServer, tmp_path: Path
+) -> None:
+    listed = manifest(tmp_path, server, "/good.mp4", "/gone.mp4", "/forbidden.mp4", "/truncated.mp4", "/page.html")
+    done = build(tmp_path / "out", listed, *QUICK, recipe="own-list")
+    assert done.returncode == 0, done.stderr
+    stages = account(tmp_path / "out")
+    assert stages["collect"]["kept"] == 1
+    assert stages["split"]["kept"] >= 1
+    failed = pd.read_parquet(tmp_path / "out" / "stages" / "collect" / "failed.parquet").set_index("source_id")
+    assert failed.reason.to_dict() == {"id1": "removed", "id2": "forbidden", "id3": "network", "id4": "unsupported"}
+    assert failed.retry.to_dict() == {"id1": False, "id2": True, "id3": True, "id4": False}
+    assert "HTTP Error 404" in failed.detail["id1"]
+    assert not [path for path in (tmp_path / "out" / "media" / "sources").iterdir() if path.name.startswith(".")]
+
+
+def test_what_is_fetched_is_not_fetched_again(server: MediaServer, tmp_path: Path) -> None:
+    listed = manifest(tmp_path, server, "/good.mp4")
+    assert build(tmp_path / "out", listed, *QUICK, recipe="own-list").returncode == 0
+    hits = server.hits.total()
+    assert build(tmp_path / "out", listed, *QUICK, "collect.retries=2", recipe="own-list").returncode == 0
+    assert server.hits.total() == hits
+    next((tmp_path / "out" / "media" / "sources").iterdir()).unlink()
+    assert build(tmp_path / "out", listed, *QUICK, recipe="own-list").returncode == 0
+    assert server.hits.total() > hits
+
+
+def test_rate_limits_stop_the_run_politely_and_it_goes_on_later(server: MediaServer, tmp_path: Path) -> None:
+    paths = ["/good.mp4", *(f"/busy.mp4?{number}" for number in range(8))]
+    listed = manifest(tmp_path, server, *paths)
+    stopped = build(tmp_path / "out", listed, *QUICK, "collect.breaker=3", recipe="own-list")
+    assert stopped.returncode == 1
+    assert "3 items in a row ended as 'rate_limit'" in stopped.stderr
+    assert "--retry-failed" in stopped.stderr
+    assert stopped.stderr.count("\n") == 1
+    assert server.hits["/busy.mp4"] < 8
+    assert not (tmp_path / "out" / "dataset").exists()
+    manifest(tmp_path, server, *("/good.mp4" for _ in range(1)))
+    assert build(tmp_path / "out", listed, *QUICK, recipe="own-list").returncode == 0
+
+
+def test_only_retry_failed_asks_a_server_again_that_has_recovered(server: MediaServer, tmp_path: Path) -> None:
+    listed = manifest(tmp_path, server, "/good.mp4", "/flaky.mp4")
+    first = build(tmp_path / "out", listed, *QUICK, recipe="own-list")
+    assert first.returncode == 0
+    assert account(tmp_path / "out")["collect"]["failed"] == {"network": 1}
+    assert "1 of the failures may succeed now" in first.stderr
+    build(tmp_path / "out", listed, *QUICK, recipe="own-list")
+    assert account(tmp_path / "out")["collect"]["failed"] == {"network": 1}
+    retried = [*QUICK, "name=me/again"]
+    done = vttdata("build", "own-list", "--out", str(tmp_path / "out"), "--retry-failed", *_set(listed, *retried))
+    assert done.returncode == 0, done.stderr
+    assert account(tmp_path / "out")["collect"]["failed"] == {}
+    assert account(tmp_path / "out")["collect"]["kept"] == 2
+
+
+def _set(*settings: str) -> list[str]:
+    return [part for setting in settings for part in ("--set", setting)]
+
+
+def test_given_spans_become_the_clips(server: MediaServer, tmp_path: Path) -> None:
+    url = server.url("/good.mp4")
+    (tmp_path / "links.csv").write_text(
+        f"url,id,start,end,video_id\n{url},one,0.5,1.5,clip-a\n{url},one,1.5,3.2,clip-b\n{url},one,1.5,9,clip-c\n"
+    )
+    done = build(tmp_path / "out", f"collect.manifest={tmp_path / 'links.csv'}", *QUICK, recipe="own-list")
+    assert done.returncode == 0, done.stderr
+    clips = pd.read_parquet(tmp_path / "out" / "stages" / "cut" / "kept.parquet").set_index("video_id")
+    assert sorted(clips.index) == ["clip-a", "clip-b"]
+    assert (clips.start["clip-a"], clips.end["clip-a"], clips.frames["clip-a"]) == (0.5, 1.5, 12)
+    assert clips.end["clip-b"] == pytest.approx(3.0)
+    assert account(tmp_path / "out")["clips"]["rejected"] == {"outside": 1}

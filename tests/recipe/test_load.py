@@ -1,0 +1,168 @@
+"""A recipe is right, or one sentence says what is wrong with it: file, key, what was found, what is allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vttdata.errors import VttdataError
+from vttdata.recipe import packaged
+from vttdata.recipe.load import load_recipe
+
+GOOD = """
+name: someone/street-scenes
+builder: msrvtt
+seed: 7
+collect: {manifest: sources.csv}
+captions: {file: captions.csv, columns: {video_id: clip, caption: text, annotator: worker}, per_clip: 20}
+clips: {min_seconds: 10, max_seconds: 30}
+split: {ratios: {train: 0.6, test: 0.4}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "sources.csv").write_text("path\na.mp4\n")
+    (tmp_path / "captions.csv").write_text("clip,text,worker\n")
+    return tmp_path
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "recipe.yaml"
+    path.write_text(text)
+    return path
+
+
+def sentence(path: Path, *overrides: str) -> str:
+    with pytest.raises(VttdataError) as caught:
+        load_recipe(str(path), overrides)
+    return str(caught.value)
+
+
+def test_a_recipe_becomes_typed_settings(folder: Path) -> None:
+    recipe = load_recipe(str(write(folder, GOOD))).recipe
+    assert recipe.name == "someone/street-scenes"
+    assert recipe.clips.max_seconds == 30.0
+    assert recipe.split.ratios == {"train": 0.6, "test": 0.4}
+    assert recipe.captions.columns["caption"] == "text"
+    assert recipe.shots.method == "fast"
+
+
+def test_paths_are_relative_to_the_recipe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    recipe = load_recipe(str(write(folder, GOOD))).recipe
+    assert recipe.collect.manifest == str(folder / "sources.csv")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("min_seconds: 10", "min_second: 10"), ["clips.min_second", "no such key", "did you mean 'min_seconds'"]),
+        (("seed: 7", "sead: 7"), ["sead", "no such key", "did you mean 'seed'"]),
+        (("seed: 7", "seed: seven"), ["seed", 'found "seven"', "valid integer"]),
+        (("seed: 7", "seed: -7"), ["seed", "found -7", "greater than or equal to 0"]),
+        (("min_seconds: 10", "min_seconds: '10'"), ["clips.min_seconds", 'found "10"', "valid number"]),
+        (("min_seconds: 10", "min_seconds: -1"), ["clips.min_seconds", "found -1", "greater than"]),
+        (("min_seconds: 10", "min_seconds: 40"), ["clips", "40", "30"]),
+        (("min_seconds: 10", "min_seconds: .nan"), ["recipe.yaml"]),
+        (("builder: msrvtt", "builder: msrvt"), ["builder", "'msrvt'", "did you mean 'msrvtt'"]),
+        (("builder: msrvtt", "builder: gone.py"), ["builder", "gone.py", "existing"]),
+        (("name: someone/street-scenes", "name: ../up"), ["name", "../up"]),
+        (("name: someone/street-scenes", ""), ["name", "missing"]),
+        (("{manifest: sources.csv}", "{manifest: gone.csv}"), ["collect.manifest", "gone.csv", "not an existing file"]),
+        (("{manifest: sources.csv}", "{}"), ["collect", "exactly one"]),
+        (("{manifest: sources.csv}", "{manifest: sources.csv, scenes: {}}"), ["collect", "exactly one"]),
+        (("{manifest: sources.csv}", "sources.csv"), ["collect", 'found "sources.csv"']),
+        (("test: 0.4", "test: 0.5"), ["split", "1"]),
+        (("test: 0.4", "test: 1.4"), ["split.ratios.test", "found 1.4", "less than or equal to 1"]),
+        (("seed: 7", "seed: 7\nseed: 8"), ["'seed' is given twice"]),
+        (("seed: 7", "seed: [7"), ["not valid YAML"]),
+        (("seed: 7", "seed: !!python/object/apply:os.getcwd []"), ["not valid YAML"]),
+        (("seed: 7", "seed: 2020-01-01"), ["recipe.yaml"]),
+        (("seed: 7", "a: &a [x]\nseed: *a"), ["aliases"]),
+        (("seed: 7", "7: 8"), ["the key 7 is not a text"]),
+        (("seed: 7", "licence: ''"), ["licence", "empty", "cc-by-4.0"]),
+        (("seed: 7", "licence: 4"), ["licence", "found 4", "a text such as cc-by-4.0"]),
+        (("seed: 7", "licence: {sound: mit}"), ["licence", "'sound'", "annotations, captions, videos"]),
+        (("seed: 7", "date: 2026-02-30"), ["date", "found '2026-02-30'", "a day such as"]),
+        (("seed: 7", "date: 2026"), ["date", "found 2026", "a day such as"]),
+        (("seed: 7", "citation: somebody"), ["citation", 'found "somebody"', "BibTeX"]),
+        (("seed: 7", "publish: {media: tape}"), ["publish.media", 'found "tape"', "'embedded'"]),
+        (("seed: 7", "publish: {media: files}\nmedia: {keep: none}"), ["publish", "media.keep is none"]),
+    ],
+)
+def test_each_mistake_is_one_sentence(folder: Path, change: tuple[str, str], words: list[str]) -> None:
+    text = GOOD.replace(*change)
+    assert text != GOOD
+    said = sentence(write(folder, text))
+    assert "\n" not in said
+    assert "recipe.yaml" in said
+    for word in words:
+        assert word in said
+
+
+@pytest.mark.parametrize("text", ["", "just words", "- a\n- list", "\x00", "name: [" * 5000])
+def test_what_is_no_mapping_is_refused(folder: Path, text: str) -> None:
+    assert "recipe.yaml" in sentence(write(folder, text))
+
+
+def test_text_that_is_not_utf8_is_refused(folder: Path) -> None:
+    path = folder / "recipe.yaml"
+    path.write_bytes(b"name: \xff\xfe")
+    assert "not UTF-8" in sentence(path)
+
+
+def test_set_overrides_and_is_checked_like_the_file(folder: Path) -> None:
+    path = write(folder, GOOD)
+    recipe = load_recipe(str(path), ["clips.max_seconds=20", "media.keep=none", "licence=mit"]).recipe
+    assert (recipe.clips.max_seconds, recipe.media.keep, recipe.licence) == (20.0, "none", "mit")
+    assert "clips.max_second:" in sentence(path, "clips.max_second=20")
+    assert "KEY=VALUE" in sentence(path, "clips.max_seconds")
+    assert "KEY=VALUE" in sentence(path, ".x=3")
+    assert "made for its builder" in sentence(path, "builder=other")
+
+
+def test_rights_and_origin_are_taken_as_they_are_written(folder: Path) -> None:
+    parts = "licence: {annotations: cc-by-4.0, videos: cc0-1.0}\ndate: 2026-11-21\ncitation: '@misc{a, year = {2020}}'"
+    recipe = load_recipe(str(write(folder, GOOD.replace("seed: 7", parts)))).recipe
+    assert recipe.licence == {"annotations": "cc-by-4.0", "videos": "cc0-1.0"}
+    assert (recipe.date, recipe.citation) == ("2026-11-21", "@misc{a, year = {2020}}")
+    recipe = load_recipe(str(write(folder, GOOD)), ["date=2026-11-21", "licence.captions=mit"]).recipe
+    assert (recipe.date, recipe.licence) == ("2026-11-21", {"captions": "mit"})
+
+
+def test_setting_one_source_takes_the_others_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "videos: #1").mkdir()
+    overrides = ["collect.folder=videos: #1", "collect.sleep_seconds=0"]
+    recipe = load_recipe(str(write(folder, GOOD)), overrides).recipe
+    assert recipe.collect.folder == "videos: #1"
+    assert recipe.collect.manifest is None
+
+
+def test_an_unknown_recipe_names_the_packaged_ones() -> None:
+    with pytest.raises(VttdataError, match="did you mean 'demo'"):
+        load_recipe("demmo")
+
+
+@pytest.mark.parametrize("name", sorted(packaged.recipes()))
+def test_every_packaged_recipe_is_right_and_says_what_it_is(name: str, folder: Path) -> None:
+    own = {"own-list": [f"collect.manifest={folder / 'sources.csv'}"], "own-folder": [f"collect.folder={folder}"]}
+    own |= {"demo": [], "msrvtt-collect": []}
+    loaded = load_recipe(name, own.get(name, [f"annotations={folder}"]))
+    assert loaded.recipe.name == f"vttdata/{name}"
+    assert packaged.recipes()[name].read_text().startswith("# ")
+
+
+@given(st.dictionaries(st.text(), st.recursive(st.none() | st.integers() | st.text(), st.lists), max_size=4))
+def test_whatever_the_yaml_says_the_answer_is_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, value: object
+) -> None:
+    import yaml
+
+    path = tmp_path_factory.mktemp("any") / "recipe.yaml"
+    path.write_text(yaml.safe_dump({"builder": "msrvtt", **value}))  # type: ignore[dict-item]
+    assert sentence(path)

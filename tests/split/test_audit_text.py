@@ -1,0 +1,37 @@
+"""What people read of an audit: no more than was found, and nothing that a terminal would obey."""
+
+from __future__ import annotations
+
+from vttdata.records import Clip
+from vttdata.split import NearDuplicate, Resemblance, audit
+from vttdata.split.audit.text import audit_text, notes
+
+CLIPS = [
+    Clip("v1", "a", 0.0, 5.0, None, None, 1, split="train"),
+    Clip("v2", "b", 0.0, 5.0, None, None, 1, split="test"),
+]
+
+
+def test_a_pair_just_below_the_bound_is_not_rounded_up_to_it() -> None:
+    pair = NearDuplicate("a", "b", 0.0, 1.0, 0.0, 5.0, mirrored=False, distance=0.1, similarity=0.9999)
+    found = audit(CLIPS, near=Resemblance([], pair))
+    assert found.ok
+    assert notes(found)[-1].endswith("a (train) and b (test), reach 99% of what makes near-duplicates.")
+
+
+def test_that_nothing_looks_alike_is_said() -> None:
+    found = audit(CLIPS, near=Resemblance([], None))
+    assert notes(found)[-1] == "No two sources of different splits look alike anywhere."
+    assert "look alike" not in audit_text(audit(CLIPS))
+
+
+def test_sources_without_a_fingerprint_are_counted() -> None:
+    found = audit(CLIPS, near=Resemblance([], None, unseen=1200))
+    assert found.unknown == {"sources": 0, "spans": 0, "fingerprints": 1200}
+    assert "Not judged for near-duplicates: 1,200 sources without a fingerprint." in notes(found)
+
+
+def test_names_of_splits_are_shown_as_one_line() -> None:
+    text = audit_text(audit([Clip("v1", "a", 0.0, 5.0, None, None, 1, split="te\x1b[31m\nst")]))
+    assert "te?[31m?st" in text
+    assert "\x1b" not in text

@@ -1,0 +1,118 @@
+"""External programs end when they must, with everything they started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from vttdata.errors import MediaError
+from vttdata.subprocesses import call, limit_this_process, run
+
+PYTHON = sys.executable
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def gone(pid: int) -> bool:
+    for _ in range(200):
+        if not alive(pid):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_output_and_exit_code_come_back() -> None:
+    done = run([PYTHON, "-c", "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"], seconds=20)
+    assert (done.code, done.stdout, done.stderr, done.stopped) == (3, "out\n", "err\n", None)
+
+
+def test_the_input_is_empty_unless_fed() -> None:
+    echo = [PYTHON, "-c", "import sys; print(len(sys.stdin.buffer.read()))"]
+    assert run(echo, seconds=20).stdout == "0\n"
+    assert run(echo, seconds=20, feed=lambda pipe: os.write(pipe, b"x" * 1000) and None).stdout == "1000\n"
+
+
+def test_a_program_that_stops_reading_does_not_break_the_feeder() -> None:
+    done = run(
+        [PYTHON, "-c", "pass"], seconds=20, feed=lambda pipe: [os.write(pipe, b"x" * 65536) for _ in range(99)] and None
+    )
+    assert done.code == 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_time_limit_ends_the_program_and_what_it_started(tmp_path: Path) -> None:
+    child = (
+        "import subprocess, time\n"
+        "sleeper = subprocess.Popen(['sleep', '60'])\n"
+        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(sleeper.pid))\n"
+        "time.sleep(60)"
+    )
+    done = run([PYTHON, "-c", child], seconds=2.0)
+    assert done.stopped == "timeout"
+    assert gone(int((tmp_path / "pid").read_text()))
+
+
+def test_a_program_that_fills_its_folder_is_ended(tmp_path: Path) -> None:
+    fill = "import time\nwith open('big','wb') as f:\n  while True: f.write(b'x'*100000); f.flush(); time.sleep(0.001)"
+    done = run([PYTHON, "-c", fill], seconds=60, folder=tmp_path, max_bytes=1_000_000)
+    assert done.stopped == "too_large"
+
+
+def test_a_program_that_says_the_disk_is_full_is_believed() -> None:
+    with pytest.raises(OSError, match="no space left"):
+        run([PYTHON, "-c", "import sys; sys.exit('No space left on device')"], seconds=20)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel ends orphans on Linux only")
+def test_nothing_outlives_a_killed_parent(tmp_path: Path) -> None:
+    parent = (
+        f"from vttdata.subprocesses import run\n"
+        f"run(['sh', '-c', 'echo $$ > {tmp_path}/pid; exec sleep 60'], seconds=60)"
+    )
+    process = subprocess.Popen([PYTHON, "-c", parent])
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert gone(int((tmp_path / "pid").read_text()))
+
+
+def refuse() -> None:
+    raise MediaError("damaged", "it is broken.")
+
+
+def test_a_function_is_called_in_another_process_and_answers() -> None:
+    assert call(max, 3, 8, seconds=60) == 8
+    assert call(os.getpid, seconds=60) != os.getpid()
+    with pytest.raises(MediaError, match=r"it is broken\.") as caught:
+        call(refuse, seconds=60)
+    assert caught.value.reason == "damaged"
+
+
+def test_a_function_that_stalls_is_ended_at_its_limit() -> None:
+    with pytest.raises(TimeoutError):
+        call(time.sleep, 3600, seconds=0.5)
+    with pytest.raises(TimeoutError):
+        call(_stall, seconds=3600)
+
+
+def _stall() -> None:
+    limit_this_process(0.1)
+    os.read(os.pipe()[0], 1)
+
+
+def test_a_function_whose_process_dies_is_an_error_with_its_exit_code() -> None:
+    with pytest.raises(ChildProcessError, match="exit code 7"):
+        call(os._exit, 7, seconds=60)

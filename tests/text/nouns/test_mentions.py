@@ -1,0 +1,279 @@
+import json
+import random
+from pathlib import Path
+
+import pytest
+import spacy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spacy.language import Language
+
+from vttdata.annotations.activitynet import read_activitynet
+from vttdata.errors import VttdataError
+from vttdata.text.nouns.lexicon import load_lexicon
+from vttdata.text.nouns.mentions import Mention, find_mentions, mentions_of_annotation, possible_nouns
+from vttdata.text.nouns.spacy_finder import load_pipeline
+
+LEXICON = load_lexicon()
+
+
+def found(text: str, **how: object) -> list[str]:
+    return [text[mention.start : mention.end] for mention in find_mentions(text, LEXICON, **how)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("they ring a bell", ["bell"]),
+        ("a woman in a dress", ["woman", "dress"]),
+        ("she is going to dress", []),
+        ("a girl dresses her doll", ["girl", "doll"]),
+        ("a man watches his watch", ["man", "watch"]),
+        ("the people watch", ["people"]),
+        ("she plants plants", []),
+        ("he drinks", []),
+        ("he is having a cold drink", ["drink"]),
+        ("she cooks", []),
+        ("the man bats", ["man"]),
+        ("a boy bats the ball with a bat", ["boy", "ball", "bat"]),
+        ("the men fish in the lake", ["men", "lake"]),
+        ("they want to fish", []),
+        ("kids play outside", ["kids"]),
+        ("he waters the plants", ["plants"]),
+        ("they paint and brush and hammer", []),
+        ("she begins to iron", []),
+        ("he can box", []),
+        ("people swing and slide", ["people"]),
+        ("a man hands him a hammer", ["man", "hammer"]),
+        ("she faces the wall", ["wall"]),
+        ("two people water the plants", ["people", "plants"]),
+        ("a person applies paint designs", ["person"]),
+        ("the children ski and skate", ["children"]),
+    ],
+)
+def test_a_verb_is_not_taken_for_a_noun(text: str, words: list[str]):
+    assert found(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a tennis ball on the floor", ["tennis ball", "floor"]),
+        ("he hits two tennis balls", ["tennis balls"]),
+        ("a dog house", []),
+        ("an ice cream cone", []),
+        ("he eats ice cream", ["ice cream"]),
+        ("a wizard chair tournament", []),
+        ("a basketball game", []),
+        ("a car race", []),
+        ("the kitchen table", []),
+        ("a swimming pool", ["swimming pool"]),
+        ("a frying pan", ["frying pan"]),
+        ("a dressing table", []),
+        ("a smiling man", ["man"]),
+        ("a man wears a t-shirt", ["man", "t-shirt"]),
+        ("a man wears a T-shirt", ["man", "T-shirt"]),
+        ("a dog-house", []),
+        ("a cat/dog", []),
+        ("a ping-pong match", []),
+        ("a hot dog", ["hot dog"]),
+        ("a hot dog and a warm dog", ["hot dog", "dog"]),
+        ("people are horse riding", ["people"]),
+        ("people are riding horses", ["people", "horses"]),
+        ("an orange shirt and an orange", ["shirt", "orange"]),
+        ("a light blue car", ["car"]),
+        ("on the other hand a man waits", ["man"]),
+        ("he takes a bow", []),
+        ("a man in the video game", ["man"]),
+    ],
+)
+def test_a_part_of_a_compound_is_not_touched(text: str, words: list[str]):
+    assert found(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Apple makes a phone.", ["phone"]),
+        ("They love Turkey and Apple.", []),
+        ("A man called Rose waves.", ["man"]),
+        ("Men are talking. Dogs are running!", ["Men", "Dogs"]),
+        ("  Men are talking.", ["Men"]),
+        ("A WOMAN IS IN A CAR", []),
+        ("The Boat sails.", []),
+    ],
+)
+def test_names_are_not_touched_and_a_sentence_may_begin_with_a_capital(text: str, words: list[str]):
+    assert found(text) == words
+
+
+@pytest.mark.parametrize("apostrophe", ["'", "\u2019"])
+def test_the_possessive_is_no_part_of_the_mention(apostrophe: str):
+    text = f"the man{apostrophe}s hat is on the woman{apostrophe}s head"
+    assert found(text) == ["man", "hat", "woman", "head"]
+
+
+def test_a_sport_is_meant_without_a_determiner_only():
+    assert found("men play basketball") == ["men", "basketball"]
+    assert found("a boy throws a basketball") == ["boy"]
+    assert found("the soccer") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "plural"),
+    [("a fish swims", False), ("two fish swim", True), ("many sheep", True), ("3 deer run", True), ("a sheep", False)],
+)
+def test_the_sentence_tells_the_number_of_a_noun_with_one_form(text: str, plural: bool):
+    assert [mention.plural for mention in find_mentions(text, LEXICON)] == [plural]
+
+
+def test_a_noun_whose_number_nobody_can_tell_is_left_out():
+    assert found("he feeds the fish") == []
+
+
+def test_number_must_agree_with_the_determiner():
+    assert found("a dogs and two cat and these man") == []
+
+
+def test_a_mention_says_where_what_and_how_many():
+    assert find_mentions("Two guys hold a sofa", LEXICON) == [
+        Mention(4, 8, "man", True),
+        Mention(16, 20, "couch", False),
+    ]
+
+
+_SOME_WORDS = "a the two man dog dogs rings ring water to in and plays ball . - tennis red"
+
+
+@given(st.lists(st.sampled_from(_SOME_WORDS.split())))
+def test_mentions_are_ordered_do_not_overlap_and_name_what_they_span(words: list[str]):
+    text = " ".join(words)
+    end = 0
+    for mention in find_mentions(text, LEXICON):
+        assert end <= mention.start < mention.end
+        noun, plural = LEXICON.noun(text[mention.start : mention.end])
+        assert (noun.name, plural) == (mention.noun, mention.plural)
+        end = mention.end
+
+
+@settings(max_examples=300)
+@given(st.text())
+def test_no_text_is_too_strange(text: str):
+    for mention in find_mentions(text, LEXICON):
+        assert LEXICON.noun(text[mention.start : mention.end])[0].name == mention.noun
+    possible_nouns(text, LEXICON)
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n", "-", "un homme joue de la guitare", "男人在弹吉他", "\x00" * 50, "a" * 100_000]
+)
+def test_texts_without_english_nouns_have_no_mention(text: str):
+    assert found(text) == []
+
+
+@pytest.mark.parametrize("word", ["walked ", "red ", "the ", "man ", "very ", "Red ", "a", "- ", "ice ", "' "])
+def test_a_monotonous_text_takes_no_time(word: str):
+    assert len(found(word * 20_000)) <= 1
+
+
+def test_what_was_seen_before_does_not_matter():
+    texts = ["Men play ball.", "the men ring a bell", "a Ring and a ring", "Rings are round", "a man rings"]
+    alone = [find_mentions(text, load_lexicon()) for text in texts]
+    random.Random(0).shuffle(order := list(range(len(texts))))
+    lexicon = load_lexicon()
+    mixed = {index: find_mentions(texts[index], lexicon) for index in order}
+    assert [mixed[index] for index in range(len(texts))] == alone
+
+
+def test_possible_nouns_hold_everything_that_any_word_may_name():
+    names = possible_nouns("She DRESSES the dog's tennis-ball and bats", LEXICON)
+    assert names == {"dress", "dog", "tennis ball", "tennis", "ball", "bat"}
+
+
+def test_annotated_words_become_mentions():
+    text = "Two guys  hold a sofa, and he sits."
+    tokens = ["two", "guys", "hold", "a", "sofa", "and", "he", "sits"]
+    assert mentions_of_annotation(text, tokens, [4, 1, 1, 6], ["couch", "man", "person", "he"], LEXICON) == [
+        Mention(4, 8, "man", True),
+        Mention(17, 21, "couch", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "index", "said"),
+    [
+        (["a", "cat"], 1, "The token 'cat' is not the next word"),
+        (["dog"], 0, "The token 'dog' is not the next word"),
+        (["a"], 0, "The tokens end before ' dog'"),
+        (["a", "dog"], 2, "The index 2 of 'dog' is none of the text's 2 tokens"),
+        (["a", "dog"], -1, "The index -1"),
+        (["a", "dog", "%s\n"], 1, "is not the next word"),
+    ],
+)
+def test_tokens_that_are_not_the_texts_are_refused(tokens: list[str], index: int, said: str):
+    with pytest.raises(VttdataError, match=said):
+        mentions_of_annotation("a dog", tokens, [index], ["dog"], LEXICON)
+
+
+def test_an_annotated_word_that_names_something_else_is_left_out():
+    assert mentions_of_annotation("a blue dog", ["a", "blue", "dog"], [1, 2], ["dog", "car"], LEXICON) == []
+
+
+def test_the_rules_agree_with_the_annotators_of_activitynet(shared: Path):
+    folder = shared / "data" / "activitynet"
+    given = json.loads((folder / "anet_entities_test_1.json").read_text(encoding="utf-8"))
+    annotations = read_activitynet(folder)
+    texts = {caption.video_id: caption.caption for caption in annotations.captions}
+    refused, annotated, agreed = 0, 0, 0
+    for concepts in annotations.concepts[::4]:
+        text = texts[concepts.video_id]
+        try:
+            mentions = mentions_of_annotation(text, concepts.tokens, concepts.token_indices, concepts.classes, LEXICON)
+        except VttdataError:
+            refused += 1
+            continue
+        ends = {mention.end for mention in find_mentions(text, LEXICON)}
+        annotated += len(mentions)
+        agreed += sum(mention.end in ends for mention in mentions)
+    assert len(given) == 2457
+    assert refused < 20
+    assert annotated > 3500
+    assert agreed / annotated > 0.85
+
+
+@Language.component("toy tags")
+def _toy_tags(doc):
+    nouns = {"men", "man", "bell", "ball", "table", "fish", "rings"}
+    for token in doc:
+        token.pos_ = "NOUN" if token.text in nouns else "PROPN" if token.text == "Ball" else "VERB"
+        after = token.i + 1 < len(doc) and doc[token.i + 1].lower_ in nouns and token.lower_ in nouns
+        token.dep_, token.head = ("compound", doc[token.i + 1]) if after else ("dep", doc[-1])
+        token.set_morph("Number=Plur" if token.lower_ in ("fish", "rings") else "Number=Sing")
+    return doc
+
+
+@pytest.fixture(scope="module")
+def pipeline(tmp_path_factory: pytest.TempPathFactory):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("toy tags")
+    folder = tmp_path_factory.mktemp("pipeline")
+    nlp.to_disk(folder)
+    return load_pipeline(str(folder))
+
+
+def test_a_trained_pipeline_decides_what_is_a_noun(pipeline):
+    assert found("men ring a bell", pipeline=pipeline) == ["men", "bell"]
+    assert found("watch the ball", pipeline=pipeline) == ["ball"]
+    assert found("watch the Ball", pipeline=pipeline) == []
+    assert found("a table man and a tennis ball", pipeline=pipeline) == ["tennis ball"]
+    assert [mention.plural for mention in find_mentions("feed the fish", LEXICON, pipeline=pipeline)] == [True]
+
+
+def test_a_pipeline_that_is_missing_or_does_not_tag_is_refused(tmp_path: Path):
+    with pytest.raises(VttdataError, match="'no_such_pipeline' cannot be loaded"):
+        load_pipeline("no_such_pipeline")
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    with pytest.raises(VttdataError, match="gives no POS and no DEP"):
+        load_pipeline(str(tmp_path / "blank"))
+    with pytest.raises(VttdataError, match="gives no POS"):
+        find_mentions("a man", LEXICON, pipeline=spacy.blank("en"))

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pytest
+
+from vttdata.records import Clip, Source
+from vttdata.text.caption_matching import CaptionMatcher, Unmatched, match_captions
+from vttdata.text.captions import RawCaption
+
+
+def source(source_id: str, file: str, url: str | None = None) -> Source:
+    return Source(source_id, file, "listed", "0" * 64, 1, url=url)
+
+
+def clip(video_id: str, source_id: str, start: float, end: float) -> Clip:
+    return Clip(video_id, source_id, start, end, 0, 1, 1)
+
+
+CLIPS = [clip("c1", "s1", 0, 10), clip("c2", "s1", 10, 22), clip("c3", "s2", 5, 15)]
+SOURCES = [
+    source("s1", "a/one.mp4", "https://example.org/1"),
+    source("s2", "b/two.mp4"),
+    source("s3", "b/same.mp4"),
+    source("s4", "c/same.mp4"),
+]
+
+
+def place(**fields: object) -> str:
+    result = CaptionMatcher(CLIPS, SOURCES).place(RawCaption("x", 4, **fields))  # type: ignore[arg-type]
+    return result.reason if isinstance(result, Unmatched) else result
+
+
+@pytest.mark.parametrize("name", ["s1", "a/one.mp4", "one.mp4", "https://example.org/1"])
+def test_a_source_is_known_by_id_path_name_and_address(name: str) -> None:
+    assert place(source=name, start=11.0, end=14.0) == "c2"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (0.0, 10.0, "c1"),
+        (8.0, 11.0, "c1"),
+        (9.0, 12.5, "c2"),
+        (8.0, 12.0, "ambiguous"),
+        (18.0, 26.0, "c2"),
+        (18.0, 26.1, "outside_clips"),
+        (40.0, 50.0, "outside_clips"),
+        (5.0, 5.0, "outside_clips"),
+        (9.0, 3.0, "outside_clips"),
+    ],
+)
+def test_a_span_belongs_to_the_clip_that_covers_most_and_at_least_half_of_it(
+    start: float, end: float, expected: str
+) -> None:
+    assert place(source="s1", start=start, end=end) == expected
+
+
+def test_the_clips_id_decides_whatever_else_the_row_says() -> None:
+    assert place(video_id="c3", source="s1", start=0.0, end=10.0) == "c3"
+
+
+def test_an_unknown_id_falls_back_to_the_source() -> None:
+    assert place(video_id="other", source="s2") == "c3"
+
+
+def test_without_times_only_a_lonely_clip_can_be_meant() -> None:
+    assert place(source="s2") == "c3"
+    assert place(source="s1") == "ambiguous"
+
+
+def test_what_is_unknown_or_shared_is_told() -> None:
+    assert place(video_id="../c1") == "unknown_clip"
+    assert place(source="nowhere.mp4") == "unknown_clip"
+    assert place(source="same.mp4") == "ambiguous"
+    assert place(source="b/same.mp4") == "outside_clips"
+
+
+def test_every_caption_ends_in_a_clip_or_among_the_unmatched_with_its_line() -> None:
+    raws = [RawCaption("one", 2, "c1"), RawCaption("two", 3, "c9"), RawCaption("three", 4, "c1")]
+    matched = match_captions(raws, CLIPS, SOURCES)
+    assert matched.by_clip == {"c1": (raws[0], raws[2]), "c2": (), "c3": ()}
+    assert [(one.reason, one.line) for one in matched.unmatched] == [("unknown_clip", 3)]
+
+
+def test_the_order_of_clips_and_sources_does_not_matter() -> None:
+    raw = RawCaption("x", 2, source="s1", start=9.0, end=12.5)
+    assert CaptionMatcher(CLIPS[::-1], SOURCES[::-1]).place(raw) == CaptionMatcher(CLIPS, SOURCES).place(raw) == "c2"

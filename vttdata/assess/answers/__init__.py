@@ -1,0 +1,1 @@
+"""Crowd answers read from result files: assessment pages, crowd platforms, and the layouts of WMT."""

@@ -1,0 +1,1 @@
+"""HITs for Direct Assessment: planned, filled with system captions and hidden controls, written to files."""

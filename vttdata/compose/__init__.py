@@ -1,0 +1,1 @@
+"""Parts that several builders share: official files, foils, degraded captions, packaging."""

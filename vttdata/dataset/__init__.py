@@ -1,0 +1,25 @@
+"""Dataset folders: written so that they load everywhere and never stale, counted, described and checked.
+
+It decides nothing about what is in a dataset, and it does not upload.
+"""
+
+from vttdata.dataset.manifest import find_damage
+from vttdata.dataset.metadata import About, Given, PaperFigure
+from vttdata.dataset.statistics import SplitStatistics, Statistics, statistics
+from vttdata.dataset.write import write_dataset
+from vttdata.publish.changes import ConfigDifference, Difference
+from vttdata.publish.diff import difference
+
+__all__ = [
+    "About",
+    "ConfigDifference",
+    "Difference",
+    "Given",
+    "PaperFigure",
+    "SplitStatistics",
+    "Statistics",
+    "difference",
+    "find_damage",
+    "statistics",
+    "write_dataset",
+]

@@ -1,0 +1,1 @@
+"""Foil sets as dataset folders."""

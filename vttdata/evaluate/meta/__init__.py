@@ -1,0 +1,1 @@
+"""Metrics and evaluations compared with human judgments."""

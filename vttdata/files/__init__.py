@@ -1,0 +1,1 @@
+"""Files in the formats that users bring: tables, lists of ids, strict YAML."""

@@ -1,0 +1,111 @@
+"""Reads the small tables people bring along (CSV, TSV, JSON lines) row by row, with clear errors."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+from vttdata.errors import VttdataError
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_JSON_LINES = {".jsonl", ".ndjson"}
+_FIELD_BYTES = 2**20
+
+
+def read_table(path: Path, *, short_rows: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield `(line number, row)` for each row of a table; the extension says how it is written.
+
+    Rows of CSV and TSV hold strings (empty cells are None); rows of JSON lines hold what the JSON says. UTF-8 with or
+    without a byte order mark. With `short_rows`, cells that are missing at the end of a row count as empty.
+
+    Raises:
+        VttdataError: when the extension is unknown or a row cannot be read; the message names file and line.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in _DELIMITERS and suffix not in _JSON_LINES:
+        allowed = ", ".join(sorted({*_DELIMITERS, *_JSON_LINES}))
+        raise VttdataError(f"{path}: a table must end in one of {allowed}, not '{path.suffix}'.")
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            if suffix in _JSON_LINES:
+                yield from parse_json_lines(str(path), stream)
+            else:
+                yield from parse_delimited(str(path), stream, _DELIMITERS[suffix], short_rows=short_rows)
+    except UnicodeDecodeError as error:
+        raise VttdataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
+    except OSError as error:
+        raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
+
+
+def parse_delimited(
+    place: str, stream: TextIO, delimiter: str, *, short_rows: bool = False
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of CSV or TSV as in `read_table`; `place` names the file in errors."""
+    csv.field_size_limit(_FIELD_BYTES)
+    reader = csv.reader(stream, delimiter=delimiter, strict=True)
+    try:
+        header = next(reader, None)
+        if header is None:
+            return
+        names = [name.strip() for name in header]
+        doubled = {name for name in names if names.count(name) > 1}
+        if doubled:
+            raise VttdataError(f"{place}: column '{min(doubled)}' appears twice in the header.")
+        for cells in reader:
+            if not cells:
+                continue
+            if short_rows:
+                cells.extend([""] * (len(names) - len(cells)))
+            if len(cells) != len(names):
+                raise VttdataError(f"{place}:{reader.line_num}: {len(cells)} cells under {len(names)} column names.")
+            yield reader.line_num, {name: cell or None for name, cell in zip(names, cells, strict=True)}
+    except csv.Error as error:
+        raise VttdataError(f"{place}:{reader.line_num}: {error}.") from error
+
+
+def parse_json_lines(place: str, stream: TextIO) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of JSON lines as in `read_table`; `place` names the file in errors."""
+    for number, line in enumerate(stream, 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise VttdataError(f"{place}:{number}: not a JSON object ({error}).") from error
+        if not isinstance(value, dict):
+            raise VttdataError(f"{place}:{number}: a JSON object is expected, found {type(value).__name__}.")
+        yield number, value
+
+
+_LARGEST = 2**28
+
+
+def read_rows(file: Path, expected: str, *, alone: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a ``.json`` file, numbered from 1; of other files what `vttdata.files.tables.read_table` reads.
+
+    Args:
+        file: JSON is UTF-8, with or without a byte order mark.
+        expected: what a JSON file should hold, for the error.
+        alone: whether an object by itself counts as a list of one.
+
+    Raises:
+        VttdataError: when it cannot be read, is no table, no JSON, larger than 256 MiB, or no list of objects.
+    """
+    if file.suffix.lower() != ".json":
+        yield from read_table(file)
+        return
+    try:
+        if file.stat().st_size > _LARGEST:
+            raise VttdataError(f"{file}: larger than {_LARGEST} bytes.")
+        value = json.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
+    except (ValueError, RecursionError) as error:
+        raise VttdataError(f"{file}: not JSON ({error}).") from error
+    objects = [value] if alone and isinstance(value, dict) else value
+    if not isinstance(objects, list) or not all(isinstance(one, dict) for one in objects):
+        raise VttdataError(f"{file}: {expected} is expected.")
+    yield from enumerate(objects, 1)

@@ -1,0 +1,1 @@
+"""Degraded captions for Direct Assessment (Graham, Awad and Smeaton, PLOS ONE 2018)."""

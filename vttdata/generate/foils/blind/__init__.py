@@ -1,0 +1,1 @@
+"""Blind attackers: classifiers and language models that solve foils without the videos."""

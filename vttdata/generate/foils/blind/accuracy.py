@@ -1,0 +1,120 @@
+"""Scores of true and false texts in pairs: how often the true one wins, with ties apart and 95 % intervals.
+
+The scores come from elsewhere: a metric, a model, or a blind attacker of `vttdata.generate.foils.blind.shortcuts`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_Z = 1.959963984540054  # the 97.5 % point of the normal distribution
+_ENOUGH = 0.4  # ActivityNet-FOIL's scoring; the comment in the published script says 50 %, the code 40 %
+
+
+@dataclass(frozen=True, slots=True)
+class PairAccuracy:
+    """How often the true side of a pair wins.
+
+    Fields:
+        pairs, wins, ties: numbers of pairs; a win is strictly greater.
+        groups: the same of each group (such as a supercategory), where groups were given.
+    """
+
+    pairs: int
+    wins: int
+    ties: int
+    groups: Mapping[str, PairAccuracy] = field(default_factory=dict)
+
+    @property
+    def strict(self) -> float:
+        """Wins over pairs, 0..1: ties are wrong, as in ActivityNet-FOIL's published script; NaN without pairs."""
+        return self.wins / self.pairs if self.pairs else math.nan
+
+    @property
+    def half_credit(self) -> float:
+        """As `strict`, with half a win for a tie; what guessing at ties would give on average."""
+        return (self.wins + self.ties / 2) / self.pairs if self.pairs else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of `strict`."""
+        return wilson(self.wins, self.pairs)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values, rounded to six digits."""
+        low, high = self.interval
+        found: dict[str, Any] = {"pairs": self.pairs, "wins": self.wins, "ties": self.ties}
+        found |= {"strict": round(self.strict, 6), "half_credit": round(self.half_credit, 6)}
+        found |= {"low": round(low, 6), "high": round(high, 6)}
+        return found | ({"groups": {name: own.as_json() for name, own in self.groups.items()}} if self.groups else {})
+
+
+def pairwise_accuracy(
+    true_scores: npt.ArrayLike, foil_scores: npt.ArrayLike, groups: Sequence[str] | None = None
+) -> PairAccuracy:
+    """How often a true text scores strictly higher than its foil (FOIL-COCO, ActivityNet-FOIL).
+
+    Args:
+        true_scores: of the true texts; higher is better.
+        foil_scores: of their foils, in the same order.
+        groups: the group of each pair, such as its supercategory.
+
+    Raises:
+        ValueError: when the numbers of scores differ, or a score is not a finite number.
+    """
+    true, foil = np.asarray(true_scores, dtype=float), np.asarray(foil_scores, dtype=float)
+    if true.ndim != 1 or true.shape != foil.shape or (groups is not None and len(groups) != len(true)):
+        numbers = [true.shape, foil.shape, *([len(groups)] if groups is not None else [])]
+        raise ValueError(f"pairs need one true score, one foil score and at most one group each, not {numbers}")
+    if not (np.isfinite(true).all() and np.isfinite(foil).all()):
+        raise ValueError("every score must be a finite number")
+    names = np.asarray(groups if groups is not None else [], dtype=object)
+    return PairAccuracy(
+        len(true),
+        int((true > foil).sum()),
+        int((true == foil).sum()),
+        {str(name): pairwise_accuracy(true[names == name], foil[names == name]) for name in sorted(set(names))},
+    )
+
+
+def wilson(wins: float, pairs: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share (JASA 1927); NaN without pairs. Half wins are allowed."""
+    if not pairs:
+        return math.nan, math.nan
+    share, z2 = wins / pairs, _Z * _Z
+    middle = (share + z2 / (2 * pairs)) / (1 + z2 / pairs)
+    reach = _Z / (1 + z2 / pairs) * math.sqrt(share * (1 - share) / pairs + z2 / (4 * pairs * pairs))
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+def paragraph_scores(caption_scores: Sequence[Sequence[float]]) -> list[float]:
+    """Each paragraph's score: the arithmetic mean of its captions' scores (EMScore, section 5.2)."""
+    return [math.fsum(own) / len(own) for own in caption_scores]
+
+
+def references_of(
+    span: tuple[float, float], spans: Sequence[tuple[float, float]], sentences: Sequence[str]
+) -> list[str]:
+    """The sentences of another paragraph about a span, as ActivityNet-FOIL's published scoring picks them.
+
+    These are the sentences whose overlap with the span is more than 0.4 of their own length; all sentences where there
+    are none. Lengths count whole seconds, the first and the last included.
+
+    Args:
+        span: of the caption, seconds.
+        spans: of the other paragraph's sentences, seconds.
+        sentences: of the other paragraph.
+    """
+    start, end = int(span[0]), int(span[1])
+    chosen = []
+    for (first, last), sentence in zip(spans, sentences, strict=True):
+        own = int(last) - int(first) + 1
+        if own > 0 and (min(end, int(last)) - max(start, int(first)) + 1) / own > _ENOUGH:
+            chosen.append(sentence)
+    return chosen or list(sentences)

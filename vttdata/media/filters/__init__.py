@@ -1,0 +1,1 @@
+"""Filters of source videos and the quality scores that they judge."""

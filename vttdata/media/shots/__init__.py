@@ -1,0 +1,1 @@
+"""Shot boundary detection by colour histogram, scoring of detections, and contact sheets."""

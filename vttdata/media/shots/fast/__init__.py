@@ -1,0 +1,1 @@
+"""Shot boundary detection that decodes only the groups of pictures in which something changes."""

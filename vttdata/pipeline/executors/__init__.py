@@ -1,0 +1,1 @@
+"""Executors: where the stages of a build run."""

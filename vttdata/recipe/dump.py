@@ -1,0 +1,100 @@
+"""Writes a checked recipe out in full, as a file that gives the same dataset on any machine.
+
+Every default is filled in and no secret is. Where a key names a file or folder, the file says so instead: whoever uses
+it says with ``--set`` where that lies on their machine.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
+from typing import Any
+
+import yaml
+
+from vttdata.errors import VttdataError
+from vttdata.files.strict_yaml import read_yaml
+from vttdata.recipe import packaged
+from vttdata.recipe.load import BaseRecipe, Loaded, load_recipe
+from vttdata.recipe.paths import given_paths
+
+_WANTED = "give it with --set "
+_SHOWN = 80
+
+
+def recipe_text(recipe: BaseRecipe) -> str:
+    """The recipe as YAML that `load_recipe` takes once the paths are given; the same wherever it was built."""
+    settings = recipe.public()
+    places = {}
+    for key, kind, holder, name in given_paths(settings, recipe.paths):
+        places[key] = holder[name] = f"{_WANTED}{key}={kind.upper()}"
+    _hide_paths(settings, "", places)
+    settings["builder"] = PurePath(settings["builder"]).name
+    given = "".join(f" {text.removeprefix('give it with ')}" for text in places.values())
+    head = (
+        f"# {recipe.name} {recipe.version} with every setting written out, to be built again:\n"
+        f"# vttdata build recipe.yaml{given}\n"
+    )
+    return head + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=100)
+
+
+def _hide_paths(value: Any, key: str, places: dict[str, str]) -> None:
+    """Put a request into the place of any other text that is a path of this machine, such as a language model's."""
+    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, inner in list(steps):
+        own = f"{key}.{step}" if key else str(step)
+        if isinstance(inner, str) and os.path.isabs(inner) and os.path.exists(inner):
+            places[own] = value[step] = f"{_WANTED}{own}=PATH"
+        else:
+            _hide_paths(inner, own, places)
+
+
+def wanted_paths(file: Path) -> list[str]:
+    """What has to be given with ``--set`` before this recipe can be loaded, such as ``annotations=FOLDER``.
+
+    Raises:
+        VttdataError: when the file is no recipe.
+    """
+    return [text.removeprefix(_WANTED) for text in _texts(read_yaml(file)) if text.startswith(_WANTED)]
+
+
+def load_foreign_recipe(file: Path, overrides: Sequence[str]) -> Loaded:
+    """Load a recipe that somebody else may have written: it runs no code of its own and reads only what is given.
+
+    Raises:
+        VttdataError: when it names a builder that is not packaged, or a file or folder that `overrides` do not give.
+    """
+    builder = read_yaml(file).get("builder")
+    if not isinstance(builder, str) or builder not in packaged.builders():
+        raise VttdataError(
+            f"{file}: was built by {ascii(builder)[:_SHOWN]}, which is not packaged and so is not run; "
+            "build the recipe beside that builder yourself, and compare with vttdata diff."
+        )
+    given = {text.partition("=")[0] for text in overrides}
+    missing = [text for text in wanted_paths(file) if text.partition("=")[0] not in given]
+    if missing:
+        wanted = " ".join(f"--set {text}" for text in missing)
+        raise VttdataError(f"{file}: needs what the dataset was made from: {wanted}.")
+    loaded = load_recipe(str(file), overrides)
+    for key, *_ in given_paths(loaded.recipe.public(), loaded.recipe.paths):
+        if not any(key == name or key.startswith(f"{name}.") for name in given):
+            raise VttdataError(
+                f"{file}: {key}: names a path of another machine; say where it is with --set {key}=PATH."
+            )
+    settings = loaded.recipe.model_dump(mode="json")
+    for key in sorted(loaded.recipe.secrets):
+        section, _, name = key.rpartition(".")
+        if settings[section][name] is not None and key not in given:
+            raise VttdataError(
+                f"{file}: {key}: is set, and that is for you to decide: take it out, or give it with --set."
+            )
+    return loaded
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)

@@ -1,0 +1,251 @@
+"""Turns a recipe (YAML) into typed, checked settings.
+
+An error is one sentence that names the file, the key, what was found and what is allowed.
+
+Sections are the settings classes of the rooms; a builder puts them together in its own `Recipe` class.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import re
+import types
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, get_args, get_type_hints
+
+import pydantic
+
+from vttdata.errors import VttdataError
+from vttdata.files.strict_yaml import parse_yaml, read_yaml
+from vttdata.ids import digest, is_dataset_name
+from vttdata.recipe import packaged
+from vttdata.recipe.paths import Paths, missing_path, names_path, resolve_paths
+from vttdata.settings import Count, Ratio, check_date, check_licence
+
+_SHOWN = 80
+_SHOULD = re.compile(r"^\w+ should")
+
+
+class BaseRecipe(pydantic.BaseModel):
+    """What every recipe says, whatever its builder.
+
+    Fields:
+        name: where `load_dataset` finds the result, ``owner/name``.
+        builder: a packaged builder's name, or the path of a builder file relative to the recipe.
+        version: of the dataset, MAJOR.MINOR.PATCH.
+        seed: the only source of randomness.
+        licence: an identifier such as ``cc-by-4.0``, or one for each of ``annotations``, ``captions`` and ``videos``.
+        language, description: what the card says.
+        citation: BibTeX entries of the papers behind the dataset.
+        date: the day this version is published, YYYY-MM-DD; left out unless given.
+        allow_leaks: why a dataset is packaged although an audit finds leaks between its splits; the card quotes it.
+        max_failed: the highest share of items that may fail in any stage before the build ends with exit code 1.
+    """
+
+    model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True)
+    paths: ClassVar[Paths] = {}
+    """Keys that name a file or folder, relative to the recipe's folder (to the working folder in ``--set``)."""
+    one_of: ClassVar[dict[str, frozenset[str]]] = {}
+    """Sections, and the keys in them that exclude each other: giving one in ``--set`` takes the others out."""
+
+    secrets: ClassVar[frozenset[str]] = frozenset()
+    """Keys whose values are nobody else's business."""
+
+    name: str = pydantic.Field(description="owner/name, such as me/street")
+    builder: str
+    version: str = pydantic.Field("1.0.0", pattern=r"^\d+\.\d+\.\d+$", description="a text such as 1.0.0")
+    seed: Count = 0
+    licence: str | dict[str, str] = "unknown"
+    language: str = "en"
+    description: str = ""
+    citation: str = ""
+    date: str | None = pydantic.Field(None, description="a day such as 2026-11-21")
+    allow_leaks: str | None = pydantic.Field(None, description="the reason, as a text")
+    max_failed: Ratio = 0.2
+
+    @pydantic.field_validator("name")
+    @classmethod
+    def _name_is_usable(cls, name: str) -> str:
+        if not is_dataset_name(name):
+            raise ValueError(f"found '{name}'; it should be owner/name, such as me/street")
+        return name
+
+    @pydantic.field_validator("licence", mode="before")
+    @classmethod
+    def _licence_is_usable(cls, licence: Any) -> Any:
+        texts = list(licence.values()) if isinstance(licence, dict) else [licence]
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError("it should be a text such as cc-by-4.0, or one for each part of the dataset")
+        check_licence(licence)
+        return licence
+
+    @pydantic.field_validator("date")
+    @classmethod
+    def _date_is_a_day(cls, date: str | None) -> str | None:
+        check_date(date)
+        return date
+
+    @pydantic.field_validator("citation")
+    @classmethod
+    def _citation_is_bibtex(cls, citation: str) -> str:
+        if citation.strip() and (not citation.strip().startswith("@") or "```" in citation):
+            raise ValueError("it should be entries of BibTeX, the first of which begins with @")
+        return citation
+
+    @pydantic.field_validator("allow_leaks")
+    @classmethod
+    def _leaks_have_a_reason(cls, reason: str | None) -> str | None:
+        if reason is not None and not reason.strip():
+            raise ValueError("found an empty text; it should be the reason for which leaks are acceptable")
+        return reason
+
+    def public(self) -> dict[str, Any]:
+        """All settings as plain values, without secrets."""
+        settings = self.model_dump(mode="json")
+        for key in self.secrets:
+            section, _, name = key.rpartition(".")
+            settings[section][name] = None
+        return settings
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Loaded:
+    """A checked recipe, the builder module it names, the file it came from, and a hash of what was written."""
+
+    recipe: BaseRecipe
+    builder: types.ModuleType
+    file: Path
+    sha256: str
+
+
+def load_recipe(reference: str, overrides: Sequence[str] = ()) -> Loaded:
+    """Read and check a recipe.
+
+    Args:
+        reference: a path, or a packaged recipe's name.
+        overrides: ``key=value`` with dotted keys; values are YAML.
+
+    Raises:
+        VttdataError: one sentence with file, key, value found and what is allowed.
+    """
+    file = _find(reference)
+    raw = read_yaml(file)
+    sha256 = digest([raw, list(overrides)])
+    builder = _builder(file, raw)
+    model: type[BaseRecipe] = builder.Recipe
+    resolve_paths(raw, model.paths, file.parent)
+    _override(raw, overrides, model)
+    missing = missing_path(raw, model.paths)
+    if missing is not None:
+        key, problem = missing
+        raise VttdataError(f"{_place(file, key, overrides)}: {key}: {problem}.")
+    return Loaded(_validate(file, raw, model, overrides), builder, file, sha256)
+
+
+def _find(reference: str) -> Path:
+    if reference in packaged.recipes():
+        return packaged.recipes()[reference]
+    path = Path(reference)
+    if path.is_file():
+        return path
+    known = sorted(packaged.recipes())
+    raise VttdataError(
+        f"No recipe '{reference}': no such file, and the packaged ones are {_options(reference, known)}."
+    )
+
+
+def _builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
+    name = raw.get("builder", "")
+    if not isinstance(name, str):
+        raise VttdataError(f"{file}: builder: found {json.dumps(name)[:_SHOWN]}; it should be a name or a .py file.")
+    known = packaged.builders()
+    path = known.get(name) or (file.parent / name if name.endswith(".py") else None)
+    if path is None or not path.is_file():
+        allowed = _options(name, sorted(known))
+        raise VttdataError(f"{file}: builder: found '{name}'; allowed are {allowed} or an existing .py file.")
+    try:
+        builder = packaged.load_builder(path)
+    except (Exception, SystemExit) as error:
+        raise VttdataError(f"{path}: cannot be loaded as a builder ({type(error).__name__}: {error}).") from error
+    model = getattr(builder, "Recipe", None)
+    if not (isinstance(model, type) and issubclass(model, BaseRecipe) and callable(getattr(builder, "build", None))):
+        raise VttdataError(f"{path}: a builder has a class Recipe(BaseRecipe) and a function build(recipe, run).")
+    return builder
+
+
+def _override(raw: dict[str, Any], overrides: Sequence[str], model: type[BaseRecipe]) -> None:
+    for text in overrides:
+        key, equals, value = text.partition("=")
+        if not equals or not all(key.split(".")):
+            raise VttdataError(f"--set {text}: KEY=VALUE is expected, such as clips.max_seconds=20.")
+        if key == "builder":
+            raise VttdataError("--set builder: a recipe is made for its builder; copy the recipe to change it.")
+        holder = raw
+        *sections, name = key.split(".")
+        for section in sections:
+            inner = holder.get(section)
+            holder[section] = holder = inner if isinstance(inner, dict) else {}
+        holder[name] = value if names_path(key, model.paths) else parse_yaml(value, f"--set {key}")
+        rivals = model.one_of.get(".".join(sections), frozenset())
+        for rival in rivals - {name} if name in rivals else ():
+            holder.pop(rival, None)
+
+
+def _place(file: Path, key: str, overrides: Sequence[str]) -> str:
+    """Where a mistake stands: in the file, or in a ``--set`` of this key, of one above it or of one below."""
+    keys = [text.partition("=")[0] for text in overrides]
+    related = any(key == other or key.startswith(f"{other}.") or other.startswith(f"{key}.") for other in keys)
+    return "--set" if related else str(file)
+
+
+def _validate(file: Path, raw: dict[str, Any], model: type[BaseRecipe], overrides: Sequence[str]) -> BaseRecipe:
+    try:
+        return model.model_validate_json(json.dumps(raw))
+    except pydantic.ValidationError as error:
+        first, *others = error.errors(include_url=False)
+        key = ".".join(str(step) for step in first["loc"])
+        more = f" ({len(others)} more after this)" if others else ""
+        raise VttdataError(f"{_place(file, key, overrides)}: {_describe(key, first, model)}{more}") from error
+
+
+def _describe(key: str, problem: Any, model: type[BaseRecipe]) -> str:
+    if problem["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
+        *place, name = key.split(".")
+        return f"{key}: there is no such key; allowed are {_options(name, _keys_at(model, place))}."
+    field = model.model_fields.get(key)
+    wanted = field.description if field else None
+    if problem["type"] in {"missing", "missing_argument"}:
+        return f"{key}: is missing; it should be {wanted}." if wanted else f"{key}: is missing and has no default."
+    if wanted and problem["type"].startswith("string"):
+        return f"{key}: found {json.dumps(problem['input'])}; it should be {wanted}."
+    allowed, shoulds = _SHOULD.subn("it should", problem["msg"].removeprefix("Value error, "))
+    if not shoulds:
+        return f"{key}: {allowed.rstrip('.')}."
+    found = json.dumps(problem["input"], ensure_ascii=False)
+    found = found if len(found) <= _SHOWN else f"{found[:_SHOWN]}..."
+    return f"{key}: found {found}; {allowed}."
+
+
+def _keys_at(model: type[BaseRecipe], place: Sequence[str]) -> list[str]:
+    """The keys that a recipe allows at a place."""
+    if not place:
+        return sorted(model.model_fields)
+    hint: Any = model.model_fields[place[0]].annotation
+    for step in place[1:]:
+        section = _section(hint)
+        hint = get_type_hints(section).get(step) if section else None
+    section = _section(hint)
+    return sorted(field.name for field in dataclasses.fields(section)) if section else []
+
+
+def _section(hint: Any) -> Any:
+    return next((option for option in (hint, *get_args(hint)) if dataclasses.is_dataclass(option)), None)
+
+
+def _options(found: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(found, known, n=1, cutoff=0.6)
+    hint = f" (did you mean '{near[0]}'?)" if near else ""
+    return ", ".join(known) + hint

@@ -1,0 +1,1 @@
+"""Near-duplicate sources, found by their fingerprints."""

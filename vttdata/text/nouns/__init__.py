@@ -1,0 +1,1 @@
+"""Nouns of visible things: the lexicon, and where captions mention them."""

@@ -1,0 +1,208 @@
+"""Decides which words of a sentence are nouns that may be believed, from short lists of English words and no model.
+
+Every token becomes one letter by what it is, and a regular expression over these letters says where a noun stands
+free: something before it that announces a noun, nothing beside it that could make a compound with it. It prefers
+missing a noun to taking a verb for one.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pydantic
+
+from vttdata.text.nouns.inflect import regular_plural
+from vttdata.text.nouns.lexicon import Lexicon, Noun
+from vttdata.text.wordfiles import PACKAGED, SHAPE, read_words
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
+
+    singular_determiners: list[str]
+    plural_determiners: list[str]
+    determiners: list[str]
+    prepositions: list[str]
+    to: list[str]
+    conjunctions: list[str]
+    auxiliaries: list[str]
+    relatives: list[str]
+    pronouns: list[str]
+    adverbs: list[str]
+    adjectives: list[str]
+    compound_gerunds: list[str]
+    past_forms: list[str]
+    verbs: list[str]
+    phrases: list[str]
+
+
+_WORDS: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_Words)
+
+# Letters of words that are no nouns, in the order in which a word that is in several lists is taken.
+_LISTS = {
+    "to": "o",
+    "singular_determiners": "a",
+    "plural_determiners": "e",
+    "determiners": "t",
+    "auxiliaries": "x",
+    "prepositions": "p",
+    "conjunctions": "c",
+    "relatives": "w",
+    "pronouns": "y",
+    "adverbs": "r",
+    "adjectives": "j",
+    "compound_gerunds": "G",
+    "past_forms": "d",
+}
+_UNKNOWN, _PROPER, _STOP = "u", "z", "!"
+_OPEN = frozenset("jGdgqbvu")
+"""Letters of words that may also be nouns; a word of any other list never is one."""
+
+# Letters of nouns: capital where the word is also a verb or an adjective.
+# n singular, l plural, m mass, k pair, i one form for both numbers, h a person, f people, S bare, J also an adjective.
+_MODIFIER = r"(?:r?j|J|q){0,8}"  # with an end, so that no text takes long
+_LEFT = rf"""
+    (?:
+        [ae]?t?a{_MODIFIER} (?P<a>[nhNJiI])
+      | a(?:r?[jq]){{0,8}}g (?P<smiling>h)
+      | e{_MODIFIER} (?P<e>[lfLiI])
+      | [ts]{_MODIFIER} (?P<t>[nhNmMlfLkKJ])
+      | [ts](?:r?[jq]){{0,8}}g (?P<the_smiling>[hf])
+      | p{_MODIFIER} (?P<p>[mlfMLkK])
+      | p(?:r?[jq]){{1,8}} (?P<telegraphic>[nh])
+      | o{_MODIFIER} (?P<to>[mlfk])
+      | x{_MODIFIER} (?P<x>[mlfk])
+      | (?:[vdq]|(?<=[xhflncry.!])g|(?<=x)G|(?<=[oflyxr])b) {_MODIFIER} (?P<v>[mlfknhMLK])(?!v)
+      | (?:^|[.!c]){_MODIFIER} (?P<start>[lfkmnh])
+      | (?:[vpd]|(?<=[xhflncry.!])g|(?<=[oflyxr])b) (?P<bare>S)
+    )
+"""
+# What may follow: the end, a word that no compound ends in, or a verb; a participle only when no noun follows it.
+_FREE = r"(?:$|[.!poacetsxrwyd])"
+_RIGHT_ANY = rf"{_FREE}|[gq](?:{_FREE}|S)|G[.!p]|v(?![uz])|j[po]"
+_PERSON_NEXT = rf"{_RIGHT_ANY}|[bv]|[gq]|G(?:{_FREE}|[lfmktS])|[LNIM](?:$|[.!poacetsry])"
+_PLURAL_NEXT = rf"{_RIGHT_ANY}|b(?![u])|g[lmtkhf]"
+_RIGHT = rf"""
+    (?: (?<=[hf])(?={_PERSON_NEXT})
+      | (?(e)(?={_PLURAL_NEXT})|(?!))
+      | (?<=[lLkK])(?={_PLURAL_NEXT})
+      | (?<=[nNmMiIJS])(?={_RIGHT_ANY})
+    )
+"""
+_MENTION = re.compile(_LEFT + _RIGHT, re.VERBOSE)
+_ENDINGS = {  # of words that are in no list
+    "ing": "g",
+    "ed": "q",
+    "ly": "r",
+    "ous": "j",
+    "ful": "j",
+    "less": "j",
+    "ish": "j",
+}
+_PEOPLE = frozenset(["person", "relative", "role"])
+_LONGEST_REMEMBERED = 64
+
+
+class Grammar:
+    """The letters of words for one lexicon, and the places of believable nouns in a sequence of letters.
+
+    Fields:
+        expressions: of several words, with their noun and whether it is a plural, or the letter they share.
+    """
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        words: _Words = read_words(PACKAGED / "grammar.yaml", _WORDS)[0]
+        listed = {word: letter for name, letter in reversed(_LISTS.items()) for word in getattr(words, name)}
+        verbs = [form for verb in words.verbs for form in _verb_forms(verb)]
+        self._letters = dict(reversed(verbs)) | listed
+        self._capitals = {"i", *words.singular_determiners, *words.determiners, *words.adjectives}
+        self.expressions: dict[str, tuple[str, Noun | None, bool]]
+        self.expressions = dict.fromkeys(words.phrases, (_UNKNOWN, None, False))
+        doubtful = dict(verbs).keys() | set(words.past_forms)
+        for form, noun, plural in lexicon.surface_forms():
+            letter = _noun_letter(noun, plural)
+            if self._letters.get(form, "j") not in _OPEN:
+                continue
+            if form in listed and listed[form] == "j":
+                letter = "J" if letter in "nmh" else letter.upper()
+            elif form in doubtful:
+                letter = {"h": "N", "f": "L"}.get(letter, letter.upper())
+            self.expressions[form] = (letter, noun, plural)
+        self._letters |= {form: letter for form, (letter, _, _) in self.expressions.items()}
+        self.expressions |= {form: (letter, None, False) for form, letter in listed.items() if " " in form}
+
+    def letter(self, word: str, *, begins: bool = False) -> str:
+        """The letter of a token; a capital that does not begin a sentence makes it a name."""
+        lower = word.lower()
+        if word != lower and lower not in self._capitals:
+            known = self._letters.get(lower, _UNKNOWN)
+            if not begins or (len(word) > 1 and word.isupper()) or known in "nN":
+                return _PROPER
+        return self._letters.get(lower) or _by_shape(lower)
+
+    def mentions(self, letters: str) -> tuple[tuple[int, bool | None], ...]:
+        """Places of believable nouns, and whether they are plural where only the sentence can say (or None)."""
+        return _remembered(letters) if len(letters) <= _LONGEST_REMEMBERED else _matches(letters)
+
+
+def _matches(letters: str) -> tuple[tuple[int, bool | None], ...]:
+    found = []
+    for match in _MENTION.finditer(letters):
+        place = match.end() - 1
+        found.append((place, match.lastgroup == "e" if letters[place] in "iI" else None))
+    return tuple(found)
+
+
+_remembered = functools.lru_cache(maxsize=2**15)(_matches)
+"""Captions are much alike: about a third of those of MSR-VTT have the letters of an earlier one."""
+
+
+def is_stop(letter: str) -> bool:
+    """Whether a token with this letter ends a sentence, so that a capital after it says nothing."""
+    return letter == _STOP
+
+
+def _noun_letter(noun: Noun, plural: bool) -> str:
+    if noun.bare:
+        return "S"
+    if noun.countable != "count":
+        return "m" if noun.countable == "mass" else "k"
+    if noun.plural == noun.name and not plural:
+        return "i"
+    if noun.supercategory in _PEOPLE:
+        return "f" if plural else "h"
+    return "l" if plural else "n"
+
+
+def _verb_forms(verb: str) -> Sequence[tuple[str, str]]:
+    """The forms of a regular verb with their letters; spellings that do not exist do no harm."""
+    stem = verb[:-1] if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")) else verb
+    if re.search(r"(?:^|[^aeiou])[aeiou][bdgklmnprt]$", verb) or verb.endswith(("qui", "quip", "wim")):
+        doubled = verb + verb[-1]
+        forms = [(f"{doubled}ing", "g"), (f"{doubled}ed", "q")]
+    else:
+        forms = []
+    past = f"{verb[:-1]}ied" if re.search(r"[^aeiou]y$", verb) else f"{stem}ed"
+    dying = [(f"{verb[:-2]}ying", "g")] if verb.endswith("ie") else []
+    third = f"{verb}es" if verb.endswith("o") else regular_plural(verb)
+    return [(verb, "b"), (third, "v"), (f"{stem}ing", "g"), (past, "q"), *forms, *dying]
+
+
+def _by_shape(word: str) -> str:
+    if not word.strip():
+        return ""
+    if not any(character.isalnum() for character in word):
+        return {".": _STOP, "!": _STOP, "?": _STOP, "-": "-", "/": "-"}.get(word, ".")
+    if word.isdigit():
+        return "e"
+    if not word.isalpha() or not word.isascii():
+        return _UNKNOWN
+    for ending, letter in _ENDINGS.items():
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            return letter
+    return _UNKNOWN
