@@ -1,0 +1,1 @@
+"""Scores of predictions, and agreement of scores with human judgments."""

@@ -1,1 +1,0 @@
-"""Tells people what a build did."""
