@@ -13,13 +13,22 @@ from tests.helpers.builds import film
 settings.register_profile("no wall clock", deadline=None)
 settings.load_profile("no wall clock")
 
-_BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared"
+DEFAULT_REAL_DATA = Path(__file__).resolve().parents[2] / "shared"
+MARKERS_BY_FIXTURE = {"shared": "real_data", "browser": "browser"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by the fixtures they use, directly or through another fixture."""
+    for item in items:
+        for fixture in MARKERS_BY_FIXTURE.keys() & set(getattr(item, "fixturenames", ())):
+            item.add_marker(MARKERS_BY_FIXTURE[fixture])
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of real data that lies beside the checkout, or in VTTDATA_SHARED."""
-    folder = Path(os.environ.get("VTTDATA_SHARED", _BESIDE_THE_CHECKOUT))
+    """Return the folder of real data beside the checkout, or in VTTDATA_SHARED; skip the test without it."""
+    folder = Path(os.environ.get("VTTDATA_SHARED", DEFAULT_REAL_DATA))
     if not (folder / "videos").is_dir():
         pytest.skip(f"the real data is not here ({folder}); set VTTDATA_SHARED")
     return folder
@@ -27,7 +36,7 @@ def shared() -> Path:
 
 @pytest.fixture(scope="module")
 def videos(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of four small films, some of them without motion."""
+    """Write a folder of four small films, some of them without motion."""
     folder = tmp_path_factory.mktemp("videos")
     for place, picture in enumerate(["testsrc2", "mandelbrot", "rgbtestsrc", "smptehdbars"]):
         film(folder / f"{picture}.mp4", 3 + place, picture)
