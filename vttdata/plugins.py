@@ -1,0 +1,97 @@
+"""Find and import modules that belong to vttdata by lying in a folder: builders, filters, export formats, recipes.
+
+Users add their own in a folder that the environment variable ``VTTDATA_PLUGINS`` names, with one subfolder for each
+kind. What a module of some kind must define is for the room that loads it to check.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from vttdata.errors import VttdataError
+
+PLUGINS_VARIABLE = "VTTDATA_PLUGINS"
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def plugin_folder(kind: str) -> Path | None:
+    """Return the user's folder for plugins of a kind, or None without one.
+
+    Args:
+        kind: name of the subfolder, such as ``builders``.
+
+    Raises:
+        VttdataError: when ``VTTDATA_PLUGINS`` is set to something that is not a folder.
+    """
+    root = os.environ.get(PLUGINS_VARIABLE)
+    if not root:
+        return None
+    if not Path(root).is_dir():
+        raise VttdataError(f"{PLUGINS_VARIABLE}: '{root}' is not an existing folder.")
+    folder = Path(root).resolve() / kind
+    return folder if folder.is_dir() else None
+
+
+def discover(package_folder: Path | None, kind: str, extension: str = ".py") -> dict[str, Path]:
+    """Return the files of a kind by their names without extension: packaged ones, then the user's, each sorted.
+
+    Files whose name does not start with a lower-case letter, such as ``_base.py``, are left out.
+
+    Args:
+        package_folder: folder of the packaged files; None when there are none.
+        kind: name of the subfolder in the user's folder of plugins, such as ``builders``.
+        extension: of the files.
+
+    Raises:
+        VttdataError: when a user's file has the name of a packaged one.
+    """
+    files: dict[str, Path] = {}
+    for folder in (package_folder, plugin_folder(kind)):
+        for path in sorted(folder.glob(f"[a-z]*{extension}"), key=lambda path: path.stem) if folder is not None else ():
+            if path.stem in files:
+                raise VttdataError(f"{path}: '{path.stem}' in {kind} is already packaged; rename the file.")
+            files[path.stem] = path
+    return files
+
+
+def load_module(path: Path, kind: str) -> ModuleType:
+    """Import a module from its file.
+
+    A file of the `vttdata` package is imported under its dotted name. Any other one is executed each time, and stands
+    in `sys.modules` under a name that hides no other module.
+
+    Args:
+        path: Python file.
+        kind: singular noun for messages and for the module's name, such as ``builder``.
+
+    Raises:
+        VttdataError: when the file is missing or anything is raised while it is executed; names file and line.
+    """
+    path = path.resolve()
+    # Folders with a leading underscore hold builders and recipes in an installed wheel, and are no packages.
+    if path.is_relative_to(_PACKAGE) and not path.parent.name.startswith("_"):
+        return importlib.import_module(".".join(["vttdata", *path.relative_to(_PACKAGE).with_suffix("").parts]))
+    name = f"vttdata_{kind.replace(' ', '_')}_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise VttdataError(f"{path}: a {kind} must be a file that ends in .py.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        sys.modules.pop(name, None)
+        # The innermost line of the file itself; a syntax error has no frame of its file in the traceback.
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        place = f"{path}:{lines[-1]}" if lines else str(path)
+        if isinstance(error, SyntaxError):
+            place, error = f"{error.filename}:{error.lineno}", type(error)(error.msg)
+        message = " ".join(str(error).split())
+        raise VttdataError(f"{place}: cannot be loaded as a {kind} ({type(error).__name__}: {message}).") from error
+    return module
