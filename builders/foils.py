@@ -15,9 +15,9 @@ import pydantic
 
 from vttdata.annotations import READERS, Annotations
 from vttdata.assess.paired_tests import check_foil_libraries
-from vttdata.compose.package import about_build
+from vttdata.compose.package import about_build, provenance_of_build
 from vttdata.dataset.foils.write import FoilSet, Paragraph, paragraph_pairs, write_foils
-from vttdata.dataset.provenance import provenance_of_build, write_provenance
+from vttdata.dataset.provenance import write_provenance
 from vttdata.errors import VttdataError
 from vttdata.generate.foils.blind.shortcuts import TextPair, audit_shortcuts
 from vttdata.generate.foils.search import FoilSettings

@@ -90,14 +90,14 @@ def _describe(options: argparse.Namespace) -> None:
         PROVENANCE,
         Provenance,
         input_file,
-        inputs_of_table,
         library_versions,
         write_provenance,
     )
+    from vttdata.load.dataset import caption_input_files
 
     chosen = {"variant": options.variant, "whole": options.whole}
     tools = library_versions(("numpy", "pyarrow"))
-    inputs = inputs_of_table(options.input)
+    inputs = caption_input_files(options.input)
     write_provenance(options.out, Provenance("degrade", options.seed, inputs, options=chosen, tools=tools))
     files = (input_file("", options.out / name) for name in (*_WRITTEN, PROVENANCE))
     facts = {own.name: {"sha256": own.sha256, "bytes": own.bytes} for own in files}

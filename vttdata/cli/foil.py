@@ -245,11 +245,12 @@ def rows_of(files: list[Path], columns: tuple[str, ...]) -> Iterator[dict[str, A
 
 def origin_of(options: argparse.Namespace) -> Provenance:
     """What the dataset was made from and how; of files and models only what is in them matters, not where they lie."""
-    from vttdata.dataset.provenance import Provenance, inputs_of_table, library_versions
+    from vttdata.dataset.provenance import Provenance, library_versions
+    from vttdata.load.dataset import caption_input_files
     from vttdata.text.lm import is_trained
 
     models = {"scorer": [options.scorer], "judge": options.judge or []}
-    inputs = inputs_of_table(options.input)
+    inputs = caption_input_files(options.input)
     files = {key: [getattr(options, key)] for key in ("lexicon", "verdicts", "pipeline") if getattr(options, key)}
     for key, given in (*models.items(), *files.items()):
         inputs += [own for place in given if not is_trained(str(place)) for own in _content(key, Path(place))]

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
 
 import vttdata
 from vttdata.annotations import Finding
 from vttdata.dataset.audit import Files, audit_all
 from vttdata.dataset.metadata import About, Figure, Given, PaperFigure
-from vttdata.dataset.provenance import provenance_of_build, write_provenance
+from vttdata.dataset.provenance import (
+    InputFile,
+    Provenance,
+    files_named,
+    input_file,
+    library_versions,
+    write_provenance,
+)
 from vttdata.dataset.videos import MediaMode
 from vttdata.dataset.write import write_dataset
 from vttdata.errors import LeakError
 from vttdata.pipeline.attrition import attrition_rows
 from vttdata.pipeline.build import Build
+from vttdata.recipe import packaged
+from vttdata.recipe.dump import recipe_text
 from vttdata.recipe.paths import given_paths
 from vttdata.records import Caption, Clip, Source
 from vttdata.split import Audit, SplitSettings
@@ -124,6 +133,34 @@ def about_build(run: Build, files: Mapping[str, str], collected: str = "") -> Ab
         inputs=files,
         needs={key: kind for key, kind, _, _ in given_paths(recipe.model_dump(), recipe.paths)},
     )
+
+
+def provenance_of_build(run: Build, files: Mapping[str, str], libraries: Iterable[str] = ()) -> Provenance:
+    """The provenance of a build's dataset.
+
+    Args:
+        run: the build.
+        files: name of each official file that was read -> its SHA-256.
+        libraries: further libraries that decide what comes out.
+    """
+    recipe = run.loaded.recipe
+    settings = recipe.public()
+    builder = Path(run.loaded.builder.__file__ or "")
+    inputs = [] if builder in packaged.builders().values() else [input_file("builder", builder)]
+    for key, kind, holder, name in given_paths(settings, recipe.paths):
+        path = Path(holder[name])
+        inputs += [input_file(key, path)] if kind == "file" else list(_official(key, path, files))
+    tools = {**run.tools, **library_versions(libraries)}
+    return Provenance("build", recipe.seed, inputs, recipe=recipe_text(recipe), tools=tools)
+
+
+def _official(key: str, folder: Path, files: Mapping[str, str]) -> Iterator[InputFile]:
+    """Those official files that lie in a folder, under the names that their reader gives them."""
+    there = files_named(folder, {PurePosixPath(name).name for name in files})
+    for name, sha256 in files.items():
+        size = there.get(PurePosixPath(name).name, {}).get(sha256)
+        if size is not None:
+            yield InputFile(key, name, sha256, size)
 
 
 def _summed(findings: Iterable[Finding]) -> list[tuple[str, str, int, str]]:

@@ -7,18 +7,13 @@ from vttdata.dataset.manifest import find_damage
 from vttdata.dataset.metadata import About, Given, PaperFigure
 from vttdata.dataset.statistics import SplitStatistics, Statistics, statistics
 from vttdata.dataset.write import write_dataset
-from vttdata.publish.changes import ConfigDifference, Difference
-from vttdata.publish.diff import difference
 
 __all__ = [
     "About",
-    "ConfigDifference",
-    "Difference",
     "Given",
     "PaperFigure",
     "SplitStatistics",
     "Statistics",
-    "difference",
     "find_damage",
     "statistics",
     "write_dataset",

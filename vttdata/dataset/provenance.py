@@ -16,15 +16,11 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import vttdata
 from vttdata.dataset.shards import file_sha256
-from vttdata.dataset.tables import read_contents
 from vttdata.errors import VttdataError
-
-if TYPE_CHECKING:
-    from vttdata.pipeline.build import Build
 
 RECIPE, PROVENANCE = "recipe.yaml", "provenance.json"
 _LARGEST = 2**26
@@ -128,29 +124,6 @@ def _check(found: Provenance) -> None:
         raise ValueError("an option is neither text nor number")
 
 
-def provenance_of_build(run: Build, files: Mapping[str, str], libraries: Iterable[str] = ()) -> Provenance:
-    """The provenance of a build's dataset.
-
-    Args:
-        run: the build.
-        files: name of each official file that was read -> its SHA-256.
-        libraries: further libraries that decide what comes out.
-    """
-    from vttdata.recipe import packaged
-    from vttdata.recipe.dump import recipe_text
-    from vttdata.recipe.paths import given_paths
-
-    recipe = run.loaded.recipe
-    settings = recipe.public()
-    builder = Path(run.loaded.builder.__file__ or "")
-    inputs = [] if builder in packaged.builders().values() else [input_file("builder", builder)]
-    for key, kind, holder, name in given_paths(settings, recipe.paths):
-        path = Path(holder[name])
-        inputs += [input_file(key, path)] if kind == "file" else list(_official(key, path, files))
-    tools = {**run.tools, **library_versions(libraries)}
-    return Provenance("build", recipe.seed, inputs, recipe=recipe_text(recipe), tools=tools)
-
-
 def library_versions(names: Iterable[str]) -> dict[str, str]:
     """The versions of those libraries that are installed."""
     found = {}
@@ -172,30 +145,6 @@ def input_file(key: str, path: Path, name: str | None = None) -> InputFile:
         return InputFile(key, name or path.name, file_sha256(path), path.stat().st_size)
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
-
-
-def inputs_of_table(reference: str) -> list[InputFile]:
-    """What a command reads that takes captions from a table or from a dataset: the table, or the dataset's tables.
-
-    Raises:
-        VttdataError: when there is neither.
-    """
-    if Path(reference).is_file():
-        return [input_file("input", Path(reference))]
-    from vttdata.load.dataset import find_dataset
-
-    folder = find_dataset(reference)
-    read = (own for config, own in read_contents(folder).items() if config in {"clips", "captions"})
-    return [input_file("input", path, path.relative_to(folder).as_posix()) for own in read for path in own.paths]
-
-
-def _official(key: str, folder: Path, files: Mapping[str, str]) -> Iterator[InputFile]:
-    """Those official files that lie in a folder, under the names that their reader gives them."""
-    there = files_named(folder, {PurePosixPath(name).name for name in files})
-    for name, sha256 in files.items():
-        size = there.get(PurePosixPath(name).name, {}).get(sha256)
-        if size is not None:
-            yield InputFile(key, name, sha256, size)
 
 
 def files_named(folder: Path, names: Iterable[str]) -> dict[str, dict[str, int]]:

@@ -11,10 +11,13 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vttdata.errors import VttdataError
 from vttdata.ids import is_dataset_name
+
+if TYPE_CHECKING:
+    from vttdata.dataset.provenance import InputFile
 
 _VERSION = re.compile(r"v?(\d+\.\d+\.\d+)")
 _TABLES = ("README.md", "recipe.yaml", "*.json", "*.parquet")
@@ -172,6 +175,22 @@ def find_dataset(
     if not is_dataset_name(text):
         raise VttdataError(f"There is no dataset at '{text}', and it is no name such as vttdata/demo.")
     return _fetch(text, revision, videos=videos)
+
+
+def caption_input_files(reference: str) -> list[InputFile]:
+    """Return the input files of a command: the table of captions, or the tables of clips and captions of a dataset.
+
+    Raises:
+        VttdataError: when there is neither.
+    """
+    from vttdata.dataset.provenance import input_file
+    from vttdata.dataset.tables import read_contents
+
+    if Path(reference).is_file():
+        return [input_file("input", Path(reference))]
+    folder = find_dataset(reference)
+    read = (own for config, own in read_contents(folder).items() if config in {"clips", "captions"})
+    return [input_file("input", path, path.relative_to(folder).as_posix()) for own in read for path in own.paths]
 
 
 def local_builds() -> dict[str, Path]:

@@ -1,1 +1,9 @@
-"""Publication on the HuggingFace Hub: checks, versions, upload, and rebuilding what was published."""
+"""Publication of datasets on the HuggingFace Hub, and the comparison of two versions of a dataset.
+
+Nothing here builds a dataset.
+"""
+
+from vttdata.publish.changes import ConfigDifference, Difference
+from vttdata.publish.diff import difference
+
+__all__ = ["ConfigDifference", "Difference", "difference"]
