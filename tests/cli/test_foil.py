@@ -211,7 +211,9 @@ def code_of(command: list[str]) -> int | str | None:
         (["--pair-share", "0"], "no share above 0"),
         (["--pair-share", "nan"], "no share above 0"),
         (["--imbalance", "0.6"], "no share from 0 up to 0.5"),
+        (["--max-unsound-probability", "-0.1"], "no share from 0 up to 1"),
         (["--doubt", "-0.1"], "no share from 0 up to 1"),
+        (["--caution", "-1"], "no number from 0 up to 100"),
         (["--judged-only"], "there are no verdicts"),
         (["--verdicts", "none.csv"], "none.csv"),
         (["--candidates", "0"], "no whole number from 1 on"),
@@ -243,7 +245,8 @@ def test_a_set_that_was_made_with_verdicts_is_made_again_with_these(
 ) -> None:
     file, out, table = write_captions(tmp_path / "captions.csv"), tmp_path / "out", tmp_path / "said.csv"
     table.write_text("foil_id,verdict\nvideo0_0_2_cat,implausible\n")
-    assert main(["foil", str(file), "--out", str(out), "--verdicts", str(table), "--doubt", "1", "--quiet"]) == 0
+    choice = ["--verdicts", str(table), "--max-unsound-probability", "1"]
+    assert main(["foil", str(file), "--out", str(out), *choice, "--quiet"]) == 0
     capsys.readouterr()
     assert main(["verify", str(out), "--input", str(file)]) == 2
     assert "verdicts of its own, said.csv: give --set verdicts=FILE" in capsys.readouterr().err

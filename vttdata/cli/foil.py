@@ -42,8 +42,10 @@ def add_foil(commands: Any) -> None:
 
 def _add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--selection", choices=["balanced", "paper", "random"], default="balanced")
-    for flag, metavar, kind, default, what in _CHOICES:
-        parser.add_argument(flag, metavar=metavar, type=kind, default=default, help=f"{what} (default: {default:g})")
+    for flags, metavar, kind, default, what in _CHOICES:
+        parser.add_argument(
+            *flags.split(), metavar=metavar, type=kind, default=default, help=f"{what} (default: {default:g})"
+        )
     verdicts = "foils that people judged, a table with the columns foil_id and verdict; unsound ones are not taken"
     parser.add_argument("--verdicts", metavar="FILE", type=Path, help=verdicts)
     parser.add_argument("--judged-only", action="store_true", help="take only foils that the verdicts find sound")
@@ -86,8 +88,8 @@ def _share(text: str, *, most: float = 1, none: bool = False) -> float:
 
 
 _imbalance = functools.partial(_share, most=0.5, none=True)
-_doubt = functools.partial(_share, none=True)
-_caution = functools.partial(_share, most=100, none=True)
+_probability = functools.partial(_share, none=True)
+_penalty = functools.partial(_share, most=100, none=True)
 _CHOICES: tuple[tuple[str, str, Callable[[str], float], float, str], ...] = (
     ("--min-count", "N", _count, 10, "leave out concepts that are mentioned less often"),
     (
@@ -105,13 +107,20 @@ _CHOICES: tuple[tuple[str, str, Callable[[str], float], float, str], ...] = (
         0.02,
         "when balanced, how far from one half a word's share of true uses may be",
     ),
-    ("--doubt", "SHARE", _doubt, 0.8, "when balanced, the highest doubt with which a foil is taken, from 0 to 1"),
+    # The second name of each keeps commands and `provenance.json` files that state it repeatable.
     (
-        "--caution",
+        "--max-unsound-probability --doubt",
+        "SHARE",
+        _probability,
+        0.8,
+        "when balanced, the highest estimated probability of being unsound with which a foil is taken, from 0 to 1",
+    ),
+    (
+        "--unsound-penalty --caution",
         "NUMBER",
-        _caution,
+        _penalty,
         0.0,
-        "when balanced, how many sound foils to give up rather than take an unsound one",
+        "when balanced, how many sound foils to give up to avoid an unsound one",
     ),
 )
 
@@ -187,7 +196,16 @@ TABLES = {".csv", ".tsv", ".jsonl", ".ndjson"}
 
 _WEIGHTS = (".safetensors", ".json")
 
-ALWAYS = ("selection", "min_count", "pair_share", "imbalance", "doubt", "caution", "judged_only", "candidates")
+ALWAYS = (
+    "selection",
+    "min_count",
+    "pair_share",
+    "imbalance",
+    "max_unsound_probability",
+    "unsound_penalty",
+    "judged_only",
+    "candidates",
+)
 """Options that are settings of the choice, and noted whatever they are."""
 
 _PLAIN = {"name": "local/foils", "licence": "unknown", "device": "cpu"}

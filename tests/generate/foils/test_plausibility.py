@@ -39,34 +39,36 @@ def test_a_place_is_what_governs_the_noun(text: str, noun: str, place: str) -> N
     assert place_of(text, the(noun, text)) == place
 
 
-def test_a_noun_is_doubted_more_where_it_was_not_seen() -> None:
+def test_a_noun_is_less_likely_sound_where_it_was_not_seen() -> None:
     text = "he plays the guitar"
-    known, unseen = (USAGE.doubt(text, the("guitar", text), noun, {}) for noun in ("guitar", "banjo"))
+    known, unseen = (USAGE.unsound_probability(text, the("guitar", text), noun, {}) for noun in ("guitar", "banjo"))
     assert known is not None
     assert unseen is not None
     assert 0 < known < unseen < 1
 
 
-def test_a_noun_that_goes_with_other_things_is_doubted_more() -> None:
+def test_a_noun_that_goes_with_other_things_is_less_likely_sound() -> None:
     company = USAGE.company(["the", "cat", "sleeps", "on", "a", "bed"])
     assert company["cat"] > 0 > company["horse"]
     text = "a girl rides a camel"
-    doubts = [USAGE.doubt(text, the("camel", text), "camel", {"camel": goes}) for goes in (0.2, 0.0, -0.4)]
-    assert sorted(doubts) == doubts
-    assert len(set(doubts)) == 3
+    probabilities = [
+        USAGE.unsound_probability(text, the("camel", text), "camel", {"camel": goes}) for goes in (0.2, 0.0, -0.4)
+    ]
+    assert sorted(probabilities) == probabilities
+    assert len(set(probabilities)) == 3
 
 
 def test_another_kind_must_have_been_seen_there() -> None:
     text = "a man rides a bike"
-    assert USAGE.doubt(text, the("bicycle", text), "car", {}) is None
+    assert USAGE.unsound_probability(text, the("bicycle", text), "car", {}) is None
 
 
 def test_a_noun_stands_behind_no_preposition_that_is_hardly_ever_before_it() -> None:
     videos = [("a man stands on the stage", "he is on a field"), ("a man runs in the gym", "he is in a field")] * 9
     usage = Usage(videos, LEXICON)
     text = "she sings on the stage"
-    assert usage.doubt(text, the("stage", text), "gym", {}) is None
-    assert usage.doubt(text, the("stage", text), "field", {}) is not None
+    assert usage.unsound_probability(text, the("stage", text), "gym", {}) is None
+    assert usage.unsound_probability(text, the("stage", text), "field", {}) is not None
     assert usage.evidence(text, the("stage", text), "field", {}).linked  # type: ignore[union-attr]
 
 

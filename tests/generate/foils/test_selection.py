@@ -90,16 +90,16 @@ def test_without_a_way_back_at_most_one_is_chosen() -> None:
     assert balanced([], seed=0) == []
 
 
-def test_of_two_options_the_less_doubtful_one_is_taken() -> None:
+def test_of_two_options_the_sounder_one_is_taken() -> None:
     ways = [("a", "b"), ("b", "a")]
     options = [Option(str(n), f"{n}{d}", *ways[n % 2], 0.0, d) for n in range(20) for d in (0.5, 0.0)]
-    assert {options[place].doubt for place in balanced(options, seed=0, pair_share=1.0)} == {0.0}
+    assert {options[place].unsound_probability for place in balanced(options, seed=0, pair_share=1.0)} == {0.0}
 
 
 def test_with_caution_foils_that_are_likelier_unsound_than_sound_are_left() -> None:
     ways = [("a", "b"), ("b", "a")]
     options = [Option(str(n), str(n), *ways[n % 2], 0.0, 0.1 if n < 10 else 0.6) for n in range(20)]
-    assert [len(balanced(options, seed=0, pair_share=1.0, caution=own)) for own in (0.0, 1.0)] == [20, 10]
+    assert [len(balanced(options, seed=0, pair_share=1.0, unsound_penalty=own)) for own in (0.0, 1.0)] == [20, 10]
 
 
 @pytest.mark.parametrize("noise", [0.1, 1.0])

@@ -99,12 +99,12 @@ def test_a_capital_is_kept_only_where_a_sentence_begins() -> None:
     assert set(foils("it rains. Dogs run")) == {"it rains. Cats run", "it rains. Oxen run"}
 
 
-def test_what_is_out_of_place_is_left_out_and_doubts_are_noted() -> None:
-    doubts = {"cat": 0.25}
+def test_what_is_out_of_place_is_left_out_and_its_unsound_probability_is_noted() -> None:
+    probabilities = {"cat": 0.25}
     text = "a dog runs"
     around = contents_of([(text, mentions(text))], LEXICON)
-    found = candidates(text, mentions(text), LEXICON, RIVALS, around, lambda _, __, noun: doubts.get(noun))
-    assert [(swap.foil_concept, swap.doubt) for swap in found] == [("cat", 0.25)]
+    found = candidates(text, mentions(text), LEXICON, RIVALS, around, lambda _, __, noun: probabilities.get(noun))
+    assert [(swap.foil_concept, swap.unsound_probability) for swap in found] == [("cat", 0.25)]
 
 
 def test_a_swap_counts_the_other_mentions_of_its_concept_and_relatives() -> None:

@@ -52,15 +52,15 @@ def test_a_foil_is_taken_only_where_half_of_what_is_said_is_for_it(share: float,
     assert bool(mine_foils(given, seed=3, settings=settings, verdicts=said).pairs) == taken
 
 
-def test_foils_that_were_found_sound_can_be_the_only_ones_and_are_not_doubted() -> None:
+def test_foils_that_were_found_sound_can_be_the_only_ones_with_unsound_probability_0() -> None:
     given = captions()
     first = mine_foils(given, seed=3).pairs
     sound = dict.fromkeys((pair.foil_id for pair in first), 1.0)
-    settings = FoilSettings(judged_only=True, doubt=0.0)
+    settings = FoilSettings(judged_only=True, max_unsound_probability=0.0)
     second = mine_foils(given, seed=3, settings=settings, verdicts=sound).pairs
     assert second
     assert {pair.foil_id for pair in second} <= sound.keys()
-    assert {pair.swap.doubt for pair in second} == {0.0}
+    assert {pair.swap.unsound_probability for pair in second} == {0.0}
 
 
 def test_judged_foils_only_are_refused_in_one_sentence_where_nothing_was_judged() -> None:

@@ -83,20 +83,21 @@ class Edit:
         return "\0".join((self.document.ids[0], str(first[0]), str(first[1].start), *names))
 
     @property
-    def doubt(self) -> float:
-        """That of its most doubtful swap."""
-        return max(swap.doubt for _, swap in self.swaps)
+    def unsound_probability(self) -> float:
+        """Probability of its least sound swap."""
+        return max(swap.unsound_probability for _, swap in self.swaps)
 
     def judged(self, verdicts: Verdicts, *, only: bool) -> Edit | None:
-        """The edit, as doubtful as people say; None where they refuse a foil of it, or with `only` said nothing."""
+        """The edit, as sound as people say; None where they refuse a foil of it, or with `only` said nothing."""
         said = [verdicts.get(foil_id(self.document.ids[place], swap)) for place, swap in self.swaps]
         known = [one for one in said if one is not None]
         if min(known, default=1.0) < LEAST or (only and len(known) < len(said)):
             return None
         if len(known) < len(said):
             return self
-        doubt = 1 - min(known)
-        return replace(self, swaps=tuple((place, replace(swap, doubt=doubt)) for place, swap in self.swaps))
+        return replace(
+            self, swaps=tuple((place, replace(swap, unsound_probability=1 - min(known))) for place, swap in self.swaps)
+        )
 
     def scored(self, perplexities: tuple[tuple[float, float], ...]) -> Edit:
         """The edit with the perplexities of its captions, true and foil."""
@@ -106,7 +107,9 @@ class Edit:
         """What selection sees of it; its unit is the video or the caption."""
         unit = self.video.video_id if whole_video else self.document.ids[self.swaps[0][0]]
         words, foil_words = ({getattr(swap, side) for _, swap in self.swaps} for side in ("word", "foil_word"))
-        return Option(unit, self.key, "+".join(sorted(words)), "+".join(sorted(foil_words)), lean, self.doubt)
+        return Option(
+            unit, self.key, "+".join(sorted(words)), "+".join(sorted(foil_words)), lean, self.unsound_probability
+        )
 
 
 def score(edits: Sequence[Edit], scorer: Scorer) -> list[tuple[tuple[float, float], ...]]:

@@ -200,7 +200,7 @@ class Usage:
         noun = self._lexicon.nouns[name]
         return noun.supercategory, noun.kind
 
-    def doubt(self, text: str, mention: Mention, noun: str, company: Mapping[str, float]) -> float | None:
+    def unsound_probability(self, text: str, mention: Mention, noun: str, company: Mapping[str, float]) -> float | None:
         """How likely `noun` would be no sound foil where `mention` stands: a share from 0 to 1.
 
         Args:
@@ -220,7 +220,7 @@ class Usage:
         return round(1 / (1 + math.exp(_ALL + usual + sum(map(operator.mul, _WEIGHTS, found)))), _DIGITS)
 
     def evidence(self, text: str, mention: Mention, noun: str, company: Mapping[str, float]) -> Evidence | None:
-        """What is known for and against a noun in the place of a mention; arguments and None as in `doubt`."""
+        """Return what is known for and against a noun in the place of a mention, as for `unsound_probability`."""
         place = place_of(text, mention)
         same = self._kind(noun) == self._kind(mention.noun)
         seen = self._seen[place, noun]

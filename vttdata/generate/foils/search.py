@@ -21,7 +21,7 @@ from annotated_types import Ge, Gt, Le
 from vttdata.generate.foils.edits import Document, Edit, FoilPair, Video, lean_of, pairs_of, score
 from vttdata.generate.foils.plausibility import Usage
 from vttdata.generate.foils.selection import balanced, choose, joint_leans
-from vttdata.generate.foils.swaps import Doubts, Swap, Writings, absent, candidates, contents_of
+from vttdata.generate.foils.swaps import Swap, UnsoundProbability, Writings, absent, candidates, contents_of
 from vttdata.generate.foils.verdicts import Verdicts
 from vttdata.settings import STRICT, Count, PositiveCount, Ratio
 from vttdata.text.lm import Scorer
@@ -45,10 +45,10 @@ class FoilSettings:
         pair_share: the highest share of the set that swaps one word for one other, each direction by itself.
         imbalance: how far from one half ``balanced`` lets the share of uses be in which a word is the true one; half as
             far for foils that are longer, commoner or likelier than the truth. Small sets hide more of it than large.
-        doubt: the highest doubt with which ``balanced`` takes a foil, from 0 to 1 (see
-            `vttdata.generate.foils.plausibility.Usage.doubt`); with a lower one there are fewer foils and more of
-            them are sound.
-        caution: how many sound foils ``balanced`` gives up rather than take one that is not.
+        max_unsound_probability: the highest estimated probability of being unsound, from 0 to 1, with which
+            ``balanced`` takes a foil (see `vttdata.generate.foils.plausibility.Usage.unsound_probability`); a lower
+            limit leaves fewer foils, and more of them are sound.
+        unsound_penalty: how many sound foils ``balanced`` gives up to avoid one unsound foil.
         judged_only: whether ``balanced`` takes only foils that people judged.
         candidates: how many possible foils of a document are scored; of more, a hash picks.
     """
@@ -59,8 +59,8 @@ class FoilSettings:
     min_count: Count = 10
     pair_share: Annotated[float, Gt(0), Le(1)] = 0.03
     imbalance: Annotated[float, Ge(0), Le(0.5)] = 0.02
-    doubt: Ratio = 0.8
-    caution: Annotated[float, Ge(0), Le(100)] = 0.0
+    max_unsound_probability: Ratio = 0.8
+    unsound_penalty: Annotated[float, Ge(0), Le(100)] = 0.0
     judged_only: bool = False
     candidates: PositiveCount = 1000
 
@@ -99,8 +99,8 @@ def search_foils(
         second: a model trained on other text than `scorer`, by which ``balanced`` allows for what is noise in the
             scores; see `vttdata.generate.foils.selection.joint_leans`.
         usage: where nouns were seen; without it they may stand anywhere.
-        verdicts: on foils that people judged: ``balanced`` takes none that they refuse, and doubts the others as they
-            do.
+        verdicts: on foils that people judged: ``balanced`` takes none that they refuse, and the others are
+            as sound as they say.
     """
     together = settings.selection == "balanced"
     edits: list[Edit] = []
@@ -154,7 +154,7 @@ def _balanced(
         places[edit.video.split or ""].append(place)
     chosen: list[int] = []
     for own in places.values():
-        limits = {name: getattr(settings, name) for name in ("pair_share", "imbalance", "caution")}
+        limits = {name: getattr(settings, name) for name in ("pair_share", "imbalance", "unsound_penalty")}
         picked = balanced([options[place] for place in own], seed=seed, **limits)
         chosen += [own[place] for place in picked]
     return [pair for place in sorted(chosen) for pair in pairs_of(edits[place])]
@@ -171,25 +171,29 @@ def _edits_of(
 ) -> list[Edit]:
     """The options of a video, at most so many a document."""
     free = absent(rivals, video.contents, lexicon)
-    doubts: Doubts | None = None
+    estimate: UnsoundProbability | None = None
     writings: Writings | None = None
     if usage is not None:
         writings = usage.writings
-        doubts = functools.partial(usage.doubt, company=usage.company(video.contents.words))
+        estimate = functools.partial(usage.unsound_probability, company=usage.company(video.contents.words))
     found: list[Edit] = []
     for document in video.documents:
         around = contents_of(zip(document.texts, document.mentions, strict=True), lexicon)
         swaps = [
             (place, swap)
             for place, (text, mentions) in enumerate(zip(document.texts, document.mentions, strict=True))
-            for swap in candidates(text, mentions, lexicon, free, around, doubts, writings)
+            for swap in candidates(text, mentions, lexicon, free, around, estimate, writings)
         ]
         together = settings.selection == "balanced"
         groups = _consistent(swaps) if together else ((pair,) for pair in swaps)
         edits = (Edit(video, document, group) for group in groups)
         if together:
             judged = (edit.judged(verdicts, only=settings.judged_only) for edit in edits)
-            edits = (edit for edit in judged if edit is not None and edit.doubt <= settings.doubt)
+            edits = (
+                edit
+                for edit in judged
+                if edit is not None and edit.unsound_probability <= settings.max_unsound_probability
+            )
         found += edits
     limit = settings.candidates
     if settings.selection == "paper" or len(found) <= limit:

@@ -42,7 +42,7 @@ class Option:
         word, foil_word: what is swapped, as it is written; an arrow from the true word to the false one.
         lean: how far a model that sees no video leans to the true text: the natural logarithm of the foil's
             perplexity over that of the true text. Below 0 it prefers the foil.
-        doubt: how likely it is no sound foil, from 0 to 1.
+        unsound_probability: that it is not sound, from 0 to 1.
     """
 
     unit: str
@@ -50,7 +50,7 @@ class Option:
     word: str
     foil_word: str
     lean: float
-    doubt: float = 0.0
+    unsound_probability: float = 0.0
 
 
 def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limits: float) -> list[int]:
@@ -61,7 +61,7 @@ def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limi
         selection: ``paper`` takes the option of lowest perplexity of each unit (Shi et al., CVPR 2022, section 4.2),
             ``random`` one of each unit by a hash, ``balanced`` is described at `balanced`.
         seed: decides between options that are as good as each other.
-        limits: `pair_share`, `imbalance` and `caution`; see `balanced`.
+        limits: `pair_share`, `imbalance` and `unsound_penalty`; see `balanced`.
 
     Raises:
         VttdataError: when ``scipy``, which `balanced` needs, is not installed.
@@ -77,7 +77,12 @@ def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limi
 
 
 def balanced(
-    options: Sequence[Option], *, seed: int, pair_share: float = 0.03, imbalance: float = 0.02, caution: float = 0.0
+    options: Sequence[Option],
+    *,
+    seed: int,
+    pair_share: float = 0.03,
+    imbalance: float = 0.02,
+    unsound_penalty: float = 0.0,
 ) -> list[int]:
     """Choose as many as possible, at most one a unit, such that nothing in words or in likelihood gives foils away.
 
@@ -89,8 +94,8 @@ def balanced(
     about as many foils are preferred by the blind model as true texts, so other models gain little; this is the
     adversarial refinement of SugarCrepe (Hsieh et al., NeurIPS 2023) done by choosing instead of discarding. Under
     these conditions, solved as a linear programme whose few fractional units are settled by an integer programme, as
-    many sound foils as can be expected are taken, less unsound ones (`caution`), and of two alike the one that is about
-    as likely as the truth.
+    many sound foils as can be expected are taken, less unsound ones (`unsound_penalty`), and of two alike the one that
+    is about as likely as the truth.
 
     Args:
         options: any number for each unit.
@@ -98,7 +103,7 @@ def balanced(
         pair_share: the highest share of units that one pair of words may have, in each direction.
         imbalance: how far from one half the share of uses in one direction may be, for words and pairs of words; half
             as far for what is longer, commoner or likelier.
-        caution: how many sound foils are given up rather than take one that is not.
+        unsound_penalty: how many sound foils are given up rather than take one that is not.
 
     Returns:
         The places of the chosen options, in their order; which are chosen does not depend on that order.
@@ -106,7 +111,7 @@ def balanced(
     order = sorted(range(len(options)), key=lambda place: (options[place].unit, options[place].key))
     if not order:
         return []
-    programme = _Programme([options[place] for place in order], seed, pair_share, imbalance, caution)
+    programme = _Programme([options[place] for place in order], seed, pair_share, imbalance, unsound_penalty)
     return sorted(order[column] for column in programme.solve())
 
 
@@ -114,7 +119,7 @@ class _Programme:
     """The choice as a programme: a 0/1 column for each option, a row for each condition."""
 
     def __init__(
-        self, options: Sequence[Option], seed: int, pair_share: float, imbalance: float, caution: float
+        self, options: Sequence[Option], seed: int, pair_share: float, imbalance: float, unsound_penalty: float
     ) -> None:
         leans = np.array([own.lean for own in options])
         self._unit = np.unique([own.unit for own in options], return_inverse=True)[1]
@@ -131,8 +136,10 @@ class _Programme:
         self._balance_looks(options)
         self._balance_leans(leans)
         draws = np.array([_draw(seed, own) for own in options])
-        doubts = np.array([own.doubt for own in options])
-        self._costs = _HARDNESS * np.minimum(np.abs(leans), _FARTHEST) + (1 + caution) * doubts - 1 + _TIE * draws
+        unsound = np.array([own.unsound_probability for own in options])
+        self._costs = (
+            _HARDNESS * np.minimum(np.abs(leans), _FARTHEST) + (1 + unsound_penalty) * unsound - 1 + _TIE * draws
+        )
 
     def _balance_words(self, options: Sequence[Option], cap: int) -> None:
         """Rows that keep the two directions of each pair, and each word as true and as false, about as frequent."""

@@ -21,7 +21,7 @@ _PRONOUNS = {"he": "male", "him": "male", "his": "male", "himself": "male"} | di
     ("she", "her", "hers", "herself"), "female"
 )
 _PERSON = "person"
-Doubts = Callable[[str, Mention, str], float | None]
+UnsoundProbability = Callable[[str, Mention, str], float | None]
 Writings = Callable[[Noun, bool], Iterable[tuple[str, str]]]
 _ARTICLE = re.compile(r"\b(an?)( +)$", re.IGNORECASE)
 
@@ -37,8 +37,8 @@ class Swap:
         supercategory: of both.
         word, foil_word: the nouns as they are written, in lower case and without an article.
         others: how many more mentions in the document are of the concept or of one that looks alike.
-        doubt: how little is known of the false noun in such a place; see
-        `vttdata.generate.foils.plausibility.Usage.doubt`.
+        unsound_probability: that the foil is not sound; see
+        `vttdata.generate.foils.plausibility.Usage.unsound_probability`.
         foil_name: the false noun or the synonym of it that is written, singular.
     """
 
@@ -51,7 +51,7 @@ class Swap:
     word: str
     foil_word: str
     others: int
-    doubt: float = 0.0
+    unsound_probability: float = 0.0
     foil_name: str = ""
 
     def apply(self, text: str) -> str:
@@ -142,7 +142,7 @@ def candidates(
     lexicon: Lexicon,
     rivals: Mapping[str, Sequence[Noun]],
     document: Contents,
-    doubts: Doubts | None = None,
+    estimate: UnsoundProbability | None = None,
     writings: Writings | None = None,
 ) -> list[Swap]:
     """All swaps of one text, in the order of its mentions and then of the foil's name.
@@ -154,7 +154,8 @@ def candidates(
         rivals: concept -> what may stand in its place in this video; see `absent`.
         document: what is shown together with the text, and the text itself: its paragraph. A swap that pronouns
             anywhere in it would give away is left out.
-        doubts: says of a noun in a mention's place how doubtful it is, or None where it is out of place.
+        estimate: returns the probability that a noun in the place of a mention is not a sound foil, or None where it
+            is out of place.
         writings: the words for a noun in one number, each with its form there; its name alone by default.
     """
     return [
@@ -162,8 +163,8 @@ def candidates(
         for mention in mentions
         if mention.noun in rivals
         for others in (_others(lexicon.nouns[mention.noun], lexicon, document),)
-        for foil, doubt in _of_mention(text, mention, lexicon, rivals, document, others, doubts)
-        for swap in _written(text, mention, lexicon, others, foil, doubt, writings)
+        for foil, probability in _of_mention(text, mention, lexicon, rivals, document, others, estimate)
+        for swap in _written(text, mention, lexicon, others, foil, probability, writings)
     ]
 
 
@@ -174,9 +175,9 @@ def _of_mention(
     rivals: Mapping[str, Sequence[Noun]],
     document: Contents,
     others: int,
-    doubts: Doubts | None,
+    estimate: UnsoundProbability | None,
 ) -> Iterator[tuple[Noun, float]]:
-    """What may stand in the place of a mention, with its doubt."""
+    """What may stand in the place of a mention, with the probability that it is no sound foil."""
     noun = lexicon.nouns[mention.noun]
     wider = lexicon.containing(noun.name) & document.nouns.keys() - {noun.name}
     if not all(lexicon.nouns[name].vague for name in wider):
@@ -189,9 +190,9 @@ def _of_mention(
             continue
         if foil.countable != noun.countable or not _gender_fits(noun, foil, document.genders):
             continue
-        doubt = 0.0 if doubts is None else doubts(text, mention, foil.name)
-        if doubt is not None:
-            yield foil, doubt
+        probability = 0.0 if estimate is None else estimate(text, mention, foil.name)
+        if probability is not None:
+            yield foil, probability
 
 
 def _others(noun: Noun, lexicon: Lexicon, document: Contents) -> int:
@@ -211,7 +212,7 @@ def _written(
     lexicon: Lexicon,
     others: int,
     foil: Noun,
-    doubt: float,
+    probability: float,
     writings: Writings | None,
 ) -> Iterator[Swap]:
     noun = lexicon.nouns[mention.noun]
@@ -223,7 +224,7 @@ def _written(
             continue
         start, replacement = _replacement(text, mention, form)
         names = (noun.name, foil.name, noun.supercategory)
-        yield Swap(start, mention.end, replacement, *names, word, form.lower(), others, doubt, one)
+        yield Swap(start, mention.end, replacement, *names, word, form.lower(), others, probability, one)
 
 
 def _gender_fits(noun: Noun, foil: Noun, pronouns: frozenset[str]) -> bool:
