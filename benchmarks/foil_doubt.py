@@ -42,7 +42,7 @@ def main() -> None:
     given = parser.parse_args()
     verdicts, lexicon = read_verdicts(given.verdicts), load_lexicon()
     official = READERS["activitynet-captions"](given.folder, language="en")
-    builder = packaged.load_builder(packaged.builders()["foils"])
+    builder = packaged.load_builder("foils")
     told, _ = builder.activitynet_texts(official, list(official.captions), both=True)
     rows = list(judged(told, verdicts, lexicon))
     names, videos, found, sound = (list(own) for own in zip(*rows, strict=True))

@@ -43,7 +43,7 @@ OURS = [stage for stage in stages() if stage.__module__.startswith("vttdata.")]
 
 @pytest.mark.parametrize("name", sorted(packaged.builders()))
 def test_a_builder_has_a_recipe_class_and_a_build_function(name: str) -> None:
-    builder = packaged.load_builder(packaged.builders()[name])
+    builder = packaged.load_builder(name)
     assert issubclass(builder.Recipe, BaseRecipe)
     assert callable(builder.build)
     assert builder.__doc__
@@ -52,7 +52,7 @@ def test_a_builder_has_a_recipe_class_and_a_build_function(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(packaged.builders()))
 def test_every_key_of_a_recipe_is_documented(name: str) -> None:
     text = (ROOT / "docs" / "recipe.md").read_text()
-    recipe = packaged.load_builder(packaged.builders()[name]).Recipe
+    recipe = packaged.load_builder(name).Recipe
     for key, field in recipe.model_fields.items():
         assert f"`{key}`" in text, key
         if dataclasses.is_dataclass(field.annotation):

@@ -42,7 +42,7 @@ def test_every_packaged_recipe_is_written_out_so_that_it_reads_back_the_same(nam
 def test_a_recipe_with_everything_in_it_tells_no_path_and_no_secret(tmp_path: Path) -> None:
     for name in ("captions.csv", "pins.csv", "cookies.txt", "builder.py"):
         (tmp_path / name).write_text("secret")
-    (tmp_path / "builder.py").write_text((packaged.folder("builders") / "msrvtt.py").read_text())
+    (tmp_path / "builder.py").write_text((packaged.folder("builders") / "own_videos.py").read_text())
     (tmp_path / "mine.yaml").write_text(
         f"name: a/b\nbuilder: ./builder.py\ndescription: {tmp_path}\ncollect: {{folder: '.', cookies: cookies.txt}}\n"
         "captions: {file: captions.csv}\nsplit: {pin: pins.csv}\n"

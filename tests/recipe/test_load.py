@@ -14,7 +14,7 @@ from vttdata.recipe.load import load_recipe
 
 GOOD = """
 name: someone/street-scenes
-builder: msrvtt
+builder: own_videos
 seed: 7
 collect: {manifest: sources.csv}
 captions: {file: captions.csv, columns: {video_id: clip, caption: text, annotator: worker}, per_clip: 20}
@@ -68,8 +68,8 @@ def test_paths_are_relative_to_the_recipe(folder: Path, monkeypatch: pytest.Monk
         (("min_seconds: 10", "min_seconds: -1"), ["clips.min_seconds", "found -1", "greater than"]),
         (("min_seconds: 10", "min_seconds: 40"), ["clips", "40", "30"]),
         (("min_seconds: 10", "min_seconds: .nan"), ["recipe.yaml"]),
-        (("builder: msrvtt", "builder: msrvt"), ["builder", "'msrvt'", "did you mean 'msrvtt'"]),
-        (("builder: msrvtt", "builder: gone.py"), ["builder", "gone.py", "existing"]),
+        (("builder: own_videos", "builder: own_video"), ["builder", "'own_video'", "did you mean 'own_videos'"]),
+        (("builder: own_videos", "builder: gone.py"), ["builder", "gone.py", "existing"]),
         (("name: someone/street-scenes", "name: ../up"), ["name", "../up"]),
         (("name: someone/street-scenes", ""), ["name", "missing"]),
         (("{manifest: sources.csv}", "{manifest: gone.csv}"), ["collect.manifest", "gone.csv", "not an existing file"]),

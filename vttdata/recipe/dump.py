@@ -18,6 +18,7 @@ from vttdata.files.strict_yaml import read_yaml
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, load_recipe
 from vttdata.recipe.paths import given_paths
+from vttdata.recipe.renamed import rename_builder, rename_key
 
 _WANTED = "give it with --set "
 _SHOWN = 80
@@ -65,14 +66,17 @@ def load_foreign_recipe(file: Path, overrides: Sequence[str]) -> Loaded:
     Raises:
         VttdataError: when it names a builder that is not packaged, or a file or folder that `overrides` do not give.
     """
-    builder = read_yaml(file).get("builder")
+    raw = read_yaml(file)
+    rename_builder(raw)
+    builder = raw.get("builder")
     if not isinstance(builder, str) or builder not in packaged.builders():
         raise VttdataError(
             f"{file}: was built by {ascii(builder)[:_SHOWN]}, which is not packaged and so is not run; "
             "build the recipe beside that builder yourself, and compare with vttdata diff."
         )
-    given = {text.partition("=")[0] for text in overrides}
-    missing = [text for text in wanted_paths(file) if text.partition("=")[0] not in given]
+    renamed = packaged.load_builder(builder).Recipe.renamed
+    given = {rename_key(text.partition("=")[0], renamed) for text in overrides}
+    missing = [text for text in wanted_paths(file) if rename_key(text.partition("=")[0], renamed) not in given]
     if missing:
         wanted = " ".join(f"--set {text}" for text in missing)
         raise VttdataError(f"{file}: needs what the dataset was made from: {wanted}.")

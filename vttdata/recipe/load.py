@@ -12,7 +12,7 @@ import difflib
 import json
 import re
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, get_args, get_type_hints
 
@@ -21,8 +21,10 @@ import pydantic
 from vttdata.errors import VttdataError
 from vttdata.files.strict_yaml import parse_yaml, read_yaml
 from vttdata.ids import digest, is_dataset_name
+from vttdata.plugins import load_module
 from vttdata.recipe import packaged
 from vttdata.recipe.paths import Paths, missing_path, names_path, resolve_paths
+from vttdata.recipe.renamed import rename_builder, rename_key, rename_keys
 from vttdata.settings import Count, Ratio, check_date, check_licence
 
 _SHOWN = 80
@@ -53,6 +55,9 @@ class BaseRecipe(pydantic.BaseModel):
 
     secrets: ClassVar[frozenset[str]] = frozenset()
     """Keys whose values are nobody else's business."""
+
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Former dotted keys and their present names; the former ones keep working, in the file and in ``--set``."""
 
     name: str = pydantic.Field(description="owner/name, such as me/street")
     builder: str
@@ -134,10 +139,14 @@ def load_recipe(reference: str, overrides: Sequence[str] = ()) -> Loaded:
     file = _find(reference)
     raw = read_yaml(file)
     sha256 = digest([raw, list(overrides)])
+    rename_builder(raw, [text.partition("=")[0] for text in overrides])
     builder = _builder(file, raw)
     model: type[BaseRecipe] = builder.Recipe
+    overrides = [rename_key(text, model.renamed) for text in overrides]
+    rename_keys(raw, model.renamed, str(file))
     resolve_paths(raw, model.paths, file.parent)
     _override(raw, overrides, model)
+    rename_keys(raw, model.renamed, "--set")
     missing = missing_path(raw, model.paths)
     if missing is not None:
         key, problem = missing
@@ -166,10 +175,7 @@ def _builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
     if path is None or not path.is_file():
         allowed = _options(name, sorted(known))
         raise VttdataError(f"{file}: builder: found '{name}'; allowed are {allowed} or an existing .py file.")
-    try:
-        builder = packaged.load_builder(path)
-    except (Exception, SystemExit) as error:
-        raise VttdataError(f"{path}: cannot be loaded as a builder ({type(error).__name__}: {error}).") from error
+    builder = load_module(path, "builder")
     model = getattr(builder, "Recipe", None)
     if not (isinstance(model, type) and issubclass(model, BaseRecipe) and callable(getattr(builder, "build", None))):
         raise VttdataError(f"{path}: a builder has a class Recipe(BaseRecipe) and a function build(recipe, run).")

@@ -1,14 +1,13 @@
-"""Finds the recipes and builders that come with the package, in a checkout and in an installed wheel alike."""
+"""Find recipes and builders: those that come with the package, in a checkout or a wheel, and the user's plugins."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 
 from vttdata.errors import VttdataError
+from vttdata.plugins import discover, load_module
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -20,8 +19,8 @@ def folder(kind: str) -> Path:
 
 
 def recipes() -> dict[str, Path]:
-    """The packaged recipes by name, sorted."""
-    return {path.stem: path for path in sorted(folder("recipes").glob("*.yaml"), key=lambda path: path.stem)}
+    """Return the files of packaged recipes and of the user's by name."""
+    return discover(folder("recipes"), "recipes", ".yaml")
 
 
 def datasets_of_recipes() -> dict[str, str]:
@@ -51,17 +50,17 @@ def verdicts(recipe: str) -> Path:
 
 
 def builders() -> dict[str, Path]:
-    """The packaged builders by name, sorted."""
-    return {path.stem: path for path in sorted(folder("builders").glob("[a-z]*.py"))}
+    """Return the files of packaged builders and of the user's by name."""
+    return discover(folder("builders"), "builders")
 
 
-def load_builder(path: Path) -> ModuleType:
-    """Import a builder from its file, under a name that hides no other module."""
-    name = f"vttdata_builder_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+def load_builder(name: str) -> ModuleType:
+    """Import a builder by its name; hyphens count as underscores.
+
+    Raises:
+        VttdataError: when there is no such builder, or its file cannot be imported.
+    """
+    known = builders()
+    if name.replace("-", "_") not in known:
+        raise VttdataError(f"No builder '{name[:80]}'; there are {', '.join(known)}.")
+    return load_module(known[name.replace("-", "_")], "builder")
