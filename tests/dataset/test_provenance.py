@@ -35,8 +35,8 @@ def test_every_packaged_recipe_is_written_out_so_that_it_reads_back_the_same(nam
     file = tmp_path / "recipe.yaml"
     file.write_text(recipe_text(recipe))
     assert str(tmp_path) not in file.read_text()
-    assert [text.partition("=")[0] for text in wanted_paths(file)] == NEEDED.get(name, ["annotations"])
-    assert load_foreign_recipe(file, [*given]).recipe.model_dump() == recipe.model_dump()
+    assert [text.partition("=")[0] for text in wanted_paths(read_yaml(file))] == NEEDED.get(name, ["annotations"])
+    assert load_foreign_recipe(read_yaml(file), file, [*given]).recipe.model_dump() == recipe.model_dump()
 
 
 def test_a_recipe_with_everything_in_it_tells_no_path_and_no_secret(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vttdata.errors import VttdataError
 from vttdata.recipe import packaged
-from vttdata.recipe.load import load_recipe
+from vttdata.recipe.load import check_recipe, load_recipe
 
 GOOD = """
 name: someone/street-scenes
@@ -166,3 +166,17 @@ def test_whatever_the_yaml_says_the_answer_is_a_sentence(
     path = tmp_path_factory.mktemp("any") / "recipe.yaml"
     path.write_text(yaml.safe_dump({"builder": "msrvtt", **value}))  # type: ignore[dict-item]
     assert sentence(path)
+
+
+def test_an_item_of_a_list_can_be_overridden(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("video_id,caption\n")
+    raw = {"name": "me/x", "builder": "foils", "format": "msrvtt", "annotations": str(tmp_path), "judges": ["a", "b"]}
+    recipe = check_recipe(dict(raw), Path("foil"), ["judges.1=c"]).recipe
+    assert recipe.model_dump()["judges"] == ("a", "c")
+    with pytest.raises(VttdataError, match=r"^--set: judges"):
+        check_recipe(dict(raw), Path("foil"), ["judges.2=c"])
+
+
+def test_settings_that_are_in_no_file_are_checked_like_a_file() -> None:
+    with pytest.raises(VttdataError, match=r"^degrade: name: is missing"):
+        check_recipe({"builder": "own_videos"}, Path("degrade"))

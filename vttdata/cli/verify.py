@@ -150,9 +150,10 @@ def _tell_how(folder: Path, reference: str) -> None:
     try:
         provenance = read_provenance(folder)
         if provenance.command == "build":
+            from vttdata.files.strict_yaml import read_yaml
             from vttdata.recipe.dump import wanted_paths
 
-            wanted = "".join(f" --set {text}" for text in wanted_paths(folder / RECIPE)) or " --rebuild"
+            wanted = "".join(f" --set {text}" for text in wanted_paths(read_yaml(folder / RECIPE))) or " --rebuild"
         else:
             wanted = " --input " + ",".join(own.name for own in provenance.inputs if own.key == "input")
     except VttdataError as error:

@@ -91,11 +91,12 @@ def rebuild(dataset: Path, folder: Path, settings: Sequence[str], *, workers: in
     Raises:
         VttdataError: when the recipe needs something that is not given, or names a builder that is not packaged.
     """
+    from vttdata.files.strict_yaml import read_yaml
     from vttdata.pipeline.build import open_build
     from vttdata.pipeline.executors.local import LocalExecutor
     from vttdata.recipe.dump import load_foreign_recipe
 
-    loaded = load_foreign_recipe(dataset / RECIPE, settings)
+    loaded = load_foreign_recipe(read_yaml(dataset / RECIPE), dataset / RECIPE, settings)
     with open_build(folder, loaded, LocalExecutor(workers), lambda _: None, quiet=True) as run:
         loaded.builder.build(loaded.recipe, run)
     return run.dataset

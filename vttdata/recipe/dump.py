@@ -6,17 +6,17 @@ it says with ``--set`` where that lies on their machine.
 
 from __future__ import annotations
 
+import copy
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
 import yaml
 
 from vttdata.errors import VttdataError
-from vttdata.files.strict_yaml import read_yaml
 from vttdata.recipe import packaged
-from vttdata.recipe.load import BaseRecipe, Loaded, load_recipe
+from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe
 from vttdata.recipe.paths import given_paths
 from vttdata.recipe.renamed import rename_builder, rename_key
 
@@ -29,7 +29,7 @@ def recipe_text(recipe: BaseRecipe) -> str:
     settings = recipe.public()
     places = {}
     for key, kind, holder, name in given_paths(settings, recipe.paths):
-        places[key] = holder[name] = f"{_WANTED}{key}={kind.upper()}"
+        places[key] = holder[name] = wanted_path(key, kind)
     _hide_paths(settings, "", places)
     settings["builder"] = PurePath(settings["builder"]).name
     given = "".join(f" {text.removeprefix('give it with ')}" for text in places.values())
@@ -46,27 +46,33 @@ def _hide_paths(value: Any, key: str, places: dict[str, str]) -> None:
     for step, inner in list(steps):
         own = f"{key}.{step}" if key else str(step)
         if isinstance(inner, str) and os.path.isabs(inner) and os.path.exists(inner):
-            places[own] = value[step] = f"{_WANTED}{own}=PATH"
+            places[own] = value[step] = wanted_path(own)
         else:
             _hide_paths(inner, own, places)
 
 
-def wanted_paths(file: Path) -> list[str]:
-    """What has to be given with ``--set`` before this recipe can be loaded, such as ``annotations=FOLDER``.
-
-    Raises:
-        VttdataError: when the file is no recipe.
-    """
-    return [text.removeprefix(_WANTED) for text in _texts(read_yaml(file)) if text.startswith(_WANTED)]
+def wanted_path(key: str, kind: str = "path") -> str:
+    """Return the text that stands in a dumped recipe for a path of this machine."""
+    return f"{_WANTED}{key}={kind.upper()}"
 
 
-def load_foreign_recipe(file: Path, overrides: Sequence[str]) -> Loaded:
+def wanted_paths(raw: dict[str, Any]) -> list[str]:
+    """Return what has to be given with ``--set`` before a recipe can be loaded, such as ``annotations=FOLDER``."""
+    return [text.removeprefix(_WANTED) for text in _texts(raw) if text.startswith(_WANTED)]
+
+
+def load_foreign_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str]) -> Loaded:
     """Load a recipe that somebody else may have written: it runs no code of its own and reads only what is given.
+
+    Args:
+        raw: the settings of the recipe.
+        file: where they were read, for errors.
+        overrides: as for `load_recipe`.
 
     Raises:
         VttdataError: when it names a builder that is not packaged, or a file or folder that `overrides` do not give.
     """
-    raw = read_yaml(file)
+    raw = copy.deepcopy(raw)
     rename_builder(raw)
     builder = raw.get("builder")
     if not isinstance(builder, str) or builder not in packaged.builders():
@@ -76,13 +82,13 @@ def load_foreign_recipe(file: Path, overrides: Sequence[str]) -> Loaded:
         )
     renamed = packaged.load_builder(builder).Recipe.renamed
     given = {rename_key(text.partition("=")[0], renamed) for text in overrides}
-    missing = [text for text in wanted_paths(file) if rename_key(text.partition("=")[0], renamed) not in given]
+    missing = [text for text in wanted_paths(raw) if not _covers(given, rename_key(text.partition("=")[0], renamed))]
     if missing:
         wanted = " ".join(f"--set {text}" for text in missing)
         raise VttdataError(f"{file}: needs what the dataset was made from: {wanted}.")
-    loaded = load_recipe(str(file), overrides)
+    loaded = check_recipe(raw, file, overrides)
     for key, *_ in given_paths(loaded.recipe.public(), loaded.recipe.paths):
-        if not any(key == name or key.startswith(f"{name}.") for name in given):
+        if not _covers(given, key):
             raise VttdataError(
                 f"{file}: {key}: names a path of another machine; say where it is with --set {key}=PATH."
             )
@@ -94,6 +100,11 @@ def load_foreign_recipe(file: Path, overrides: Sequence[str]) -> Loaded:
                 f"{file}: {key}: is set, and that is for you to decide: take it out, or give it with --set."
             )
     return loaded
+
+
+def _covers(given: Iterable[str], key: str) -> bool:
+    """Return True if one of these dotted keys is `key` or a section of it."""
+    return any(key == name or key.startswith(f"{name}.") for name in given)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -137,7 +137,20 @@ def load_recipe(reference: str, overrides: Sequence[str] = ()) -> Loaded:
         VttdataError: one sentence with file, key, value found and what is allowed.
     """
     file = _find(reference)
-    raw = read_yaml(file)
+    return check_recipe(read_yaml(file), file, overrides)
+
+
+def check_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str] = ()) -> Loaded:
+    """Check the settings of a recipe, and find its builder.
+
+    Args:
+        raw: the settings as plain values; overrides are put into them.
+        file: where they were read, or a name for them in errors; relative paths in them start in its folder.
+        overrides: as for `load_recipe`.
+
+    Raises:
+        VttdataError: as `load_recipe`.
+    """
     sha256 = digest([raw, list(overrides)])
     rename_builder(raw, [text.partition("=")[0] for text in overrides])
     builder = _builder(file, raw)
@@ -191,13 +204,25 @@ def _override(raw: dict[str, Any], overrides: Sequence[str], model: type[BaseRec
             raise VttdataError("--set builder: a recipe is made for its builder; copy the recipe to change it.")
         holder = raw
         *sections, name = key.split(".")
-        for section in sections:
+        for section in sections[:-1] if _is_item(raw, key) else sections:
             inner = holder.get(section)
             holder[section] = holder = inner if isinstance(inner, dict) else {}
-        holder[name] = value if names_path(key, model.paths) else parse_yaml(value, f"--set {key}")
+        plain = value if names_path(key, model.paths) else parse_yaml(value, f"--set {key}")
+        if _is_item(raw, key):
+            holder[sections[-1]][int(name)] = plain
+        else:
+            holder[name] = plain
         rivals = model.one_of.get(".".join(sections), frozenset())
         for rival in rivals - {name} if name in rivals else ():
             holder.pop(rival, None)
+
+
+def _is_item(raw: Any, key: str) -> bool:
+    """Return True if a dotted key names an existing item of a list, such as ``judges.0``."""
+    *sections, name = key.split(".")
+    for section in sections:
+        raw = raw.get(section) if isinstance(raw, dict) else None
+    return isinstance(raw, list) and name.isdecimal() and int(name) < len(raw)
 
 
 def _place(file: Path, key: str, overrides: Sequence[str]) -> str:

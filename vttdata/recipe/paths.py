@@ -6,7 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-Paths = Mapping[str, Literal["file", "folder"]]
+from vttdata.ids import is_dataset_name
+
+PathKind = Literal["file", "folder", "input"]
+"""What a key names. An ``input`` is a table of captions, or a dataset by folder or name."""
+
+Paths = Mapping[str, PathKind]
 """Dotted keys that name a file or folder; ``*`` stands for any key at its place."""
 
 
@@ -19,9 +24,7 @@ def names_path(key: str, paths: Iterable[str]) -> bool:
     )
 
 
-def given_paths(
-    raw: dict[str, Any], paths: Paths
-) -> Iterator[tuple[str, Literal["file", "folder"], dict[str, Any], str]]:
+def given_paths(raw: dict[str, Any], paths: Paths) -> Iterator[tuple[str, PathKind, dict[str, Any], str]]:
     """Each path that is given: its dotted key, its kind, the mapping that holds it, its name there."""
     for pattern, kind in paths.items():
         for key, holder, name in list(_texts(raw, pattern.split("."))):
@@ -29,18 +32,24 @@ def given_paths(
 
 
 def resolve_paths(raw: dict[str, Any], paths: Paths, base: Path) -> None:
-    """Make relative paths start at `base`, in place."""
-    for _, _, holder, name in given_paths(raw, paths):
-        holder[name] = str(base / holder[name])
+    """Make relative paths start at `base`, in place; an input that is not there may be the name of a dataset."""
+    for _, kind, holder, name in given_paths(raw, paths):
+        path = base / holder[name]
+        if kind != "input" or path.exists():
+            holder[name] = str(path)
 
 
 def missing_path(raw: dict[str, Any], paths: Paths) -> tuple[str, str] | None:
     """The first key that names nothing that is there, and what is wrong with it in words; None where all is well."""
     for key, kind, holder, name in given_paths(raw, paths):
         value = holder[name]
-        there = Path(value).is_dir() if kind == "folder" else Path(value).is_file()
-        if not there or not value:
-            return key, f"found '{value}', which is not an existing {kind}"
+        if kind == "input":
+            exists = Path(value).exists() or is_dataset_name(value)
+        else:
+            exists = Path(value).is_dir() if kind == "folder" else Path(value).is_file()
+        if not exists or not value:
+            wanted = "file or dataset" if kind == "input" else kind
+            return key, f"found '{value}', which is not an existing {wanted}"
     return None
 
 
