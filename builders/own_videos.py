@@ -28,7 +28,7 @@ from vttdata.pipeline.build import Build, keep_only
 from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, count_captions, raw_captions
 from vttdata.pipeline.stages.clips import Clips, Cut, Shots
 from vttdata.pipeline.stages.collect import DrawScenes, Fetch, Found, Query, Search
-from vttdata.pipeline.stages.items import Places, with_shots, with_source
+from vttdata.pipeline.stages.items import SourceFolders, with_shots, with_source
 from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, ProbeSources, Screen
 from vttdata.pipeline.stages.split import NearDuplicates, Split
 from vttdata.recipe.load import BaseRecipe
@@ -75,29 +75,29 @@ class Recipe(BaseRecipe):
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
     _check_inputs(recipe, run)
-    places = Places(_listed_folder(recipe.collect, run), run.media("sources"))
+    folders = SourceFolders(_listed_folder(recipe.collect, run), run.media("sources"))
     decoder, encoder = f"av {run.tools['av']}", f"ffmpeg {run.tools['ffmpeg']}"
-    sweep(places.fetched)
+    sweep(folders.fetched)
 
     listed = _candidates(recipe, run, encoder)
-    collected = run.stage(Fetch(recipe.collect.max_height, recipe.collect, places), listed)
-    probed = run.stage(ProbeSources(places), collected, len(collected))
+    collected = run.stage(Fetch(recipe.collect.max_height, recipe.collect, folders), listed)
+    probed = run.stage(ProbeSources(folders), collected, len(collected))
     unique = run.stage(Duplicates(), probed)
     screened = run.stage(Screen(recipe.filter), unique, len(unique))
-    measured = run.stage(MeasureSources(decoder, places), screened, len(screened))
+    measured = run.stage(MeasureSources(decoder, folders), screened, len(screened))
     sources = run.stage(Filter(recipe.filter), measured, len(measured))
 
     duplicates = run.stage(NearDuplicates(), sources, may_be_empty=True)
-    shots = run.stage(Shots(recipe.shots, decoder, places), sources, len(sources))
+    shots = run.stage(Shots(recipe.shots, decoder, folders), sources, len(sources))
     clips = run.stage(Clips(recipe.clips), with_shots(sources, shots), len(sources))
     media = None
     if recipe.media.keep == "files":
         media = run.media("clips", digest([recipe.media, encoder])[:12])
-        clips = run.stage(Cut(recipe.media, encoder, places, media), with_source(clips, sources), len(clips))
+        clips = run.stage(Cut(recipe.media, encoder, folders, media), with_source(clips, sources), len(clips))
         keep_only(media, {f"{clip.video_id}.mp4" for clip in clips})
         keep_only(media.parent, {media.name})
 
-    captions_file = _captions_file(recipe, places)
+    captions_file = _captions_file(recipe, folders)
     captions = None
     if captions_file is not None:
         written = raw_captions(captions_file, recipe.captions, clips, sources)
@@ -159,7 +159,7 @@ def _split(recipe: Recipe, sources: Iterable[Source], duplicates: Iterable[NearD
     return Split(asked, recipe.seed, tuple(sorted(pins.items())), pairs, tuple(sorted(uploaders.items())))
 
 
-def _captions_file(recipe: Recipe, places: Places) -> Path | None:
+def _captions_file(recipe: Recipe, folders: SourceFolders) -> Path | None:
     if recipe.captions.file is not None:
         return Path(recipe.captions.file)
-    return places.listed / "captions.csv" if recipe.collect.scenes is not None else None
+    return folders.listed / "captions.csv" if recipe.collect.scenes is not None else None

@@ -23,7 +23,7 @@ from vttdata.media.shots.detect import ShotSettings
 from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.stage import Failed
 from vttdata.pipeline.stages.clips import Shots
-from vttdata.pipeline.stages.items import Places
+from vttdata.pipeline.stages.items import SourceFolders
 from vttdata.records import Source
 
 
@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--method", default="exact", help="%(default)s")
     options = parser.parse_args()
     videos = sources(options.folder)
-    stage = Shots(ShotSettings(method=options.method), "", Places(options.folder, options.folder))
+    stage = Shots(ShotSettings(method=options.method), "", SourceFolders(options.folder, options.folder))
     seconds = sum(video.probe.container_seconds for video in videos if video.probe)
     print(f"{len(videos)} videos, {seconds / 60:.0f} minutes, {os.cpu_count()} cores\n")
     print("| workers | wall, s | speed | CPU, s | CPU / wall |\n|--:|--:|--:|--:|--:|")

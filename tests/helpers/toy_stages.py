@@ -28,7 +28,7 @@ class Double(Stage):
     output = Number
     part_size = 4
     reasons = frozenset({"odd"})
-    breaker = frozenset({"rate_limit"})
+    halting_reasons = frozenset({"rate_limit"})
 
     marks: Path = runtime()
     factor: int = 2
@@ -67,7 +67,7 @@ class Total(Stage):
 
     name = "total"
     output = Number
-    whole = True
+    all_at_once = True
 
     def process(self, item: tuple[Number, ...]) -> Iterator[Outcome]:
         yield Kept(Number("total", sum(number.value for number in item)))

@@ -120,7 +120,7 @@ class Engine:
         store = PartStore(self._folder / stage.name / "parts", stage)
         self._journal.note("stage", name=stage.name)
         work = _Work(stage, store, retry_failed=self._retry_failed)
-        with Progress(stage.name, None if stage.whole else total, quiet=self._quiet) as progress:
+        with Progress(stage.name, None if stage.all_at_once else total, quiet=self._quiet) as progress:
             for tag, result in self._process(stage, work.tasks(cut_into_parts(stage, items), progress)):
                 progress.advance(
                     rejected=sum(isinstance(outcome, Rejected) for outcome in result.outcomes),
@@ -133,7 +133,7 @@ class Engine:
         return self._finish(stage, store, work)
 
     def _process(self, stage: Stage, tasks: Iterator[tuple[Tag, Any]]) -> Iterator[tuple[Tag, Done]]:
-        if not stage.whole:
+        if not stage.all_at_once:
             yield from self._executor.run(stage, tasks)
             return
         for tag, item in tasks:  # nothing to isolate: an error in a whole stage ends the build
@@ -216,9 +216,9 @@ class _Work:
             HaltError: with what happened and how to go on.
         """
         failure = next((outcome for outcome in result.outcomes if isinstance(outcome, Failed)), None)
-        self._streak = self._streak + 1 if failure and failure.reason in self._stage.breaker else 0
+        self._streak = self._streak + 1 if failure and failure.reason in self._stage.halting_reasons else 0
         self._crashes = self._crashes + 1 if failure and failure.reason == "crashed" else 0
-        if failure and (self._streak >= self._stage.breaker_after() or self._crashes >= _CRASHES_IN_A_ROW):
+        if failure and (self._streak >= self._stage.halt_after() or self._crashes >= _CRASHES_IN_A_ROW):
             times = max(self._streak, self._crashes)
             raise HaltError(
                 f"Stage '{self._stage.name}' stopped after {times} items in a row ended as '{failure.reason}': "

@@ -44,7 +44,7 @@ def cut_into_parts(stage: Stage, items: Iterable[Any]) -> Iterator[Part]:
     """Group items, in order, into parts of about `stage.part_size`."""
     fingerprint = stage.fingerprint()
     pending: list[Any] = []
-    if stage.whole:
+    if stage.all_at_once:
         whole = tuple(items)
         yield Part(digest([fingerprint, whole]), (whole,))
         return

@@ -63,10 +63,10 @@ class Stage(ABC):
     """Every reason for which this stage rejects."""
     part_size: ClassVar[int] = 16
     """About how many items are lost at most when a build is killed."""
-    whole: ClassVar[bool] = False
+    all_at_once: ClassVar[bool] = False
     """Whether the stage must see all items at once: then there is one item, the tuple of them all."""
-    breaker: ClassVar[frozenset[str]] = frozenset()
-    """Reasons of failure that stop the run once `breaker_after` items in a row failed for one of them."""
+    halting_reasons: ClassVar[frozenset[str]] = frozenset()
+    """Reasons of failure that stop the run once `halt_after()` items in a row failed for one of them."""
 
     @abstractmethod
     def process(self, item: Any) -> Iterable[Outcome]:
@@ -76,20 +76,20 @@ class Stage(ABC):
         """The id under which an item is counted and reported."""
         return str(getattr(item, self.id_column))
 
-    def place(self, item: Any) -> str:  # noqa: ARG002
+    def label(self, item: Any) -> str:  # noqa: ARG002
         """What a person calls an item, beside its id: a file, an address. Stands before the detail of a failure."""
         return ""
 
     def count(self, item: Any) -> int:
         """How many things an item stands for in the attrition table."""
-        return len(item) if self.whole else 1
+        return len(item) if self.all_at_once else 1
 
     def seconds_limit(self, item: Any) -> float | None:  # noqa: ARG002
         """Wall-clock limit for one item; its worker is killed then. None for no limit."""
         return None
 
-    def breaker_after(self) -> int:
-        """How many failures in a row for a reason in `breaker` stop the run."""
+    def halt_after(self) -> int:
+        """How many failures in a row for a reason in `halting_reasons` stop the run."""
         return 3
 
     def intact(self, record: Any) -> bool:  # noqa: ARG002

@@ -33,7 +33,7 @@ def attempt(stage: Stage, item: Any) -> tuple[Outcome, ...]:
         raise
     except VttdataError as error:
         reason = getattr(error, "reason", "refused")
-        detail = ": ".join(text for text in (stage.place(item), str(error)) if text)
+        detail = ": ".join(text for text in (stage.label(item), str(error)) if text)
         return (Failed(stage.item_id(item), reason, detail, getattr(error, "retry", reason == "timeout")),)
     except OSError as error:
         if error.errno in DISK_ERRORS:

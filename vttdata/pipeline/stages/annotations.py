@@ -29,7 +29,7 @@ class Originals(Stage):
 
     name = "originals"
     output = Source
-    whole = True
+    all_at_once = True
 
     def process(self, item: tuple[Source, ...]) -> Iterator[Outcome]:
         """Keep them all."""
@@ -43,7 +43,7 @@ class Annotated(Stage):
     name = "annotated"
     output = Clip
     id_column = "video_id"
-    whole = True
+    all_at_once = True
 
     def process(self, item: tuple[Clip, ...]) -> Iterator[Outcome]:
         """Keep them all."""
@@ -57,7 +57,7 @@ class Sentences(Stage):
     name = "sentences"
     output = Caption
     id_column = "video_id"
-    whole = True
+    all_at_once = True
 
     def process(self, item: tuple[Caption, ...]) -> Iterator[Outcome]:
         """Keep them all."""
@@ -71,7 +71,7 @@ class ConceptRows(Stage):
     name = "concepts"
     output = Concepts
     id_column = "video_id"
-    whole = True
+    all_at_once = True
 
     def process(self, item: tuple[Concepts, ...]) -> Iterator[Outcome]:
         """Keep them all."""
@@ -85,7 +85,7 @@ class Scores(Stage):
     name = "scores"
     output = CaptionScore
     id_column = "video_id"
-    whole = True
+    all_at_once = True
 
     def process(self, item: tuple[CaptionScore, ...]) -> Iterator[Outcome]:
         """Keep them all."""
@@ -98,7 +98,7 @@ class Alignment(Stage):
 
     name = "alignment"
     output = OffsetScan
-    whole = True
+    all_at_once = True
 
     def process(self, item: tuple[OffsetScan, ...]) -> Iterator[Outcome]:
         """Keep them all."""
@@ -111,7 +111,7 @@ class OddThings(Stage):
 
     name = "findings"
     output = Finding
-    whole = True
+    all_at_once = True
 
     def process(self, item: tuple[Finding, ...]) -> Iterator[Outcome]:
         """Keep them all."""

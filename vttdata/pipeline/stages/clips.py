@@ -13,7 +13,7 @@ from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.probe import decoding_limit
 from vttdata.media.shots.detect import ShotSettings, detect_shots
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
-from vttdata.pipeline.stages.items import Places, SourceClip, SourceShots
+from vttdata.pipeline.stages.items import SourceClip, SourceFolders, SourceShots
 from vttdata.records import Clip, Shot, Source, Span
 
 _SPAN_SLACK_SECONDS = 0.5
@@ -30,9 +30,9 @@ class Shots(Stage):
 
     settings: ShotSettings
     decoder: str
-    places: Places = runtime()
+    folders: SourceFolders = runtime()
 
-    def place(self, item: Source) -> str:
+    def label(self, item: Source) -> str:
         """Name the file."""
         return item.file
 
@@ -42,7 +42,7 @@ class Shots(Stage):
 
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep every shot."""
-        detection = detect_shots(self.places.of(item), self.settings, source_id=item.source_id)
+        detection = detect_shots(self.folders.path(item), self.settings, source_id=item.source_id)
         yield from (Kept(shot) for shot in detection.shots)
 
 
@@ -121,10 +121,10 @@ class Cut(Stage):
 
     settings: MediaSettings
     encoder: str
-    places: Places = runtime()
+    folders: SourceFolders = runtime()
     folder: Path = runtime()
 
-    def place(self, item: SourceClip) -> str:
+    def label(self, item: SourceClip) -> str:
         """Name the source's file."""
         return item.source.file
 
@@ -138,7 +138,7 @@ class Cut(Stage):
         if source.probe is None:
             raise ValueError(f"source {source.source_id} was not probed")
         target = self.folder / f"{clip.video_id}.mp4"
-        original, limit = self.places.of(source), decoding_limit(source.probe, source.bytes)
+        original, limit = self.folders.path(source), decoding_limit(source.probe, source.bytes)
         media = cut(original, source.probe, clip.start, clip.end, target, self.settings, seconds_limit=limit)
         yield Kept(dataclasses.replace(clip, media=dataclasses.replace(media, video=f"videos/{target.name}")))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from vttdata.collect import BREAKER_REASONS, CollectSettings, fetch, list_manifest, search
 from vttdata.collect.demo_films.scenes import SceneSettings, draw_scenes
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
-from vttdata.pipeline.stages.items import Places
+from vttdata.pipeline.stages.items import SourceFolders
 from vttdata.records import Candidate, Source
 
 _CLEANING_SECONDS = 60.0
@@ -35,7 +35,7 @@ class Search(Stage):
     name = "search"
     output = Candidate
     part_size = 1
-    breaker = BREAKER_REASONS
+    halting_reasons = BREAKER_REASONS
 
     engine: str
     per_query: int
@@ -45,7 +45,7 @@ class Search(Stage):
         """A query is reported as its category and text."""
         return f"{item.category}: {item.query}"
 
-    def breaker_after(self) -> int:
+    def halt_after(self) -> int:
         """As the recipe says."""
         return self.settings.breaker
 
@@ -89,7 +89,7 @@ class Found(Stage):
 
     name = "found"
     output = Candidate
-    whole = True
+    all_at_once = True
     reasons = frozenset({"found_before"})
 
     def process(self, item: tuple[Candidate, ...]) -> Iterator[Outcome]:
@@ -116,21 +116,21 @@ class Fetch(Stage):
     name = "collect"
     output = Source
     part_size = 1
-    breaker = BREAKER_REASONS
+    halting_reasons = BREAKER_REASONS
 
     max_height: int
     settings: CollectSettings = runtime()
-    places: Places = runtime()
+    folders: SourceFolders = runtime()
 
     def item_id(self, item: Candidate) -> str:
         """Use the official id where there is one; until the content is known, a hash of the locator stands for it."""
         return item.source_id or "r" + hashlib.sha256(item.locator.encode()).hexdigest()[:16]
 
-    def place(self, item: Candidate) -> str:
+    def label(self, item: Candidate) -> str:
         """Name the file or address."""
         return item.locator
 
-    def breaker_after(self) -> int:
+    def halt_after(self) -> int:
         """As the recipe says."""
         return self.settings.breaker
 
@@ -140,9 +140,9 @@ class Fetch(Stage):
 
     def process(self, item: Candidate) -> Iterator[Outcome]:
         """Keep the source that the candidate turned out to be."""
-        yield Kept(fetch(item, originals=self.places.listed, store=self.places.fetched, settings=self.settings))
+        yield Kept(fetch(item, originals=self.folders.listed, store=self.folders.fetched, settings=self.settings))
 
     def intact(self, record: Source) -> bool:
         """Ask whether the file is there in its full size."""
-        path = self.places.of(record)
+        path = self.folders.path(record)
         return path.is_file() and path.stat().st_size == record.bytes

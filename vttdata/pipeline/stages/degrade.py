@@ -26,7 +26,7 @@ class DegradeCaptions(Stage):
     name = "degraded"
     output = Degraded
     id_column = "video_id"
-    whole = True
+    all_at_once = True
 
     settings: DegradeSettings
     seed: int

@@ -34,7 +34,7 @@ class Foils(Stage):
     version = 3
     output = FoilPair
     id_column = "video_id"
-    whole = True
+    all_at_once = True
     reasons = frozenset({"empty", "misaligned", "no_concept", "no_reference", "not_chosen"})
 
     settings: FoilSettings

@@ -10,13 +10,13 @@ from vttdata.records import Clip, Shot, Source
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class SourceFolders:
     """Where originals lie: the folder that was listed, and the build's own folder of fetched files."""
 
     listed: Path
     fetched: Path
 
-    def of(self, source: Source) -> Path:
+    def path(self, source: Source) -> Path:
         """The original's file."""
         return (self.listed if source.stored == "listed" else self.fetched) / source.file
 

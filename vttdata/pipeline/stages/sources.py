@@ -11,7 +11,7 @@ from vttdata.media.fingerprint import Fingerprinter
 from vttdata.media.measure import measure
 from vttdata.media.probe import PROBING_SECONDS, decoding_limit, probe
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
-from vttdata.pipeline.stages.items import Places
+from vttdata.pipeline.stages.items import SourceFolders
 from vttdata.records import Source
 
 
@@ -22,9 +22,9 @@ class ProbeSources(Stage):
     name = "probe"
     output = Source
 
-    places: Places = runtime()
+    folders: SourceFolders = runtime()
 
-    def place(self, item: Source) -> str:
+    def label(self, item: Source) -> str:
         """Name the file."""
         return item.file
 
@@ -34,7 +34,7 @@ class ProbeSources(Stage):
 
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep the source with its probe."""
-        yield Kept(dataclasses.replace(item, probe=probe(self.places.of(item))))
+        yield Kept(dataclasses.replace(item, probe=probe(self.folders.path(item))))
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Duplicates(Stage):
 
     name = "duplicates"
     output = Source
-    whole = True
+    all_at_once = True
     reasons = frozenset({"duplicate", "same_id"})
 
     def process(self, item: tuple[Source, ...]) -> Iterator[Outcome]:
@@ -90,9 +90,9 @@ class MeasureSources(Stage):
     part_size = 4
 
     decoder: str
-    places: Places = runtime()
+    folders: SourceFolders = runtime()
 
-    def place(self, item: Source) -> str:
+    def label(self, item: Source) -> str:
         """Name the file."""
         return item.file
 
@@ -103,7 +103,7 @@ class MeasureSources(Stage):
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep the source with its measure and its fingerprint."""
         fingerprinter = Fingerprinter()
-        measured = measure(self.places.of(item), watch=fingerprinter.add)
+        measured = measure(self.folders.path(item), watch=fingerprinter.add)
         fingerprint = fingerprinter.finish(measured.seconds)
         yield Kept(dataclasses.replace(item, measure=measured, fingerprint=fingerprint))
 

@@ -19,7 +19,7 @@ class NearDuplicates(Stage):
 
     name = "copies"
     output = NearDuplicate
-    whole = True
+    all_at_once = True
 
     def process(self, item: tuple[Source, ...]) -> Iterator[Outcome]:
         """Keep every pair."""
@@ -38,7 +38,7 @@ class Split(Stage):
     version = 2
     output = Clip
     id_column = "video_id"
-    whole = True
+    all_at_once = True
     reasons = frozenset({"pinned_but_missing"})
 
     settings: SplitSettings
