@@ -19,10 +19,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from vttdata.annotations.activitynet import read_activitynet
 from vttdata.annotations.model import Annotations
-from vttdata.annotations.msrvtt import read_msrvtt
 from vttdata.errors import VttdataError
+from vttdata.recipe import packaged
 from vttdata.text.nouns.grammar import Grammar
 from vttdata.text.nouns.lexicon import load_lexicon
 from vttdata.text.nouns.mentions import find_mentions, mentions_of_annotation
@@ -37,9 +36,10 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="holds msrvtt/ and activitynet/")
     parser.add_argument("--streamed", type=int, default=1_000_000, help="captions to stream (default 1,000,000)")
     given = parser.parse_args()
-    activitynet = read_activitynet(given.folder / "activitynet")
+    msrvtt = packaged.load_builder("msrvtt").read(given.folder / "msrvtt")
+    activitynet = packaged.load_builder("activitynet_captions").read(given.folder / "activitynet")
     corpora = {
-        "MSR-VTT": [caption.caption for caption in read_msrvtt(given.folder / "msrvtt").captions],
+        "MSR-VTT": [caption.caption for caption in msrvtt.captions],
         "ActivityNet": [caption.caption for caption in activitynet.captions],
     }
     stream(corpora["MSR-VTT"], given.streamed)

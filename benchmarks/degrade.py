@@ -18,9 +18,9 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from vttdata.annotations import read_msrvtt
 from vttdata.generate import VARIANTS, DegradeSettings, Donors, degrade
 from vttdata.generate.degrade.variants import VariantName
+from vttdata.recipe import packaged
 from vttdata.records import Caption, Degraded
 
 Material = tuple[list[Caption], dict[str, str]]
@@ -39,7 +39,7 @@ def drawn(number: int) -> Material:
 
 def official(folder: Path) -> Material:
     """The sentences of MSR-VTT."""
-    known = read_msrvtt(folder)
+    known = packaged.load_builder("msrvtt").read(folder)
     return list(known.captions), {clip.video_id: clip.source_id for clip in known.clips}
 
 

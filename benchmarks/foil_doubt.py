@@ -18,7 +18,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
-from vttdata.annotations import READERS
 from vttdata.generate.foils.plausibility import Evidence, Usage
 from vttdata.generate.foils.verdicts import Verdicts, read_verdicts
 from vttdata.generate.foils.videos import Told, known_usage, lessons_for
@@ -41,7 +40,7 @@ def main() -> None:
     parser.add_argument("--verdicts", type=Path, default=packaged_ones, help=table)
     given = parser.parse_args()
     verdicts, lexicon = read_verdicts(given.verdicts), load_lexicon()
-    official = READERS["activitynet-captions"](given.folder, language="en")
+    official = packaged.load_builder("activitynet_captions").read(given.folder, language="en")
     builder = packaged.load_builder("foils")
     told, _ = builder.activitynet_texts(official, list(official.captions), both=True)
     rows = list(judged(told, verdicts, lexicon))

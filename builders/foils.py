@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 
 import pydantic
 
-from vttdata.annotations import READERS, Annotations
+from vttdata.annotations import Annotations
 from vttdata.assess.paired_tests import check_foil_libraries
 from vttdata.compose.package import about_build, provenance_of_build
 from vttdata.dataset.foils.write import FoilSet, Paragraph, paragraph_pairs, write_foils
@@ -72,7 +72,7 @@ def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
     check_foil_libraries()
     judges = load_judges(recipe.judges, device=recipe.device)
-    official = READERS[recipe.format](Path(recipe.annotations), language=recipe.language)
+    official = packaged.load_builder(recipe.format).read(Path(recipe.annotations), language=recipe.language)
     lexicon = load_lexicon(Path(recipe.lexicon) if recipe.lexicon is not None else None)
     captions = list(run.stage(Sentences(), official.captions))
     run.stage(OddThings(), official.findings, may_be_empty=True)

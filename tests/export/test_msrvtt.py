@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from builders.msrvtt import read as read_msrvtt
 from tests.export.conftest import Write, captions, clips
-from vttdata.annotations import read_msrvtt
 from vttdata.dataset import About, Given, write_dataset
 from vttdata.export import export
 from vttdata.records import Caption

@@ -12,8 +12,8 @@ import datasets
 import pandas as pd
 import pytest
 
+from builders.activitynet_captions import read as read_activitynet
 from tests.helpers.official_files import paragraph, write_activitynet, write_unpacked
-from vttdata.annotations.activitynet import read_activitynet
 from vttdata.cli.main import main
 from vttdata.dataset.foils.write import EMSCORE_FILES
 from vttdata.generate.foils.verdicts import read_verdicts

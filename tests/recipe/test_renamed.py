@@ -44,6 +44,8 @@ def load(folder: Path, text: str, *overrides: str) -> dict[str, Any]:
         ({"builder": "msrvtt", "collect": {"scenes": {}}}, "own_videos"),
         ({"builder": "msrvtt", "split": {}}, "own_videos"),
         ({"builder": "msrvtt", "annotations": "x"}, "msrvtt"),
+        ({"builder": "official", "format": "msvd"}, "msvd"),
+        ({"builder": "official", "format": "activitynet-captions"}, "activitynet_captions"),
         ({"builder": "official"}, "official"),
         ({"builder": "trecvid"}, "trecvid_vtt"),
         ({"builder": "foils"}, "foils"),

@@ -20,6 +20,8 @@ def rename_builder(recipe: dict[str, Any], overrides: Iterable[str] = ()) -> Non
     builder = recipe.get("builder")
     if builder == "trecvid":
         recipe["builder"] = "trecvid_vtt"
+    elif builder == "official" and isinstance(recipe.get("format"), str):
+        recipe["builder"] = recipe.pop("format").replace("-", "_")
     elif builder == "msrvtt" and _OWN_VIDEO_SECTIONS & {*recipe, *(key.partition(".")[0] for key in overrides)}:
         recipe["builder"] = "own_videos"
 

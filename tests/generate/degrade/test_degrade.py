@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vttdata.annotations import read_msrvtt
+from builders.msrvtt import read as read_msrvtt
 from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings, Donors, degrade
 from vttdata.generate.degrade.donors import point

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vttdata.annotations.activitynet import read_activitynet
+from builders.activitynet_captions import read as read_activitynet
 from vttdata.errors import VttdataError
 from vttdata.text.nouns.inflect import indefinite_article, regular_plural
 from vttdata.text.nouns.lexicon import check_lexicon, load_lexicon

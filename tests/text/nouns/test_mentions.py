@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.language import Language
 
-from vttdata.annotations.activitynet import read_activitynet
+from builders.activitynet_captions import read as read_activitynet
 from vttdata.errors import VttdataError
 from vttdata.text.nouns.lexicon import load_lexicon
 from vttdata.text.nouns.mentions import Mention, find_mentions, mentions_of_annotation, possible_nouns

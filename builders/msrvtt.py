@@ -27,8 +27,20 @@ from vttdata.annotations.model import (
     source_of,
     sources_of,
 )
+from vttdata.compose.official import OfficialRecipe, build_official
 from vttdata.errors import VttdataError
+from vttdata.pipeline.build import Build
 from vttdata.records import Caption, Clip
+
+
+class Recipe(OfficialRecipe):
+    """Recipe for the official files of MSR-VTT."""
+
+
+def build(recipe: Recipe, run: Build) -> None:
+    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
+    build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language))
+
 
 OFFICIAL = {
     "train_val_videodatainfo.json": "train_val_annotation.zip",
@@ -72,7 +84,7 @@ class _Info:
 _SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_Info)
 
 
-def read_msrvtt(folder: Path, *, language: str = "en") -> Annotations:
+def read(folder: Path, *, language: str = "en") -> Annotations:
     """Read a folder that holds the two archives, what is in them, or JSON files of the same shape.
 
     Args:

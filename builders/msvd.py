@@ -16,9 +16,21 @@ import pydantic
 from vttdata.annotations.files import SHAPE, OfficialFile, key_path, list_files, read_json, read_text
 from vttdata.annotations.findings import Findings
 from vttdata.annotations.model import SPLITS, Annotations, check_captions, check_spans, checked_id, sources_of
+from vttdata.compose.official import OfficialRecipe, build_official
 from vttdata.errors import VttdataError
 from vttdata.files.id_lists import ids_in
+from vttdata.pipeline.build import Build
 from vttdata.records import Caption, Clip
+
+
+class Recipe(OfficialRecipe):
+    """Recipe for the files of MSVD."""
+
+
+def build(recipe: Recipe, run: Build) -> None:
+    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
+    build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language))
+
 
 _NAME = re.compile(r"([A-Za-z0-9_-]+)_(\d{1,6}(?:\.\d+)?)_(\d{1,6}(?:\.\d+)?)", re.ASCII)
 _LIST = re.compile(r"(?:msvd_)?(train|val|validate|validation|test)(?:_list|_ids|_videos)?\.(?:txt|csv|json)", re.I)
@@ -27,7 +39,7 @@ _UNLISTED = "unlisted"
 _SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(dict[str, list[str]], config=SHAPE)
 
 
-def read_msvd(folder: Path, *, language: str = "en") -> Annotations:
+def read(folder: Path, *, language: str = "en") -> Annotations:
     """Read a folder, or a zip archive in it, with the JSON file of sentences and the lists of ids.
 
     Args:

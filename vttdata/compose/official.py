@@ -1,7 +1,7 @@
-"""Builds the dataset of a known benchmark from its official annotation files: same ids, splits and order, every row.
+"""Build the dataset of a benchmark from its official annotation files: same ids, splits and order, every row.
 
-MSR-VTT (Xu et al., CVPR 2016), MSVD (Chen and Dolan, ACL 2011) and ActivityNet Captions (Krishna et al., ICCV 2017)
-with the concepts of ActivityNet-Entities (Zhou et al., CVPR 2019). What is odd in the files is told and never mended.
+Shared by the builders of benchmarks, each of which adds the reader of its files. Irregularities in the files become
+findings and are never mended.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 
 import pydantic
 
-from vttdata.annotations import READERS, Annotations, Finding, read_protocol
+from vttdata.annotations import Annotations, Finding, read_protocol
 from vttdata.annotations.protocols import check_name
 from vttdata.compose.package import package
 from vttdata.dataset import Given
@@ -40,13 +40,12 @@ from vttdata.recipe.paths import Paths
 from vttdata.records import Degraded
 
 
-class Recipe(BaseRecipe):
-    """A recipe for this builder.
+class OfficialRecipe(BaseRecipe):
+    """Recipe for a benchmark's official files.
 
     Fields:
-        format: the benchmark whose files these are.
         annotations: the folder of the official files.
-        videos: a folder with files ``<video_id>.<extension>`` (of ActivityNet ``<source_id>.<extension>``).
+        videos: a folder with files ``<video_id>.<extension>`` (or ``<source_id>.<extension>``, as the builder says).
         protocols: name -> split -> file of clip ids; each becomes a configuration of its own.
         degrade: how every sentence is also degraded, into the configuration `degraded`; none is by default.
         paper: figures that the benchmark's paper states, for the card to compare.
@@ -59,7 +58,6 @@ class Recipe(BaseRecipe):
         "protocols.*.*": "file",
     }
 
-    format: Literal["msrvtt", "msvd", "activitynet-captions"]
     annotations: str = pydantic.Field(description="a folder with the official files, such as --set annotations=FOLDER")
     videos: str | None = None
     protocols: dict[str, dict[str, str]] = pydantic.Field(default_factory=dict)
@@ -75,10 +73,23 @@ class Recipe(BaseRecipe):
         return protocols
 
 
-def build(recipe: Recipe, run: Build) -> None:
-    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
+def build_official(
+    recipe: OfficialRecipe,
+    run: Build,
+    official: Annotations,
+    *,
+    files_by: Literal["video_id", "source_id"] = "video_id",
+) -> None:
+    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end.
+
+    Args:
+        recipe: of the builder.
+        run: the build.
+        official: content of the official files in `recipe.annotations`.
+        files_by: id that names the files in `recipe.videos`: that of the clip, or that of the original video.
+    """
     with _without_collector():
-        _build(recipe, run)
+        _build(recipe, run, official, files_by)
 
 
 @contextlib.contextmanager
@@ -91,8 +102,7 @@ def _without_collector() -> Iterator[None]:
         gc.enable()
 
 
-def _build(recipe: Recipe, run: Build) -> None:
-    official = READERS[recipe.format](Path(recipe.annotations), language=recipe.language)
+def _build(recipe: OfficialRecipe, run: Build, official: Annotations, files_by: str) -> None:
     files = dict(official.files)
     protocols = {**official.protocols, **_protocols(recipe, official, files)}
 
@@ -102,7 +112,7 @@ def _build(recipe: Recipe, run: Build) -> None:
     concepts = run.stage(ConceptRows(), official.concepts) if official.classes else ()
     media: Path | None = None
     missing: tuple[Finding, ...] = ()
-    if recipe.videos is not None and recipe.format == "activitynet-captions":
+    if recipe.videos is not None and files_by == "source_id":
         sources = run.stage(
             SourceFiles(Path(recipe.videos)), look_for_files(Path(recipe.videos), sources), len(sources)
         )
@@ -133,7 +143,7 @@ def _build(recipe: Recipe, run: Build) -> None:
     )
 
 
-def _protocols(recipe: Recipe, official: Annotations, files: dict[str, str]) -> dict[str, dict[str, list[str]]]:
+def _protocols(recipe: OfficialRecipe, official: Annotations, files: dict[str, str]) -> dict[str, dict[str, list[str]]]:
     """The protocols that the recipe names, checked against the clips before any work."""
     taken = sorted(official.protocols.keys() & recipe.protocols.keys())
     if taken:

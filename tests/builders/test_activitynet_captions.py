@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from builders.activitynet_captions import read as read_activitynet
 from tests.helpers.official_files import ACTIVITYNET, paragraph, write_activitynet
-from vttdata.annotations import read_activitynet
 from vttdata.errors import VttdataError
 
 SKELETON = "anet_entities_cleaned_class_thresh50_test_skeleton"

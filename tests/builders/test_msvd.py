@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders.msvd import read as read_msvd
 from tests.helpers.official_files import write_msvd
-from vttdata.annotations import read_msvd
 from vttdata.errors import VttdataError
 
 SENTENCES = {

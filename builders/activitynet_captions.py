@@ -20,8 +20,20 @@ from vttdata.annotations.activitynet_entities import CONCEPT_FILE, Aligned, read
 from vttdata.annotations.files import SHAPE, OfficialFile, Seconds, list_files, read_json
 from vttdata.annotations.findings import Findings
 from vttdata.annotations.model import SPLITS, Annotations, check_captions, check_spans, checked_id, sources_of
+from vttdata.compose.official import OfficialRecipe, build_official
 from vttdata.errors import VttdataError
+from vttdata.pipeline.build import Build
 from vttdata.records import Caption, Clip
+
+
+class Recipe(OfficialRecipe):
+    """Recipe for the official files of ActivityNet Captions."""
+
+
+def build(recipe: Recipe, run: Build) -> None:
+    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
+    build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language), files_by="source_id")
+
 
 _SPLIT_IDS = "split_ids_anet_entities.json"
 _VIDEO = re.compile(r"v_[\w-]{11}", re.ASCII)
@@ -62,7 +74,7 @@ def segment_id(video: str, annotator: str, index: int) -> str:
     return f"{video}_{annotator}_{index}"
 
 
-def read_activitynet(folder: Path, *, language: str = "en") -> Annotations:
+def read(folder: Path, *, language: str = "en") -> Annotations:
     """Read a folder, or a zip archive in it, with the official JSON files.
 
     Args:
