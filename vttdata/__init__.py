@@ -1,26 +1,27 @@
-"""vttdata: build and load video-to-text benchmarks that can be trusted."""
+"""Build, audit, publish and load video-to-text benchmarks."""
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vttdata.load.catalog import describe_dataset, list_datasets
-    from vttdata.load.dataset import load_dataset
+    from vttdata.load.load_dataset import load_dataset
 
 __version__ = "0.1.0"
 
 __all__ = ["__version__", "describe_dataset", "list_datasets", "load_dataset"]
 
+_MODULES = {
+    "describe_dataset": "vttdata.load.catalog",
+    "list_datasets": "vttdata.load.catalog",
+    "load_dataset": "vttdata.load.load_dataset",
+}
+
 
 def __getattr__(name: str) -> Any:
-    """Import functions on first use, since the readers behind them take a second to import."""
-    if name == "load_dataset":
-        from vttdata.load.dataset import load_dataset
-
-        return load_dataset
-    if name in ("describe_dataset", "list_datasets"):
-        from vttdata.load import catalog as listing
-
-        return getattr(listing, name)
-    raise AttributeError(f"module 'vttdata' has no attribute '{name}'")
+    """Import a public function on first use, since `datasets` takes a second to import."""
+    if name not in _MODULES:
+        raise AttributeError(f"module 'vttdata' has no attribute '{name}'")
+    return getattr(importlib.import_module(_MODULES[name]), name)

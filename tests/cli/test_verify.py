@@ -17,7 +17,7 @@ from tests.cli.test_foil import write_captions
 from tests.helpers.official_files import held_out, train_val, write_unpacked, write_zipped
 from vttdata.cli.main import main
 from vttdata.errors import VttdataError
-from vttdata.load.dataset import load_dataset
+from vttdata.load.load_dataset import load_dataset
 
 Capture = pytest.CaptureFixture[str]
 

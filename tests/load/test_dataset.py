@@ -14,8 +14,9 @@ import pytest
 import vttdata
 from vttdata.dataset import About, write_dataset
 from vttdata.errors import VttdataError
-from vttdata.load.dataset import find_dataset, home, load_dataset
-from vttdata.load.integrity import check_rows
+from vttdata.load.dataset import builds_folder, find_dataset
+from vttdata.load.integrity import verify_row_counts
+from vttdata.load.load_dataset import load_dataset
 from vttdata.records import Caption, Clip
 
 
@@ -80,7 +81,7 @@ class TestLocal:
     def test_another_version_is_not_served_by_a_local_build(self, build: Path) -> None:
         with pytest.raises(VttdataError, match=r"no dataset 'vttdata/demo' in version 2\.0\.0"):
             load_dataset("vttdata/demo", revision="2.0.0")
-        with pytest.raises(VttdataError, match=r"holds version 1\.0\.0, and 2\.0\.0 was asked for"):
+        with pytest.raises(VttdataError, match=r"holds version 1\.0\.0, but 2\.0\.0 was requested"):
             load_dataset(build, revision="2.0.0")
 
 
@@ -92,13 +93,13 @@ class TestVerified:
 
     def test_rows_that_a_damaged_cache_lost_are_missed(self, build: Path) -> None:
         rows = load_dataset("vttdata/demo")
-        check_rows(rows, build / "dataset", "vttdata/demo", None)
-        with pytest.raises(VttdataError, match=r"0 rows of clips/test came, and the dataset has 1"):
-            check_rows(rows["test"].select([]), build / "dataset", "vttdata/demo", "test")
+        verify_row_counts(rows, build / "dataset", "vttdata/demo", None)
+        with pytest.raises(VttdataError, match=r"0 rows of clips/test were loaded, but the dataset has 1"):
+            verify_row_counts(rows["test"].select([]), build / "dataset", "vttdata/demo", "test")
 
     def test_a_missing_file_is_named(self, build: Path) -> None:
         next((build / "dataset" / "captions").iterdir()).unlink()
-        with pytest.raises(VttdataError, match=r"not as it was built: captions/test-\S+: is missing; it lies in"):
+        with pytest.raises(VttdataError, match=r"not as it was built: captions/test-\S+: is missing; it is in"):
             load_dataset(build, verify=True)
 
 
@@ -126,7 +127,7 @@ class TestHub:
     def test_a_wrong_version_from_a_cache_is_not_passed_on(
         self, asked: list[tuple[str, Any]], arguments: dict[str, Any]
     ) -> None:
-        with pytest.raises(VttdataError, match=r"version 1\.0\.0 was asked for, but 2\.0\.0 came"):
+        with pytest.raises(VttdataError, match=r"version 1\.0\.0 was requested, but 2\.0\.0 was loaded"):
             load_dataset("vttdata/demo", revision="1.0.0", **arguments)
 
 
@@ -147,9 +148,9 @@ class TestMissing:
         with pytest.raises(VttdataError, match="neither a dataset folder nor a build folder"):
             find_dataset("empty")
         (tmp_path / "empty/manifest.json").write_text("{}")
-        with pytest.raises(VttdataError, match="'empty' holds tables without a card, which are no dataset; a recipe"):
+        with pytest.raises(VttdataError, match="'empty' holds tables without a card and is not a dataset; a recipe"):
             find_dataset("empty")
-        with pytest.raises(VttdataError, match="no name such as"):
+        with pytest.raises(VttdataError, match="not a name such as"):
             find_dataset("../../nowhere/at/all")
         with pytest.raises(VttdataError, match="no local build at"):
             find_dataset("vttdata/unknown")
@@ -164,7 +165,7 @@ class TestMissing:
 class TestPackage:
     def test_home_is_in_the_cache_unless_said_otherwise(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("VTTDATA_HOME")
-        assert home() == Path.home() / ".cache/vttdata"
+        assert builds_folder() == Path.home() / ".cache/vttdata"
 
     def test_the_signature_is_that_of_the_reader(self) -> None:
         assert vttdata.load_dataset is load_dataset

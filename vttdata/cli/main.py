@@ -137,7 +137,7 @@ def _positive(text: str) -> int:
 
 
 def _build(options: argparse.Namespace) -> int:
-    from vttdata.load.dataset import home
+    from vttdata.load.dataset import builds_folder
     from vttdata.pipeline.attrition import HEADER, stage_text
     from vttdata.pipeline.build import open_build
     from vttdata.pipeline.executors.local import LocalExecutor
@@ -145,7 +145,7 @@ def _build(options: argparse.Namespace) -> int:
     from vttdata.recipe.load import load_recipe
 
     loaded = load_recipe(options.recipe, options.set)
-    folder = options.out or home() / loaded.recipe.name
+    folder = options.out or builds_folder() / loaded.recipe.name
     executor = LocalExecutor(options.workers)
     flags = {"retry_failed": options.retry_failed, "quiet": options.quiet}
     with open_build(folder, loaded, executor, lambda stage: print(stage_text(stage), flush=True), **flags) as build:

@@ -63,10 +63,10 @@ def add_verify(commands: Any) -> None:
 
 def _diff(options: argparse.Namespace) -> int:
     from vttdata.dataset.front_matter import read_version
-    from vttdata.load.dataset import EMBEDDED
+    from vttdata.load.dataset import EMBEDDED_VIDEOS
     from vttdata.publish.diff import difference
 
-    old, new = (_folder(own, EMBEDDED) for own in (options.old, options.new))
+    old, new = (_folder(own, EMBEDDED_VIDEOS) for own in (options.old, options.new))
     found = difference(old, new)
     version = read_version(old) if (old / "README.md").is_file() else None
     wanted = found.next_version(version) if version is not None else None
@@ -129,10 +129,10 @@ def _verify(options: argparse.Namespace) -> int:
 def _check_files(folder: Path) -> tuple[list[str], list[str]]:
     """What is wrong with the files, told; and the names of those that were left on the Hub."""
     from vttdata.dataset.manifest import find_damage, read_manifest
-    from vttdata.load.integrity import left_on_hub
+    from vttdata.load.integrity import videos_not_downloaded
 
     files = read_manifest(folder)["files"]
-    left_out = left_on_hub(folder)
+    left_out = videos_not_downloaded(folder)
     damage = find_damage(folder, left_out)
     more = f"; {len(left_out):,} were not fetched from the Hub" if left_out else ""
     if damage:

@@ -1,1 +1,1 @@
-"""Datasets loaded by name: local builds first, then the HuggingFace Hub."""
+"""Loading datasets by name: local builds first, then the HuggingFace Hub."""

@@ -1,13 +1,13 @@
-"""Lists the benchmarks that can be loaded or built, and says what is in each, from their cards alone.
+"""List the benchmarks that can be loaded or built, and describe them from their cards.
 
-No table is opened, and no network is used unless it is asked for.
+No table is opened, and the network is used only on request.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +15,22 @@ from vttdata.errors import VttdataError
 from vttdata.load.dataset import find_dataset, local_builds
 from vttdata.recipe import packaged
 
-OWNER = "vttdata"
-"""Whose datasets on the Hub are listed."""
+# Owner of the datasets that are listed from the Hub.
+HUB_OWNER = "vttdata"
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A benchmark as its card describes it.
+    """Benchmark as its card describes it.
 
     Fields:
         name: ``owner/name``, as `load_dataset` takes it.
-        version, licence, languages: as far as known; a recipe may leave them open.
-        rows: configuration -> split -> number of rows; the first configuration is the default one.
-        about: what it is, in its card's or recipe's words.
-        path: the dataset folder, where there is one on this machine.
-        recipe: the packaged recipe that builds it, if one does.
-        on_hub: whether it came from a look at the Hub.
+        version, licence, languages: As far as known; a recipe may leave them open.
+        rows: Configuration -> split -> number of rows; the first configuration is the default one.
+        about: First paragraph of its card, or the first line of its recipe.
+        path: Dataset folder, if there is one on this machine.
+        recipe: Packaged recipe that builds it, if there is one.
+        on_hub: True if it was found on the Hub.
     """
 
     name: str
@@ -44,32 +44,21 @@ class Description:
     on_hub: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, under the names of the fields."""
-        return {
-            "name": self.name,
-            "version": self.version,
-            "licence": self.licence,
-            "languages": list(self.languages),
-            "rows": {config: dict(splits) for config, splits in self.rows.items()},
-            "about": self.about,
-            "path": str(self.path) if self.path else None,
-            "recipe": self.recipe,
-            "on_hub": self.on_hub,
-        }
+        """Return plain values under the names of the fields."""
+        return asdict(self) | {"languages": list(self.languages), "path": str(self.path) if self.path else None}
 
     def as_line(self) -> str:
-        """One line of plain text."""
-        what = self.version or "not built"
+        """Return one line of plain text."""
+        state = self.version or "not built"
         if self.rows:
-            first = next(iter(self.rows))
-            what += f", {sum(self.rows[first].values()):,} {first}"
-        where = (
-            str(self.path) if self.path else "on the Hub" if self.on_hub else packaged.build_command(self.recipe or "")
-        )
-        return f"{self.name}: {what}; {where}"
+            config = next(iter(self.rows))
+            state += f", {sum(self.rows[config].values()):,} {config}"
+        if self.path:
+            return f"{self.name}: {state}; {self.path}"
+        return f"{self.name}: {state}; {'on the Hub' if self.on_hub else packaged.build_command(self.recipe or '')}"
 
     def as_text(self) -> str:
-        """Some lines of plain text."""
+        """Return some lines of plain text."""
         lines = [self.as_line(), *([self.about] if self.about else [])]
         if self.licence or self.languages:
             lines.append(f"licence {self.licence or 'unknown'}; language {', '.join(self.languages) or 'unknown'}")
@@ -81,67 +70,84 @@ class Description:
 
 
 def list_datasets(*, hub: bool = False) -> list[Description]:
-    """The benchmarks there are: local builds, then what packaged recipes build, then, with `hub`, those on the Hub.
+    """Return all known benchmarks: local builds, then those of packaged recipes, then, with `hub`, those on the Hub.
 
-    A benchmark that is there in several ways is listed once: as it is here, else as it is on the Hub, else as a recipe.
-    A build whose card cannot be read is left out.
+    A benchmark that is known from several of these is listed once: as its local build, else as it is on the Hub, else
+    as its recipe. A build with an unreadable card is left out.
 
     Raises:
-        VttdataError: when the Hub is asked and does not answer.
+        VttdataError: If the Hub is asked and does not answer.
     """
-    found: dict[str, Description] = {}
-    for own in (*_built(), *_recipes()):
-        found.setdefault(own.name, own)
-    for own in _on_hub() if hub else ():
-        there = found.get(own.name)
-        if there is None or there.path is None:
-            found[own.name] = replace(own, recipe=there.recipe if there else None)
-    return list(found.values())
+    descriptions = {description.name: description for description in _describe_recipes()}
+    for description in _describe_hub() if hub else ():
+        recipe = descriptions[description.name].recipe if description.name in descriptions else None
+        descriptions[description.name] = replace(description, recipe=recipe)
+    builds = {}
+    for name, folder in local_builds().items():
+        try:
+            builds[name] = _describe_folder(name, folder)
+        except VttdataError:
+            continue
+    return list({**builds, **descriptions, **builds}.values())
 
 
 def describe_dataset(name_or_path: str | os.PathLike[str]) -> Description:
-    """What is in a benchmark: a local build's name, a dataset or build folder, a packaged recipe's dataset, a Hub id.
+    """Return what is known of a benchmark.
 
-    The Hub is asked only for what is none of the others.
+    Args:
+        name_or_path: Name of a local build or of a packaged recipe's dataset, dataset folder, build folder, or Hub id.
+            The Hub is asked only for what is nothing else.
 
     Raises:
-        VttdataError: when there is no such dataset, saying what there is.
+        VttdataError: If there is no such dataset; the message lists what exists.
     """
     from vttdata.dataset.manifest import read_manifest
 
-    text = os.fspath(name_or_path)
-    known = {own.name: own for own in _recipes()}
-    if text in known and text not in local_builds():
-        return known[text]
-    folder = find_dataset(text)
-    return _of_folder(str(read_manifest(folder).get("name", text)), folder)
+    reference = os.fspath(name_or_path)
+    recipes = {description.name: description for description in _describe_recipes()}
+    if reference in recipes and reference not in local_builds():
+        return recipes[reference]
+    folder = find_dataset(reference)
+    return _describe_folder(str(read_manifest(folder).get("name", reference)), folder)
 
 
-def _built() -> Iterator[Description]:
-    for name, path in local_builds().items():
-        try:
-            yield _of_folder(name, path)
-        except VttdataError:
-            continue
+def _describe_recipes() -> Iterator[Description]:
+    paths = packaged.recipes()
+    for name, recipe in packaged.datasets_of_recipes().items():
+        first_line = paths[recipe].read_text(encoding="utf-8").partition("\n")[0]
+        yield Description(name, about=first_line.removeprefix("#").strip(), recipe=recipe)
 
 
-def _of_folder(name: str, folder: Path) -> Description:
+def _describe_folder(name: str, folder: Path) -> Description:
     from vttdata.dataset.front_matter import read_front_matter
 
-    head = read_front_matter(folder)
+    front_matter = read_front_matter(folder)
     body = (folder / "README.md").read_text(encoding="utf-8").partition("\n---\n")[2]
-    paragraphs = [own.strip() for own in body.split("\n\n") if own.strip() and not own.lstrip().startswith("#")]
-    return _of_head(name, head, about=paragraphs[0] if paragraphs else "", path=folder)
+    paragraphs = (paragraph.strip() for paragraph in body.split("\n\n"))
+    about = next((text for text in paragraphs if text and not text.startswith("#")), "")
+    return _describe_front_matter(name, front_matter, about=about, path=folder)
 
 
-def _of_head(name: str, head: Mapping[str, Any], **more: Any) -> Description:
-    """What the YAML head of a card says; what is not as it should be is left out."""
-    infos, configs, languages = (head.get(key) for key in ("dataset_info", "configs", "language"))
-    versions = (own.get("version") for own in configs or () if isinstance(own, dict))
+def _describe_hub() -> Iterator[Description]:
+    import huggingface_hub
+    from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]
+
+    try:
+        for info in huggingface_hub.HfApi().list_datasets(author=HUB_OWNER, full=True):
+            card: Any = info.card_data
+            yield _describe_front_matter(info.id, card.to_dict() if card is not None else {}, on_hub=True)
+    except (HTTPError, OSError) as error:
+        raise VttdataError(f"The Hub did not list its datasets ({str(error).splitlines()[0]}).") from error
+
+
+def _describe_front_matter(name: str, front_matter: Mapping[str, Any], **fields: Any) -> Description:
+    """Describe a dataset by the YAML front matter of its card, without the parts that are malformed."""
+    infos, configs, languages = (front_matter.get(key) for key in ("dataset_info", "configs", "language"))
+    versions = (config.get("version") for config in configs or () if isinstance(config, dict))
     return Description(
         name,
         version=next((str(version) for version in versions if version is not None), None),
-        licence=head.get("license_name") or head.get("license"),
+        licence=front_matter.get("license_name") or front_matter.get("license"),
         languages=tuple(map(str, languages)) if isinstance(languages, list) else (),
         rows={
             str(info.get("config_name", "default")): {
@@ -150,24 +156,5 @@ def _of_head(name: str, head: Mapping[str, Any], **more: Any) -> Description:
             for info in (infos if isinstance(infos, list) else [infos])
             if isinstance(info, dict)
         },
-        **more,
+        **fields,
     )
-
-
-def _recipes() -> Iterator[Description]:
-    names = packaged.recipes()
-    for name, recipe in packaged.datasets_of_recipes().items():
-        first = names[recipe].read_text(encoding="utf-8").partition("\n")[0]
-        yield Description(name, about=first.removeprefix("#").strip(), recipe=recipe)
-
-
-def _on_hub() -> Iterator[Description]:
-    import huggingface_hub
-    from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]
-
-    try:
-        for info in huggingface_hub.HfApi().list_datasets(author=OWNER, full=True):
-            card: Any = info.card_data
-            yield _of_head(info.id, card.to_dict() if card is not None else {}, on_hub=True)
-    except (HTTPError, OSError) as error:
-        raise VttdataError(f"The Hub cannot be asked for its datasets ({str(error).splitlines()[0]}).") from error

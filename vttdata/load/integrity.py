@@ -1,6 +1,6 @@
-"""Compares what is loaded with what was built: files with the manifest, rows with the card, versions with the wish.
+"""Compare what is loaded with what was built: files with the manifest, rows with the tables, versions with the request.
 
-It loads nothing from the Hub; of the readers' cache it knows where prepared versions lie.
+Nothing is downloaded here.
 """
 
 from __future__ import annotations
@@ -8,101 +8,114 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import huggingface_hub
+import pyarrow.parquet as pq
+
+from vttdata.dataset.front_matter import read_front_matter, read_version
+from vttdata.dataset.manifest import find_damage, read_manifest
+from vttdata.dataset.tables import read_contents
 from vttdata.errors import VttdataError
 
 
-def left_on_hub(folder: Path) -> list[str]:
-    """The names of the videos that are not in a dataset folder because it is the Hub's cache, where few are wanted."""
-    from vttdata.dataset.manifest import read_manifest
-
+def videos_not_downloaded(folder: Path) -> list[str]:
+    """Return the videos in the manifest that the Hub's cache lacks, since they are downloaded only on request."""
     if folder.parent.name != "snapshots":
         return []
     videos = (name for name in read_manifest(folder)["files"] if name.startswith("videos/"))
     return [name for name in videos if not (folder / name).exists()]
 
 
-def check_tables(folder: Path, text: str) -> None:
+def verify_files(folder: Path, reference: str) -> None:
     """Compare the files of a dataset folder with its manifest: sizes, checksums, rows.
 
     Args:
-        folder: the dataset.
-        text: what the user calls it.
+        folder: Dataset folder.
+        reference: Name or path that the user gave, for the message.
 
     Raises:
-        VttdataError: when a file is missing, differs or is not listed.
+        VttdataError: If a file is missing, differs or is not listed.
     """
-    import pyarrow.parquet as pq
-
-    from vttdata.dataset.manifest import find_damage, read_manifest
-
-    left_out = left_on_hub(folder)
-    damage = find_damage(folder, left_out)
+    ignored = videos_not_downloaded(folder)
+    damage = find_damage(folder, ignored)
     if not damage:
-        files = read_manifest(folder)["files"]
-        tables = [name for name in files if name.endswith(".parquet") and name not in left_out]
-        rows = ((name, pq.read_metadata(folder / name).num_rows, files[name].get("rows")) for name in tables)
-        damage = [
-            f"{name}: has {there} rows instead of {said}." for name, there, said in rows if said not in (None, there)
-        ]
+        for name, entry in read_manifest(folder)["files"].items():
+            if name.endswith(".parquet") and name not in ignored and "rows" in entry:
+                rows = pq.read_metadata(folder / name).num_rows
+                damage += [f"{name}: has {rows} rows instead of {entry['rows']}."] if rows != entry["rows"] else []
     if damage:
         more = f" ({len(damage) - 1} more differ)" if len(damage) > 1 else ""
-        raise VttdataError(f"'{text}' is not as it was built: {damage[0].rstrip('.')}{more}; it lies in {folder}.")
+        raise VttdataError(f"'{reference}' is not as it was built: {damage[0].rstrip('.')}{more}; it is in {folder}.")
 
 
-def check_rows(loaded: Any, folder: Path, text: str, split: object) -> None:
-    """Compare the number of rows that a reader returned with that of the tables.
+def verify_row_counts(loaded: Any, folder: Path, reference: str, split: object) -> None:
+    """Compare the number of loaded rows with that of the tables.
 
-    Nothing is compared of a stream or of a part of a split.
+    Streams and slices of a split are not compared.
 
     Raises:
-        VttdataError: when they differ, as after a cache of the reader was damaged.
+        VttdataError: If they differ, for example since the cache of `datasets` is damaged.
     """
-    from vttdata.dataset.tables import read_contents
-
-    came = loaded if isinstance(loaded, dict) else {str(split): loaded}
-    for name, rows in came.items():
+    contents = read_contents(folder)
+    for name, rows in (loaded if isinstance(loaded, dict) else {str(split): loaded}).items():
         config = rows.info.config_name
-        contents = read_contents(folder).get(config)
-        said = contents.rows().get(name) if contents is not None else None
-        if said is not None and hasattr(rows, "num_rows") and rows.num_rows != said:
+        expected = contents[config].rows().get(name) if config in contents else None
+        if expected is not None and hasattr(rows, "num_rows") and rows.num_rows != expected:
             raise VttdataError(
-                f"'{text}': {rows.num_rows} rows of {config}/{name} came, and the dataset has {said}; "
+                f"'{reference}': {rows.num_rows} rows of {config}/{name} were loaded, but the dataset has {expected}; "
                 "load it with another cache_dir."
             )
 
 
-def version_of(loaded: Any) -> str | None:
-    """The version that a loaded dataset says it is; None where it says nothing."""
+def loaded_version(loaded: Any) -> str | None:
+    """Return the version in the info of a loaded dataset, or None if it has none."""
     first = next(iter(loaded.values())) if isinstance(loaded, dict) else loaded
-    came = str(first.info.version) if first.info.version is not None else "0.0.0"
-    return came if came != "0.0.0" else None
+    version = str(first.info.version)
+    return version if version not in ("None", "0.0.0") else None
 
 
-def cached_version(text: str, version: str, arguments: dict[str, Any]) -> Any:
-    """A version that the readers prepared earlier, from their cache; None where there is none.
+def find_cached(repo_id: str, version: str, config: str | None) -> dict[str, Any] | None:
+    """Return the arguments with which `datasets.load_dataset` loads a version from the Hub's cache, or None.
 
-    Offline, the readers by themselves return the version that was used last.
+    Args:
+        repo_id: ``owner/name``.
+        version: MAJOR.MINOR.PATCH, as on the card.
+        config: Configuration; None is the default one.
     """
-    import datasets
-    from datasets.naming import camelcase_to_snakecase
-    from datasets.packaged_modules.cache.cache import Cache
-
-    root = Path(arguments["cache_dir"] or datasets.config.HF_DATASETS_CACHE).expanduser()
-    owner, _, own = text.partition("/")
-    place = root / f"{owner}___{camelcase_to_snakecase(own)}"
-    found = sorted(place.glob(f"*/{version}/*/dataset_info.json"), key=lambda path: path.stat().st_mtime)
-    configs = {path.parts[-4]: path.parts[-2] for path in found}
-    name = arguments["name"] or next((usual for usual in ("clips", "foils") if usual in configs), None)
-    if name not in configs:
+    try:
+        cached = huggingface_hub.scan_cache_dir()
+    except huggingface_hub.CacheNotFound:
         return None
-    builder = Cache(
-        cache_dir=str(root),
-        dataset_name=own,
-        config_name=name,
-        version=version,
-        hash=configs[name],
-        repo_id=text,
+    revisions = (
+        revision
+        for repo in cached.repos
+        if (repo.repo_type, repo.repo_id) == ("dataset", repo_id)
+        for revision in repo.revisions
     )
-    if arguments["streaming"]:
-        return builder.as_streaming_dataset(split=arguments["split"])
-    return builder.as_dataset(split=arguments["split"], in_memory=bool(arguments["keep_in_memory"]))
+    for revision in sorted(revisions, key=lambda revision: revision.last_modified, reverse=True):
+        try:
+            if read_version(revision.snapshot_path) == version:
+                return _load_arguments(revision.snapshot_path, config)
+        except (VttdataError, LookupError, TypeError, StopIteration):
+            # No card, the card of another program, or no such configuration.
+            continue
+    return None
+
+
+def _load_arguments(folder: Path, config: str | None) -> dict[str, Any]:
+    """Return the arguments for a cached configuration.
+
+    Only the used configurations are in the Hub's cache, and an interrupted download leaves a part of one, which the
+    size on the card tells. Files are passed explicitly, since `datasets` looks at those of the first configuration.
+
+    Raises:
+        LookupError: If tables of the configuration are missing.
+    """
+    front_matter = read_front_matter(folder)
+    info = next(info for info in front_matter["dataset_info"] if config in (None, info["config_name"]))
+    name = info["config_name"]
+    files = next(entry["data_files"] for entry in front_matter["configs"] if entry["config_name"] == name)
+    patterns = {entry["split"]: entry["path"] for entry in files}
+    sizes = (path.stat().st_size for pattern in patterns.values() for path in folder.glob(pattern))
+    if sum(sizes) != info["download_size"]:
+        raise LookupError(name)
+    return {"path": str(folder), "name": name, "data_files": patterns}

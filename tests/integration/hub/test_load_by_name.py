@@ -69,8 +69,8 @@ class TestVersions:
         run(client, f"told({CAPTIONS}, revision='2.0.0')")
         refused = run(client, f"told({CAPTIONS}, revision='1.0.0')", HF_HUB_OFFLINE="1")
         assert refused == [
-            "refused: 'vttdata/small': version 1.0.0 was asked for, but 2.0.0 came, from a cache; "
-            "go online, or ask for 2.0.0."
+            "refused: 'vttdata/small': version 1.0.0 was requested, but 2.0.0 was loaded from a cache; "
+            "go online, or request 2.0.0."
         ]
 
     def test_what_is_not_there_is_answered_with_what_is(self, client: Client) -> None:
@@ -161,7 +161,7 @@ class TestLocal:
         assert "is not as it was built: README.md: has" in refused
         assert run(client, f"told({CAPTIONS})") == ["a dog runs"]
         (other,) = run(client, "told('csv', data_files='x.csv', verify=True)")
-        assert other == "refused: 'csv' is no dataset of vttdata, so there is nothing to verify it with."
+        assert other == "refused: 'csv' is not a dataset of vttdata, so there is nothing to verify it with."
 
     def test_the_command_lists_and_describes(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

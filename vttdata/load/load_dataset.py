@@ -1,0 +1,111 @@
+"""Load the rows of a dataset by name with HuggingFace `datasets`: a local build first, then the Hub.
+
+What `datasets` does not do is added here: finding local builds, checking versions and files, and errors that list what
+exists. Files of a dataset carry a digest of their content in their names, so that no reader's cache returns the rows of
+an older build.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import datasets
+
+from vttdata.errors import VttdataError
+from vttdata.ids import is_dataset_name
+from vttdata.load.dataset import (
+    EMBEDDED_VIDEOS,
+    builds_folder,
+    download,
+    find_local,
+    hub_revision,
+    local_versions,
+    version_in,
+)
+from vttdata.load.integrity import find_cached, loaded_version, verify_files, verify_row_counts
+from vttdata.load.not_found import explain_not_found, explain_unknown_part
+
+_DATASETS_SIGNATURE = inspect.signature(datasets.load_dataset)
+
+
+def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False, **kwargs: Any) -> Any:
+    """Load a dataset with the arguments and results of `datasets.load_dataset`, and the further argument `verify`.
+
+    Args:
+        path: ``owner/name``, a dataset folder, or a build folder. A name is looked up among the local builds
+            (``VTTDATA_HOME``), and only then on the Hub. Anything else is passed to `datasets.load_dataset`.
+        *args: Further arguments of `datasets.load_dataset`, in its order.
+        verify: Compare every file with the dataset's manifest first, and the number of loaded rows with the tables. Of
+            a dataset on the Hub all files but videos are downloaded for this.
+        **kwargs: Further arguments of `datasets.load_dataset`. ``name`` is the configuration, ``clips`` by default. A
+            local build serves a ``revision`` only if it is its version (``1.0.0`` or ``v1.0.0``); others come from
+            the Hub. The requested version is loaded or an error raised, offline from the Hub's cache.
+
+    Raises:
+        VttdataError: If a name is neither a local build nor on the Hub, has no such configuration, split or version,
+            another version than the requested one was loaded, or files differ from the manifest. The message lists
+            what exists.
+    """
+    arguments = _DATASETS_SIGNATURE.bind(os.fspath(path), *args, **kwargs).arguments
+    arguments |= arguments.pop("config_kwargs", {})
+    reference: str = arguments.pop("path")
+    revision = arguments.pop("revision", None)
+    local = find_local(reference, revision)
+    if local is None and (Path(reference).exists() or not is_dataset_name(reference)):
+        if verify:
+            raise VttdataError(f"'{reference}' is not a dataset of vttdata, so there is nothing to verify it with.")
+        return datasets.load_dataset(reference, revision=revision, **arguments)
+    if verify:
+        videos = EMBEDDED_VIDEOS if arguments.get("name") == "videos" else ()
+        folder = local or download(reference, revision, token=arguments.get("token"), videos=videos)
+        verify_files(folder, reference)
+        loaded = _load(reference, {"path": str(folder), **arguments})
+        verify_row_counts(loaded, folder, reference, arguments.get("split"))
+        return loaded
+    if local is not None:
+        return _load(reference, {"path": str(local), **arguments})
+    return _load_from_hub(reference, revision, arguments)
+
+
+_VERIFY = inspect.signature(load_dataset).parameters["verify"]
+*_ARGUMENTS, _CONFIG_KWARGS = _DATASETS_SIGNATURE.parameters.values()
+load_dataset.__signature__ = _DATASETS_SIGNATURE.replace(  # type: ignore[attr-defined]
+    parameters=[*_ARGUMENTS, _VERIFY, _CONFIG_KWARGS]
+)
+
+
+def _load_from_hub(repo_id: str, revision: object, arguments: Mapping[str, Any]) -> Any:
+    requested = version_in(revision)
+    failure, version = None, None
+    try:
+        loaded = _load(repo_id, {"path": repo_id, **arguments, "revision": hub_revision(revision)})
+        version = loaded_version(loaded)
+        if requested is None or version in (None, requested):
+            return loaded
+    except (ConnectionError, FileNotFoundError) as error:
+        failure = error
+    # Offline, `datasets` either finds nothing or returns the version that it prepared last, whatever was requested.
+    cached = find_cached(repo_id, requested, arguments.get("name")) if requested is not None else None
+    if cached is not None:
+        return _load(repo_id, cached | {key: value for key, value in arguments.items() if value is not None})
+    if failure is not None:
+        raise explain_not_found(repo_id, revision, failure, builds_folder(), local_versions()) from failure
+    raise VttdataError(
+        f"'{repo_id}': version {requested} was requested, but {version} was loaded from a cache; go online, or request "
+        f"{version}."
+    )
+
+
+def _load(reference: str, arguments: Mapping[str, Any]) -> Any:
+    """Load with `datasets`, and explain an unknown configuration or split in one sentence."""
+    try:
+        return datasets.load_dataset(**arguments)
+    except ValueError as error:
+        explanation = explain_unknown_part(reference, error)
+        if explanation is None:
+            raise
+        raise explanation from error
