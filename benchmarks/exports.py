@@ -18,10 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vttdata.dataset import About, Given, write_dataset
-from vttdata.export import FORMATS, export
-from vttdata.export.reader import Source, Tally
-from vttdata.records import Caption, Clip
-from vttdata.records import Source as Original
+from vttdata.export import export, export_formats
+from vttdata.export.reader import CaptionCounts, DatasetReader
+from vttdata.records import Caption, Clip, Source
 
 
 def clip(number: int) -> Clip:
@@ -43,7 +42,7 @@ def drawn(clips: int, captions: int) -> Iterator[Caption]:
 def make(folder: Path, clips: int, captions: int) -> None:
     """Write such a dataset."""
     all_clips = [clip(number) for number in range(clips)]
-    sources = (Original(own.source_id, "", "nowhere", "", 0) for own in all_clips)
+    sources = (Source(own.source_id, "", "nowhere", "", 0) for own in all_clips)
     protocols = {"tenth": {"test": [own.video_id for own in all_clips[::10]]}}
     given = Given(categories=("music",), protocols=protocols)
     own = {"clips": all_clips, "captions": drawn(clips, captions), "sources": sources}
@@ -55,8 +54,8 @@ def answers(folder: Path, path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as stream, tempfile.TemporaryDirectory() as scratch:
         rows = csv.writer(stream)
         rows.writerow(["video_id", "caption"])
-        for own, sentences, _ in Source(folder).described("clips", "test", Path(scratch), Tally()):
-            rows.writerow([own["video_id"], sentences[-1].text])
+        for clip, references, _ in DatasetReader(folder).references("clips", "test", Path(scratch), CaptionCounts()):
+            rows.writerow([clip["video_id"], references[-1].text])
 
 
 def measure(task: tuple[Path, str, Path, Path]) -> str:
@@ -90,7 +89,7 @@ def main() -> None:
                 pool.apply(answers, (folder, work / "system.csv"))
             print(options.dataset or f"{clips:,} clips, {clips * options.captions:,} captions")
             print(f"{'format':<12} {'seconds':>8} {'CPU':>8} {'MiB':>6} {'MiB written':>11}")
-            for name in FORMATS:
+            for name in export_formats():
                 with spawn.Pool(1) as pool:
                     task = (folder, name, work / name, work / "system.csv")
                     print(pool.apply(measure, (task,)), flush=True)

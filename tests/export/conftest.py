@@ -1,4 +1,4 @@
-"""A small dataset to export: texts that break careless writers, a system's caption, a clip without any, a protocol."""
+"""Provide a small dataset with hostile texts, a system's caption, a clip without captions, and a protocol."""
 
 from __future__ import annotations
 
@@ -47,21 +47,21 @@ def clips() -> list[Clip]:
 
 
 def captions() -> list[Caption]:
-    """Four a clip, numbered against the order in which they come; the last clip has none, and one is by a system."""
-    told = []
+    """Return four captions per clip, numbered against their order, and one by a system; the last clip has none."""
+    human = []
     for number, video_id in enumerate(SPLITS):
         texts = [f"a person does thing {number} in the park", "a man is singing", *HOSTILE[number::4]]
-        told += [Caption(video_id, 100 * number + 50 - place, text) for place, text in enumerate(texts)]
-    return [*told, Caption("video11", 1, "a robot wrote this", author="captioner-3")]
+        human += [Caption(video_id, 100 * number + 50 - index, text) for index, text in enumerate(texts)]
+    return [*human, Caption("video11", 1, "a robot wrote this", author="captioner-3")]
 
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Writes a dataset, with changes, and gives its folder."""
+    """Provide a function that writes a dataset with changed arguments and returns its folder."""
 
     def written(folder: Path = tmp_path / "dataset", **changes: object) -> Path:
         sources = [Source(clip.source_id, "", "nowhere", "", 0) for clip in changes.get("clips", clips())]
-        given = {
+        arguments = {
             "clips": clips(),
             "captions": captions(),
             "sources": sources,
@@ -69,7 +69,7 @@ def write(tmp_path: Path) -> Write:
             "media": None,
             "given": Given(categories=("sports/actions", "unused", "music"), protocols=PROTOCOL),
         }
-        write_dataset(folder, **(given | changes))
+        write_dataset(folder, **(arguments | changes))
         return folder
 
     return written
@@ -81,6 +81,6 @@ def dataset(write: Write) -> Path:
 
 
 def texts_of(video_id: str) -> list[str]:
-    """What people wrote about a clip, in the order of its numbers."""
-    own = [caption for caption in captions() if caption.video_id == video_id and caption.author == "human"]
-    return [caption.caption for caption in sorted(own, key=lambda caption: caption.sen_id)]
+    """Return the human captions of a clip by ascending `sen_id`."""
+    human = [caption for caption in captions() if caption.video_id == video_id and caption.author == "human"]
+    return [caption.caption for caption in sorted(human, key=lambda caption: caption.sen_id)]

@@ -23,7 +23,7 @@ def lines(path: Path) -> list[Any]:
 
 
 def rows(folder: Path, config: str, split: str) -> list[dict[str, Any]]:
-    """The dataset's rows by plain `datasets`, labels by their names."""
+    """Read rows with plain `datasets`, labels as their names."""
     loaded = datasets.load_dataset(str(folder), config, split=split, cache_dir=str(folder.parent / "cache"))
     label = loaded.features.get("category")
     if not isinstance(label, datasets.ClassLabel):
@@ -32,42 +32,42 @@ def rows(folder: Path, config: str, split: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("config", ["clips", "captions", "sources", "one-k"])
-def test_each_table_reads_back_as_the_dataset_has_it(dataset: Path, tmp_path: Path, config: str) -> None:
+def test_every_table_reads_back_unchanged(dataset: Path, tmp_path: Path, config: str) -> None:
     export(dataset, "jsonl", tmp_path / "x")
     splits = ["train", "test"] if config == "one-k" else ["train", "validation", "test"]
     if config == "captions":
         assert any("\u2028" in row["caption"] for split in splits for row in rows(dataset, config, split))
     for split in splits:
-        found = lines(tmp_path / f"x/{config}/{split}.jsonl")
-        assert found == rows(dataset, config, split)
-        assert list(found[0]) == list(rows(dataset, config, split)[0])
+        exported = lines(tmp_path / f"x/{config}/{split}.jsonl")
+        assert exported == rows(dataset, config, split)
+        assert list(exported[0]) == list(rows(dataset, config, split)[0])
     assert len(list((tmp_path / "x" / config).iterdir())) == len(splits)
 
 
-def test_classes_are_written_by_name(write: Write, tmp_path: Path) -> None:
+def test_classes_are_written_as_names(write: Write, tmp_path: Path) -> None:
     concepts = (Concepts("video7", ("a", "man"), (0,), ("man",), (1,)),)
     given = Given(concepts=concepts, classes=("dog", "man"), categories=("sports/actions", "music"))
     export(write(given=given), "jsonl", tmp_path / "x", config="concepts")
     assert lines(tmp_path / "x/concepts/train.jsonl")[0]["classes"] == ["man"]
 
 
-def test_only_what_is_asked_for_is_written(dataset: Path, tmp_path: Path) -> None:
+def test_split_option_writes_only_that_split(dataset: Path, tmp_path: Path) -> None:
     assert "captions/validation.jsonl" in export(dataset, "jsonl", tmp_path / "x", split="validation").files
     assert sorted(path.name for path in (tmp_path / "x").rglob("*.jsonl")) == ["validation.jsonl"] * 3
     with pytest.raises(VttdataError, match="no configuration has a split 'dev'"):
         export(dataset, "jsonl", tmp_path / "x", split="dev")
 
 
-def test_a_label_out_of_range_is_named(dataset: Path, tmp_path: Path) -> None:
+def test_error_names_label_out_of_range(dataset: Path, tmp_path: Path) -> None:
     path = next(dataset.glob("clips/test-*.parquet"))
     table = pq.read_table(path)
-    place = table.schema.get_field_index("category")
-    pq.write_table(table.set_column(place, table.schema.field(place), pa.array([0, 7, 0], pa.int64())), path)
-    with pytest.raises(VttdataError, match="row 1 of clips/test is no JSON \\(label 7 of 3\\)"):
+    index = table.schema.get_field_index("category")
+    pq.write_table(table.set_column(index, table.schema.field(index), pa.array([0, 7, 0], pa.int64())), path)
+    with pytest.raises(VttdataError, match="row 1 of clips/test cannot be written as JSON \\(label 7 of 3\\)"):
         export(dataset, "jsonl", tmp_path / "x")
 
 
-def test_the_bytes_of_videos_are_left_out_and_told(dataset: Path, tmp_path: Path) -> None:
+def test_binary_columns_are_left_out_with_a_note(dataset: Path, tmp_path: Path) -> None:
     (dataset / "embedded").mkdir()
     table = pa.table({"video_id": ["video7"], "video": [{"bytes": b"\0", "path": "video7.mp4"}]})
     pq.write_table(table, dataset / "embedded/train.parquet")
@@ -78,9 +78,9 @@ def test_the_bytes_of_videos_are_left_out_and_told(dataset: Path, tmp_path: Path
     )
     (dataset / "README.md").write_text(f"---\n{yaml.safe_dump(head)}---\n")
     written = export(dataset, "jsonl", tmp_path / "x")
-    assert written.notes == ("'embedded' holds bytes ('video'), which JSON has no place for, and is left out.",)
+    assert written.notes == ("'embedded' has a binary column ('video'), which JSON cannot hold, and is left out.",)
     assert not (tmp_path / "x/embedded").exists()
-    with pytest.raises(VttdataError, match="holds bytes"):
+    with pytest.raises(VttdataError, match="has a binary column"):
         export(dataset, "jsonl", tmp_path / "y", config="embedded")
 
 
@@ -104,12 +104,12 @@ def foils(tmp_path: Path) -> Path:
     return folder
 
 
-def test_sets_of_foils_are_exported_as_lines(foils: Path, tmp_path: Path) -> None:
+def test_foils_are_exported_as_lines(foils: Path, tmp_path: Path) -> None:
     export(foils, "jsonl", tmp_path / "x")
     assert lines(tmp_path / "x/foils/test.jsonl") == rows(foils, "foils", "test")
 
 
 @pytest.mark.parametrize("name", ["coco", "msrvtt", "retrieval", "mteb", "lmms-eval"])
-def test_sets_of_foils_have_no_other_form(foils: Path, tmp_path: Path, name: str) -> None:
+def test_foils_export_only_to_jsonl(foils: Path, tmp_path: Path, name: str) -> None:
     with pytest.raises(VttdataError, match=r"a set of foils .* --format jsonl"):
         export(foils, name, tmp_path / "x")

@@ -1,7 +1,7 @@
-"""Runs the exported task as lmms-eval 0.7.3 does, by a stand-in of its loop: the harness itself needs torch and more.
+"""Run the exported task with a copy of the loop of lmms-eval 0.7.3, which itself needs torch and more.
 
-The stand-in follows `load_yaml_config` and `ConfigurableTask`: functions come from the file beside the YAML, a relative
-table is found there, answers are stripped, and each metric is aggregated over what all documents gave.
+The copy follows `load_yaml_config` and `ConfigurableTask`: functions come from the file beside the YAML, relative paths
+of tables start there, answers are stripped, and each metric is aggregated over the results of all documents.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ import yaml
 
 from tests.export.conftest import BARE, texts_of
 from vttdata.errors import VttdataError
-from vttdata.export import export
-from vttdata.export import lmms_eval_utils as harness
+from vttdata.export import export, lmms_eval_utils
 from vttdata.export.files import LINE_BREAKS
 
 
@@ -46,13 +45,13 @@ def load_task(path: Path) -> dict[str, Any]:
 
 
 def run(task: dict[str, Any], cache: Path, answer: Any) -> dict[str, list[Any]]:
-    """What each metric collects when a model gives `answer(visuals, prompt)`."""
+    """Collect the results of each metric for a model that answers with `answer(visuals, prompt)`."""
     rows = datasets.load_dataset(task["dataset_path"], cache_dir=str(cache), **task["dataset_kwargs"])
     collected: dict[str, list[Any]] = {}
     for document in rows[task["test_split"]]:
         prompt = task["doc_to_text"](document, task["lmms_eval_specific_kwargs"]["default"])
-        given = answer(task["doc_to_visual"](document), prompt).strip()
-        for metric, value in task["process_results"](document, [given]).items():
+        text = answer(task["doc_to_visual"](document), prompt).strip()
+        for metric, value in task["process_results"](document, [text]).items():
             collected.setdefault(metric, []).append(value)
     return collected
 
@@ -69,15 +68,15 @@ def task(dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict
     return load_task(tmp_path / "x/vttdata_small_test.yaml")
 
 
-def test_the_task_has_the_keys_of_the_harness(task: dict[str, Any]) -> None:
+def test_task_has_the_keys_of_lmms_eval(task: dict[str, Any]) -> None:
     assert task["task"] == "vttdata_small_test"
     assert (task["output_type"], task["test_split"]) == ("generate_until", "test")
-    assert [own["metric"] for own in task["metric_list"]] == ["Bleu_4", "METEOR", "ROUGE_L", "CIDEr"]
-    assert all(callable(own["aggregation"]) and own["higher_is_better"] for own in task["metric_list"])
+    assert [entry["metric"] for entry in task["metric_list"]] == ["Bleu_4", "METEOR", "ROUGE_L", "CIDEr"]
+    assert all(callable(entry["aggregation"]) and entry["higher_is_better"] for entry in task["metric_list"])
     assert task["metadata"]["version"] == "2.0.1"
 
 
-def test_documents_bring_their_video_and_all_that_people_wrote(task: dict[str, Any], tmp_path: Path) -> None:
+def test_documents_have_their_video_and_all_human_captions(task: dict[str, Any], tmp_path: Path) -> None:
     seen: list[tuple[list[str], str]] = []
     collected = run(task, tmp_path / "cache", lambda visuals, prompt: seen.append((visuals, prompt)) or " an answer ")
     assert [visuals for visuals, _ in seen] == [
@@ -85,45 +84,45 @@ def test_documents_bring_their_video_and_all_that_people_wrote(task: dict[str, A
         [str(tmp_path / "films/video12.webm")],
     ]
     assert all("caption" in prompt for _, prompt in seen)
-    assert set(collected) == {own["metric"] for own in task["metric_list"]}
+    assert set(collected) == {entry["metric"] for entry in task["metric_list"]}
     assert collected["CIDEr"][0] == {
         "video_id": "video11",
         "references": texts_of("video11"),
         "answer": "an answer",
     }
-    assert BARE not in [own["video_id"] for own in collected["CIDEr"]]
+    assert BARE not in [result["video_id"] for result in collected["CIDEr"]]
 
 
 @pytest.mark.skipif(shutil.which("java") is None, reason="coco-caption's tokenizer needs Java")
 @pytest.mark.parametrize("metric", ["Bleu_4", "ROUGE_L"])
-def test_a_reference_as_the_answer_gets_the_full_score(task: dict[str, Any], tmp_path: Path, metric: str) -> None:
+def test_reference_as_answer_scores_one(task: dict[str, Any], tmp_path: Path, metric: str) -> None:
     texts = iter([texts_of("video11")[0], texts_of("video12")[0]])
     collected = run(task, tmp_path / "cache", lambda *_: next(texts))
-    aggregate = next(own["aggregation"] for own in task["metric_list"] if own["metric"] == metric)
+    aggregate = next(entry["aggregation"] for entry in task["metric_list"] if entry["metric"] == metric)
     assert aggregate(collected[metric]) == pytest.approx(1, abs=1e-6)
 
 
 @pytest.mark.skipif(shutil.which("java") is None, reason="coco-caption's tokenizer needs Java")
-def test_a_line_break_in_an_answer_shifts_no_other(task: dict[str, Any]) -> None:
-    cider = next(own["aggregation"] for own in task["metric_list"] if own["metric"] == "CIDEr")
+def test_line_break_in_answer_does_not_shift_other_answers(task: dict[str, Any]) -> None:
+    cider = next(entry["aggregation"] for entry in task["metric_list"] if entry["metric"] == "CIDEr")
     texts = ["a dog runs in a park", "two men cook fish", "a red car drives by"]
     plain = [{"video_id": str(n), "references": [text], "answer": text} for n, text in enumerate(texts)]
     broken = [{**plain[0], "answer": "a dog\rruns in\u2028a park"}, *plain[1:]]
     assert cider(broken) == cider(plain) > 5
 
 
-def test_the_copied_functions_know_the_same_line_breaks() -> None:
-    assert harness._LINE_BREAKS == LINE_BREAKS
+def test_copied_functions_use_the_same_line_breaks() -> None:
+    assert lmms_eval_utils._LINE_BREAKS == LINE_BREAKS
 
 
-def test_a_video_that_is_not_there_is_named(task: dict[str, Any], tmp_path: Path) -> None:
+def test_error_names_missing_video(task: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "films/video11.mp4").unlink()
     with pytest.raises(FileNotFoundError, match=r"no video video11\.\* in .*VTTDATA_VIDEOS"):
         run(task, tmp_path / "cache", lambda *_: "")
 
 
-def test_without_a_test_split_one_has_to_be_named(dataset: Path, tmp_path: Path) -> None:
+def test_split_must_be_named_without_a_test_split(dataset: Path, tmp_path: Path) -> None:
     export(dataset, "lmms-eval", tmp_path / "x", config="one-k", split="train")
     assert (tmp_path / "x/vttdata_small_one_k_train.yaml").is_file()
-    with pytest.raises(VttdataError, match="no split of 'one-k' is called 'validation'; there is train, test"):
+    with pytest.raises(VttdataError, match="no split of 'one-k' is called 'validation'; choose from train, test"):
         export(dataset, "lmms-eval", tmp_path / "x", config="one-k", split="validation")

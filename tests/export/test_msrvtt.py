@@ -15,7 +15,7 @@ from vttdata.export import export
 from vttdata.records import Caption
 
 
-def test_our_reader_of_the_official_files_reads_the_same_records(dataset: Path, tmp_path: Path) -> None:
+def test_reader_of_official_files_reads_the_same_records(dataset: Path, tmp_path: Path) -> None:
     export(dataset, "msrvtt", tmp_path / "x")
     read = read_msrvtt(tmp_path / "x")
     strip = {"source_id": "", "url": ""}
@@ -28,11 +28,11 @@ def test_our_reader_of_the_official_files_reads_the_same_records(dataset: Path, 
     assert len({clip.source_id for clip in read.clips}) == len({clip.source_id for clip in clips()})
     assert read.categories == ("sports/actions", "unused", "music")
     by_people = [caption for caption in captions() if caption.author == "human"]
-    order = {clip.video_id: place for place, clip in enumerate(clips())}
-    assert list(read.captions) == sorted(by_people, key=lambda own: (order[own.video_id], own.sen_id))
+    order = {clip.video_id: index for index, clip in enumerate(clips())}
+    assert list(read.captions) == sorted(by_people, key=lambda caption: (order[caption.video_id], caption.sen_id))
 
 
-def test_one_split_is_one_file_whose_ids_are_those_of_the_whole(dataset: Path, tmp_path: Path) -> None:
+def test_single_split_keeps_the_ids_of_the_whole_dataset(dataset: Path, tmp_path: Path) -> None:
     export(dataset, "msrvtt", tmp_path / "x", split="test")
     content = json.loads((tmp_path / "x/videodatainfo.json").read_text())
     assert [video["id"] for video in content["videos"]] == [3, 4, 5]
@@ -40,22 +40,22 @@ def test_one_split_is_one_file_whose_ids_are_those_of_the_whole(dataset: Path, t
     assert [clip.video_id for clip in read_msrvtt(tmp_path / "x").clips] == ["video11", "video12", "video13"]
 
 
-def test_validation_is_called_as_msrvtt_calls_it(dataset: Path, tmp_path: Path) -> None:
+def test_validation_split_is_called_validate(dataset: Path, tmp_path: Path) -> None:
     export(dataset, "msrvtt", tmp_path / "x")
     content = json.loads((tmp_path / "x/train_val_videodatainfo.json").read_text())
     assert [video["split"] for video in content["videos"]] == ["train", "train", "validate"]
     assert list(content["videos"][0]) == ["category", "url", "video_id", "start time", "end time", "split", "id"]
 
 
-def test_without_categories_the_key_is_missing(write: Write, tmp_path: Path) -> None:
-    bare = [dataclasses.replace(clip, category=None) for clip in clips()]
-    export(write(clips=bare, given=None), "msrvtt", tmp_path / "x")
+def test_category_key_is_missing_without_categories(write: Write, tmp_path: Path) -> None:
+    uncategorised = [dataclasses.replace(clip, category=None) for clip in clips()]
+    export(write(clips=uncategorised, given=None), "msrvtt", tmp_path / "x")
     content = json.loads((tmp_path / "x/test_videodatainfo.json").read_text())
     assert all("category" not in video for video in content["videos"])
     assert not (tmp_path / "x/category.txt").exists()
 
 
-def test_what_stands_twice_stays_twice(write: Write, tmp_path: Path) -> None:
+def test_repeated_clips_stay_repeated(write: Write, tmp_path: Path) -> None:
     twice = [*clips(), clips()[0]]
     export(write(clips=twice, given=Given()), "msrvtt", tmp_path / "x")
     read = read_msrvtt(tmp_path / "x")
@@ -66,8 +66,8 @@ def test_what_stands_twice_stays_twice(write: Write, tmp_path: Path) -> None:
     assert truth["images"] == [{"id": "video7"}, {"id": "video8"}]
 
 
-def test_the_official_files_come_out_as_they_went_in(shared: Path, tmp_path: Path) -> None:
-    """All values of `videos`, in order, and of `sentences`, which follow in another order."""
+def test_official_files_survive_a_round_trip(shared: Path, tmp_path: Path) -> None:
+    """Compare all values of `videos`, in order, and of `sentences`, whose order differs."""
     read = read_msrvtt(shared / "data/msrvtt")
     given = Given(categories=read.categories)
     about = About("vttdata/msrvtt")
@@ -90,6 +90,6 @@ def _official(archive: Path, name: str) -> Any:
 
 
 @pytest.mark.parametrize("text", ["\ud7ff\ue000", "\uffff\x00\x1f", '\\"\\u0041'])
-def test_any_text_survives(write: Write, tmp_path: Path, text: str) -> None:
+def test_text_survives(write: Write, tmp_path: Path, text: str) -> None:
     export(write(captions=[Caption("video7", 5, text)]), "msrvtt", tmp_path / "x")
     assert [caption.caption for caption in read_msrvtt(tmp_path / "x").captions] == [text]

@@ -1,4 +1,4 @@
-"""Reads the lists by the steps of CLIP4Clip's data loaders for MSR-VTT."""
+"""Read the lists as CLIP4Clip's data loaders for MSR-VTT do."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from hypothesis import strategies as st
 from tests.export.conftest import Write, clips, texts_of
 from vttdata.errors import VttdataError
 from vttdata.export import export
-from vttdata.export.reader import Described, Sentence
-from vttdata.export.retrieval import write_queries
+from vttdata.export.formats.retrieval import write_queries
+from vttdata.export.reader import ClipReferences, Reference
 from vttdata.records import Caption
 
 
-def test_a_training_list_finds_all_captions_in_the_json(dataset: Path, tmp_path: Path) -> None:
+def test_training_list_joins_with_all_captions_of_the_json(dataset: Path, tmp_path: Path) -> None:
     export(dataset, "retrieval", tmp_path / "x")
     listed = pd.read_csv(tmp_path / "x/MSRVTT_train.csv")
     with (tmp_path / "x/MSRVTT_data.json").open() as stream:
         data = json.load(stream)
     sentences = defaultdict(list)
-    for own in data["sentences"]:
-        sentences[own["video_id"]].append(own["caption"])
-    parents = {own["video_id"]: own["url"].split("?v=")[-1] for own in data["videos"]}
+    for sentence in data["sentences"]:
+        sentences[sentence["video_id"]].append(sentence["caption"])
+    parents = {video["video_id"]: video["url"].split("?v=")[-1] for video in data["videos"]}
     assert list(listed.columns) == ["video_id"]
     assert list(listed["video_id"].values) == ["video7", "video8"]
     assert {name: sentences[name] for name in listed["video_id"].values} == {
@@ -38,18 +38,18 @@ def test_a_training_list_finds_all_captions_in_the_json(dataset: Path, tmp_path:
     assert len(set(parents.values())) == 6
 
 
-def test_a_test_list_has_the_first_caption_of_each_clip(dataset: Path, tmp_path: Path) -> None:
+def test_test_list_has_the_first_caption_of_each_clip(dataset: Path, tmp_path: Path) -> None:
     written = export(dataset, "retrieval", tmp_path / "x")
     listed = pd.read_csv(tmp_path / "x/MSRVTT_test.csv")
     assert list(listed.columns) == ["key", "vid_key", "video_id", "sentence"]
     assert list(listed["key"].values) == ["ret0", "ret1"]
     assert list(listed["video_id"].values) == ["video11", "video12"]
     assert list(listed["sentence"].values) == [texts_of("video11")[0], texts_of("video12")[0]]
-    assert any("MSRVTT_test.csv: clips without a caption" in note for note in written.notes)
+    assert any("MSRVTT_test.csv: clips without a human caption" in note for note in written.notes)
 
 
 @pytest.mark.parametrize("text", ['a "b", c', "=1+1", "@x", "a\nb", "a\rb", "a\r\nb", "\0", " x ", "\u2028", "'", ","])
-def test_any_query_survives(write: Write, tmp_path: Path, text: str) -> None:
+def test_query_survives_csv(write: Write, tmp_path: Path, text: str) -> None:
     export(write(captions=[Caption("video11", 1, text), Caption("video12", 1, "b")]), "retrieval", tmp_path / "x",
            split="test")  # fmt: skip
     assert list(pd.read_csv(tmp_path / "x/MSRVTT_test.csv")["sentence"].values) == [text, "b"]
@@ -57,15 +57,15 @@ def test_any_query_survives(write: Write, tmp_path: Path, text: str) -> None:
 
 @settings(max_examples=60)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=1, max_size=4))
-def test_pandas_reads_any_texts_as_they_were(texts: list[str]) -> None:
-    described = (Described({"video_id": f"v{n}"}, [Sentence(1, text)], False) for n, text in enumerate(texts))
+def test_pandas_reads_any_query_unchanged(texts: list[str]) -> None:
+    references = (ClipReferences({"video_id": f"v{n}"}, [Reference(1, text)], False) for n, text in enumerate(texts))
     with tempfile.TemporaryDirectory() as folder:
-        write_queries(Path(folder) / "x.csv", described)
+        write_queries(Path(folder) / "x.csv", references)
         listed = pd.read_csv(Path(folder) / "x.csv", dtype=str, keep_default_na=False)
     assert list(listed["sentence"].values) == texts
 
 
-def test_protocols_have_lists_of_their_own(dataset: Path, tmp_path: Path) -> None:
+def test_protocols_have_separate_lists(dataset: Path, tmp_path: Path) -> None:
     written = export(dataset, "retrieval", tmp_path / "x")
     assert {"MSRVTT_one-k.test.csv", "MSRVTT_one-k.train.csv"} <= set(written.files)
     assert list(pd.read_csv(tmp_path / "x/MSRVTT_one-k.test.csv")["video_id"].values) == ["video12", "video7"]
@@ -74,18 +74,18 @@ def test_protocols_have_lists_of_their_own(dataset: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("text", ["None", "NA", "null"])
-def test_queries_that_pandas_loses_are_told(write: Write, tmp_path: Path, text: str) -> None:
+def test_query_that_pandas_reads_as_missing_gives_a_note(write: Write, tmp_path: Path, text: str) -> None:
     folder = write(captions=[Caption("video11", 1, text), Caption("video12", 1, "b")])
     written = export(folder, "retrieval", tmp_path / "x", split="test")
     assert pd.isna(pd.read_csv(tmp_path / "x/MSRVTT_test.csv")["sentence"].values[0])
-    assert any("queries that pandas reads as missing" in note for note in written.notes)
+    assert any("queries that pandas reads as missing values" in note for note in written.notes)
     assert list(pd.read_csv(tmp_path / "x/MSRVTT_test.csv", keep_default_na=False)["sentence"].values) == [text, "b"]
 
 
 @pytest.mark.parametrize("video_id", ["0012", "1e5", "inf", "NA"])
-def test_ids_that_pandas_changes_are_told(write: Write, tmp_path: Path, video_id: str) -> None:
-    only = [dataclasses.replace(clips()[0], video_id=video_id)]
-    folder = write(clips=only, captions=[Caption(video_id, 1, "x")], given=None)
+def test_id_that_pandas_changes_gives_a_note(write: Write, tmp_path: Path, video_id: str) -> None:
+    renamed = [dataclasses.replace(clips()[0], video_id=video_id)]
+    folder = write(clips=renamed, captions=[Caption(video_id, 1, "x")], given=None)
     written = export(folder, "retrieval", tmp_path / "x")
     assert pd.read_csv(tmp_path / "x/MSRVTT_train.csv")["video_id"].values[0] != video_id
     assert any("dtype=str" in note for note in written.notes)
@@ -93,7 +93,7 @@ def test_ids_that_pandas_changes_are_told(write: Write, tmp_path: Path, video_id
     assert list(kept["video_id"].values) == [video_id]
 
 
-def test_an_empty_list_is_refused(write: Write, tmp_path: Path) -> None:
+def test_empty_list_is_an_error(write: Write, tmp_path: Path) -> None:
     folder = write(captions=[Caption("video7", 1, "x"), Caption("video11", 1, "y", author="a-system")])
     with pytest.raises(VttdataError, match=r"MSRVTT_test.csv would be empty"):
         export(folder, "retrieval", tmp_path / "x", config="clips", split="test")

@@ -7,21 +7,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-_FORMATS = {  # as in vttdata.export, which is too heavy to import for --help
-    "coco": "references of each split, for pycocotools and pycocoevalcap",
-    "coco-results": "a system's captions of one split, for the same; needs --captions",
-    "msrvtt": "MSR-VTT's own JSON, for code written for it",
-    "retrieval": "CSV lists and MSR-VTT's JSON, for CLIP4Clip and its descendants",
-    "mteb": "corpus, queries and qrels, for MTEB and plain datasets",
-    "lmms-eval": "a captioning task with its functions, for lmms-eval",
-    "jsonl": "all tables as JSON lines, for anything; the only one that takes sets of foils",
-}
+from vttdata.errors import VttdataError
+from vttdata.export.formats import export_formats
 
 
 def add_export(commands: Any) -> None:
     """Add the command to a parser's subparsers."""
-    width = max(map(len, _FORMATS))
-    listed = "\n".join(f"  {name:<{width}}  {what}" for name, what in _FORMATS.items())
+    try:
+        formats = export_formats()
+        width = max(map(len, formats))
+        listed = "\n".join(f"  {name:<{width}}  {description}" for name, description in formats.items())
+    except VttdataError as error:
+        listed = f"  {error}"
     parser = commands.add_parser(
         "export",
         help="write a dataset in a format that other code reads",
@@ -46,7 +43,7 @@ def add_export(commands: Any) -> None:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from vttdata.export import export
+    from vttdata.export.write import export
     from vttdata.load.dataset import find_dataset
 
     asked = {"config": options.config, "split": options.split, "captions": options.captions}

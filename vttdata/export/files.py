@@ -1,6 +1,6 @@
-"""Writes what an export consists of: JSON that grows without being held in memory, a README, and checksums.
+"""Write the parts of an export: JSON too large for memory, a README, and checksums.
 
-The same rows give the same bytes: no time, no path, and of the characters in JSON only ASCII, so that a reader that
+The same rows give the same bytes: files contain no time, no path, and JSON only ASCII characters, so that a reader that
 opens a file in its locale's encoding, or takes a line separator for the end of a line, reads the same.
 """
 
@@ -12,82 +12,88 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 from vttdata.dataset.shards import file_sha256
 
 CHECKSUMS = "vttdata-export.sha256"
-"""The file by which an export is known, for ``sha256sum --check``."""
+"""Name of the checksum file, which marks a folder as an export; readable by ``sha256sum --check``."""
 
+# The tokenizer of coco-caption (Stanford CoreNLP 3.4.1) reads one caption per line and starts a new line at each of
+# these characters, so that one inside a caption shifts all captions after it. Found by trying every control character.
 LINE_BREAKS = re.compile("[\n\r\v\f\u2028\u2029]+")
-"""Where the tokenizer of coco-caption (Stanford CoreNLP 3.4.1) starts a new line: found by trying it on every control
-character and separator. It is given a caption a line, so a break within one shifts all that follow."""
 
 
 def one_line(text: str) -> str:
-    """The text with every run of line breaks as one space."""
+    """Replace every run of line breaks by a space."""
     return LINE_BREAKS.sub(" ", text)
 
 
 def as_json(value: Any) -> str:
-    """Plain JSON on one line, in ASCII.
+    """Return a value as one line of ASCII JSON.
 
     Raises:
-        ValueError: when a number is not finite, which JSON cannot say.
+        ValueError: if a number is not finite, which JSON cannot represent.
     """
     return json.dumps(value, ensure_ascii=True, allow_nan=False)
 
 
 @contextmanager
 def text_file(path: Path) -> Iterator[TextIO]:
-    """A new file for text, UTF-8, with line ends as they are written."""
+    """Create a UTF-8 text file whose line ends are written as they are."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as stream:
         yield stream
 
 
-class JsonObject:
-    """A JSON object with two lists that grow side by side: the second waits in a temporary file for its turn."""
+@dataclass(slots=True)
+class JsonList:
+    """Items of a JSON list, written one by one; the brackets are the caller's."""
 
-    def __init__(self, stream: TextIO, head: Mapping[str, Any], first: str, second: str) -> None:
-        self._stream, self._names = stream, (first, second)
-        self._waiting = tempfile.TemporaryFile("w+", encoding="utf-8", newline="")  # noqa: SIM115 - closed by close
-        self._numbers = [0, 0]
+    stream: TextIO
+    length: int = 0
+
+    def append(self, item: Mapping[str, Any]) -> None:
+        """Write an item."""
+        self.stream.write(f"{',' if self.length else ''}\n{as_json(item)}")
+        self.length += 1
+
+
+@contextmanager
+def json_with_two_lists(
+    path: Path, head: Mapping[str, Any], first: str, second: str
+) -> Iterator[tuple[JsonList, JsonList]]:
+    """Create a file with a JSON object whose last two values are lists that grow side by side.
+
+    The second list is kept in a temporary file until the first one is complete.
+
+    Args:
+        path: file to create.
+        head: keys and values before the lists.
+        first: key of the first list.
+        second: key of the second list.
+    """
+    with text_file(path) as stream, tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as scratch:
         fields = "".join(f"{as_json(name)}: {as_json(value)},\n" for name, value in head.items())
         stream.write(f"{{{fields}{as_json(first)}: [")
-
-    def add_first(self, item: Mapping[str, Any]) -> None:
-        """Append to the first list."""
-        self._add(0, self._stream, item)
-
-    def add_second(self, item: Mapping[str, Any]) -> None:
-        """Append to the second list."""
-        self._add(1, self._waiting, item)
-
-    def _add(self, place: int, stream: TextIO, item: Mapping[str, Any]) -> None:
-        stream.write(f"{',' if self._numbers[place] else ''}\n{as_json(item)}")
-        self._numbers[place] += 1
-
-    def close(self) -> tuple[int, int]:
-        """End the object; return the lengths of both lists."""
-        self._stream.write(f"\n],\n{as_json(self._names[1])}: [")
-        self._waiting.seek(0)
-        shutil.copyfileobj(self._waiting, self._stream)
-        self._waiting.close()
-        self._stream.write("\n]}\n")
-        return self._numbers[0], self._numbers[1]
+        yield JsonList(stream), JsonList(scratch)
+        stream.write(f"\n],\n{as_json(second)}: [")
+        scratch.seek(0)
+        shutil.copyfileobj(scratch, stream)
+        stream.write("\n]}\n")
 
 
 def readme_text(title: str, paragraphs: Iterable[str], notes: Sequence[str]) -> str:
-    """The text of an export's README: what reads it and how, the rules it follows, and what is odd in it."""
-    listed = "## Notes\n\n" + "\n".join(f"- {note}" for note in notes) if notes else ""
+    """Return the README of an export: how to read it, the rules it follows, and notes about this one."""
+    note_list = "## Notes\n\n" + "\n".join(f"- {note}" for note in notes) if notes else ""
     last = f"Made by `vttdata export`; `sha256sum --check {CHECKSUMS}` checks the files."
-    return "\n\n".join(part for part in (f"# {title}", *paragraphs, listed, last) if part) + "\n"
+    return "\n\n".join(part for part in (f"# {title}", *paragraphs, note_list, last) if part) + "\n"
 
 
 def write_checksums(folder: Path) -> None:
-    """List all files of an export with their SHA-256."""
+    """Write the SHA-256 of every file of an export."""
     paths = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     lines = (f"{file_sha256(folder / path)}  {path}\n" for path in paths)
     (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8")

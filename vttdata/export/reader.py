@@ -1,7 +1,6 @@
-"""Reads a dataset folder for exports: its configurations, and each clip with what people wrote about it.
+"""Read a dataset folder for exports: its configurations, and each clip with its human captions.
 
-Everything is read piece by piece, so that memory stays flat as datasets grow. What a format makes of it is said in the
-module of that format.
+Rows are read in batches, so that memory stays flat as datasets grow. Nothing here depends on an export format.
 """
 
 from __future__ import annotations
@@ -22,136 +21,139 @@ from vttdata.dataset.front_matter import Layout, read_front_matter, read_layout
 from vttdata.dataset.manifest import read_manifest
 from vttdata.dataset.parquet import opened
 from vttdata.errors import VttdataError
-from vttdata.export.repeated_ids import Repeated
+from vttdata.export.repeated_ids import RepeatedIds
 from vttdata.ids import is_safe_id
 from vttdata.records import Caption
 
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 _SPLIT_NAME = re.compile(r"\w{1,95}", re.ASCII)
-_CLIP = ["video_id", "source_id", "url", "start", "end", "category", "video"]
-_CAPTION = ["video_id", "sen_id", "caption", "language", "author"]
-_ROWS_AT_A_TIME = 2_000
+_CLIP_COLUMNS = ["video_id", "source_id", "url", "start", "end", "category", "video"]
+_CAPTION_COLUMNS = ["video_id", "sen_id", "caption", "language", "author"]
+_BATCH_ROWS = 2_000
 
 
-class Sentence(NamedTuple):
-    """What somebody wrote about a clip, under its number."""
+class Reference(NamedTuple):
+    """Human caption of a clip, with its number."""
 
     sen_id: int
     text: str
 
 
-class Described(NamedTuple):
-    """A clip, its sentences by people in the order of `sen_id`, and whether it stood in the split before.
+class ClipReferences(NamedTuple):
+    """Clip with its human captions.
 
-    A clip that official files list again comes without sentences; they are with the first one, in whatever split.
+    Fields:
+        clip: row of the clip.
+        references: its human captions by ascending `sen_id`.
+        repeated: the clip occurs earlier in the same split, as in some official files. A repeated clip has no
+            references; they are with its first occurrence.
     """
 
     clip: dict[str, Any]
-    sentences: list[Sentence]
-    again: bool
+    references: list[Reference]
+    repeated: bool
 
 
 @dataclass(slots=True)
-class Tally:
-    """What is to be told about the sentences that were read: how many are by whom, and in which languages."""
+class CaptionCounts:
+    """Counts of the captions that were read: those by systems, and human ones by language."""
 
     by_systems: int = 0
     languages: Counter[str] = field(default_factory=Counter)
 
     def notes(self) -> list[str]:
-        """A sentence for each thing worth telling."""
-        told = []
+        """Return sentences on what a reader of the export should know."""
+        notes = []
         if self.by_systems:
-            told.append(
+            notes.append(
                 f"Captions by systems, which are left out since references are what people wrote: {self.by_systems:,}."
             )
         if len(self.languages) > 1:
             parts = ", ".join(f"{number:,} {language}" for language, number in sorted(self.languages.items()))
-            told.append(f"The captions are in several languages ({parts}), which the format does not tell apart.")
-        return told
+            notes.append(f"The captions are in several languages ({parts}), which the format does not tell apart.")
+        return notes
+
+    def add_human(self, rows: Iterable[Mapping[str, Any]]) -> list[Reference]:
+        """Count rows of captions, and return the human ones."""
+        references = []
+        for row in rows:
+            if row["author"] != "human":
+                self.by_systems += 1
+                continue
+            self.languages[row["language"] or "unknown"] += 1
+            references.append(Reference(row["sen_id"], row["caption"]))
+        return references
 
 
-class Source:
-    """A dataset folder of our layout, opened for reading.
+class DatasetReader:
+    """Dataset folder of our layout, opened for reading.
 
     Fields:
-        name, version, licence: as its manifest and its README state them.
+        name, version, licence: as stated by its manifest and its README.
         configs: configuration -> split -> files.
-        categories, classes: the names of its labels.
+        categories, classes: names of its labels.
 
     Raises:
-        VttdataError: when `folder` is no dataset, a file is missing, or a configuration or split is named like a path.
+        VttdataError: if `folder` is not a dataset, a file is missing, or the name of a configuration or split could be
+            a path.
     """
 
     def __init__(self, folder: Path) -> None:
         layout: Layout = read_layout(folder, needs=None)
-        manifest, head = read_manifest(folder), read_front_matter(folder)
+        manifest, front_matter = read_manifest(folder), read_front_matter(folder)
         self.folder = folder
         self.name, self.version = str(manifest.get("name")), str(manifest.get("version"))
-        self.licence = str(head.get("license_name") or head.get("license") or "unknown")
+        self.licence = str(front_matter.get("license_name") or front_matter.get("license") or "unknown")
         self.configs: Mapping[str, Mapping[str, Sequence[Path]]] = layout.files
         self.categories, self.classes = layout.categories, layout.classes
         for config, splits in layout.files.items():
-            bad = [name for name in splits if not _SPLIT_NAME.fullmatch(str(name))]
-            if not _CONFIG_NAME.fullmatch(str(config)) or ".." in config or bad:
+            unsafe = [name for name in splits if not _SPLIT_NAME.fullmatch(str(name))]
+            if not _CONFIG_NAME.fullmatch(str(config)) or ".." in config or unsafe:
                 raise VttdataError(
-                    f"{folder}: {(bad or [config])[0]!a} cannot name a configuration, a split or a file."
+                    f"{folder}: {(unsafe or [config])[0]!a} cannot name a configuration, a split or a file."
                 )
 
-    def need_captions(self) -> None:
-        """See that there are clips with captions.
+    def require_captions(self) -> None:
+        """Check that there are clips with captions.
 
         Raises:
-            VttdataError: when there are none.
+            VttdataError: if there are none.
         """
         if "foils" in self.configs and "clips" not in self.configs:
-            raise VttdataError(
-                f"{self.folder}: a set of foils pairs texts and holds no references; use --format jsonl."
-            )
+            raise VttdataError(f"{self.folder}: a set of foils pairs texts and has no references; use --format jsonl.")
         if "clips" not in self.configs or "captions" not in self.configs:
             raise VttdataError(f"{self.folder}: this dataset has no captions; use --format jsonl.")
 
     def clip_configs(self) -> list[str]:
-        """`clips` and the protocols: all configurations with a row a clip."""
-        wanted = {"video_id", "start", "end", "captions"}
-        return [config for config in self.configs if wanted <= set(self.schema(config).names)]
+        """Return the configurations with a row per clip: `clips` and the protocols."""
+        columns = {"video_id", "start", "end", "captions"}
+        return [config for config in self.configs if columns <= set(self.schema(config).names)]
 
     def schema(self, config: str) -> pa.Schema:
-        """The columns of a configuration."""
+        """Return the columns of a configuration."""
         path = next(path for paths in self.configs[config].values() for path in paths)
         with opened(path) as table:
             return table.schema_arrow
 
     def splits(self, config: str, split: str | None = None) -> list[str]:
-        """The splits of a configuration, or the one that is asked for.
+        """Return the splits of a configuration, or only `split`.
 
         Raises:
-            VttdataError: when there is no such configuration or split; the message lists what there is.
+            VttdataError: if the configuration or the split does not exist; the message lists the existing ones.
         """
-        for wanted, known, what in (
-            (config, self.configs, "configuration"),
-            (split, self.configs.get(config), "split"),
-        ):
-            if wanted is not None and wanted not in (known or {}):
-                of = "" if what == "configuration" else f" of '{config}'"
-                raise VttdataError(
-                    f"{self.folder}: no {what}{of} is called {wanted!a}; there is {', '.join(known or {})}."
-                )
-        return [split] if split is not None else list(self.configs[config])
+        if config not in self.configs:
+            raise VttdataError(
+                f"{self.folder}: no configuration is called {config!a}; choose from {', '.join(self.configs)}."
+            )
+        names = list(self.configs[config])
+        if split is not None and split not in names:
+            raise VttdataError(
+                f"{self.folder}: no split of '{config}' is called {split!a}; choose from {', '.join(names)}."
+            )
+        return [split] if split is not None else names
 
-    def one_split(self, config: str, split: str | None) -> str:
-        """The split that is asked for, or `test`, or the only one.
-
-        Raises:
-            VttdataError: when it does not exist, or none is asked for and there are several without a `test`.
-        """
-        known = self.splits(config, split)
-        if len(known) > 1 and "test" not in known:
-            raise VttdataError(f"{self.folder}: say which split with --split; '{config}' has {', '.join(known)}.")
-        return "test" if len(known) > 1 else known[0]
-
-    def number_of_rows(self, config: str, split: str) -> int:
-        """How many rows there are, without reading them."""
+    def count_rows(self, config: str, split: str) -> int:
+        """Return the number of rows of a split, from the metadata of its files."""
         total = 0
         for path in self.configs[config][split]:
             with opened(path) as table:
@@ -159,91 +161,88 @@ class Source:
         return total
 
     def rows(self, config: str, split: str, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-        """The rows of a split, in order.
+        """Yield the rows of a split in order, with all columns or only some.
 
         Raises:
-            VttdataError: when a file is damaged, a column is missing, or a clip's id could not be a file's name.
+            VttdataError: if a file is corrupt, a column is missing, or a clip's id is not safe as a file name.
         """
         for path in self.configs[config][split]:
             with opened(path, *(columns or ())) as table:
-                for batch in table.iter_batches(_ROWS_AT_A_TIME, columns=columns):
-                    yield from map(_checked, batch.to_pylist(), itertools.repeat(path))
+                for batch in table.iter_batches(_BATCH_ROWS, columns=columns):
+                    for row in batch.to_pylist():
+                        video_id = row.get("video_id", "-")
+                        if not isinstance(video_id, str) or not is_safe_id(video_id):
+                            raise VttdataError(
+                                f"{path}: {video_id!a} cannot be an id; ids are letters, digits, '.', '_' and '-', "
+                                "without '..'."
+                            )
+                        yield row
 
-    def described(self, config: str, split: str, scratch: Path, tally: Tally) -> Iterator[Described]:
-        """The clips of a split with their sentences.
+    def references(self, config: str, split: str, scratch: Path, counts: CaptionCounts) -> Iterator[ClipReferences]:
+        """Yield the clips of a split, in order, with their human captions.
 
         Args:
             config: `clips`, or a protocol.
-            split: of it.
-            scratch: a folder for a scratch file, which is gone at the end.
-            tally: learns of the sentences.
+            split: split of this configuration.
+            scratch: folder for a temporary file, which is removed at the end.
+            counts: is increased by the captions that are read.
 
         Raises:
-            VttdataError: as `rows`, and when captions are about other clips than those of the dataset.
+            VttdataError: as `rows`, or if captions are about clips that the dataset does not have.
         """
-        seen = Repeated(self._ids(config, split))
-        clips = ((clip, seen.before(clip["video_id"])) for clip in self.rows(config, split, _CLIP))
+        repeated = RepeatedIds(_batches(row["video_id"] for row in self.rows(config, split, ["video_id"])))
+        clips = ((clip, repeated.seen_before(clip["video_id"])) for clip in self.rows(config, split, _CLIP_COLUMNS))
         if config == "clips":
-            return self._merged(split, clips, tally)
-        return self._looked_up(
-            clips, [row["video_id"] for row in self.rows(config, split, ["video_id"])], scratch, tally
-        )
+            return self._merge_captions(split, clips, counts)
+        return self._look_up_captions(config, split, clips, scratch, counts)
 
-    def _merged(self, split: str, clips: Iterable[tuple[dict[str, Any], bool]], tally: Tally) -> Iterator[Described]:
-        """Captions lie in the order of the clips, so both are read side by side."""
-        there = self.rows("captions", split, _CAPTION) if split in self.configs["captions"] else iter(())
-        groups = itertools.groupby(there, key=lambda row: row["video_id"])
-        video_id, own = next(groups, (None, iter(())))
-        for clip, again in clips:
+    def _merge_captions(
+        self, split: str, clips: Iterable[tuple[dict[str, Any], bool]], counts: CaptionCounts
+    ) -> Iterator[ClipReferences]:
+        # The captions of a split are stored in the order of its clips, so both are read side by side.
+        captions = self.rows("captions", split, _CAPTION_COLUMNS) if split in self.configs["captions"] else iter(())
+        groups = itertools.groupby(captions, key=lambda row: row["video_id"])
+        video_id, rows = next(groups, (None, iter(())))
+        for clip, repeated in clips:
             if clip["video_id"] != video_id:
-                yield Described(clip, [], again)
+                yield ClipReferences(clip, [], repeated)
                 continue
-            yield Described(clip, _by_people(own, tally), again)
-            video_id, own = next(groups, (None, iter(())))
+            yield ClipReferences(clip, counts.add_human(rows), repeated)
+            video_id, rows = next(groups, (None, iter(())))
         if video_id is not None:
             raise VttdataError(
                 f"{self.folder}: captions of {split} are not in the order of its clips, at {video_id!a}."
             )
 
-    def _looked_up(
-        self, clips: Iterable[tuple[dict[str, Any], bool]], ids: Sequence[str], scratch: Path, tally: Tally
-    ) -> Iterator[Described]:
-        """A protocol has an order of its own, so the captions are sorted into it, on disk."""
-        places = {video_id: place for place, video_id in enumerate(ids)}
+    def _look_up_captions(
+        self,
+        config: str,
+        split: str,
+        clips: Iterable[tuple[dict[str, Any], bool]],
+        scratch: Path,
+        counts: CaptionCounts,
+    ) -> Iterator[ClipReferences]:
+        # A protocol has its own order of clips, so captions of all splits are first sorted into it on disk.
+        ids = (row["video_id"] for row in self.rows(config, split, ["video_id"]))
+        positions = {video_id: position for position, video_id in enumerate(ids)}
         captions = (
             Caption(row["video_id"], row["sen_id"], row["caption"], None, row["language"], row["author"])
-            for split in self.configs["captions"]
-            for row in self.rows("captions", split, _CAPTION)
-            if row["video_id"] in places
+            for caption_split in self.configs["captions"]
+            for row in self.rows("captions", caption_split, _CAPTION_COLUMNS)
+            if row["video_id"] in positions
         )
         path = scratch / ".captions.sqlite"
-        with closing(OrderedCaptions(path, places, captions, doubles=True)) as ordered:
-            for clip, again in clips:
-                place = places[clip["video_id"]]
-                own = ordered.between(place, place + 1)
-                fields = ({name: getattr(caption, name) for name in _CAPTION} for caption in own)
-                yield Described(clip, [] if again else _by_people(fields, tally), again)
+        with closing(OrderedCaptions(path, positions, captions, doubles=True)) as ordered:
+            for clip, repeated in clips:
+                position = positions[clip["video_id"]]
+                rows = (
+                    {name: getattr(caption, name) for name in _CAPTION_COLUMNS}
+                    for caption in ordered.between(position, position + 1)
+                )
+                yield ClipReferences(clip, [] if repeated else counts.add_human(rows), repeated)
         path.unlink()
 
-    def _ids(self, config: str, split: str) -> Iterator[Sequence[str]]:
-        rows = (row["video_id"] for row in self.rows(config, split, ["video_id"]))
-        while batch := list(itertools.islice(rows, _ROWS_AT_A_TIME)):
-            yield batch
 
-
-def _by_people(rows: Iterable[Mapping[str, Any]], tally: Tally) -> list[Sentence]:
-    sentences = []
-    for row in rows:
-        if row["author"] != "human":
-            tally.by_systems += 1
-            continue
-        tally.languages[row["language"] or "unknown"] += 1
-        sentences.append(Sentence(row["sen_id"], row["caption"]))
-    return sentences
-
-
-def _checked(row: dict[str, Any], path: Path) -> dict[str, Any]:
-    video_id = row.get("video_id", "-")
-    if not isinstance(video_id, str) or not is_safe_id(video_id):
-        raise VttdataError(f"{path}: {video_id!a} cannot be an id; letters, digits, . _ - can, no '..'.")
-    return row
+def _batches(ids: Iterator[str]) -> Iterator[Sequence[str]]:
+    while batch := list(itertools.islice(ids, _BATCH_ROWS)):
+        yield batch

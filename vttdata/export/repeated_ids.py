@@ -1,4 +1,4 @@
-"""Finds texts that come more than once among many, with 8 bytes for each instead of the texts."""
+"""Find duplicates among many texts with 8 bytes per text, without keeping the texts."""
 
 from __future__ import annotations
 
@@ -8,30 +8,38 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 
-class Repeated:
-    """Tells whether an id was met before, remembering only ids that may come twice: 8 bytes for each of the others."""
+
+class RepeatedIds:
+    """Detects ids that were seen before, and remembers only those that may come twice.
+
+    Args:
+        batches: all ids, in batches.
+    """
 
     def __init__(self, batches: Iterable[Sequence[str]]) -> None:
-        self._twice = repeated(map(hashes, batches))
-        self._met: set[str] = set()
+        self._repeated = count_repeated(map(hash_texts, batches))
+        self._seen: set[str] = set()
 
-    def before(self, video_id: str) -> bool:
-        """Whether this id was asked about before."""
-        if not self._twice or int(hashes([video_id])[0]) not in self._twice:
+    def seen_before(self, video_id: str) -> bool:
+        """Return whether this method was called with the id before."""
+        if not self._repeated or int(hash_texts([video_id])[0]) not in self._repeated:
             return False
-        known = video_id in self._met
-        self._met.add(video_id)
-        return known
+        seen = video_id in self._seen
+        self._seen.add(video_id)
+        return seen
 
 
-def hashes(texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """A 64-bit number for each text, the same on every machine."""
+def hash_texts(texts: Sequence[str]) -> Hashes:
+    """Return a 64-bit hash of each text, the same on every machine."""
     return pd.util.hash_array(np.array(texts, dtype=object), categorize=False)
 
 
-def repeated(batches: Iterable[np.ndarray[Any, np.dtype[np.uint64]]]) -> dict[int, int]:
-    """The numbers that come more than once, and how often."""
+def count_repeated(batches: Iterable[Hashes]) -> dict[int, int]:
+    """Return the hashes that occur more than once, with their counts."""
     parts = list(batches)
-    values, counts = np.unique(np.concatenate(parts), return_counts=True) if parts else ((), np.zeros(0))
-    return {int(values[place]): int(counts[place]) for place in np.flatnonzero(counts > 1)}
+    if not parts:
+        return {}
+    values, counts = np.unique(np.concatenate(parts), return_counts=True)
+    return {int(values[index]): int(counts[index]) for index in np.flatnonzero(counts > 1)}

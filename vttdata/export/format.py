@@ -1,0 +1,111 @@
+"""Define and import export formats.
+
+An export format is a module with a constant ``FORMAT``. Its file name is the format's name, with ``-`` for ``_``, and
+the first line of its docstring describes it. `vttdata.export.formats` finds such modules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from vttdata.errors import VttdataError
+from vttdata.export.formats import format_files
+from vttdata.export.reader import CaptionCounts, DatasetReader
+from vttdata.plugins import load_module
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """Dataset to export, the folder to write to, and the options that were given.
+
+    Fields:
+        dataset: dataset to read.
+        folder: empty folder for the files.
+        config: name of a configuration, None if the format's default is wanted.
+        split: name of a split, None if the format's default is wanted.
+        captions: table of a system's captions; only for formats with `Format.takes_captions`.
+        counts: counts of the captions that were read, for the README; pass it on to `DatasetReader.references`.
+    """
+
+    dataset: DatasetReader
+    folder: Path
+    config: str | None = None
+    split: str | None = None
+    captions: Path | None = None
+    counts: CaptionCounts = field(default_factory=CaptionCounts)
+
+    @property
+    def clip_config(self) -> str:
+        """Return the requested configuration with a row per clip, `clips` by default."""
+        return self.config or "clips"
+
+    def splits(self) -> list[str]:
+        """Return the requested split, or all of them.
+
+        Raises:
+            VttdataError: if the split does not exist.
+        """
+        return self.dataset.splits(self.clip_config, self.split)
+
+    def single_split(self) -> str:
+        """Return the requested split, by default `test` or the only one.
+
+        Raises:
+            VttdataError: if the split does not exist, or none is requested and there are several without `test`.
+        """
+        names = self.splits()
+        if len(names) > 1 and "test" not in names:
+            raise VttdataError(
+                f"{self.dataset.folder}: name a split with --split; '{self.clip_config}' has {', '.join(names)}."
+            )
+        return "test" if len(names) > 1 else names[0]
+
+
+class Written(NamedTuple):
+    """Result of writing an export.
+
+    Fields:
+        usage: Markdown that shows how to read the files.
+        notes: sentences about this export, such as how many clips were left out.
+        front_matter: YAML front matter of the README, with its ``---`` lines; empty if there is none.
+    """
+
+    usage: str
+    notes: list[str]
+    front_matter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """Export format.
+
+    Fields:
+        write: writes the files of an export; raises VttdataError if the dataset cannot be written in this format.
+        rules: paragraph of the README on what the files contain and what is left out.
+        takes_captions: the option `captions` is required; it is an error for other formats.
+        any_config: every configuration of every dataset can be exported. Other formats need a dataset with captions,
+            and take `clips` or a protocol.
+    """
+
+    write: Callable[[ExportRequest], Written]
+    rules: str
+    takes_captions: bool = False
+    any_config: bool = False
+
+
+def load_format(name: str) -> Format:
+    """Import an export format.
+
+    Raises:
+        VttdataError: if there is no such format, or its module cannot be imported or does not define a format.
+    """
+    files = format_files()
+    if name not in files:
+        raise VttdataError(f"Unknown export format {name!a}; choose from {', '.join(files)}.")
+    chosen = getattr(load_module(files[name], "export format"), "FORMAT", None)
+    if not isinstance(chosen, Format):
+        raise VttdataError(f"{files[name]}:1: an export format must define FORMAT as a vttdata.export.format.Format.")
+    return chosen

@@ -1,0 +1,39 @@
+"""Export formats: every module in this folder is one, and so is every module in the user's folder of plugins.
+
+Formats are listed without importing them, so that help texts stay fast; `vttdata.export.format` imports them.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from vttdata.plugins import discover
+
+
+def export_formats() -> dict[str, str]:
+    """Return the name and the description of every export format, those of the package first.
+
+    A description is the first line of a module's docstring, or the error of a module that is not valid Python.
+
+    Raises:
+        VttdataError: if a plugin has the name of another format, or the folder of plugins does not exist.
+    """
+    return {name: _description(path) for name, path in format_files().items()}
+
+
+def format_files() -> dict[str, Path]:
+    """Return the files of all export formats by their names, which have ``-`` where file names have ``_``.
+
+    Raises:
+        VttdataError: if a plugin has the name of another format, or the folder of plugins does not exist.
+    """
+    return {stem.replace("_", "-"): path for stem, path in discover(Path(__file__).parent, "export").items()}
+
+
+def _description(path: Path) -> str:
+    try:
+        docstring = ast.get_docstring(ast.parse(path.read_bytes(), str(path)))
+    except (SyntaxError, ValueError) as error:
+        return f"cannot be used: {path}:{getattr(error, 'lineno', None) or 1}: {getattr(error, 'msg', error)}"
+    return (docstring or "no description").splitlines()[0].rstrip(".")

@@ -1,0 +1,108 @@
+"""Captioning task of one split with its functions, for lmms-eval.
+
+The task's YAML, its functions and the table of documents lie in one folder (as of lmms-eval 0.7.3), so that scores do
+not depend on the Hub or on later versions of the dataset.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import yaml
+
+import vttdata.export.lmms_eval_utils
+from vttdata.dataset.shards import write_split
+from vttdata.errors import VttdataError
+from vttdata.export.files import text_file
+from vttdata.export.format import ExportRequest, Format, Written
+
+RULES = (
+    "Each clip with a human caption is a document; all its human captions are its references. Videos are searched in "
+    "the folder named by the variable `VTTDATA_VIDEOS`, or in `videos` beside the YAML, under their file names in the "
+    "dataset or as `<video_id>.mp4`. Scores are those of coco-caption over all documents and need Java."
+)
+_USAGE = """\
+```sh
+pip install lmms-eval pycocoevalcap
+VTTDATA_VIDEOS=VIDEOS python -m lmms_eval --include_path FOLDER --tasks {task} --model MODEL --log_samples \
+--output_path scores
+```"""
+_SCHEMA = pa.schema(
+    [
+        ("video_id", pa.string()),
+        ("video", pa.string()),
+        ("url", pa.string()),
+        ("start", pa.float64()),
+        ("end", pa.float64()),
+        ("captions", pa.list_(pa.string())),
+    ]
+)
+_AGGREGATIONS = {"Bleu_4": "bleu4", "METEOR": "meteor", "ROUGE_L": "rouge_l", "CIDEr": "cider"}
+_PROMPT = "Provide a brief single-sentence caption for the video. Do not give any reasoning, just the caption."
+
+
+class _Function(str):
+    """Name of a function in ``utils.py``."""
+
+
+class _TaskDumper(yaml.SafeDumper):
+    """YAML dumper that marks functions for lmms-eval."""
+
+
+_TaskDumper.add_representer(_Function, lambda dumper, name: dumper.represent_scalar("!function", f"utils.{name}"))
+
+
+def write_lmms_eval(request: ExportRequest) -> Written:
+    """Write the task of one split.
+
+    Raises:
+        VttdataError: if no clip of the split has a human caption.
+    """
+    dataset, config, split = request.dataset, request.clip_config, request.single_split()
+    clips_left_out = 0
+
+    def documents() -> Iterator[dict[str, Any]]:
+        nonlocal clips_left_out
+        for clip, references, repeated in dataset.references(config, split, request.folder, request.counts):
+            if references:
+                columns = {name: clip[name] for name in ("video_id", "video", "url", "start", "end")}
+                yield columns | {"captions": [reference.text for reference in references]}
+            else:
+                clips_left_out += not repeated
+
+    written = write_split(request.folder, "documents", split, _SCHEMA, documents())
+    if written is None:
+        raise VttdataError(f"{dataset.folder}: no clip of '{split}' has a human caption, so nothing can be scored.")
+    parts = [dataset.name.rpartition("/")[2], *([] if config == "clips" else [config]), split]
+    task = "vttdata_" + re.sub(r"\W", "_", "_".join(parts), flags=re.ASCII).lower()
+    content = {
+        "dataset_path": "parquet",
+        "dataset_kwargs": {"data_files": {"test": [shard.path for shard in written.shards]}},
+        "task": task,
+        "test_split": "test",
+        "output_type": "generate_until",
+        "doc_to_visual": _Function("doc_to_visual"),
+        "doc_to_text": _Function("doc_to_text"),
+        "doc_to_target": _Function("doc_to_target"),
+        "process_results": _Function("process_results"),
+        "metric_list": [
+            {"metric": metric, "aggregation": _Function(function), "higher_is_better": True}
+            for metric, function in _AGGREGATIONS.items()
+        ],
+        "generation_kwargs": {"max_new_tokens": 64, "temperature": 0, "top_p": 1.0, "num_beams": 1, "do_sample": False},
+        "lmms_eval_specific_kwargs": {"default": {"prompt": _PROMPT}},
+        "metadata": {"version": dataset.version, "dataset": dataset.name},
+    }
+    with text_file(request.folder / f"{task}.yaml") as stream:
+        yaml.dump(content, stream, Dumper=_TaskDumper, sort_keys=False, width=10_000)
+    with text_file(request.folder / "utils.py") as stream:
+        stream.write(Path(vttdata.export.lmms_eval_utils.__file__).read_text(encoding="utf-8"))
+    notes = [f"Clips without a human caption, which are left out: {clips_left_out:,}."] if clips_left_out else []
+    return Written(_USAGE.format(task=task), notes)
+
+
+FORMAT = Format(write_lmms_eval, RULES)

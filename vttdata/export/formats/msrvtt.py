@@ -1,0 +1,77 @@
+"""JSON files of MSR-VTT, for code written for that dataset.
+
+The files follow release 1.0 (Xu et al., CVPR 2016, and its ``readme.txt``). Columns that it does not have are left out:
+measures of the video, and the author and language of a caption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from vttdata.export.files import json_with_two_lists, text_file
+from vttdata.export.format import ExportRequest, Format, Written
+
+RULES = (
+    "`videos` are in the order of the dataset, with `id` their position in it from 0; `sentences` follow clip by clip, "
+    "by ascending `sen_id`. `validation` is called `validate`, as in MSR-VTT. `category` is the number of the label, "
+    "and is missing where there is none; `category.txt` has the names. Where no address is known, `url` is the id of "
+    "the source video."
+)
+_USAGE = """\
+```python
+import json
+
+data = json.load(open("{name}"))
+captions = [(sentence["video_id"], sentence["caption"]) for sentence in data["sentences"]]
+```"""
+_OFFICIAL_FILES = ("train_val_videodatainfo.json", "test_videodatainfo.json")
+_SINGLE_FILE = "videodatainfo.json"
+
+
+def write_msrvtt(request: ExportRequest) -> Written:
+    """Write the two files of MSR-VTT's release, or a single file unless there are a test split and others."""
+    splits = request.splits()
+    tests = [split for split in splits if split == "test"]
+    others = [split for split in splits if split != "test"]
+    files = dict(zip(_OFFICIAL_FILES, (others, tests), strict=True)) if tests and others else {_SINGLE_FILE: splits}
+    for name, splits_of_file in files.items():
+        write_videodatainfo(request, request.folder / name, request.clip_config, splits_of_file)
+    if request.dataset.categories:
+        with text_file(request.folder / "category.txt") as stream:
+            for number, name in enumerate(request.dataset.categories):
+                stream.write(f"{' '.join(name.split())}\t{number}\n")
+    note = f"{_SINGLE_FILE} has all splits; MSR-VTT has two files, for training and for testing."
+    return Written(_USAGE.format(name=next(iter(files))), [note] if _SINGLE_FILE in files else [])
+
+
+def write_videodatainfo(request: ExportRequest, path: Path, config: str, splits: Iterable[str]) -> None:
+    """Write the clips and captions of some splits as one JSON file of MSR-VTT."""
+    dataset = request.dataset
+    first_ids: dict[str, int] = {}
+    total = 0
+    for split in dataset.splits(config):
+        first_ids[split] = total
+        total += dataset.count_rows(config, split)
+    info = {"contributor": "vttdata", "version": dataset.version, "description": dataset.name}
+    with json_with_two_lists(path, {"info": info}, "videos", "sentences") as (videos, sentences):
+        for split in splits:
+            clips = dataset.references(config, split, path.parent, request.counts)
+            for number, (clip, references, _) in enumerate(clips, first_ids[split]):
+                category: dict[str, Any] = {} if clip["category"] is None else {"category": clip["category"]}
+                video = {
+                    "url": clip["url"] or clip["source_id"],
+                    "video_id": clip["video_id"],
+                    "start time": clip["start"],
+                    "end time": clip["end"],
+                    "split": "validate" if split == "validation" else split,
+                    "id": number,
+                }
+                videos.append(category | video)
+                for reference in references:
+                    sentence = {"caption": reference.text, "video_id": clip["video_id"], "sen_id": reference.sen_id}
+                    sentences.append(sentence)
+
+
+FORMAT = Format(write_msrvtt, RULES)

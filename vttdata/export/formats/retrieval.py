@@ -1,0 +1,144 @@
+"""CSV lists and the JSON of MSR-VTT, for CLIP4Clip and its descendants.
+
+Such code reads with pandas: the column ``video_id`` of a training list, ``video_id`` and ``sentence`` of a test list,
+and all sentences of a training clip from the JSON.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from vttdata.errors import VttdataError
+from vttdata.export.files import text_file
+from vttdata.export.format import ExportRequest, Format, Written
+from vttdata.export.formats.msrvtt import write_videodatainfo
+from vttdata.export.reader import CaptionCounts, ClipReferences
+
+RULES = (
+    "The query of a clip is its caption with the lowest `sen_id`; where a protocol was published with its own list of "
+    "sentences, as MSR-VTT's 1k-A was, scores on these queries are not comparable with scores on that list. `train` "
+    "lists have only ids, since training uses all captions of the JSON; the other lists have a query for each clip. "
+    "Clips without a human caption are in no list. Cells are quoted and not escaped, even if a caption begins like a "
+    "formula."
+)
+_USAGE = """\
+```python
+import json
+import pandas
+
+data = json.load(open("MSRVTT_data.json"))  # "videos" and "sentences", all splits
+listed = pandas.read_csv("{name}")
+ids = listed["video_id"].values{queries}
+```"""
+_USAGE_OF_QUERIES = '\nqueries = listed["sentence"].values'
+_DATA_FILE = "MSRVTT_data.json"
+# Texts that pandas reads as missing values by default (documentation of `read_csv`, `na_values`).
+_PANDAS_MISSING = {
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
+    *("NULL", "NaN", "None", "n/a", "nan", "null"),
+}
+_PANDAS_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
+
+
+def write_retrieval(request: ExportRequest) -> Written:
+    """Write the JSON of the whole dataset, and a list for each requested configuration and split, by default all.
+
+    Raises:
+        VttdataError: if the split does not exist, or a list would be empty.
+    """
+    dataset, folder = request.dataset, request.folder
+    write_videodatainfo(request, folder / _DATA_FILE, "clips", dataset.splits("clips"))
+    configs = [request.config] if request.config else dataset.clip_configs()
+    if not any(request.split in (None, split) for config in configs for split in dataset.splits(config)):
+        dataset.splits(configs[0], request.split)
+    notes: list[str] = []
+    usage: list[tuple[str, str]] = []
+    for config in configs:
+        for split in dataset.splits(config):
+            if request.split not in (None, split):
+                continue
+            name = f"MSRVTT_{split}.csv" if config == "clips" else f"MSRVTT_{config}.{split}.csv"
+            clips = dataset.references(config, split, folder, CaptionCounts())
+            if split == "train":
+                notes += write_ids(folder / name, clips)
+                usage.append((name, ""))
+            else:
+                notes += write_queries(folder / name, clips)
+                usage.append((name, _USAGE_OF_QUERIES))
+    name, queries = next((entry for entry in usage if entry[1]), usage[0])
+    return Written(_USAGE.format(name=name, queries=queries), notes)
+
+
+def write_ids(path: Path, clips: Iterable[ClipReferences]) -> list[str]:
+    """Write a list of clips, and return notes on it."""
+    checks = _ListChecks(path.name)
+    with text_file(path) as stream:
+        stream.write("video_id\n")
+        for clip in clips:
+            if checks.accept(clip):
+                stream.write(f"{clip.clip['video_id']}\n")
+    return checks.notes()
+
+
+def write_queries(path: Path, clips: Iterable[ClipReferences]) -> list[str]:
+    """Write a list of clips with their queries, and return notes on it."""
+    checks = _ListChecks(path.name)
+    read_as_missing = 0
+    with text_file(path) as stream:
+        rows = csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        rows.writerow(["key", "vid_key", "video_id", "sentence"])
+        for clip in clips:
+            if checks.accept(clip):
+                video_id, query = clip.clip["video_id"], clip.references[0].text
+                rows.writerow([f"ret{checks.clips - 1}", video_id, video_id, query])
+                read_as_missing += query in _PANDAS_MISSING
+    notes = checks.notes()
+    if read_as_missing:
+        notes.append(
+            f"{path.name}: queries that pandas reads as missing values; read the list with keep_default_na=False: "
+            f"{read_as_missing:,}."
+        )
+    return notes
+
+
+@dataclass(slots=True)
+class _ListChecks:
+    """Counts of the clips of a list, of clips left out, and of ids that pandas reads as something else."""
+
+    file_name: str
+    clips: int = 0
+    left_out: int = 0
+    missing_ids: int = 0
+    numeric_ids: int = 0
+
+    def accept(self, clip: ClipReferences) -> bool:
+        """Count a clip, and return whether it has a query and so belongs to the list."""
+        if not clip.references:
+            self.left_out += not clip.repeated
+            return False
+        video_id = clip.clip["video_id"]
+        self.clips += 1
+        self.missing_ids += video_id in _PANDAS_MISSING
+        self.numeric_ids += _PANDAS_NUMBER.fullmatch(video_id) is not None
+        return True
+
+    def notes(self) -> list[str]:
+        if not self.clips:
+            raise VttdataError(f"No clip has a human caption, so {self.file_name} would be empty; choose other splits.")
+        notes = []
+        if self.left_out:
+            notes.append(f"{self.file_name}: clips without a human caption, which are left out: {self.left_out:,}.")
+        # pandas converts a column to numbers only if all its cells are numbers.
+        if self.numeric_ids == self.clips or self.missing_ids:
+            notes.append(
+                f"{self.file_name}: pandas reads ids as numbers or as missing values; read the list with dtype=str and "
+                "keep_default_na=False."
+            )
+        return notes
+
+
+FORMAT = Format(write_retrieval, RULES)

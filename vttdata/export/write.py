@@ -1,0 +1,79 @@
+"""Export a dataset folder in a named format: check the options, write the files, replace an earlier export."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from vttdata.dataset.replace_folder import replacing
+from vttdata.errors import VttdataError
+from vttdata.export.files import CHECKSUMS, readme_text, write_checksums
+from vttdata.export.format import ExportRequest, Format, load_format
+from vttdata.export.formats import export_formats
+from vttdata.export.reader import DatasetReader
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """Finished export: its folder, the relative paths of its files, and notes, a sentence each."""
+
+    folder: Path
+    files: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def export(
+    dataset: Path,
+    format: str,  # noqa: A002 - the name of the option
+    out: Path,
+    *,
+    config: str | None = None,
+    split: str | None = None,
+    captions: Path | None = None,
+) -> Exported:
+    """Write a dataset in another format; the same dataset gives the same bytes.
+
+    Args:
+        dataset: dataset folder.
+        format: name of a format, see `export_formats`.
+        out: folder to write; must be missing, empty or an earlier export, which is replaced.
+        config: `clips` or the name of a protocol; None means `clips`, for ``retrieval`` all of these and for ``jsonl``
+            all configurations.
+        split: name of a split; None means all, for ``lmms-eval`` and ``coco-results`` `test` or the only one.
+        captions: a system's captions for ``coco-results``: a table with the columns ``video_id`` and ``caption``.
+
+    Raises:
+        VttdataError: if the dataset cannot be read, the format, configuration or split does not exist, the dataset
+            has nothing to write in this format, or `out` holds other files. `out` is then left as it was.
+    """
+    chosen = load_format(format)
+    if captions is None and chosen.takes_captions:
+        raise VttdataError(f"The format {format} needs a system's captions (--captions TABLE).")
+    if captions is not None and not chosen.takes_captions:
+        raise VttdataError(f"The format {format} takes no captions of a system; leave out --captions.")
+    if out.resolve().is_relative_to(dataset.resolve()):
+        raise VttdataError(f"{out}: is inside the dataset; choose another folder.")
+    reader = DatasetReader(dataset)
+    if not chosen.any_config:
+        reader.require_captions()
+    if config is not None:
+        _check_config(reader, config, format, chosen)
+    with replacing(out, marker=CHECKSUMS, what="an export") as partial:
+        request = ExportRequest(reader, partial, config, split, captions)
+        written = chosen.write(request)
+        notes = [*written.notes, *request.counts.notes()]
+        title = f"{reader.name} {reader.version}: {export_formats()[format]}"
+        readme = readme_text(title, [written.usage, chosen.rules, f"Licence: {reader.licence}."], notes)
+        front_matter = f"{written.front_matter}\n" if written.front_matter else ""
+        (partial / "README.md").write_text(front_matter + readme, encoding="utf-8")
+        write_checksums(partial)
+        files = sorted(path.relative_to(partial).as_posix() for path in partial.rglob("*") if path.is_file())
+    return Exported(out, tuple(files), tuple(notes))
+
+
+def _check_config(reader: DatasetReader, config: str, name: str, chosen: Format) -> None:
+    reader.splits(config)
+    if not chosen.any_config and config not in reader.clip_configs():
+        raise VttdataError(
+            f"'{config}' does not have a row per clip; the format {name} takes {', '.join(reader.clip_configs())}."
+        )
