@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.shots.overlay import Size, flashed, letterboxed, mixed, slide, with_text
 from benchmarks.shots.plan import Move, Plan, PlannedShot
 from benchmarks.shots.takes import Pixels, Planes, Reel
-from vttdata.collect.demo_films import CATEGORIES, MOODS, View
+from vttdata.collect.demo_films import CATEGORIES, LIGHTS, View, choose_motif
 
 Painter = Callable[[int], Planes]
 """A shot: the picture at a frame of it, counted from where it first shows."""
@@ -81,8 +81,8 @@ def _filmed(shot: PlannedShot, random: Random, footage: Path, folder: Path) -> P
 
 
 def _drawn(random: Random, rate: float, length: int) -> Painter:
-    _, choose = random.choice(random.choice(list(CATEGORIES.values())))
-    drawing = choose(random, random.choice(MOODS)).paint(View(640, 360))
+    query = random.choice(list(random.choice(list(CATEGORIES.values()))))
+    drawing = choose_motif(query, random, random.choice(LIGHTS)).paint(View(640, 360))
 
     def paint(frame: int) -> Planes:
         picture = drawing.frame(frame / rate, frame / length)

@@ -1,7 +1,7 @@
-"""Draws simple pictures with numpy: shapes with smooth edges, sprites that move over a background, falling drops.
+"""Draw simple animated scenes with numpy: shapes with smooth edges, sprites that follow paths, falling drops.
 
-Lengths are in picture heights, with the origin at the top left, so that a drawing fits any size. What a picture means
-is none of this module's business.
+Lengths are in frame heights, with the origin at the top left, so that a drawing fits any frame size. Colours are names
+of `COLOURS` or hexadecimal, as in ``#ffaa32``. What a drawing shows is defined in `props` and `motifs`.
 """
 
 from __future__ import annotations
@@ -10,206 +10,219 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
-Colour = tuple[int, int, int]
 Point = tuple[float, float]
-Picture = npt.NDArray[np.uint8]
-"""An RGB picture: uint8, height x width x 3."""
+Frame = npt.NDArray[np.uint8]
+"""RGB frame: uint8, height x width x 3."""
 
 Path = Callable[[float, float], Point]
-"""Where something is: a point, from the seconds since the shot began and the part of it that is over (0..1)."""
+"""Position as a function of the seconds since the shot began and of the share of the shot that is over (0..1)."""
 
-Actor = Callable[[Picture, float, float], None]
-"""Something that draws itself into a picture, given the seconds since the shot began and the part that is over."""
+Actor = Callable[[Frame, float, float], None]
+"""Function that draws something into a frame, given the arguments of a `Path`."""
 
-_FINE = 3  # each pixel is the mean of 3 x 3: edges without steps
+COLOURS = {
+    "red": "#d63031",
+    "orange": "#ec8422",
+    "yellow": "#f6d03e",
+    "green": "#2ea043",
+    "blue": "#2d5cd2",
+    "purple": "#8442b0",
+    "pink": "#f080b0",
+    "white": "#f4f4f0",
+}
+"""Colours on whose names people agree; captions use the same names."""
+
+# Each pixel is the mean of 3 x 3 samples, which smooths the edges.
+_SAMPLES = 3
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    """Return red, green and blue (0..255) of a colour."""
+    red, green, blue = bytes.fromhex(COLOURS.get(colour, colour)[1:])
+    return red, green, blue
+
+
+def darken(colour: str, factor: float) -> str:
+    """Return a colour with its components multiplied by a factor (0..1)."""
+    return "#" + bytes(round(factor * component) for component in rgb(colour)).hex()
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The size of the pictures to draw, in pixels."""
+    """Size of the frames to draw, in pixels."""
 
     width: int
     height: int
 
     @property
     def aspect(self) -> float:
-        """The width in picture heights."""
+        """Return the width in frame heights."""
         return self.width / self.height
 
 
 @dataclass(frozen=True, slots=True)
 class Sprite:
-    """A picture with transparency: colours weighted by opacity, and what is let through of what lies below (of 256)."""
+    """Image with transparency: colours weighted by opacity, and the share (of 256) of the background that stays."""
 
     colours: npt.NDArray[np.uint16]
-    through: npt.NDArray[np.uint16]
+    transparency: npt.NDArray[np.uint16]
 
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """One shot: a background, and actors in the order in which they are drawn over it."""
-
-    background: Picture
-    actors: tuple[Actor, ...]
-
-    def frame(self, seconds: float, part: float) -> Picture:
-        """The picture at a time of the shot."""
-        picture = self.background.copy()
-        for actor in self.actors:
-            actor(picture, seconds, part)
-        return picture
+    def facing(self, right: bool) -> Sprite:
+        """Return the sprite as drawn, or mirrored to face left."""
+        if right:
+            return self
+        return Sprite(*(np.ascontiguousarray(plane[:, ::-1]) for plane in (self.colours, self.transparency)))
 
 
 class Canvas:
-    """Paints shapes of one colour, the later over the earlier; transparent where nothing was painted.
+    """Surface for shapes of one colour, each drawn over the earlier ones; transparent where nothing was drawn.
 
     Args:
-        width: in picture heights, as all lengths.
-        height: in picture heights.
-        view: how many pixels that is.
+        width: in frame heights, as all lengths.
+        height: in frame heights.
+        view: size of a frame in pixels.
     """
 
     def __init__(self, width: float, height: float, view: View) -> None:
-        rows, columns = (max(round(length * view.height), 1) * _FINE for length in (height, width))
-        self._unit = view.height * _FINE
+        rows, columns = (max(round(length * view.height), 1) * _SAMPLES for length in (height, width))
+        self._unit = view.height * _SAMPLES
         self._colours = np.zeros((rows, columns, 3), np.uint8)
-        self._opaque = np.zeros((rows, columns), np.bool_)
+        self._opaque = np.zeros((rows, columns, 1), np.bool_)
 
-    def disc(self, centre: Point, radius: float, colour: Colour, *, flat: float = 1.0) -> Canvas:
-        """A disc; with `flat` below 1 an ellipse that much lower than wide."""
-        x, y = centre
+    def box(self, left: float, top: float, right: float, bottom: float, colour: str) -> Self:
+        """Draw an upright rectangle."""
+        return self._fill((left, top, right, bottom), colour)
 
-        def inside(across: npt.NDArray[np.float64], down: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-            return ((across - x) / radius) ** 2 + ((down - y) / (radius * flat)) ** 2 <= 1
+    def disc(self, centre: Point, radius: float, colour: str, *, flatness: float = 1.0) -> Self:
+        """Draw a disc; with `flatness` below 1 an ellipse whose height is that share of its width."""
+        (x, y), half_height = centre, radius * flatness
+        bounds = (x - radius, y - half_height, x + radius, y + half_height)
+        return self._fill(bounds, colour, lambda xs, ys: ((xs - x) / radius) ** 2 + ((ys - y) / half_height) ** 2 <= 1)
 
-        return self._paint((x - radius, y - radius * flat, x + radius, y + radius * flat), inside, colour)
+    def polygon(self, colour: str, *points: Point) -> Self:
+        """Draw a polygon without holes."""
 
-    def box(self, left: float, top: float, right: float, bottom: float, colour: Colour) -> Canvas:
-        """A rectangle with level sides."""
-        return self._paint((left, top, right, bottom), None, colour)
-
-    def polygon(self, points: Sequence[Point], colour: Colour) -> Canvas:
-        """A polygon without holes."""
-        edges = list(zip(points, [*points[1:], points[0]], strict=True))
-
-        def inside(across: npt.NDArray[np.float64], down: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-            odd = np.zeros(np.broadcast_shapes(across.shape, down.shape), np.bool_)
-            for (x0, y0), (x1, y1) in edges:
+        def inside(xs: npt.NDArray[np.float64], ys: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+            odd = np.zeros(np.broadcast_shapes(xs.shape, ys.shape), np.bool_)
+            for (x0, y0), (x1, y1) in zip(points, [*points[1:], points[0]], strict=True):
                 if y0 != y1:
-                    odd ^= ((down < y0) != (down < y1)) & (across < x0 + (down - y0) * ((x1 - x0) / (y1 - y0)))
+                    odd ^= ((ys < y0) != (ys < y1)) & (xs < x0 + (ys - y0) * ((x1 - x0) / (y1 - y0)))
             return odd
 
-        across, down = zip(*points, strict=True)
-        return self._paint((min(across), min(down), max(across), max(down)), inside, colour)
+        xs, ys = zip(*points, strict=True)
+        return self._fill((min(xs), min(ys), max(xs), max(ys)), colour, inside)
 
-    def below(self, height: Callable[[float], float], colour: Colour) -> Canvas:
-        """Everything below a line that gives a height for each x."""
-        rows, columns = self._opaque.shape
-        line = np.array([height((column + 0.5) / self._unit) * self._unit for column in range(columns)])
-        mask = np.arange(rows)[:, None] >= line
-        self._colours[mask] = colour
-        self._opaque |= mask
+    def star(self, centre: Point, radius: float, tips: int, inner: float, colour: str, angle: float = 0) -> Self:
+        """Draw a star with notches at `inner` times the radius; a regular polygon where that is cos(pi/tips)."""
+        angles = [math.pi * (k / tips - 0.5) for k in range(2 * tips)]
+        radii = [radius, radius * inner] * tips
+        points = [(r * math.cos(corner), r * math.sin(corner)) for r, corner in zip(radii, angles, strict=True)]
+        return self.polygon(colour, *turn(points, centre, angle))
+
+    def below(self, height: Callable[[float], float], colour: str) -> Self:
+        """Fill everything below a curve that gives a height for each x."""
+        rows, columns, _ = self._opaque.shape
+        curve = np.array([height((column + 0.5) / self._unit) * self._unit for column in range(columns)])
+        mask = np.arange(rows)[:, None] >= curve
+        self._colours[mask], self._opaque[mask] = rgb(colour), True
         return self
 
-    def gradient(self, top: Colour, bottom: Colour) -> Canvas:
-        """Fill everything, passing from one colour to the other."""
+    def gradient(self, top: str, bottom: str) -> Self:
+        """Fill the canvas with a vertical gradient."""
         steps = np.linspace(0, 1, self._opaque.shape[0])[:, None, None]
-        self._colours[:] = np.rint(np.array(top) * (1 - steps) + np.array(bottom) * steps)
+        self._colours[:] = np.rint(np.array(rgb(top)) * (1 - steps) + np.array(rgb(bottom)) * steps)
         self._opaque[:] = True
         return self
 
-    def picture(self) -> Picture:
-        """What was painted, over black."""
-        return np.rint(self._mean(self._colours.astype(np.float32))).astype(np.uint8)
+    def frame(self) -> Frame:
+        """Return the drawing over black."""
+        return np.rint(self._mean(self._colours)).astype(np.uint8)
 
     def sprite(self) -> Sprite:
-        """What was painted, transparent elsewhere."""
-        through = np.rint(256 - 256 * self._mean(self._opaque[:, :, None].astype(np.float32)))
-        colours = np.floor(self._mean(self._colours.astype(np.float32) * self._opaque[:, :, None]))
-        return Sprite(np.minimum(colours, 256 - through).astype(np.uint16), through.astype(np.uint16))
+        """Return the drawing, transparent where nothing was drawn."""
+        transparency = np.rint(256 - 256 * self._mean(self._opaque)).astype(np.uint16)
+        return Sprite(
+            np.minimum(np.floor(self._mean(self._colours)), 256 - transparency).astype(np.uint16), transparency
+        )
 
-    def _mean(self, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        sums = sum(values[row::_FINE, column::_FINE] for row in range(_FINE) for column in range(_FINE))
-        return np.asarray(sums / _FINE**2, dtype=np.float32)
+    def _mean(self, samples: npt.NDArray[np.generic]) -> npt.NDArray[np.float32]:
+        values = samples.astype(np.float32)
+        sums = sum(values[row::_SAMPLES, column::_SAMPLES] for row in range(_SAMPLES) for column in range(_SAMPLES))
+        return np.asarray(sums / _SAMPLES**2, dtype=np.float32)
 
-    def _paint(
+    def _fill(
         self,
         bounds: tuple[float, float, float, float],
-        inside: Callable[[npt.NDArray[np.float64], npt.NDArray[np.float64]], npt.NDArray[np.bool_]] | None,
-        colour: Colour,
-    ) -> Canvas:
-        left, top, right, bottom = (round(bound * self._unit) for bound in bounds)
-        area = np.s_[max(top, 0) : max(bottom, 0), max(left, 0) : max(right, 0)]
-        colours, opaque = self._colours[area], self._opaque[area]
-        if inside is None:
-            colours[:], opaque[:] = colour, True
-        elif opaque.size:
-            down = (np.arange(opaque.shape[0])[:, None] + max(top, 0) + 0.5) / self._unit
-            across = (np.arange(opaque.shape[1])[None, :] + max(left, 0) + 0.5) / self._unit
-            mask = inside(across, down)
-            colours[mask], opaque[mask] = colour, True
+        colour: str,
+        inside: Callable[[npt.NDArray[np.float64], npt.NDArray[np.float64]], npt.NDArray[np.bool_]] | None = None,
+    ) -> Self:
+        left, top, right, bottom = (max(round(bound * self._unit), 0) for bound in bounds)
+        area = np.s_[top:bottom, left:right]
+        rows, columns, _ = self._opaque[area].shape
+        xs, ys = np.arange(columns)[None, :] + left + 0.5, np.arange(rows)[:, None] + top + 0.5
+        mask = inside(xs / self._unit, ys / self._unit) if inside else ...
+        self._colours[area][mask], self._opaque[area][mask] = rgb(colour), True
         return self
 
 
-def paste(picture: Picture, sprite: Sprite, centre: Point) -> None:
-    """Lay a sprite over a picture, its centre at a point; what lies outside is cut off."""
-    height, width = sprite.through.shape[:2]
-    top = round(centre[1] * picture.shape[0] - height / 2)
-    left = round(centre[0] * picture.shape[0] - width / 2)
-    rows = slice(max(top, 0), max(min(top + height, picture.shape[0]), 0))
-    columns = slice(max(left, 0), max(min(left + width, picture.shape[1]), 0))
-    if rows.start >= rows.stop or columns.start >= columns.stop:
-        return
-    part = np.s_[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left]
-    below = picture[rows, columns]
-    below[:] = ((below * sprite.through[part]) >> 8) + sprite.colours[part]
+class Drawing:
+    """One shot: a background, and actors in the order in which they are drawn over it."""
+
+    def __init__(self, background: Canvas, *actors: Actor) -> None:
+        self._background = background.frame()
+        self._actors = actors
+
+    def frame(self, seconds: float, progress: float) -> Frame:
+        """Draw the frame at a time of the shot, given as for a `Path`."""
+        frame = self._background.copy()
+        for actor in self._actors:
+            actor(frame, seconds, progress)
+        return frame
 
 
-def moving(sprite: Sprite, path: Path) -> Actor:
-    """A sprite that follows a path."""
-    return lambda picture, seconds, part: paste(picture, sprite, path(seconds, part))
+def paste(frame: Frame, sprite: Sprite, centre: Point) -> None:
+    """Draw a sprite over a frame, its centre at a point; clip what lies outside."""
+    height, width = sprite.transparency.shape[:2]
+    top = round(centre[1] * frame.shape[0] - height / 2)
+    left = round(centre[0] * frame.shape[0] - width / 2)
+    seen = np.s_[max(-top, 0) : max(frame.shape[0] - top, 0), max(-left, 0) : max(frame.shape[1] - left, 0)]
+    below = frame[max(top, 0) : max(top + height, 0), max(left, 0) : max(left + width, 0)]
+    below[:] = ((below * sprite.transparency[seen]) >> 8) + sprite.colours[seen]
 
 
-def changing(sprites: Sequence[Sprite], path: Path, per_second: float) -> Actor:
-    """Sprites that take turns while they follow a path: something that spins, flaps or flickers."""
+def move(sprites: Sprite | Sequence[Sprite], path: Path, per_second: float = 0) -> Actor:
+    """Move a sprite along a path; several sprites take turns, so that something spins, flaps or flickers."""
+    turns = [sprites] if isinstance(sprites, Sprite) else sprites
 
-    def draw(picture: Picture, seconds: float, part: float) -> None:
-        paste(picture, sprites[int(seconds * per_second) % len(sprites)], path(seconds, part))
+    def draw(frame: Frame, seconds: float, progress: float) -> None:
+        paste(frame, turns[int(seconds * per_second) % len(turns)], path(seconds, progress))
 
     return draw
 
 
-def falling(view: View, random: Random, *, count: int, speed: Point, length: float, colour: Colour) -> Actor:
-    """Drops or flakes everywhere, each a streak of `length` along its `speed` (heights per second, right and down)."""
+def fall(view: View, random: Random, *, count: int, speed: Point, length: float, colour: str) -> Actor:
+    """Fill the frame with drops or flakes, streaks of `length` along `speed` (heights per second, right and down)."""
     starts = np.array([(random.random(), random.random()) for _ in range(count)])
-    pixels = max(round(length * view.height), 1)
-    streak = np.arange(pixels)
-    thick = max(view.height // 120, 1)
+    streak = np.arange(max(round(length * view.height), 1))
     size = np.array([view.aspect + 0.2, 1.2])
 
-    def draw(picture: Picture, seconds: float, part: float) -> None:  # noqa: ARG001
-        places = ((starts * size + np.array(speed) * seconds) % size - 0.1) * view.height
-        rows = places[:, 1:].astype(int) + streak
-        columns = (places[:, :1] + streak * (speed[0] / speed[1])).astype(int)
-        for shift in range(thick):
+    def draw(frame: Frame, seconds: float, _: float) -> None:
+        positions = ((starts * size + np.array(speed) * seconds) % size - 0.1) * view.height
+        rows = positions[:, 1:].astype(int) + streak
+        columns = (positions[:, :1] + streak * (speed[0] / speed[1])).astype(int)
+        for shift in range(max(view.height // 120, 1)):
             seen = (rows >= 0) & (rows < view.height) & (columns + shift >= 0) & (columns + shift < view.width)
-            picture[rows[seen], columns[seen] + shift] = colour
+            frame[rows[seen], columns[seen] + shift] = rgb(colour)
 
     return draw
 
 
-def turned(points: Iterable[Point], centre: Point, angle: float) -> list[Point]:
-    """Points around the origin, turned clockwise by an angle (radians) and moved to a centre."""
+def turn(points: Iterable[Point], centre: Point, angle: float) -> list[Point]:
+    """Turn points clockwise around the origin by an angle (radians) and move the origin to a centre."""
     cosine, sine = math.cos(angle), math.sin(angle)
     return [(centre[0] + x * cosine - y * sine, centre[1] + x * sine + y * cosine) for x, y in points]
-
-
-def star_points(radius: float, corners: int, inner: float) -> list[Point]:
-    """A star with `corners` tips and notches at `inner` times the radius; a polygon where that is cos(pi/corners)."""
-    angles = [math.pi * (k / corners - 0.5) for k in range(2 * corners)]
-    radii = [radius, radius * inner] * corners
-    return [(r * math.cos(angle), r * math.sin(angle)) for r, angle in zip(radii, angles, strict=True)]

@@ -1,4 +1,4 @@
-"""The generated scenes: what the tables say is what the videos show."""
+"""Test that the tables of the generated scenes describe what the videos show."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vttdata.collect.demo_films import CATEGORIES, MOODS, View
-from vttdata.collect.demo_films.film import Film, pictures
+from vttdata.collect.demo_films import CATEGORIES, LIGHTS, View, choose_motif
+from vttdata.collect.demo_films.film import Film, render_frames
 from vttdata.collect.demo_films.scenes import (
     SceneSettings,
     draw_scene,
@@ -43,8 +43,8 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def truth(folder: Path) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = json.loads((folder / "truth.json").read_text())
-    return found
+    content: dict[str, dict[str, Any]] = json.loads((folder / "truth.json").read_text())
+    return content
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -61,25 +61,25 @@ def decoded(path: Path) -> np.ndarray[Any, np.dtype[np.float32]]:
         return np.stack([f.to_ndarray(format="rgb24")[::4, ::4].astype(np.float32) for f in container.decode(video=0)])
 
 
-def test_the_folder_holds_what_is_listed_and_nothing_else(drawn: Path) -> None:
+def test_folder_holds_exactly_the_listed_files(drawn: Path) -> None:
     listed = {row["path"] for row in rows(drawn / "manifest.csv")}
     assert len(listed) == SMALL.videos + 6
     assert {path.name for path in drawn.iterdir()} == listed | {"manifest.csv", "captions.csv", "truth.json"}
 
 
-def test_good_videos_are_sound_and_as_long_as_stated(drawn: Path) -> None:
+def test_good_videos_are_valid_and_have_the_stated_length(drawn: Path) -> None:
     for name in good_names():
-        said, container, found = truth(drawn)[name], probe(drawn / name), measure(drawn / name)
-        assert found.frames == container.container_frames == said["frames"]
-        assert container.frame_rate == pytest.approx(said["frame_rate"])
-        assert not found.variable_frame_rate
-        assert found.seconds == pytest.approx(said["frames"] / said["frame_rate"], abs=0.001)
+        expected, container, measured = truth(drawn)[name], probe(drawn / name), measure(drawn / name)
+        assert measured.frames == container.container_frames == expected["frames"]
+        assert container.frame_rate == pytest.approx(expected["frame_rate"])
+        assert not measured.variable_frame_rate
+        assert measured.seconds == pytest.approx(expected["frames"] / expected["frame_rate"], abs=0.001)
         assert (container.width, container.height, container.audio_codec) == (128, 72, "aac")
-        assert found.dark < 0.2
-        assert max(found.frozen, found.blur, found.blocky) < 0.6
+        assert measured.dark < 0.2
+        assert max(measured.frozen, measured.blur, measured.blocky) < 0.6
 
 
-def test_spoiled_videos_are_spoiled_as_stated(drawn: Path) -> None:
+def test_spoiled_videos_have_the_stated_defects(drawn: Path) -> None:
     assert measure(drawn / "spoiled-short.mp4").seconds == pytest.approx(2, abs=0.05)
     assert measure(drawn / "spoiled-frozen.mp4").frozen == 1.0
     assert measure(drawn / "spoiled-dark.mp4").dark == 1.0
@@ -90,31 +90,31 @@ def test_spoiled_videos_are_spoiled_as_stated(drawn: Path) -> None:
         assert error.value.reason == reason
 
 
-def test_cuts_lie_where_the_truth_says(drawn: Path) -> None:
+def test_frames_change_most_at_the_true_cuts(drawn: Path) -> None:
     for name in good_names():
-        said, frames = truth(drawn)[name], decoded(drawn / name)
+        expected, frames = truth(drawn)[name], decoded(drawn / name)
         changes = np.abs(np.diff(frames, axis=0)).mean(axis=(1, 2, 3))
         quiet = np.ones(len(changes), bool)
-        quiet[[cut - 1 for cut in said["cuts"]]] = False
-        for first, last in said["gradual"]:
+        quiet[[cut - 1 for cut in expected["cuts"]]] = False
+        for first, last in expected["gradual"]:
             quiet[first - 1 : last + 1] = False
-        assert all(changes[cut - 1] > 1.5 * changes[quiet].max() for cut in said["cuts"])
+        assert all(changes[cut - 1] > 1.5 * changes[quiet].max() for cut in expected["cuts"])
 
 
-def test_fades_are_black_in_the_middle_and_dissolves_lie_between_their_shots() -> None:
+def test_fades_are_black_in_the_middle_and_dissolves_mix_their_shots() -> None:
     films = [plan_scene(index, SMALL, SEED) for index in range(12)]
-    entered = {shot.entry: (film, shot) for film in films for shot in film.shots if shot.blend}
+    entered = {shot.transition: (film, shot) for film in films for shot in film.shots if shot.blend}
     film, fade = entered["fade"]
-    frames = list(pictures(film, View(64, 36)))
+    frames = list(render_frames(film, View(64, 36)))
     assert max(frames[fade.first - 1].mean(), frames[fade.first].mean()) < 0.2 * frames[fade.first + fade.blend].mean()
     film, dissolve = entered["dissolve"]
-    frames = list(pictures(film, View(64, 36)))
+    frames = list(render_frames(film, View(64, 36)))
     middle = frames[dissolve.first].astype(float)
     mean = (frames[dissolve.first - dissolve.blend] + frames[dissolve.first + dissolve.blend].astype(float)) / 2
     assert np.abs(middle - mean).mean() < 8
 
 
-def test_each_shot_has_a_tone_of_its_own(drawn: Path) -> None:
+def test_each_shot_has_its_tone(drawn: Path) -> None:
     film = plan_scene(1, SMALL, SEED)
     with av.open(str(drawn / film.file)) as container:
         sound = np.concatenate([frame.to_ndarray()[0] for frame in container.decode(audio=0)])
@@ -126,7 +126,7 @@ def test_each_shot_has_a_tone_of_its_own(drawn: Path) -> None:
         assert loudest == pytest.approx(shot.tone, abs=2)
 
 
-def test_captions_cover_every_shot_in_at_least_five_wordings(drawn: Path) -> None:
+def test_every_shot_has_at_least_five_different_captions(drawn: Path) -> None:
     shots: dict[tuple[str, str, str], list[dict[str, str]]] = defaultdict(list)
     for row in rows(drawn / "captions.csv"):
         shots[row["source"], row["start"], row["end"]].append(row)
@@ -149,7 +149,7 @@ def test_a_few_captions_are_flawed(drawn: Path) -> None:
     assert any(" " not in text for shot in texts.values() for text in shot)
 
 
-def test_films_are_the_same_bytes_in_any_order_and_after_an_interruption(drawn: Path, tmp_path: Path) -> None:
+def test_films_have_the_same_bytes_in_any_order_and_after_an_interruption(drawn: Path, tmp_path: Path) -> None:
     leftover = tmp_path / f".{good_names()[3]}.part"
     leftover.mkdir()
     (leftover / "film.mp4").write_bytes(b"half a film")
@@ -162,13 +162,13 @@ def test_films_are_the_same_bytes_in_any_order_and_after_an_interruption(drawn: 
         assert path.read_bytes() == (drawn / path.name).read_bytes()
 
 
-def test_another_seed_gives_other_films() -> None:
+def test_another_seed_gives_different_films() -> None:
     first, second = (plan_scene(2, SMALL, seed) for seed in (1, 2))
     assert first.file == second.file
     assert [shot.frames for shot in first.shots] != [shot.frames for shot in second.shots]
 
 
-def test_without_spoiled_files_only_good_ones_are_listed(tmp_path: Path) -> None:
+def test_without_spoiled_files_only_good_videos_are_listed(tmp_path: Path) -> None:
     write_tables(tmp_path, SceneSettings(videos=9, spoiled=False), SEED)
     listed = rows(tmp_path / "manifest.csv")
     assert len(listed) == 9
@@ -176,34 +176,34 @@ def test_without_spoiled_files_only_good_ones_are_listed(tmp_path: Path) -> None
     assert set(truth(tmp_path)) == {row["path"] for row in listed}
 
 
-def test_odd_sizes_are_refused() -> None:
+def test_odd_frame_sizes_are_rejected() -> None:
     with pytest.raises(ValueError, match="even"):
         SceneSettings(width=321)
 
 
-def _seconds(film: Film, frames: int) -> float:
+def to_seconds(film: Film, frames: int) -> float:
     return float(frames / film.frame_rate)
 
 
 @settings(max_examples=60, deadline=None)
 @given(index=st.integers(0, 200), seed=st.integers(0, 2**40), rate=st.sampled_from([12.5, 25.0, 29.97, 60.0]))
-def test_every_plan_keeps_its_lengths(index: int, seed: int, rate: float) -> None:
+def test_every_plan_respects_the_length_limits(index: int, seed: int, rate: float) -> None:
     film = plan_scene(index, SceneSettings(frame_rate=rate), seed)
-    assert 19.5 <= _seconds(film, film.frames) <= 40.5
-    assert all(2.9 <= _seconds(film, shot.frames) <= 12.1 for shot in film.shots)
+    assert 19.5 <= to_seconds(film, film.frames) <= 40.5
+    assert all(2.9 <= to_seconds(film, shot.frames) <= 12.1 for shot in film.shots)
     assert all(before.end == after.first for before, after in pairwise(film.shots))
     assert all(before.blend + after.blend < before.frames for before, after in pairwise(film.shots))
-    assert [shot.blend > 0 for shot in film.shots] == [shot.entry in ("fade", "dissolve") for shot in film.shots]
-    starts = [_seconds(film, frame) for frame in (*(shot.first for shot in film.shots), film.frames)]
+    assert [shot.blend > 0 for shot in film.shots] == [shot.transition in ("fade", "dissolve") for shot in film.shots]
+    starts = [to_seconds(film, frame) for frame in (*(shot.first for shot in film.shots), film.frames)]
     assert any(10 <= end - start <= 30 for start in starts for end in starts)
     assert film.frame_rate <= Fraction(rate).limit_denominator(1001) * Fraction(1200, 1001)
 
 
 @pytest.mark.parametrize("category", CATEGORIES)
-@pytest.mark.parametrize("mood", MOODS, ids=["day", "sunset", "night", "grey", "dawn"])
-def test_every_motif_moves_and_has_enough_to_say(category: str, mood: Any) -> None:
-    for _, choose in CATEGORIES[category]:
-        motif = choose(Random(1), mood)
+@pytest.mark.parametrize("light", LIGHTS, ids=["day", "sunset", "night", "grey", "dawn"])
+def test_every_motif_moves_and_has_at_least_twelve_captions(category: str, light: Any) -> None:
+    for query in CATEGORIES[category]:
+        motif = choose_motif(query, Random(1), light)
         assert len({text.lower() for text in motif.captions}) == len(motif.captions) >= 12
         assert not any("  " in text or "{" in text or " a orange" in text for text in motif.captions)
         drawing = motif.paint(View(64, 36))
