@@ -98,7 +98,7 @@ def children(pid: int) -> list[int]:
     tasks = Path(f"/proc/{pid}/task")
     found = [int(child) for task in tasks.glob("*/children") for child in task.read_text().split()]
     return [
-        child for child in found if b"vttdata.pipeline.executors.worker" in Path(f"/proc/{child}/cmdline").read_bytes()
+        child for child in found if b"vttdata.pipeline.executors.local" in Path(f"/proc/{child}/cmdline").read_bytes()
     ]
 
 

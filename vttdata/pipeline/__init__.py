@@ -1,1 +1,1 @@
-"""Runs stages over records: parts, keys, journal, resume. Nothing outside this room knows how or where a stage runs."""
+"""Stages run over records: parts and their keys, the journal, resuming, and where items run."""

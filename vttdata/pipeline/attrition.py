@@ -1,10 +1,11 @@
-"""The attrition table of a build: how much went into each stage, what stayed, and why the rest did not."""
+"""Attrition table of a build: how much went into each stage, what stayed, and why the rest did not."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+# Things that go into a stage; two where the kept records are something else. All other stages take sources.
 _UNITS = {
     "scenes": "recipe, files",
     "search": "queries, videos",
@@ -27,13 +28,12 @@ _UNITS = {
     "findings": "findings",
 }
 
-
+# Header above the lines of `stage_text`.
 HEADER = f"{'stage':<11} {'of':<15} {'in':>7} {'kept':>7}  rejected and failed"
-"""Stands above the lines of `stage_text`."""
 
 
 def attrition_rows(stages: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, int, int, str]]:
-    """One row a stage: name, what is counted, in, kept, and the losses by reason in words.
+    """Return a row for each stage: its name, the unit, the numbers of things in and kept, and losses in words.
 
     Args:
         stages: the ``stages`` of ``build.json``.
@@ -45,13 +45,13 @@ def attrition_rows(stages: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, 
 
 
 def stage_text(stage: Mapping[str, Any]) -> str:
-    """One stage as an aligned line."""
+    """Return an aligned line for the terminal about one of the ``stages`` of ``build.json``."""
     ((name, unit, taken, kept, lost),) = attrition_rows([stage])
     return f"{name:<11} {unit:<15} {taken:>7} {kept:>7}  {lost}".rstrip()
 
 
 def losses(stage: Mapping[str, Any]) -> str:
-    """What a stage did not keep, by reason, in words."""
+    """Return the numbers of rejects and failures by reason in words."""
     rejected = [f"{number} {reason}" for reason, number in stage["rejected"].items()]
     failed = [f"{number} failed: {reason}" for reason, number in stage["failed"].items()]
     return ", ".join(rejected + failed)

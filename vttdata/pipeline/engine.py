@@ -1,6 +1,6 @@
-"""Turns a stage and its items into a table: finds what is done already, has the rest done, stores it in parts.
+"""Engine that brings stages up to date: finds what is done already, has the rest done, stores the results in parts.
 
-The engine decides what is stale and keeps results in the order of the items; an executor decides where items run.
+The engine decides what is stale and keeps results in the order of their items; an executor decides where items run.
 """
 
 from __future__ import annotations
@@ -10,32 +10,32 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from vttdata.errors import HaltError
+from vttdata.pipeline.executors import Executor, Tag
 from vttdata.pipeline.journal import Journal
-from vttdata.pipeline.parts import Done, Part, PartStore, Tag, cut_into_parts
+from vttdata.pipeline.parts import Part, PartStore, cut_into_parts
 from vttdata.pipeline.progress import Progress
-from vttdata.pipeline.stage import Failed, Kept, Rejected, Stage
+from vttdata.pipeline.stage import Failed, ItemResult, Kept, Rejected, Stage
 
-_CRASHES_IN_A_ROW = 8
-
-
-class Executor(Protocol):
-    """Whatever can process tagged items of a stage; the local one uses processes."""
-
-    def run(self, stage: Stage, tasks: Iterable[tuple[Tag, Any]]) -> Iterator[tuple[Tag, Done]]:
-        """Process every task and yield `(tag, result)` in any order."""
-        ...
-
-    def close(self) -> None:
-        """Stop all work."""
-        ...
+# So many crashes in a row come from the machine (its memory, a broken library), hardly from the items.
+MAX_CRASHES_IN_A_ROW = 8
 
 
 @dataclass(slots=True)
 class Tally:
-    """The counts of one stage: things in, records kept, rejects and failures by reason, seconds spent on its items."""
+    """Counts of one stage.
+
+    Fields:
+        name: of the stage.
+        taken: things that went in; see `Stage.count`.
+        kept: records.
+        rejected, failed: reason -> number.
+        retryable: failures that a retry may help.
+        seconds: sum over all items, from whichever run processed them.
+        parts, reused: all parts, and those that were complete before this run.
+    """
 
     name: str
     taken: int = 0
@@ -47,7 +47,7 @@ class Tally:
     parts: int = 0
     reused: int = 0
 
-    def add(self, result: Done) -> None:
+    def add(self, result: ItemResult) -> None:
         """Count one item's result."""
         self.taken += result.count
         self.seconds += result.seconds
@@ -62,7 +62,7 @@ class Tally:
                     self.retryable += retry
 
     def as_json(self) -> dict[str, Any]:
-        """The stage's entry in ``build.json``."""
+        """Return the stage's entry in ``build.json``."""
         return {
             "name": self.name,
             "in": self.taken,
@@ -77,7 +77,10 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The finished results of a stage, read from its parts as often as needed, in the order of its items."""
+    """Finished results of a stage, in the order of its items. Iterating it yields the kept records.
+
+    Every iteration reads the stored parts again, so a table of any size takes no memory.
+    """
 
     stage: Stage
     store: PartStore
@@ -87,8 +90,8 @@ class Table:
     def __len__(self) -> int:
         return self.tally.kept
 
-    def results(self) -> Iterator[Done]:
-        """Every item's result."""
+    def results(self) -> Iterator[ItemResult]:
+        """Yield the result of every item."""
         for key in self.keys:
             yield from self.store.read(key)
 
@@ -100,11 +103,22 @@ class Table:
 
 
 class Engine:
-    """Runs stages in one build folder, which the caller has locked."""
+    """Engine for the stages of one build folder, which the caller has locked.
+
+    Args:
+        folder: of all stages; each gets a folder in it.
+        executor: runs the items.
+        journal: is told what happens.
+        retry_failed: process items again that failed for a reason that may have gone.
+        quiet: show no progress.
+    """
 
     def __init__(self, folder: Path, executor: Executor, journal: Journal, *, retry_failed: bool, quiet: bool) -> None:
-        self._folder, self._executor, self._journal = folder, executor, journal
-        self._retry_failed, self._quiet = retry_failed, quiet
+        self._folder = folder
+        self._executor = executor
+        self._journal = journal
+        self._retry_failed = retry_failed
+        self._quiet = quiet
 
     def run(self, stage: Stage, items: Iterable[Any], total: int | None = None) -> Table:
         """Bring one stage up to date.
@@ -112,115 +126,123 @@ class Engine:
         Args:
             stage: what to do.
             items: its inputs, in an order that is the same at every run.
-            total: how many items there are, for the progress bar.
+            total: number of items, for the progress bar.
 
         Raises:
-            HaltError: when the build has to stop here; finished parts stay.
+            HaltError: when the build cannot go on; finished parts stay.
         """
         store = PartStore(self._folder / stage.name / "parts", stage)
         self._journal.note("stage", name=stage.name)
-        work = _Work(stage, store, retry_failed=self._retry_failed)
+        run = StageRun(stage, store, retry_failed=self._retry_failed)
+        breaker = CircuitBreaker(stage)
         with Progress(stage.name, None if stage.all_at_once else total, quiet=self._quiet) as progress:
-            for tag, result in self._process(stage, work.tasks(cut_into_parts(stage, items), progress)):
+            tasks = run.tasks(cut_into_parts(stage, items), progress)
+            results = process_here(stage, tasks) if stage.all_at_once else self._executor.run(stage, tasks)
+            for tag, result in results:
                 progress.advance(
                     rejected=sum(isinstance(outcome, Rejected) for outcome in result.outcomes),
                     failed=sum(isinstance(outcome, Failed) for outcome in result.outcomes),
                 )
-                part = work.put(tag, result)
+                part = run.add(tag, result)
                 if part is not None:
                     self._journal.note("part", stage=stage.name, key=part.key[:16], items=len(part.items))
-                work.check_breaker(result)
-        return self._finish(stage, store, work)
-
-    def _process(self, stage: Stage, tasks: Iterator[tuple[Tag, Any]]) -> Iterator[tuple[Tag, Done]]:
-        if not stage.all_at_once:
-            yield from self._executor.run(stage, tasks)
-            return
-        for tag, item in tasks:  # nothing to isolate: an error in a whole stage ends the build
-            started = time.monotonic()
-            outcomes = tuple(stage.process(item))
-            yield tag, Done(stage.name, stage.count(item), outcomes, time.monotonic() - started)
-
-    def _finish(self, stage: Stage, store: PartStore, work: _Work) -> Table:
-        store.keep_only(work.keys)
-        tally = Tally(stage.name, parts=len(work.keys), reused=work.reused)
-        table = Table(stage, store, tuple(work.keys), tally)
+                breaker.check(result)
+        store.remove_all_but(run.keys)
+        tally = Tally(stage.name, parts=len(run.keys), reused=run.reused)
+        table = Table(stage, store, tuple(run.keys), tally)
         for result in table.results():
             tally.add(result)
         self._journal.note("stage done", **tally.as_json())
         return table
 
 
-class _Work:
-    """The parts of one run of a stage that are being done, and the results that wait for the rest of their part."""
+def process_here(stage: Stage, tasks: Iterable[tuple[Tag, Any]]) -> Iterator[tuple[Tag, ItemResult]]:
+    """Process items in this process, so that an error of an item ends the build."""
+    for tag, item in tasks:
+        started = time.monotonic()
+        outcomes = tuple(stage.process(item))
+        yield tag, ItemResult(stage.name, stage.count(item), outcomes, time.monotonic() - started)
+
+
+class StageRun:
+    """One run of a stage: the keys of its parts so far, and the results that wait for the rest of their part.
+
+    Fields:
+        keys: of all parts, in order.
+        reused: number of parts that were complete before.
+    """
 
     def __init__(self, stage: Stage, store: PartStore, *, retry_failed: bool) -> None:
-        self._stage, self._store, self._retry_failed = stage, store, retry_failed
-        self._open: dict[int, tuple[Part, list[Done | None]]] = {}
-        self._streak = self._crashes = 0
         self.keys: list[str] = []
         self.reused = 0
+        self._stage = stage
+        self._store = store
+        self._retry_failed = retry_failed
+        self._incomplete: dict[int, tuple[Part, list[ItemResult | None]]] = {}
 
     def tasks(self, parts: Iterable[Part], progress: Progress) -> Iterator[tuple[Tag, Any]]:
-        """The items that have to be processed, tagged with their part and place."""
+        """Yield the items that have to be processed, tagged with the numbers of their part and of their place in it."""
         for number, part in enumerate(parts):
             self.keys.append(part.key)
-            results = self._reuse(part)
-            missing = [place for place, result in enumerate(results) if result is None]
+            results = self._stored_results(part)
+            missing = [index for index, result in enumerate(results) if result is None]
             for _ in range(len(results) - len(missing)):
                 progress.advance()
-            if missing:
-                self._open[number] = (part, results)
-                for place in missing:
-                    yield (number, place), part.items[place]
-            elif not part.items:
-                self._store.write(part.key, ())
-            else:
+            if not missing:
                 self.reused += 1
+                continue
+            self._incomplete[number] = (part, results)
+            for index in missing:
+                yield (number, index), part.items[index]
 
-    def _reuse(self, part: Part) -> list[Done | None]:
-        if not self._store.has(part.key):
-            return [None] * len(part.items)
+    def add(self, tag: Tag, result: ItemResult) -> Part | None:
+        """Take in one result; store its part, and return it, once all results of the part are there."""
+        number, index = tag
+        part, results = self._incomplete[number]
+        results[index] = result
+        complete = [result for result in results if result is not None]
+        if len(complete) < len(results):
+            return None
+        self._store.write(part.key, complete)
+        del self._incomplete[number]
+        return part
+
+    def _stored_results(self, part: Part) -> list[ItemResult | None]:
+        """Return the earlier results of a part, None for each item that has to be processed."""
         try:
             results = list(self._store.read(part.key))
-        except ValueError:  # damaged after it was written, by a failing disk or a curious editor
+        # The part was never finished, or was damaged later by a failing disk or an editor.
+        except (FileNotFoundError, ValueError):
             results = []
         if len(results) != len(part.items):
             return [None] * len(part.items)
-        return [result if self._still_good(result) else None for result in results]
+        return [result if all(map(self._is_valid, result.outcomes)) else None for result in results]
 
-    def _still_good(self, result: Done) -> bool:
-        for outcome in result.outcomes:
-            if isinstance(outcome, Kept) and not self._stage.intact(outcome.record):
-                return False
-            if isinstance(outcome, Failed) and outcome.retry and self._retry_failed:
-                return False
-        return True
+    def _is_valid(self, outcome: Kept | Rejected | Failed) -> bool:
+        if isinstance(outcome, Kept):
+            return self._stage.intact(outcome.record)
+        return not (isinstance(outcome, Failed) and outcome.retry and self._retry_failed)
 
-    def put(self, tag: Tag, result: Done) -> Part | None:
-        """Take in one result; the part is returned once it is complete and stored."""
-        number, place = tag
-        part, results = self._open[number]
-        results[place] = result
-        finished = [result for result in results if result is not None]
-        if len(finished) < len(results):
-            return None
-        self._store.write(part.key, finished)
-        del self._open[number]
-        return part
 
-    def check_breaker(self, result: Done) -> None:
-        """Stop the run when failures in a row say that going on only does harm.
+class CircuitBreaker:
+    """Halts a run when failures in a row say that going on only does harm, to a site or to the results."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._failures = self._crashes = 0
+
+    def check(self, result: ItemResult) -> None:
+        """Take in the next result.
 
         Raises:
             HaltError: with what happened and how to go on.
         """
         failure = next((outcome for outcome in result.outcomes if isinstance(outcome, Failed)), None)
-        self._streak = self._streak + 1 if failure and failure.reason in self._stage.halting_reasons else 0
+        self._failures = self._failures + 1 if failure and failure.reason in self._stage.halting_reasons else 0
         self._crashes = self._crashes + 1 if failure and failure.reason == "crashed" else 0
-        if failure and (self._streak >= self._stage.halt_after() or self._crashes >= _CRASHES_IN_A_ROW):
-            times = max(self._streak, self._crashes)
+        if failure and (self._failures >= self._stage.halt_after() or self._crashes >= MAX_CRASHES_IN_A_ROW):
             raise HaltError(
-                f"Stage '{self._stage.name}' stopped after {times} items in a row ended as '{failure.reason}': "
-                f"{failure.detail.rstrip('.')}. What is done is kept; go on later with --retry-failed."
+                f"Stage '{self._stage.name}' stopped after {max(self._failures, self._crashes)} items in a row ended "
+                f"as '{failure.reason}': {failure.detail.rstrip('.')}. What is done is kept; go on later with "
+                "--retry-failed."
             )

@@ -1,4 +1,4 @@
-"""What happened in a build folder, and the promise that only one build works in it at a time."""
+"""Log of a build folder, and the lock that lets only one build work in it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from vttdata.errors import VttdataError
 
 
 class Journal:
-    """An append-only log, a JSON object per line; for people and provenance, never read back to decide anything."""
+    """Append-only log with a JSON object on each line; for people, and never read back to decide anything."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def note(self, event: str, **facts: Any) -> None:
-        """Add one event with the time it happened."""
+        """Add an event with the current time."""
         line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **facts}
         with self._path.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(line) + "\n")
@@ -29,7 +29,7 @@ class Journal:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the build folder for this process; the kernel lets go when the process ends, however it ends.
+    """Hold the lock of a build folder; the kernel releases it when the process ends, however it ends.
 
     Raises:
         VttdataError: when another build holds it.
@@ -48,7 +48,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a JSON file in one step: a reader sees the old one or the new one."""
+    """Write a JSON file in one step, so that a reader sees the old content or the new one."""
     temporary = path.with_name(path.name + ".tmp")
     temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     temporary.replace(path)

@@ -1,30 +1,33 @@
-"""The contract between a stage and the engine: items in, outcomes out, and failure is a value.
+"""Contract between a stage and the engine: items in, outcomes out, and failure is a value.
 
-A stage is a frozen dataclass. Its fields are its parameters, and they decide together with its name, its version and
-its inputs what has to be done again; a field made with `runtime()` (a folder, say) does not.
+A stage is a frozen dataclass. Its fields are its parameters: together with its name, its version and its items they
+decide whether earlier results can be used again. Fields made with `runtime()`, such as folders, are left out of that.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import time
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from vttdata.errors import DISK_ERRORS, HaltError, VttdataError, disk_halt
 from vttdata.ids import digest
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A record that goes on."""
+    """Record that goes on to the next stage."""
 
     record: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A well-formed thing that the recipe does not want: its id, a reason from the stage's list, and the facts."""
+    """Well-formed thing that the recipe does not want: its id, a reason from the stage's list, and the facts."""
 
     id: str
     reason: str
@@ -33,7 +36,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Something that could not be done: what happened, and whether trying again later may help."""
+    """Thing that could not be processed: its id, the kind of error, what happened, and whether a retry may help."""
 
     id: str
     reason: str
@@ -44,63 +47,106 @@ class Failed:
 Outcome = Kept | Rejected | Failed
 
 
+@dataclass(frozen=True, slots=True)
+class ItemResult:
+    """Outcomes of one item, with the number of things it counts for and the wall-clock seconds it took."""
+
+    item_id: str
+    count: int
+    outcomes: tuple[Outcome, ...]
+    seconds: float
+
+
 def runtime() -> Any:
-    """A stage field that says where to work, not what to do: it takes no part in deciding what is stale."""
+    """Return a dataclass field that says where to work, not what to do: changing it makes no result stale."""
     return dataclasses.field(metadata={"runtime": True})
 
 
 class Stage(ABC):
-    """One step of a build; subclasses are frozen dataclasses."""
+    """Step of a build. Subclasses are frozen dataclasses that can be pickled, and define at least `process`."""
 
+    # Name of the stage's folder and of its entry in build.json; unique among all stages.
     name: ClassVar[str]
+    # Raise it when the same parameters and items give other outcomes than before.
     version: ClassVar[int] = 1
-    """Raised when the same parameters and inputs give other outputs than before."""
+    # Record type of what is kept.
     output: ClassVar[type]
-    """The type of the kept records."""
+    # Column for the ids of rejects and failures, and by default the attribute of an item that holds its id.
     id_column: ClassVar[str] = "source_id"
-    """What the ids of rejects and failures are."""
+    # Every reason for which this stage rejects.
     reasons: ClassVar[frozenset[str]] = frozenset()
-    """Every reason for which this stage rejects."""
+    # Average number of items in a part, which is what a killed build loses at most for each worker.
     part_size: ClassVar[int] = 16
-    """About how many items are lost at most when a build is killed."""
+    # Process the tuple of all items as one item, in the engine's own process.
     all_at_once: ClassVar[bool] = False
-    """Whether the stage must see all items at once: then there is one item, the tuple of them all."""
+    # Failures for one of these reasons halt the run once `halt_after()` items in a row had one.
     halting_reasons: ClassVar[frozenset[str]] = frozenset()
-    """Reasons of failure that stop the run once `halt_after()` items in a row failed for one of them."""
 
     @abstractmethod
     def process(self, item: Any) -> Iterable[Outcome]:
-        """What becomes of one item. Raises a `VttdataError` where a whole item fails."""
+        """Return or yield the outcomes of one item, in an order that depends on nothing but the item.
+
+        Raises:
+            VttdataError: when the whole item fails; its attributes ``reason`` and ``retry``, if any, go to `Failed`.
+            HaltError: when no further item can succeed.
+        """
 
     def item_id(self, item: Any) -> str:
-        """The id under which an item is counted and reported."""
+        """Return the id under which an item is stored and reported."""
         return str(getattr(item, self.id_column))
 
     def label(self, item: Any) -> str:  # noqa: ARG002
-        """What a person calls an item, beside its id: a file, an address. Stands before the detail of a failure."""
+        """Return a file name or address that precedes the detail of a failure; empty for none."""
         return ""
 
     def count(self, item: Any) -> int:
-        """How many things an item stands for in the attrition table."""
+        """Return the number of things that an item counts for in the attrition table."""
         return len(item) if self.all_at_once else 1
 
     def seconds_limit(self, item: Any) -> float | None:  # noqa: ARG002
-        """Wall-clock limit for one item; its worker is killed then. None for no limit."""
+        """Return the wall-clock limit for one item, after which its worker is killed; None for no limit."""
         return None
 
     def halt_after(self) -> int:
-        """How many failures in a row for a reason in `halting_reasons` stop the run."""
+        """Return the number of failures in a row, each for one of `halting_reasons`, that halts the run."""
         return 3
 
     def intact(self, record: Any) -> bool:  # noqa: ARG002
-        """Whether what a kept record points to is still there; asked before an earlier result is used again."""
+        """Check that files of a kept record are still there, before an earlier result is used again."""
         return True
 
     def fingerprint(self) -> str:
-        """A hash of the stage's name, version and parameters."""
+        """Return a hash of the stage's name, version and parameters."""
         params = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)  # type: ignore[arg-type]
             if not field.metadata.get("runtime")
         }
         return digest([self.name, self.version, params])
+
+
+def process_item(stage: Stage, item: Any) -> ItemResult:
+    """Process one item in this process; an error about the item becomes a `Failed`.
+
+    Raises:
+        HaltError: when no further item can succeed, for example because the disk is full or read-only.
+    """
+    started = time.monotonic()
+    try:
+        outcomes = tuple(stage.process(item))
+    except HaltError:
+        raise
+    except VttdataError as error:
+        reason = getattr(error, "reason", "refused")
+        detail = ": ".join(text for text in (stage.label(item), str(error)) if text)
+        retry = getattr(error, "retry", reason == "timeout")
+        outcomes = (Failed(stage.item_id(item), reason, detail, retry),)
+    except OSError as error:
+        if error.errno in DISK_ERRORS:
+            raise disk_halt(error, stage.name) from error
+        outcomes = (Failed(stage.item_id(item), "io_error", str(error), retry=True),)
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        detail = f"{type(error).__name__}: {error} ({frame.name}, line {frame.lineno})"
+        outcomes = (Failed(stage.item_id(item), "internal_error", detail, retry=True),)
+    return ItemResult(stage.item_id(item), stage.count(item), outcomes, time.monotonic() - started)

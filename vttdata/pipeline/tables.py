@@ -1,7 +1,8 @@
-"""Writes the tables of a stage for people and for pandas: kept records, rejects and failures, a Parquet file each."""
+"""Tables of a stage for people and for pandas: kept records, rejects and failures, a Parquet file each."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,72 +14,55 @@ import pyarrow.parquet as pq
 from vttdata.ids import digest
 from vttdata.pipeline.engine import Table
 from vttdata.pipeline.journal import write_json
-from vttdata.pipeline.stage import Failed, Kept, Rejected
+from vttdata.pipeline.stage import Failed, Rejected
 from vttdata.record_schemas import arrow_schema, row
 
-_ROWS_AT_A_TIME = 4096
+_ROWS_PER_GROUP = 4096
 
 
 def write_tables(table: Table, folder: Path) -> None:
     """Write ``kept.parquet``, ``rejected.parquet`` and ``failed.parquet`` of one stage into `folder`.
 
-    ``stage.json``, written last, says which results they hold; where it says so already, nothing is written.
+    ``stage.json``, written last, identifies the results that they hold; tables that are up to date are left alone.
     """
     tally = table.tally
     state = {"results": digest([table.keys, tally.kept, tally.rejected, tally.failed])}
-    if tally.reused == tally.parts and _read(folder / "stage.json") == state:
+    state_file = folder / "stage.json"
+    if tally.reused == tally.parts and _read_json(state_file) == state:
         return
-    (folder / "stage.json").unlink(missing_ok=True)
-    _write_all(table, folder)
-    write_json(folder / "stage.json", state)
+    state_file.unlink(missing_ok=True)
+    texts = [pa.field(name, pa.string()) for name in (table.stage.id_column, "reason", "detail")]
+    _write(folder / "kept.parquet", arrow_schema(table.stage.output), (row(record) for record in table))
+    _write(folder / "rejected.parquet", pa.schema(texts), _rows(table, Rejected) if tally.rejected else iter(()))
+    with_retry = pa.schema([*texts, pa.field("retry", pa.bool_())])
+    _write(folder / "failed.parquet", with_retry, _rows(table, Failed) if tally.failed else iter(()))
+    write_json(state_file, state)
 
 
-def _read(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError):
         return None
 
 
-def _write_all(table: Table, folder: Path) -> None:
-    id_field = pa.field(table.stage.id_column, pa.string())
-    texts = [pa.field(name, pa.string()) for name in ("reason", "detail")]
-    _write(folder / "kept.parquet", arrow_schema(table.stage.output), (row(record) for record in table))
-    _write(folder / "rejected.parquet", pa.schema([id_field, *texts]), _rejected(table))
-    _write(folder / "failed.parquet", pa.schema([id_field, *texts, pa.field("retry", pa.bool_())]), _failed(table))
-
-
-def _rejected(table: Table) -> Iterator[dict[str, Any]]:
-    for outcome in _outcomes(table) if table.tally.rejected else ():
-        if isinstance(outcome, Rejected):
-            yield _named(table, outcome)
-
-
-def _failed(table: Table) -> Iterator[dict[str, Any]]:
-    for outcome in _outcomes(table) if table.tally.failed else ():
-        if isinstance(outcome, Failed):
-            yield _named(table, outcome) | {"retry": outcome.retry}
-
-
-def _named(table: Table, outcome: Rejected | Failed) -> dict[str, Any]:
-    """Name the lost thing; hostile text may hold what UTF-8 cannot, so that is replaced."""
-    texts = {table.stage.id_column: outcome.id, "reason": outcome.reason, "detail": outcome.detail}
-    return {name: text.encode("utf-8", "replace").decode() for name, text in texts.items()}
-
-
-def _outcomes(table: Table) -> Iterator[Kept | Rejected | Failed]:
+def _rows(table: Table, outcome_type: type[Rejected] | type[Failed]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each outcome of a type."""
     for result in table.results():
-        yield from result.outcomes
+        for outcome in result.outcomes:
+            if isinstance(outcome, outcome_type):
+                texts = {table.stage.id_column: outcome.id, "reason": outcome.reason, "detail": outcome.detail}
+                # Hostile names may hold surrogates, which Parquet cannot store.
+                cells: dict[str, Any] = {name: text.encode("utf-8", "replace").decode() for name, text in texts.items()}
+                yield cells | ({"retry": outcome.retry} if isinstance(outcome, Failed) else {})
 
 
 def _write(path: Path, schema: pa.Schema, rows: Iterator[dict[str, Any]]) -> None:
     temporary = path.with_name(path.name + ".tmp")
     with pq.ParquetWriter(temporary, schema) as writer:
-        batch: list[dict[str, Any]] = []
-        for line in rows:
-            batch.append(line)
-            if len(batch) == _ROWS_AT_A_TIME:
-                writer.write_table(pa.Table.from_pylist(batch, schema))
-                batch = []
-        writer.write_table(pa.Table.from_pylist(batch, schema))
+        while True:
+            batch = list(itertools.islice(rows, _ROWS_PER_GROUP))
+            writer.write_table(pa.Table.from_pylist(batch, schema))
+            if len(batch) < _ROWS_PER_GROUP:
+                break
     temporary.replace(path)

@@ -1,1 +1,85 @@
-"""Executors: where the stages of a build run."""
+"""Executors decide where the items of a stage run. Each file in this folder that defines an `Executor` is one.
+
+An executor knows nothing of parts, keys or stored results: it takes tagged items and yields tagged results.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from vttdata.errors import VttdataError
+from vttdata.pipeline.stage import ItemResult, Stage
+from vttdata.plugins import discover, load_module
+
+# Numbers of a part and of an item in it; an executor returns it unchanged with the item's result.
+Tag = tuple[int, int]
+
+
+class Executor(ABC):
+    """Way to run the items of a stage.
+
+    An executor's file is named after it, and imports libraries that not everybody has in functions only, since all
+    these files are imported to list what there is. `run` has to
+
+    - take tasks from their iterator only as there is room for them, so that memory stays flat;
+    - call `vttdata.pipeline.stage.process_item` for each, where any error of the item becomes a result;
+    - give up an item after `Stage.seconds_limit`, counted from when its process is ready to work;
+    - turn an item whose process died into a `Failed` with reason ``crashed`` after one more try, and one that exceeded
+      its limit into a `Failed` with reason ``timeout``, both with ``retry=True``;
+    - raise any `HaltError` of an item at once.
+    """
+
+    # One line for the help text of the command line.
+    description: ClassVar[str]
+
+    @abstractmethod
+    def __init__(self, workers: int | None = None) -> None:
+        """Prepare to run at most `workers` items at a time; None for as many as the executor finds sensible."""
+
+    @abstractmethod
+    def run(self, stage: Stage, tasks: Iterable[tuple[Tag, Any]]) -> Iterator[tuple[Tag, ItemResult]]:
+        """Process every (tag, item), and yield (tag, result) as results come, in any order."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop all work at once; calling it again does nothing."""
+
+
+def executors() -> dict[str, str]:
+    """Return the description of each executor by its name, which is that of its file.
+
+    Raises:
+        VttdataError: when a user's own file of an executor is wrong.
+    """
+    return {name: _executor_class(path).description for name, path in _executor_files().items()}
+
+
+def create_executor(name: str, workers: int | None = None) -> Executor:
+    """Create the executor of a name.
+
+    Args:
+        name: one of `executors`.
+        workers: number of items that run at a time; None leaves it to the executor.
+
+    Raises:
+        VttdataError: when there is no executor of this name, or it cannot work on this machine.
+    """
+    files = _executor_files()
+    if name not in files:
+        raise VttdataError(f"'{name}' is not an executor; choose one of {', '.join(files)}.")
+    return _executor_class(files[name])(workers)
+
+
+def _executor_files() -> dict[str, Path]:
+    return discover(Path(__file__).parent, "executors")
+
+
+def _executor_class(path: Path) -> type[Executor]:
+    module = load_module(path, "executor")
+    for value in vars(module).values():
+        if isinstance(value, type) and issubclass(value, Executor) and value.__module__ == module.__name__:
+            return value
+    raise VttdataError(f"{path}: defines no class derived from vttdata.pipeline.executors.Executor.")

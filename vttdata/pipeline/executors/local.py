@@ -1,191 +1,235 @@
-"""Runs a stage's items in worker processes on this machine.
+"""Runs items in worker processes on this machine.
 
-A worker that crashes twice over an item, or exceeds its wall-clock limit, costs that item and nothing else.
+Each worker has a connection of its own, so a worker that is killed at any moment harms no other. Run as a module with
+the file descriptor of that connection as argument, this file is the worker's program.
 """
 
 from __future__ import annotations
 
 import contextlib
+import faulthandler
+import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from multiprocessing import Pipe
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from vttdata.errors import HaltError
-from vttdata.pipeline.executors.worker import READY
-from vttdata.pipeline.parts import Done, Tag
-from vttdata.pipeline.stage import Failed, Stage
+from vttdata.pipeline.executors import Executor, Tag
+from vttdata.pipeline.stage import Failed, ItemResult, Stage, process_item
+from vttdata.subprocesses import die_with_parent
 
 Task = tuple[Tag, Any]
 
+# First message of a worker, after its imports.
+READY = "ready"
 
-class _Worker:
-    """One worker process and what it is doing."""
+# After a crash, faulthandler lists the stack and hundreds of extension modules below the line that says what happened.
+_STDERR_TAIL_BYTES = 2**15
+
+
+class LocalExecutor(Executor):
+    """Pool of worker processes that start when they are first needed and stay for later stages.
+
+    A worker that dies twice over an item, or exceeds the item's wall-clock limit, costs that item and nothing else.
+    """
+
+    description = "worker processes on this machine"
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or len(os.sched_getaffinity(0))
+        self._pool: list[WorkerProcess] = []
+
+    def run(self, stage: Stage, tasks: Iterable[Task]) -> Iterator[tuple[Tag, ItemResult]]:
+        """Process all tasks, and yield their results in the order of completion."""
+        for worker in list(self._pool):
+            try:
+                worker.connection.send(stage)
+            except BrokenPipeError:
+                self._discard(worker)
+        queue = RetryQueue(tasks)
+        while True:
+            self._assign_tasks(stage, queue)
+            busy = [worker for worker in self._pool if worker.task is not None]
+            if not busy:
+                return
+            seconds = min(worker.deadline for worker in busy) - time.monotonic()
+            ready = wait([worker.connection for worker in busy], None if math.isinf(seconds) else max(seconds, 0.0))
+            for worker in busy:
+                if worker.connection in ready:
+                    yield from self._receive(stage, worker, queue)
+                elif time.monotonic() >= worker.deadline:
+                    yield self._fail(stage, worker, "timeout", "the wall-clock limit for one item was exceeded")
+
+    def close(self) -> None:
+        """End all workers at once, whatever they are doing."""
+        while self._pool:
+            self._pool.pop().kill()
+
+    def _assign_tasks(self, stage: Stage, queue: RetryQueue) -> None:
+        """Give every idle worker a task, and start workers while there are tasks and room for them."""
+        while True:
+            worker = next((worker for worker in self._pool if worker.task is None), None)
+            if worker is None and len(self._pool) >= self.workers:
+                return
+            task = next(queue, None)
+            if task is None:
+                return
+            if worker is None:
+                worker = WorkerProcess(stage)
+                self._pool.append(worker)
+            worker.assign(task, stage.seconds_limit(task[1]))
+
+    def _receive(self, stage: Stage, worker: WorkerProcess, queue: RetryQueue) -> Iterator[tuple[Tag, ItemResult]]:
+        """Yield the result in a worker's message, if there is one."""
+        try:
+            message = worker.connection.recv()
+        except (EOFError, ConnectionResetError):
+            if worker.task is not None and queue.put_back(worker.task):
+                self._discard(worker)
+            else:
+                yield self._fail(stage, worker, "crashed", f"the worker process died ({worker.stderr_tail()})")
+            return
+        if isinstance(message, HaltError):
+            raise message
+        if message == READY:
+            worker.start_clock()
+        else:
+            yield worker.release()[0], message
+
+    def _fail(self, stage: Stage, worker: WorkerProcess, reason: str, detail: str) -> tuple[Tag, ItemResult]:
+        """Discard a worker, and return the failure of the item it was at."""
+        tag, item = worker.release()
+        self._discard(worker)
+        failed = Failed(stage.item_id(item), reason, detail, retry=True)
+        return tag, ItemResult(stage.item_id(item), stage.count(item), (failed,), stage.seconds_limit(item) or 0.0)
+
+    def _discard(self, worker: WorkerProcess) -> None:
+        worker.kill()
+        self._pool.remove(worker)
+
+
+class WorkerProcess:
+    """Worker process, the task it is at, and the moment at which its time is over."""
 
     def __init__(self, stage: Stage) -> None:
-        self._messages = tempfile.TemporaryFile()  # noqa: SIM115 - closed in end()
-        self.connection, theirs = Pipe()
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in kill()
+        self.connection, child_connection = Pipe()
+        descriptor = child_connection.fileno()
+        # A plain program instead of multiprocessing.Process: the user's script is not imported again in each worker,
+        # and needs no `if __name__ == "__main__"`.
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "vttdata.pipeline.executors.worker", str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
+            [sys.executable, "-m", __name__, str(descriptor)],
+            pass_fds=[descriptor],
             stdin=subprocess.DEVNULL,
-            stdout=self._messages,
-            stderr=self._messages,
-            env=environment,
+            stdout=self._stderr,
+            stderr=self._stderr,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
         )
-        theirs.close()
+        child_connection.close()
         self.task: Task | None = None
-        self.started = False
-        self._limit: float | None = None
-        self.deadline = float("inf")
+        self.deadline = math.inf
+        self._seconds_limit: float | None = None
+        self._is_ready = False
         self.connection.send(stage)
 
-    def give(self, stage: Stage, task: Task) -> None:
-        """Hand over the next item."""
-        self.task = task
-        self._limit = stage.seconds_limit(task[1])
-        self._start_clock()
+    def assign(self, task: Task, seconds_limit: float | None) -> None:
+        """Send the next item, and start its clock unless the process is still starting."""
+        self.task, self._seconds_limit = task, seconds_limit
+        # A broken pipe is noticed when the answer is read.
         with contextlib.suppress(BrokenPipeError):
             self.connection.send((task[1],))
+        if self._is_ready:
+            self.start_clock()
 
-    def has_started(self) -> None:
-        """The process is up and at its first item: from now on the clock runs."""
-        self.started = True
-        self._start_clock()
-
-    def _start_clock(self) -> None:
-        self.deadline = time.monotonic() + self._limit if self._limit and self.started else float("inf")
+    def start_clock(self) -> None:
+        """Count the item's limit from now on; the process is ready to work."""
+        self._is_ready = True
+        self.deadline = time.monotonic() + self._seconds_limit if self._seconds_limit else math.inf
 
     def release(self) -> Task:
-        """The task it was busy with; it is idle now."""
+        """Return the task that the process was at; it is idle from now on."""
         if self.task is None:
             raise RuntimeError("an idle worker has no task")
         task, self.task = self.task, None
         return task
 
-    def last_words(self) -> str:
-        """The last line that the process wrote before it died, and its exit code."""
-        self._messages.seek(0)
-        lines = self._messages.read()[-4096:].decode("utf-8", "replace").split("\n")
-        code = self._process.wait()
-        return f"exit code {code}" + "".join(f", {line.strip()}" for line in lines[-9:] if "rror" in line)
+    def stderr_tail(self) -> str:
+        """Return the exit code of the process, which has died, and the last line about an error that it wrote."""
+        self._stderr.seek(0)
+        lines = self._stderr.read()[-_STDERR_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
+        errors = [line.strip() for line in lines if "rror" in line and not line.startswith("Extension modules:")]
+        return ", ".join([f"exit code {self._process.wait()}", *errors[-1:]])
 
-    def end(self) -> None:
-        """Kill the process and forget it."""
+    def kill(self) -> None:
+        """End the process at once."""
         self._process.kill()
         self._process.wait()
         self.connection.close()
-        self._messages.close()
+        self._stderr.close()
 
 
-class _Queue:
-    """The tasks still to do. A task whose worker died gets one more try: something else may have killed the worker."""
+class RetryQueue:
+    """Iterator over tasks that takes each back once.
+
+    A task whose worker died gets one more try, since something else may have killed the worker.
+    """
 
     def __init__(self, tasks: Iterable[Task]) -> None:
         self._tasks = iter(tasks)
-        self._again: list[Task] = []
-        self._tried: set[Tag] = set()
+        self._returned: list[Task] = []
+        self._retried: set[Tag] = set()
 
     def __next__(self) -> Task:
-        return self._again.pop() if self._again else next(self._tasks)
+        return self._returned.pop() if self._returned else next(self._tasks)
 
     def __iter__(self) -> Iterator[Task]:
         return self
 
     def put_back(self, task: Task) -> bool:
-        """Take a task back, unless it was taken back before."""
-        fresh = task[0] not in self._tried
-        self._tried.add(task[0])
-        if fresh:
-            self._again.append(task)
-        return fresh
+        """Take a task back and return True, or return False if it was taken back before."""
+        tag, _ = task
+        if tag in self._retried:
+            return False
+        self._retried.add(tag)
+        self._returned.append(task)
+        return True
 
 
-class LocalExecutor:
-    """A fixed number of worker processes; started when needed, ended with `close`."""
-
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
-        self._pool: list[_Worker] = []
-
-    def run(self, stage: Stage, tasks: Iterable[Task]) -> Iterator[tuple[Tag, Done]]:
-        """Process every task, drawing them as workers become free, and yield results in the order they finish.
-
-        Raises:
-            HaltError: as soon as a worker meets what stops the whole build.
-        """
-        queue = _Queue(tasks)
-        self._announce(stage)
+def serve(connection: Connection) -> None:
+    """Work as a worker until the connection closes: a `Stage` replaces the stage, a tuple of one item is processed."""
+    stage: Stage | None = None
+    connection.send(READY)
+    # An end of file means that the executor is done with this worker.
+    with contextlib.suppress(EOFError):
         while True:
-            self._feed(stage, queue)
-            busy = [worker for worker in self._pool if worker.task is not None]
-            if not busy:
-                return
-            timeout = max(0.0, min(worker.deadline for worker in busy) - time.monotonic())
-            ready = wait([worker.connection for worker in busy], timeout if timeout != float("inf") else None)
-            for worker in busy:
-                if worker.connection in ready:
-                    result = self._collect(stage, worker, queue)
-                    if result is not None:
-                        yield result
-                elif time.monotonic() >= worker.deadline:
-                    yield self._lose(stage, worker, "timeout", "the wall-clock limit for one item was exceeded")
-
-    def close(self) -> None:
-        """End all workers at once, whatever they are doing."""
-        for worker in self._pool:
-            worker.end()
-        self._pool = []
-
-    def _announce(self, stage: Stage) -> None:
-        for worker in list(self._pool):
+            message = connection.recv()
+            if isinstance(message, Stage):
+                stage = message
+                continue
+            if stage is None:
+                raise RuntimeError("an item came before its stage")
             try:
-                worker.connection.send(stage)
-            except BrokenPipeError:
-                self._drop(worker)
+                connection.send(process_item(stage, message[0]))
+            except HaltError as halt:
+                connection.send(halt)
 
-    def _drop(self, worker: _Worker) -> None:
-        worker.end()
-        self._pool.remove(worker)
 
-    def _feed(self, stage: Stage, queue: _Queue) -> None:
-        while True:
-            idle = next((worker for worker in self._pool if worker.task is None), None)
-            if idle is None and len(self._pool) >= self.workers:
-                return
-            task = next(queue, None)
-            if task is None:
-                return
-            if idle is None:
-                idle = _Worker(stage)
-                self._pool.append(idle)
-            idle.give(stage, task)
+def main() -> None:
+    """Run the program of a worker process."""
+    die_with_parent()
+    faulthandler.enable()
+    # Ctrl-C reaches the whole process group; the parent ends its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with Connection(int(sys.argv[1])) as connection:
+        serve(connection)
 
-    def _collect(self, stage: Stage, worker: _Worker, queue: _Queue) -> tuple[Tag, Done] | None:
-        try:
-            message = worker.connection.recv()
-        except (EOFError, ConnectionResetError):
-            if worker.task is not None and queue.put_back(worker.task):
-                self._drop(worker)
-                return None
-            return self._lose(stage, worker, "crashed", f"the worker process died ({worker.last_words()})")
-        if message == READY:
-            worker.has_started()
-            return None
-        answer, seconds = message
-        if isinstance(answer, HaltError):
-            raise answer
-        tag, item = worker.release()
-        return tag, Done(stage.item_id(item), stage.count(item), answer, seconds)
 
-    def _lose(self, stage: Stage, worker: _Worker, reason: str, detail: str) -> tuple[Tag, Done]:
-        tag, item = worker.release()
-        self._drop(worker)
-        failed = Failed(stage.item_id(item), reason, detail, retry=True)
-        return tag, Done(stage.item_id(item), stage.count(item), (failed,), stage.seconds_limit(item) or 0.0)
+if __name__ == "__main__":
+    main()
