@@ -10,11 +10,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from vttdata.annotations import read_trecvid
 from vttdata.annotations.trecvid.id_offsets import OffsetScan
-from vttdata.annotations.trecvid.lists import human_letter
+from vttdata.annotations.trecvid.judged_sets import human_letter
 from vttdata.assess import bootstrap, replication, significance, system_scores
 from vttdata.assess.tables import as_markdown, correlation_table, significance_table, system_table
+from vttdata.recipe import packaged
 from vttdata.records import CaptionScore
 
 Campaigns = dict[str, list[CaptionScore]]
@@ -70,7 +70,7 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="holds single-annotator/YEAR and multiple-annotator/YEAR")
-    read = read_trecvid(parser.parse_args().folder)
+    read = packaged.load_builder("trecvid_vtt").read(parser.parse_args().folder)
     campaigns: Campaigns = {}
     for score in read.scores:
         campaigns.setdefault(score.campaign, []).append(score)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
+
+from vttdata.moved import MovedModules
 
 if TYPE_CHECKING:
     from vttdata.load.catalog import describe_dataset, list_datasets
@@ -18,6 +21,8 @@ _MODULES = {
     "list_datasets": "vttdata.load.catalog",
     "load_dataset": "vttdata.load.load_dataset",
 }
+
+sys.meta_path.append(MovedModules)
 
 
 def __getattr__(name: str) -> Any:

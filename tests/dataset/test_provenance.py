@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.builds import LOOSE, film
@@ -61,6 +61,8 @@ def test_a_recipe_with_everything_in_it_tells_no_path_and_no_secret(tmp_path: Pa
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=300))
+@example(text="\x85")
+@example(text="one\u2028two \u2029three: '\x85' \"four\"\n")
 def test_whatever_a_recipe_says_reads_back_the_same(text: str, tmp_path: Path) -> None:
     recipe = DEMO.recipe.model_copy(update={"description": text})
     (tmp_path / "recipe.yaml").write_text(recipe_text(recipe), encoding="utf-8")

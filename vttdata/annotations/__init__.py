@@ -6,7 +6,6 @@ The readers themselves are in the builders of their benchmarks. Nothing is mende
 from vttdata.annotations.findings import MEANINGS, Finding, Findings
 from vttdata.annotations.model import Annotations
 from vttdata.annotations.protocols import read_protocol
-from vttdata.annotations.trecvid.read import read_trecvid
 
 __all__ = [
     "MEANINGS",
@@ -14,5 +13,4 @@ __all__ = [
     "Finding",
     "Findings",
     "read_protocol",
-    "read_trecvid",
 ]

@@ -1,1 +1,1 @@
-"""The official files of the TRECVID video-to-text task and its Direct Assessment judgments."""
+"""Official files of the TRECVID video-to-text task and its Direct Assessment judgments."""

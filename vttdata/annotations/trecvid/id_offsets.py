@@ -1,4 +1,4 @@
-"""Finds by which caption a numbered judgment is meant: the offset at which texts and human scores agree.
+"""Find the line that a numbered judgment is about: the offset at which captions and human scores agree.
 
 A caption that shares words with what people wrote about the same video is judged better than one that does not. If ids
 point to the wrong lines, this is so at another offset, or at none.
@@ -14,27 +14,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
+# Numbers that are added to an id to get a line counted from 0.
 OFFSETS = range(-6, 7)
-"""What is added to an id to get a line counted from 0."""
 
 _WORD = re.compile(r"[^\W_]+(?:'\w+)?")
-_CLEAR = 5.0
-"""How many standard errors (1 / sqrt(n)) a peak must reach. The weakest real one, TRECVID 2016 with single annotators,
-reaches 12; the highest elsewhere in the sets of 2016 and 2017 reaches 5, and it is 3 times lower than its peak."""
-_ABOVE_THE_REST = 2.0
-_ENOUGH = 500
-"""Judged captions below which the absence of a peak says nothing."""
+# Standard errors (1 / sqrt(n)) that a peak must reach. The weakest real one, TRECVID 2016 with single annotators,
+# reaches 12; the highest elsewhere in the sets of 2016 and 2017 reaches 5, and is 3 times lower than its peak.
+_MIN_STANDARD_ERRORS = 5.0
+_MIN_RATIO_TO_SECOND = 2.0
+# Judged captions below which the absence of a peak says nothing.
+_MIN_JUDGMENTS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetScan:
-    """One line of an alignment scan.
+    """Agreement of captions and scores at an offset of ids.
 
     Fields:
-        campaign: which judgments.
-        offset: what was added to each id to get a line counted from 0, modulo the number of lines.
+        campaign: name of the judgments.
+        offset: added to each id to get a line counted from 0, modulo the number of lines.
         correlation: Pearson's r of word overlap and z score within systems; NaN where either does not vary.
-        judgments: how many captions were compared; one that was judged several times counts once.
+        judgments: number of captions that were compared; a caption that was judged several times counts once.
     """
 
     campaign: str
@@ -49,71 +49,73 @@ def scan_offsets(
     references: Sequence[Sequence[str]],
     scores: Iterable[tuple[str, int, float]],
 ) -> list[OffsetScan]:
-    """Correlate overlap and scores at every offset of `OFFSETS`.
+    """Correlate word overlap and scores at every offset of `OFFSETS`.
 
     Overlap is the cosine of the sets of words of caption and references, each word weighted by its inverse document
     frequency. Both sides are centred within each system, so that better systems make no peak.
 
     Args:
-        campaign: a name for the judgments.
+        campaign: name of the judgments.
         captions: system -> its captions, line by line; all of one length.
-        references: what people wrote, line by line, as one list a line; of the same length.
+        references: for each line what people wrote; of the same length.
         scores: (system, id, z score) of each judgment.
     """
     judged: dict[tuple[str, int], list[float]] = {}
-    for system, number, z in scores:
+    for system, caption_id, z in scores:
         if system in captions:
-            judged.setdefault((system, number), []).append(z)
-    words = [set().union(*map(_words, own)) for own in references]
-    frequency = Counter(word for own in words for word in own)
-    weight = {word: math.log((len(words) + 1) / (number + 1)) ** 2 for word, number in frequency.items()}
-    unknown = math.log(len(words) + 1) ** 2
+            judged.setdefault((system, caption_id), []).append(z)
+    words = [set().union(*map(_words, texts)) for texts in references]
+    frequency = Counter(word for line in words for word in line)
+    weight = {word: math.log((len(words) + 1) / (count + 1)) ** 2 for word, count in frequency.items()}
+    unseen_weight = math.log(len(words) + 1) ** 2
     overlap = {
-        system: np.array([_cosine(_words(text), own, weight, unknown) for text, own in zip(lines, words, strict=True)])
-        for system, lines in captions.items()
+        system: np.array(
+            [_cosine(_words(text), line, weight, unseen_weight) for text, line in zip(texts, words, strict=True)]
+        )
+        for system, texts in captions.items()
     }
-    by_system: dict[str, list[tuple[int, float]]] = {}
-    for (system, number), zs in judged.items():
-        by_system.setdefault(system, []).append((number, sum(zs) / len(zs)))
-    return [OffsetScan(campaign, offset, _correlation(by_system, overlap, offset), len(judged)) for offset in OFFSETS]
+    mean_scores: dict[str, list[tuple[int, float]]] = {}
+    for (system, caption_id), zs in judged.items():
+        mean_scores.setdefault(system, []).append((caption_id, sum(zs) / len(zs)))
+    return [OffsetScan(campaign, offset, _correlate(mean_scores, overlap, offset), len(judged)) for offset in OFFSETS]
 
 
 def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.lower()))
 
 
-def _cosine(first: set[str], second: set[str], weight: Mapping[str, float], unknown: float) -> float:
-    """`math.fsum` gives one result in whatever order a set has its words."""
+def _cosine(first: set[str], second: set[str], weight: Mapping[str, float], unseen_weight: float) -> float:
+    # fsum gives the same sum in whatever order a set has its words.
     shared = math.fsum(weight[word] for word in first & second)
-    size = math.prod(math.fsum(weight.get(word, unknown) for word in own) for own in (first, second))
+    size = math.prod(math.fsum(weight.get(word, unseen_weight) for word in words) for words in (first, second))
     return shared / math.sqrt(size) if size else 0.0
 
 
-def _correlation(
-    by_system: Mapping[str, Sequence[tuple[int, float]]], overlap: Mapping[str, np.ndarray], offset: int
+def _correlate(
+    mean_scores: Mapping[str, Sequence[tuple[int, float]]], overlap: Mapping[str, np.ndarray], offset: int
 ) -> float:
-    overlaps, zs = [], []
-    for system, rows in by_system.items():
-        own = overlap[system][[(number + offset) % len(overlap[system]) for number, _ in rows]]
-        z = np.array([score for _, score in rows])
-        overlaps.append(own - own.mean())
-        zs.append(z - z.mean())
-    x, y = (np.concatenate(parts) if parts else np.zeros(0) for parts in (overlaps, zs))
+    overlaps, scores = [], []
+    for system, rows in mean_scores.items():
+        lines = [(caption_id + offset) % len(overlap[system]) for caption_id, _ in rows]
+        x, y = overlap[system][lines], np.array([z for _, z in rows])
+        overlaps.append(x - x.mean())
+        scores.append(y - y.mean())
+    x, y = (np.concatenate(parts) if parts else np.zeros(0) for parts in (overlaps, scores))
     spread = math.sqrt(float(x @ x) * float(y @ y))
     return float(x @ y) / spread if spread else math.nan
 
 
 def peak(scans: Sequence[OffsetScan]) -> int | None:
-    """The offset at which captions and scores agree, or None where no offset stands out."""
-    known = sorted((own for own in scans if not math.isnan(own.correlation)), key=lambda own: -own.correlation)
+    """Return the offset at which captions and scores agree, or None where no offset stands out."""
+    known = sorted((scan for scan in scans if not math.isnan(scan.correlation)), key=lambda scan: -scan.correlation)
     if not known:
         return None
     best, *rest = known
-    clear = best.correlation * math.sqrt(best.judgments) >= _CLEAR
-    alone = not rest or best.correlation >= _ABOVE_THE_REST * rest[0].correlation
-    return best.offset if clear and alone else None
+    significant = best.correlation * math.sqrt(best.judgments) >= _MIN_STANDARD_ERRORS
+    alone = not rest or best.correlation >= _MIN_RATIO_TO_SECOND * rest[0].correlation
+    return best.offset if significant and alone else None
 
 
 def can_tell(scans: Sequence[OffsetScan]) -> bool:
-    """Whether there are enough judgments for a missing peak to mean misalignment."""
-    return any(own.judgments >= _ENOUGH for own in scans)
+    """Return True if there are enough judgments for a missing peak to mean misalignment."""
+    return any(scan.judgments >= _MIN_JUDGMENTS for scan in scans)

@@ -8,7 +8,7 @@ import datasets
 import pandas as pd
 import pytest
 
-from tests.annotations.test_trecvid import VIDEOS, write_single
+from tests.builders.test_trecvid_vtt import VIDEOS, write_single
 from vttdata.cli.main import main
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from vttdata.annotations import Annotations, read_trecvid
+from builders.trecvid_vtt import read as read_trecvid
+from vttdata.annotations import Annotations
 from vttdata.annotations.trecvid.id_offsets import peak
 from vttdata.assess import replication, significance, system_scores
 from vttdata.errors import VttdataError
@@ -194,11 +195,11 @@ def test_a_part_of_the_videos_is_found_again_with_references_for_all_of_them(tmp
     [
         ("ad-seg-scores-en-en.csv", "SYS,SID\n", "its columns are"),
         ("ad-seg-scores-en-en.csv", "SYS,SID,RAW.SCR,Z.SCR,N\nA,1,5,0.1\n", ":2: 4 cells"),
-        ("ad-seg-scores-en-en.csv", "SYS,SID,RAW.SCR,Z.SCR,N\nA,x,5,0.1,1\n", "no number"),
-        ("ad-seg-scores-en-en.csv", "SYS,SID,RAW.SCR,Z.SCR,N\nA,261,5,0.1,1\n", "is about line 261, and there are 260"),
+        ("ad-seg-scores-en-en.csv", "SYS,SID,RAW.SCR,Z.SCR,N\nA,x,5,0.1,1\n", "not a number"),
+        ("ad-seg-scores-en-en.csv", "SYS,SID,RAW.SCR,Z.SCR,N\nA,261,5,0.1,1\n", "is about line 261, but there are 260"),
         ("ad-seg-scores-en-en.csv", "SYS,SID,RAW.SCR,Z.SCR,N\nA,1,500,0.1,1\n", "a score of 0..100"),
         ("ad-seg-scores-en-en.csv", "SYS,SID,RAW.SCR,Z.SCR,N\nA,1,50,nan,1\n", "a finite z"),
-        ("systems/trecvid16-vtt.en-en.A", "one line\n", "every system has one line a video"),
+        ("systems/trecvid16-vtt.en-en.A", "one line\n", "every system has one line for each video"),
         ("references/trecvid16-vtt-enen-ref.en", "one line\n", "1 captions of annotator A for 260 videos"),
     ],
 )
@@ -215,7 +216,7 @@ def test_sets_that_are_no_part_of_their_year_are_refused(tmp_path: Path) -> None
     write_single(tmp_path)
     lines = list(range(VIDEOS))[::-1]
     write_set(tmp_path / "multiple-annotator" / "2016", lines=lines, reference="trecvid16-vtt.en-en.HUMAN-B")
-    with pytest.raises(VttdataError, match="are no part of those of 2016-single in their order"):
+    with pytest.raises(VttdataError, match="are not a part of those of 2016-single in the same order"):
         read_trecvid(tmp_path)
 
 

@@ -1,0 +1,204 @@
+"""Read a set of TRECVID judgments: those of a year, by single or by multiple annotators, as its files have them.
+
+Captions are lines of text files, one file for each system; scores are a table that names systems and lines. Whether
+these numbers lead to the right lines is not checked here.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from vttdata.annotations.files import OfficialFile, read_text
+from vttdata.annotations.findings import Findings
+from vttdata.errors import VttdataError
+
+SCORES = "ad-seg-scores-en-en.csv"
+_COLUMNS = ("SYS", "SID", "RAW.SCR", "Z.SCR", "N")
+_SYSTEM_FILE = re.compile(r"trecvid\d\d-vtt\.en-en\.([\w-]+)", re.ASCII)
+_REFERENCE_FILE = re.compile(r"trecvid\d\d-vtt(?:-enen-ref\.en|\.en-en\.HUMAN[-_]([A-Za-z]))", re.ASCII)
+_HUMAN = re.compile(r"HUMAN[-_]([A-Za-z])", re.ASCII)
+
+
+class ScoreRow(NamedTuple):
+    """Row of a table of scores.
+
+    Fields:
+        line: line number in the file.
+        system: whose caption was judged.
+        caption_id: number of the caption, as the file states it.
+        raw: mean raw score, 0..100.
+        z: mean of scores that were standardised by assessor.
+        assessments: number of assessments behind the means.
+        hit: task in which it was judged, where the file states it.
+    """
+
+    line: int
+    system: str
+    caption_id: int
+    raw: float
+    z: float
+    assessments: int
+    hit: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSet:
+    """Captions of a year and the scores that single or multiple annotators gave them.
+
+    Fields:
+        annotators: ``single``, or ``multiple`` where many people assessed each caption.
+        year: four digits.
+        systems: name -> captions, one for each video; human captions that were judged are included.
+        references: letter of a human annotator -> captions, one for each video.
+        urls: addresses of the videos; empty where they are not usable.
+        rows: the scores.
+        file: that of the scores.
+    """
+
+    annotators: str
+    year: str
+    systems: dict[str, list[str]]
+    references: dict[str, list[str]]
+    urls: list[str]
+    rows: list[ScoreRow]
+    file: OfficialFile
+
+    @property
+    def name(self) -> str:
+        """Return a name such as ``2016-single``."""
+        return f"{self.year}-{self.annotators}"
+
+    @property
+    def size(self) -> int:
+        """Return the number of videos."""
+        return len(next(iter(self.systems.values())))
+
+
+def human_letter(system: str) -> str | None:
+    """Return the letter of a human annotator among the systems (``HUMAN-b`` and ``HUMAN_B`` are B), else None."""
+    match = _HUMAN.fullmatch(system)
+    return match[1].upper() if match else None
+
+
+def read_set(folder: Path, annotators: str, findings: Findings, checksums: dict[str, str]) -> JudgedSet:
+    """Read the folder of a year.
+
+    Args:
+        folder: named by the year; holds the scores, ``systems/``, ``references/``, and ``urls`` or ``url``.
+        annotators: ``single`` or ``multiple``.
+        findings: gets irregularities.
+        checksums: gets the SHA-256 of each file.
+
+    Raises:
+        VttdataError: when a file is missing, damaged or of another shape, or systems have unequal numbers of captions.
+    """
+    return _SetReader(folder, annotators, findings, checksums).read()
+
+
+@dataclass(frozen=True, slots=True)
+class _SetReader:
+    folder: Path
+    annotators: str
+    findings: Findings
+    checksums: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        return f"{self.folder.name}-{self.annotators}"
+
+    def read(self) -> JudgedSet:
+        systems = {match[1]: lines for match, lines in self._captions("systems", _SYSTEM_FILE)}
+        if not systems:
+            raise VttdataError(
+                f"{self.folder / 'systems'}: holds no captions; files trecvid16-vtt.en-en.SYSTEM are expected."
+            )
+        first, *others = systems
+        for other in others:
+            if len(systems[other]) != len(systems[first]):
+                numbers = f"{len(systems[other])} captions of {other} and {len(systems[first])} of {first}"
+                raise VttdataError(f"{self.folder / 'systems'}: {numbers}; every system has one line for each video.")
+        size = len(systems[first])
+        file = OfficialFile(self.folder / SCORES)
+        rows = list(self._rows(file, size))
+        references = {
+            (match[1] or "A").upper(): lines for match, lines in self._captions("references", _REFERENCE_FILE)
+        }
+        if not references:
+            raise VttdataError(f"{self.folder / 'references'}: holds no human captions.")
+        return JudgedSet(self.annotators, self.folder.name, systems, references, self._urls(size), rows, file)
+
+    def _captions(self, subfolder: str, pattern: re.Pattern[str]) -> Iterator[tuple[re.Match[str], list[str]]]:
+        """Yield the lines of each file whose name fits; others, such as an editor's hidden locks, become findings."""
+        folder = self.folder / subfolder
+        try:
+            paths = sorted(path for path in folder.iterdir() if path.is_file())
+        except OSError as error:
+            raise VttdataError(f"{folder}: cannot be read ({error.strerror or error}).") from error
+        # Hidden files come first among the findings, in whatever order the names are sorted.
+        for path in sorted(paths, key=lambda path: not path.name.startswith(".")):
+            match = pattern.fullmatch(path.name)
+            if match is None:
+                self.findings.add("stray_file", f"{self.name}/{subfolder}", path.name)
+            else:
+                yield match, self._lines(OfficialFile(path))
+
+    def _urls(self, size: int) -> list[str]:
+        """Return the addresses where there is one for each video, else nothing."""
+        path = next((path for path in (self.folder / "urls", self.folder / "url") if path.is_file()), None)
+        urls = [url.strip() for url in self._lines(OfficialFile(path))] if path is not None else []
+        if len(urls) == size:
+            return urls
+        self.findings.add("unusable_urls", self.name, f"{len(urls)} addresses for {size} videos")
+        return []
+
+    def _text(self, file: OfficialFile) -> str:
+        checksums: dict[str, str] = {}
+        text = read_text(file, checksums)
+        self.checksums.update({f"{self.name}/{name}": sha256 for name, sha256 in checksums.items()})
+        return text
+
+    def _lines(self, file: OfficialFile) -> list[str]:
+        lines = self._text(file).replace("\r\n", "\n").split("\n")
+        return lines[:-1] if lines[-1] == "" else lines
+
+    def _rows(self, file: OfficialFile, size: int) -> Iterator[ScoreRow]:
+        reader = csv.reader(io.StringIO(self._text(file), newline=""))
+        head = next(reader, [])
+        if tuple(head[:5]) != _COLUMNS or head[5:] not in ([], ["HIT"]):
+            raise VttdataError(
+                f"{file}: its columns are {','.join(head)[:80]!a}; {','.join(_COLUMNS)}[,HIT] is expected."
+            )
+        seen: set[tuple[str, int, str]] = set()
+        try:
+            for cells in reader:
+                if cells:
+                    row = _parse_row(file, reader.line_num, cells, len(head), size)
+                    key = (row.system, row.caption_id, row.hit or "")
+                    if key in seen:
+                        self.findings.add("doubled_score", self.name, f"{row.system}/{row.caption_id}")
+                    seen.add(key)
+                    yield row
+        except csv.Error as error:
+            raise VttdataError(f"{file}:{reader.line_num}: {error}.") from error
+
+
+def _parse_row(file: OfficialFile, line: int, cells: Sequence[str], columns: int, size: int) -> ScoreRow:
+    place = f"{file}:{line}"
+    if len(cells) != columns:
+        raise VttdataError(f"{place}: {len(cells)} cells under {columns} column names.")
+    try:
+        caption_id, raw, z, assessments = int(cells[1]), float(cells[2]), float(cells[3]), int(cells[4])
+    except ValueError as error:
+        raise VttdataError(f"{place}: holds a cell that is not a number ({error}).") from error
+    if not 0 <= caption_id <= size:
+        raise VttdataError(f"{place}: is about line {caption_id}, but there are {size} videos.")
+    if not 0 <= raw <= 100 or not math.isfinite(z) or assessments < 1:
+        raise VttdataError(f"{place}: a score of 0..100, a finite z and at least one assessment are expected.")
+    return ScoreRow(line, cells[0], caption_id, raw, z, assessments, cells[5] if columns > 5 else None)

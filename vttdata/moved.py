@@ -1,0 +1,70 @@
+"""Former import paths: importing one raises an error that says where its contents are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+_LOAD_BUILDER = "vttdata.recipe.packaged.load_builder('{}')"
+
+MOVED = {
+    "vttdata.annotations.READERS": _LOAD_BUILDER.format("msrvtt"),
+    "vttdata.annotations.activitynet": _LOAD_BUILDER.format("activitynet_captions"),
+    "vttdata.annotations.alignment": "vttdata.annotations.trecvid.id_offsets",
+    "vttdata.annotations.concepts": "vttdata.annotations.activitynet_entities",
+    "vttdata.annotations.contents": "vttdata.annotations.model",
+    "vttdata.annotations.msrvtt": _LOAD_BUILDER.format("msrvtt"),
+    "vttdata.annotations.msvd": _LOAD_BUILDER.format("msvd"),
+    "vttdata.annotations.read_activitynet": _LOAD_BUILDER.format("activitynet_captions"),
+    "vttdata.annotations.read_msrvtt": _LOAD_BUILDER.format("msrvtt"),
+    "vttdata.annotations.read_msvd": _LOAD_BUILDER.format("msvd"),
+    "vttdata.annotations.read_trecvid": _LOAD_BUILDER.format("trecvid_vtt"),
+    "vttdata.annotations.trecvid.read_trecvid": _LOAD_BUILDER.format("trecvid_vtt"),
+    "vttdata.assess.accuracy": "vttdata.generate.foils.blind.accuracy",
+    "vttdata.assess.hits_files": "vttdata.assess.hits.write",
+    "vttdata.assess.needs": "vttdata.assess.paired_tests",
+    "vttdata.assess.page": "vttdata.annotate.da_page",
+    "vttdata.assess.shortcuts": "vttdata.generate.foils.blind.shortcuts",
+    "vttdata.generate.corpus": "vttdata.generate.foils.videos",
+    "vttdata.generate.foils.FoilSettings": "vttdata.generate.foils.search",
+    "vttdata.generate.verdicts": "vttdata.generate.foils.verdicts",
+    "vttdata.judgments": "vttdata.records",
+    "vttdata.listing": "vttdata.load.catalog",
+    "vttdata.lists": "vttdata.files.id_lists",
+    "vttdata.loading": "vttdata.load.dataset",
+    "vttdata.media.filter": "vttdata.media.filters.base",
+    "vttdata.media.shots.ShotSettings": "vttdata.media.shots.detect",
+    "vttdata.packaged": "vttdata.recipe.packaged",
+    "vttdata.process": "vttdata.subprocesses",
+    "vttdata.publish.Given": "vttdata.dataset",
+    "vttdata.publish.about": "vttdata.dataset.metadata",
+    "vttdata.publish.foils": "vttdata.dataset.foils.write",
+    "vttdata.publish.media": "vttdata.dataset.videos",
+    "vttdata.publish.package": "vttdata.compose.package",
+    "vttdata.publish.provenance": "vttdata.dataset.provenance",
+    "vttdata.publish.rows": "vttdata.dataset.rows",
+    "vttdata.recipe_paths": "vttdata.recipe.paths",
+    "vttdata.recipe_text": "vttdata.recipe.dump",
+    "vttdata.recipe_yaml": "vttdata.files.strict_yaml",
+    "vttdata.schema": "vttdata.record_schemas",
+    "vttdata.split.resemblance": "vttdata.split.near_duplicates.records",
+    "vttdata.tables": "vttdata.files.tables",
+    "vttdata.text.concepts": "vttdata.text.nouns.mentions",
+    "vttdata.text.lexicon": "vttdata.text.nouns.lexicon",
+}
+
+
+class MovedModules:
+    """Finder that is asked last, so it costs nothing unless a module is missing."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:  # noqa: ARG004
+        """Raise ModuleNotFoundError for a former import path; return None for any other.
+
+        A name imported from a package is looked for as a module too, so names can be in the table. The error is raised
+        without its field `name`, with which the import system would replace it by one of its own.
+        """
+        if name in MOVED:
+            raise ModuleNotFoundError(f"No module named '{name}': it is in {MOVED[name]}")
+        return None
