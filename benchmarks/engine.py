@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from vttdata.media.filters.base import FilterSettings
+from vttdata.media.filters import FilterSettings
 from vttdata.pipeline.engine import Engine
 from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.journal import Journal

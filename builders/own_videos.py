@@ -22,7 +22,7 @@ from vttdata.files.id_lists import read_pins
 from vttdata.ids import digest
 from vttdata.media.clips import ClipSettings
 from vttdata.media.cut import MediaSettings
-from vttdata.media.filters.base import FilterSettings
+from vttdata.media.filters import FilterSettings
 from vttdata.media.shots.detect import ShotSettings
 from vttdata.pipeline.build import Build, keep_only
 from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, count_captions, raw_captions

@@ -85,6 +85,10 @@ def load_module(path: Path, kind: str) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
+    except VttdataError:
+        # A builder imports filters, whose errors already name their own file and line.
+        sys.modules.pop(name, None)
+        raise
     except (Exception, SystemExit) as error:
         sys.modules.pop(name, None)
         # The innermost line of the file itself; a syntax error has no frame of its file in the traceback.

@@ -8,6 +8,7 @@ ratios are 0..1. An id depends on content or on an official id, never on order, 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Literal
 
 Transition = Literal["start", "cut", "fade", "dissolve", "gradual"]
@@ -64,16 +65,13 @@ class Probe:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Measure:
-    """What decoding every frame shows. The four quality scores are ratios, 0 best and 1 worst."""
+    """Facts that only decoding every frame shows. `scores` holds ratios, 0 best and 1 worst, by picture filter."""
 
     frames: int
     seconds: float
     first_frame_time: float
     variable_frame_rate: bool
-    dark: float
-    frozen: float
-    blur: float
-    blocky: float
+    scores: Mapping[str, float]
 
 
 HASH_SCHEME = "halves-1"

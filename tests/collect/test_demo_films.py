@@ -75,14 +75,14 @@ def test_good_videos_are_valid_and_have_the_stated_length(drawn: Path) -> None:
         assert not measured.variable_frame_rate
         assert measured.seconds == pytest.approx(expected["frames"] / expected["frame_rate"], abs=0.001)
         assert (container.width, container.height, container.audio_codec) == (128, 72, "aac")
-        assert measured.dark < 0.2
-        assert max(measured.frozen, measured.blur, measured.blocky) < 0.6
+        assert measured.scores["dark"] < 0.2
+        assert max(measured.scores[name] for name in ("frozen", "blur", "blocky")) < 0.6
 
 
 def test_spoiled_videos_have_the_stated_defects(drawn: Path) -> None:
     assert measure(drawn / "spoiled-short.mp4").seconds == pytest.approx(2, abs=0.05)
-    assert measure(drawn / "spoiled-frozen.mp4").frozen == 1.0
-    assert measure(drawn / "spoiled-dark.mp4").dark == 1.0
+    assert measure(drawn / "spoiled-frozen.mp4").scores["frozen"] == 1.0
+    assert measure(drawn / "spoiled-dark.mp4").scores["dark"] == 1.0
     assert (drawn / "spoiled-copy.mp4").read_bytes() == (drawn / good_names()[0]).read_bytes()
     for name, reason in (("spoiled-truncated.mp4", "truncated"), ("spoiled-text.mp4", "unreadable")):
         with pytest.raises(MediaError) as error:

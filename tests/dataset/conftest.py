@@ -20,7 +20,7 @@ from vttdata.generate.foils.swaps import Swap
 from vttdata.records import Caption, Clip, ClipMedia, Measure, Probe, Source
 
 PROBE = Probe("mp4", "h264", "aac", "yuv420p", 320, 240, 0, 25.0, 0.0, 60.0, 1500, 0, 1)
-MEASURE = Measure(1500, 60.0, 0.0, False, 0.1, 0.0, 0.2, 0.3)
+MEASURE = Measure(1500, 60.0, 0.0, False, {"dark": 0.1, "frozen": 0.0, "blur": 0.2, "blocky": 0.3})
 SPLITS = ["train", "train", "train", "validation", "test", "test"]
 
 

@@ -12,7 +12,8 @@ import pytest
 from vttdata.errors import MediaError
 from vttdata.media.decode import open_video
 from vttdata.media.ffmpeg import ffmpeg_path
-from vttdata.media.measure import luma_of, measure
+from vttdata.media.luma import luma_of
+from vttdata.media.measure import measure
 
 X264 = ("-c:v", "libx264", "-preset", "veryfast", "-threads", "1")
 MOVING = "testsrc2=s=160x120:r=25"
@@ -29,40 +30,40 @@ def test_a_plain_video_is_counted_to_the_frame(tmp_path: Path) -> None:
     found = measure(film(tmp_path / "a.mp4", MOVING, 4))
     assert (found.frames, found.seconds, found.first_frame_time) == (100, 4.0, 0.0)
     assert not found.variable_frame_rate
-    assert (found.dark, found.frozen) == (0.0, 0.0)
+    assert (found.scores["dark"], found.scores["frozen"]) == (0.0, 0.0)
 
 
 def test_black_and_very_dim_videos_are_dark(tmp_path: Path) -> None:
     dim = "testsrc2=s=160x120:r=10,eq=contrast=0.06:brightness=-0.44"
-    assert measure(film(tmp_path / "black.mp4", "color=black:s=160x120:r=10", 3)).dark == 1.0
-    assert measure(film(tmp_path / "dim.mp4", dim, 3)).dark == 1.0
+    assert measure(film(tmp_path / "black.mp4", "color=black:s=160x120:r=10", 3)).scores["dark"] == 1.0
+    assert measure(film(tmp_path / "dim.mp4", dim, 3)).scores["dark"] == 1.0
 
 
 def test_the_black_third_of_a_video_is_a_dark_third(tmp_path: Path) -> None:
     source = MOVING + ",drawbox=t=fill:c=black:enable='between(t,2,3.99)'"
-    assert measure(film(tmp_path / "a.mp4", source, 6)).dark == pytest.approx(1 / 3)
+    assert measure(film(tmp_path / "a.mp4", source, 6)).scores["dark"] == pytest.approx(1 / 3)
 
 
 def test_a_letterboxed_video_is_not_dark(tmp_path: Path) -> None:
-    assert measure(film(tmp_path / "a.mp4", MOVING + ",pad=160:300:0:90", 2)).dark == 0.0
+    assert measure(film(tmp_path / "a.mp4", MOVING + ",pad=160:300:0:90", 2)).scores["dark"] == 0.0
 
 
 @pytest.mark.parametrize("options", [(*X264, "-crf", "28", "-g", "50"), ("-c:v", "mpeg4", "-q:v", "20")])
 def test_a_still_picture_is_frozen_however_it_is_coded(tmp_path: Path, options: tuple[str, ...]) -> None:
     source = STILL + ",noise=alls=4:allf=t:all_seed=1"
-    assert measure(film(tmp_path / "a.mp4", source, 6, *options)).frozen > 0.9
+    assert measure(film(tmp_path / "a.mp4", source, 6, *options)).scores["frozen"] > 0.9
 
 
 def test_a_slide_show_is_frozen_while_its_slides_stand(tmp_path: Path) -> None:
     slides = "testsrc2=s=160x120:r=25,fps=1,fps=25"
-    assert measure(film(tmp_path / "a.mp4", slides, 10)).frozen == pytest.approx(0.5, abs=0.06)
+    assert measure(film(tmp_path / "a.mp4", slides, 10)).scores["frozen"] == pytest.approx(0.5, abs=0.06)
 
 
 def test_frame_rate_makes_no_difference_to_what_stands_still(tmp_path: Path) -> None:
     often = measure(film(tmp_path / "often.mp4", "testsrc2=s=160x120:r=1/2,fps=20", 12))
     seldom = measure(film(tmp_path / "seldom.mp4", "testsrc2=s=160x120:r=1/2", 12))
     assert seldom.frames == 6
-    assert seldom.frozen == often.frozen == pytest.approx(18 / 23)
+    assert seldom.scores["frozen"] == often.scores["frozen"] == pytest.approx(18 / 23)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_blockiness_grows_with_the_quantiser(
     source = "mandelbrot=s=320x240:r=5,gblur=sigma=1"
     names = [tmp_path / f"{quantiser}{suffix}" for quantiser in quantisers]
     pairs = zip(names, quantisers, strict=True)
-    scores = [measure(film(path, source, 1, *options, str(quantiser))).blocky for path, quantiser in pairs]
+    scores = [measure(film(path, source, 1, *options, str(quantiser))).scores["blocky"] for path, quantiser in pairs]
     assert scores == sorted(scores)
     assert scores[-1] > scores[0] + 0.15
 
@@ -84,7 +85,7 @@ def test_blockiness_grows_with_the_quantiser(
 def test_blur_grows_with_a_gaussian_filter(tmp_path: Path) -> None:
     strengths = (0.01, 1, 2, 4)
     sources = [f"mandelbrot=s=320x240:r=5,gblur=sigma={strength}" for strength in strengths]
-    scores = [measure(film(tmp_path / f"{n}.mp4", source, 1)).blur for n, source in enumerate(sources)]
+    scores = [measure(film(tmp_path / f"{n}.mp4", source, 1)).scores["blur"] for n, source in enumerate(sources)]
     assert scores == sorted(scores)
     assert scores[-1] > scores[0] + 0.3
 
@@ -153,10 +154,10 @@ def test_every_codec_is_measured(shared: Path, name: str, frames: int, seconds: 
 @pytest.mark.parametrize("name", ["shots/bikes.mp4", "shots/sintel-trailer-30s.mp4", "near-duplicates/dog.1.mp4"])
 def test_good_footage_stays_far_from_the_usual_thresholds(shared: Path, name: str) -> None:
     found = measure(shared / "videos" / name)
-    assert found.dark < 0.3
-    assert found.frozen < 0.2
-    assert found.blur < 0.6
-    assert found.blocky < 0.3
+    assert found.scores["dark"] < 0.3
+    assert found.scores["frozen"] < 0.2
+    assert found.scores["blur"] < 0.6
+    assert found.scores["blocky"] < 0.3
 
 
 def test_a_broken_download_is_damaged(shared: Path) -> None:

@@ -92,10 +92,7 @@ SOURCES = (
     Column("height", "int64", "height as displayed, pixels"),
     Column("video_codec", "string", "codec of the pictures"),
     Column("audio_codec", "string", "codec of the sound; null without sound"),
-    Column("dark", "float64", "share of nearly black frames, 0..1"),
-    Column("frozen", "float64", "share of frames that repeat the one before, 0..1"),
-    Column("blur", "float64", "how blurred it is, 0 best, 1 worst"),
-    Column("blocky", "float64", "how visible compression blocks are, 0 best, 1 worst"),
+    # The quality scores stand here; see `columns_of`.
     Column("hash_scheme", "string", "how its fingerprint was computed; null without one"),
     Column("hashes", "string", "its fingerprint for finding copies: base64 of 16 bytes for every half second"),
     Column("clips", "int64", "number of its clips in this split"),
@@ -208,7 +205,15 @@ def columns_of(config: str) -> tuple[Column, ...]:
     One that is not among `CONFIGS` is another division of one that is, as ``judgments-without-2016``, or a protocol,
     which has the columns of `clips`.
     """
-    return CONFIGS.get(config.partition("-without-")[0], CLIPS)
+    columns = CONFIGS.get(config.partition("-without-")[0], CLIPS)
+    if columns is not SOURCES:
+        return columns
+    # Needs PyAV, which the base install does not have; only builds ask for these columns.
+    from vttdata.media.filters import PICTURE_FILTERS
+
+    scores = (Column(picture_filter.name, "float64", picture_filter.column) for picture_filter in PICTURE_FILTERS)
+    place = next(index for index, column in enumerate(columns) if column.name == "hash_scheme")
+    return (*columns[:place], *scores, *columns[place:])
 
 
 def schema(columns: Sequence[Column], categories: Sequence[str]) -> pa.Schema:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from vttdata.dataset.columns import CAPTIONS, DEGRADED
+from vttdata.dataset.columns import CAPTIONS, DEGRADED, columns_of
 from vttdata.errors import VttdataError
 from vttdata.records import Caption, CaptionScore, Clip, Concepts, Degraded, Source
 
@@ -31,12 +31,14 @@ def source_row(source: Source, clips: int, categories: Mapping[str, int]) -> dic
     """One row of `sources`; `clips` counts its clips in the split."""
     own = ("source_id", "url", "title", "uploader", "query", "licence", "sha256", "bytes", "format", "stated_seconds")
     probed = ("frame_rate", "width", "height", "video_codec", "audio_codec")
-    measured = ("seconds", "frames", "variable_frame_rate", "dark", "frozen", "blur", "blocky")
-    row = {name: getattr(source, name) for name in own}
+    measured = ("seconds", "frames", "variable_frame_rate")
+    row: dict[str, Any] = dict.fromkeys(column.name for column in columns_of("sources"))
+    row |= {name: getattr(source, name) for name in own}
     if source.stored == "nowhere":
         row |= {"sha256": None, "bytes": None}
     row |= {name: getattr(source.probe, name, None) for name in probed}
     row |= {name: getattr(source.measure, name, None) for name in measured}
+    row |= source.measure.scores if source.measure is not None else {}
     row |= {name: getattr(source.fingerprint, name, None) for name in ("hash_scheme", "hashes")}
     file = source.file if source.stored == "listed" else None
     if file is not None and (PurePosixPath(file).is_absolute() or ".." in PurePosixPath(file).parts):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.media.decode import open_video
-from vttdata.media.measure import luma_of
+from vttdata.media.luma import luma_of
 from vttdata.records import HASH_SCHEME, HASHES_PER_SECOND, Fingerprint
 
 _LONGEST_SECONDS = 24 * 3600.0

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from vttdata.media.filters.base import REASONS, FilterSettings, judge, screen
+from vttdata.media.filters import REASONS, VERSIONS, FilterSettings, judge, screen
 from vttdata.media.fingerprint import Fingerprinter
 from vttdata.media.measure import measure
 from vttdata.media.probe import PROBING_SECONDS, decoding_limit, probe
@@ -73,6 +73,7 @@ class Screen(Stage):
     reasons = REASONS
 
     settings: FilterSettings
+    filters: tuple[tuple[str, int], ...] = VERSIONS
 
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep the source or say why not."""
@@ -91,6 +92,7 @@ class MeasureSources(Stage):
 
     decoder: str
     folders: SourceFolders = runtime()
+    filters: tuple[tuple[str, int], ...] = VERSIONS
 
     def label(self, item: Source) -> str:
         """Name the file."""
@@ -117,6 +119,7 @@ class Filter(Stage):
     reasons = REASONS
 
     settings: FilterSettings
+    filters: tuple[tuple[str, int], ...] = VERSIONS
 
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep the source or say why not."""
