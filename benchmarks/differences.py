@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from vttdata.dataset import About
+from vttdata.dataset import Metadata
 from vttdata.dataset.columns import CAPTIONS, schema
 from vttdata.dataset.front_matter import front_matter
 from vttdata.dataset.shards import write_split
-from vttdata.publish.diff import difference
+from vttdata.publish.diff import compare_datasets
 
 
 def rows(number: int, split: str, *, newer: bool) -> Iterator[dict[str, Any]]:
@@ -51,7 +51,7 @@ def write(folder: Path, number: int, *, newer: bool) -> None:
     written = [
         write_split(folder, "captions", split, kinds, rows(number, split, newer=newer)) for split in ("train", "test")
     ]
-    head = front_matter({"captions": [own for own in written if own]}, (), About("local/drawn"))
+    head = front_matter({"captions": [own for own in written if own]}, (), Metadata("local/drawn"))
     (folder / "README.md").write_text(head, encoding="utf-8")
 
 
@@ -64,7 +64,7 @@ def measure(old: Path, new: Path, results: Any) -> None:
     """Compare two folders and send the seconds and memory it took."""
     before = peak()
     start = time.perf_counter()
-    found = difference(old, new)
+    found = compare_datasets(old, new)
     results.put((time.perf_counter() - start, before, peak(), found.as_lines()))
 
 

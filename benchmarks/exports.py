@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from vttdata.dataset import About, Given, write_dataset
+from vttdata.dataset import Metadata, OfficialLayout, write_dataset
 from vttdata.export import export, export_formats
 from vttdata.export.reader import CaptionCounts, DatasetReader
 from vttdata.records import Caption, Clip, Source
@@ -44,9 +44,9 @@ def make(folder: Path, clips: int, captions: int) -> None:
     all_clips = [clip(number) for number in range(clips)]
     sources = (Source(own.source_id, "", "nowhere", "", 0) for own in all_clips)
     protocols = {"tenth": {"test": [own.video_id for own in all_clips[::10]]}}
-    given = Given(categories=("music",), protocols=protocols)
+    given = OfficialLayout(categories=("music",), protocols=protocols)
     own = {"clips": all_clips, "captions": drawn(clips, captions), "sources": sources}
-    write_dataset(folder, **own, about=About("me/drawn"), media=None, given=given)
+    write_dataset(folder, **own, metadata=Metadata("me/drawn"), media=None, official=given)
 
 
 def answers(folder: Path, path: Path) -> None:

@@ -112,10 +112,10 @@ def publish(dataset: Path, name: str, environment: dict[str, str]) -> float:
 def described(dataset: Path) -> tuple[str, list[str], int]:
     """Name, configurations and bytes of a dataset folder."""
     from vttdata.dataset.manifest import read_manifest
-    from vttdata.dataset.tables import read_contents
+    from vttdata.dataset.tables import read_tables
 
     manifest = read_manifest(dataset)
-    return manifest["name"], list(read_contents(dataset)), sum(own["bytes"] for own in manifest["files"].values())
+    return manifest["name"], list(read_tables(dataset)), sum(own["bytes"] for own in manifest["files"].values())
 
 
 def through_the_hub(builds: Sequence[Path]) -> None:
@@ -171,15 +171,15 @@ def beside_the_official(official: Path, build: Path) -> None:
 
 def stream(rows: int) -> None:
     """The first row of a stream of so many captions."""
-    from vttdata.dataset import About, write_dataset
+    from vttdata.dataset import Metadata, write_dataset
     from vttdata.records import Caption, Clip
 
     clips = [Clip(f"v{n:07d}", f"s{n}", 0.0, 10.0, 0, 249, 1, split="train") for n in range(rows // 20)]
     captions = (Caption(f"v{n // 20:07d}", n % 20, f"sentence number {n} about a clip") for n in range(rows))
     with tempfile.TemporaryDirectory() as folder, local_hub(Path(folder)) as (hub, environment):
         dataset = Path(folder, "million")
-        about = About("vttdata/million", licence="cc0-1.0")
-        write_dataset(dataset, clips=clips, captions=captions, sources=[], about=about, media=None)
+        about = Metadata("vttdata/million", licence="cc0-1.0")
+        write_dataset(dataset, clips=clips, captions=captions, sources=[], metadata=about, media=None)
         seconds = publish(dataset, "vttdata/million", environment)
         print(f"{rows:,} captions, {described(dataset)[2]:,} bytes, published in {seconds:.1f} s")
         head()

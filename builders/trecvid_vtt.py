@@ -24,7 +24,7 @@ from vttdata.annotations.trecvid.id_offsets import OffsetScan, can_tell, peak, s
 from vttdata.annotations.trecvid.judged_sets import JudgedSet, human_letter, read_set
 from vttdata.annotations.trecvid.video_matching import MatchedSet, match_videos, video_id
 from vttdata.compose.package import package
-from vttdata.dataset import Given
+from vttdata.dataset import OfficialLayout
 from vttdata.dataset.rows import judgment_row
 from vttdata.errors import VttdataError
 from vttdata.pipeline.build import Build
@@ -65,8 +65,8 @@ def build(recipe: Recipe, run: Build) -> None:
     scores = run.stage(Scores(), official.scores)
     run.stage(Alignment(), official.alignment)
     findings = run.stage(OddThings(), official.findings, may_be_empty=True)
-    given = Given(judgments=judgment_configurations(scores, clips, captions))
-    package(run, clips, captions, sources, None, None, given=given, findings=findings, files=official.files)
+    layout = OfficialLayout(judgments=judgment_configurations(scores, clips, captions))
+    package(run, clips, captions, sources, None, None, official=layout, findings=findings, files=official.files)
 
 
 def judgment_configurations(

@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers.builds import LOOSE, build, film
 from vttdata.cli.main import main
-from vttdata.dataset import About, Given, write_dataset
+from vttdata.dataset import Metadata, OfficialLayout, write_dataset
 from vttdata.dataset.audit import audit_all, audit_dataset
 from vttdata.records import Caption, Clip
 
@@ -28,7 +28,9 @@ def dataset(tmp_path: Path) -> Path:
         Caption(v, n, text) for v in sources for n, text in enumerate([f"about {v}", "one\x1b text"][: 1 + (v > "v2")])
     ]
     folder = tmp_path / "dataset"
-    write_dataset(folder, clips=clips, captions=captions, sources=[], about=About("me/x"), media=None, judge=audit_all)
+    write_dataset(
+        folder, clips=clips, captions=captions, sources=[], metadata=Metadata("me/x"), media=None, audit=audit_all
+    )
     return folder
 
 
@@ -79,7 +81,9 @@ def test_all_rows_of_an_id_are_judged(tmp_path: Path) -> None:
     spans = [("v1", "a", 0.0), ("v1", "b", 50.0), ("v2", "b", 55.0)]
     clips = [Clip(v, s, start, start + 9, None, None, 1, split="train") for v, s, start in spans]
     folder = tmp_path / "dataset"
-    write_dataset(folder, clips=clips, captions=[], sources=[], about=About("me/x"), media=None, given=Given())
+    write_dataset(
+        folder, clips=clips, captions=[], sources=[], metadata=Metadata("me/x"), media=None, official=OfficialLayout()
+    )
     (tmp_path / "a.txt").write_text("v1\n")
     (tmp_path / "b.txt").write_text("v2\n")
     found = audit_dataset(folder, {"a": tmp_path / "a.txt", "b": tmp_path / "b.txt"})

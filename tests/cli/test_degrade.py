@@ -13,7 +13,7 @@ import pytest
 
 from tests.helpers.official_files import held_out, train_val, write_unpacked
 from vttdata.cli.main import main
-from vttdata.dataset import statistics
+from vttdata.dataset import compute_statistics
 
 TEXTS = [
     "a man is running in a park",
@@ -64,7 +64,7 @@ def test_a_built_dataset_has_a_row_for_every_caption_and_counts_its_flags(tmp_pa
             assert row["caption"] != row["original"]
     # both clips of the validation split are of one source, so nobody can give them words
     flags = {"validation": {"too_short": 1, "empty": 1, "no_donor": 2, "degraded": 0}, "train": {"degraded": 20}}
-    facts = statistics(tmp_path / "out" / "dataset").configs["degraded"]
+    facts = compute_statistics(tmp_path / "out" / "dataset").configs["degraded"]
     for split, numbers in flags.items():
         assert facts[split] | numbers == facts[split]
     card = (tmp_path / "out" / "dataset" / "README.md").read_text()

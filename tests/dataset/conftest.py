@@ -11,7 +11,7 @@ from typing import Any
 import datasets
 import pytest
 
-from vttdata.dataset import About, Statistics, write_dataset
+from vttdata.dataset import Metadata, Statistics, write_dataset
 from vttdata.dataset.foils.write import FoilSet, Paragraph, write_foils
 from vttdata.generate.foils.blind.accuracy import PairAccuracy
 from vttdata.generate.foils.blind.shortcuts import Attack
@@ -31,7 +31,7 @@ class Material:
     clips: list[Clip]
     captions: list[Caption]
     sources: list[Source]
-    about: About
+    metadata: Metadata
     media: Path | None = None
 
     def write(self, folder: Path, **changes: Any) -> Statistics:
@@ -49,7 +49,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def written_foils(folder: Path, about: About | None = None) -> Path:
+def written_foils(folder: Path, about: Metadata | None = None) -> Path:
     """A set of one foil in one paragraph."""
     swap = Swap(2, 5, "cat", "dog", "cat", "animal", "dog", "cat", 0)
     pairs = [FoilPair("v1", "v1_0", 0, "a dog runs", "a cat runs", swap, 10.5, 20.25, "test")]
@@ -58,7 +58,7 @@ def written_foils(folder: Path, about: About | None = None) -> Path:
     )
     attack = Attack("length", "the shorter one", PairAccuracy(1, 0, 0))
     foils = FoilSet(pairs, "balanced", 3, "1", "ngram", [paragraph], {"foils": [attack], "paragraphs": [attack]})
-    write_foils(folder, foils, about or About("vttdata/some-foil", licence="mit"))
+    write_foils(folder, foils, about or Metadata("vttdata/some-foil", licence="mit"))
     return folder
 
 
@@ -92,7 +92,7 @@ def material() -> Material:
     ]
     sources[0] = dataclasses.replace(sources[0], measure=MEASURE, stored="fetched")
     asked = {"train": 0.5, "validation": 0.2, "test": 0.3}
-    return Material(clips, captions, sources, About("vttdata/small", asked=asked, together=("source",)))
+    return Material(clips, captions, sources, Metadata("vttdata/small", asked=asked, together=("source",)))
 
 
 @pytest.fixture

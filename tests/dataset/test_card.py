@@ -13,13 +13,13 @@ from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCard, DatasetCardData
 
 from tests.dataset.conftest import Material, load, written_foils
-from vttdata.dataset import About
+from vttdata.dataset import Metadata
 
 PAPER = "@article{a2020,\n  title = {A {Dataset} of <Things>}\n}"
 RECIPE = "name: vttdata/small\n"
 
 
-def full_about(about: About) -> About:
+def full_metadata(about: Metadata) -> Metadata:
     return dataclasses.replace(
         about,
         licence={"annotations": "cc-by-4.0", "captions": "mit", "videos": "of their owners"},
@@ -76,14 +76,14 @@ class TestHead:
         assert foils["license"] == "mit"
 
     def test_licences_that_differ_are_both_named(self, material: Material, tmp_path: Path) -> None:
-        material.write(tmp_path / "d", about=full_about(material.about))
+        material.write(tmp_path / "d", metadata=full_metadata(material.metadata))
         data = DatasetCard.load(tmp_path / "d/README.md").data.to_dict()
         assert (data["license"], data["license_name"]) == ("other", "annotations: cc-by-4.0, captions: mit")
 
 
 class TestSections:
     def test_a_benchmark_has_them_all(self, material: Material, tmp_path: Path) -> None:
-        material.write(tmp_path / "d", about=full_about(material.about), provide=write_recipe)
+        material.write(tmp_path / "d", metadata=full_metadata(material.metadata), add_files=write_recipe)
         text = card(tmp_path / "d")
         assert headings(text) == [
             "Dataset Details",
@@ -100,13 +100,13 @@ class TestSections:
         assert "| `captions` | test | 6 | 1 |" in text
 
     def test_a_set_of_foils_has_them_and_its_blind_scores(self, material: Material, tmp_path: Path) -> None:
-        text = card(written_foils(tmp_path / "d", full_about(material.about)))
+        text = card(written_foils(tmp_path / "d", full_metadata(material.metadata)))
         assert {"Licences", "Citation", "Dataset Creation", "Blind attackers on `foils`"} <= set(headings(text))
         assert 'foils = load_dataset("vttdata/small", split="test")' in text
         assert "| `paragraphs` | test | 1 | 1 |" in text
 
     def test_it_says_how_to_get_the_same_bytes(self, material: Material, tmp_path: Path) -> None:
-        material.write(tmp_path / "d", about=full_about(material.about), provide=write_recipe)
+        material.write(tmp_path / "d", metadata=full_metadata(material.metadata), add_files=write_recipe)
         text = card(tmp_path / "d")
         keys = "--set annotations=FOLDER --set protocols.1k.test=FILE"
         commands = f"vttdata verify DATASET {keys}\nvttdata build recipe.yaml {keys} --out rebuilt"
@@ -115,15 +115,15 @@ class TestSections:
         assert "- ffmpeg: 7\\.1" in text
 
     def test_what_a_command_made_is_made_again_from_its_input(self, material: Material, tmp_path: Path) -> None:
-        material.write(tmp_path / "d", provide=lambda folder: (folder / "provenance.json").write_text("{}"))
+        material.write(tmp_path / "d", add_files=lambda folder: (folder / "provenance.json").write_text("{}"))
         assert "\nvttdata verify DATASET --input INPUT\n" in card(tmp_path / "d")
 
     def test_without_provenance_it_promises_no_rebuilding(self, material: Material, tmp_path: Path) -> None:
-        material.write(tmp_path / "d", about=full_about(material.about))
+        material.write(tmp_path / "d", metadata=full_metadata(material.metadata))
         assert "Rebuilding" not in card(tmp_path / "d")
 
     def test_papers_and_build_are_to_be_cited(self, material: Material, tmp_path: Path) -> None:
-        material.write(tmp_path / "d", about=full_about(material.about), provide=write_recipe)
+        material.write(tmp_path / "d", metadata=full_metadata(material.metadata), add_files=write_recipe)
         text = card(tmp_path / "d")
         sha256 = "44efdeb940cf502aa719c3fe356159a13a581af38870ee6e7d0c4dfc64a878df"
         assert f"```bibtex\n{PAPER}\n\n@misc{{vttdata-small-1.0.0,\n" in text
@@ -134,7 +134,7 @@ class TestSections:
 
 class TestLicences:
     def test_each_part_has_its_own(self, material: Material, tmp_path: Path) -> None:
-        material.write(tmp_path / "d", about=full_about(material.about))
+        material.write(tmp_path / "d", metadata=full_metadata(material.metadata))
         rows = "| annotations | cc-by-4.0 |\n| captions | mit |\n| videos | of their owners |"
         assert rows in card(tmp_path / "d")
 
@@ -156,9 +156,9 @@ class TestLicences:
     )
     def test_what_is_none_is_refused(self, licence: str | dict[str, str], words: str) -> None:
         with pytest.raises(ValueError, match=words):
-            About("a/b", licence=licence)
+            Metadata("a/b", licence=licence)
 
     @pytest.mark.parametrize("date", ["2026-13-01", "20261121", "today", "2026-11-21T10:00"])
     def test_a_day_is_a_day(self, date: str) -> None:
         with pytest.raises(ValueError, match="a day such as"):
-            About("a/b", date=date)
+            Metadata("a/b", date=date)

@@ -14,7 +14,7 @@ import datasets
 import pytest
 
 from tests.dataset.conftest import Material, contents, load, written_foils
-from vttdata.dataset import Given, find_damage
+from vttdata.dataset import OfficialLayout, find_damage
 from vttdata.dataset.manifest import read_manifest
 from vttdata.records import Concepts, Degraded
 
@@ -23,7 +23,7 @@ mlcroissant = pytest.importorskip("mlcroissant", reason="the reference library f
 REQUIRED = ("@context", "@type", "conformsTo", "name", "description", "license", "url", "creator", "datePublished")
 """By the specification, of every dataset; the validator says nothing when most of them are missing."""
 
-GIVEN = Given(
+GIVEN = OfficialLayout(
     categories=["music", "sport", "nothing"],
     protocols={"retrieval-1k": {"train": ["video9", "video7"], "test": ["video12"]}},
     concepts=[Concepts("video8", ("a", "dog", "and", "cat"), (0, 1), ("dog", "cat"), (1, 3))],
@@ -64,7 +64,7 @@ def opened(folder: Path) -> Any:
 
 
 def test_the_rows_of_every_configuration_are_those_that_datasets_gives(material: Material, tmp_path: Path) -> None:
-    material.write(tmp_path / "d", given=GIVEN)
+    material.write(tmp_path / "d", official=GIVEN)
     configs = datasets.get_dataset_config_names(str(tmp_path / "d"))
     assert set(configs) == {"clips", "captions", "sources", "concepts", "degraded", "retrieval-1k"}
     for config in configs:
@@ -92,8 +92,8 @@ def test_embedded_videos_load_as_bytes_and_path(with_media: Material, tmp_path: 
 def test_the_validator_is_content_once_licence_and_date_are_given(
     material: Material, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    about = dataclasses.replace(material.about, licence="cc-by-4.0", date="2026-11-21", citation="@misc{x}")
-    material.write(tmp_path / "d", about=about)
+    about = dataclasses.replace(material.metadata, licence="cc-by-4.0", date="2026-11-21", citation="@misc{x}")
+    material.write(tmp_path / "d", metadata=about)
     content = json.loads((tmp_path / "d/croissant.json").read_text())
     assert all(content[key] for key in REQUIRED)
     command = [str(Path(sys.executable).with_name("mlcroissant")), "validate", "--jsonld"]
@@ -127,12 +127,12 @@ def test_checksums_are_those_of_the_files(material: Material, tmp_path: Path) ->
 
 def test_what_is_known_to_be_wrong_is_said(material: Material, tmp_path: Path) -> None:
     about = dataclasses.replace(
-        material.about,
+        material.metadata,
         collected="Drawn by hand.",
         attrition=[("probe", "sources", 5, 4, "1 empty")],
         findings=[("duplicate_caption", "one clip has a text twice", 3, "video7")],
     )
-    material.write(tmp_path / "d", about=about)
+    material.write(tmp_path / "d", metadata=about)
     content = json.loads((tmp_path / "d/croissant.json").read_text())
     assert content["rai:dataCollection"] == "Drawn by hand."
     assert content["rai:dataPreprocessingProtocol"] == ["probe (sources): 5 in, 4 kept; 1 empty"]
@@ -144,6 +144,6 @@ def test_what_is_known_to_be_wrong_is_said(material: Material, tmp_path: Path) -
 
 def test_the_same_records_give_the_same_bytes(material: Material, tmp_path: Path) -> None:
     for name in ("a", "b"):
-        material.write(tmp_path / name, given=GIVEN)
+        material.write(tmp_path / name, official=GIVEN)
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     assert contents(written_foils(tmp_path / "c")) == contents(written_foils(tmp_path / "d"))

@@ -9,7 +9,7 @@ import datasets
 import pytest
 
 from tests.dataset.conftest import Material
-from vttdata.dataset import About, Given, PaperFigure, statistics
+from vttdata.dataset import Metadata, OfficialLayout, PaperFigure, compute_statistics
 from vttdata.errors import VttdataError
 from vttdata.records import Caption, Concepts
 
@@ -21,7 +21,7 @@ def load(folder: Path, name: str | None = None) -> datasets.DatasetDict:
 def test_clips_and_sources_keep_their_order_within_a_split(material: Material, tmp_path: Path) -> None:
     material.clips.reverse()
     material.sources.reverse()
-    material.write(tmp_path / "d", given=Given())
+    material.write(tmp_path / "d", official=OfficialLayout())
     assert {split: rows["video_id"][:] for split, rows in load(tmp_path).items()} == {
         "train": ["video9", "video8", "video7"],
         "validation": ["video10"],
@@ -31,11 +31,11 @@ def test_clips_and_sources_keep_their_order_within_a_split(material: Material, t
 
 
 def test_categories_have_their_official_numbers(material: Material, tmp_path: Path) -> None:
-    material.write(tmp_path / "d", given=Given(categories=("sport", "unused", "music")))
+    material.write(tmp_path / "d", official=OfficialLayout(categories=("sport", "unused", "music")))
     rows = load(tmp_path)["train"]
     assert rows.features["category"].names == ["sport", "unused", "music"]
     assert rows["category"][:] == [2, 0, 2]
-    assert statistics(tmp_path / "d").total.categories == {"music": 3, "sport": 3}
+    assert compute_statistics(tmp_path / "d").total.categories == {"music": 3, "sport": 3}
 
 
 def test_what_stands_twice_stays_twice(material: Material, tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_what_stands_twice_stays_twice(material: Material, tmp_path: Path) -> No
     material.captions += [material.captions[0], Caption("video7", 700, "another under the same number", "w9")]
     with pytest.raises(VttdataError):
         material.write(tmp_path / "d")
-    facts = material.write(tmp_path / "d", given=Given())
+    facts = material.write(tmp_path / "d", official=OfficialLayout())
     assert (facts.splits["train"].clips, facts.total.clips) == (4, 8)
     assert (facts.splits["train"].sentences, facts.total.sentences) == (11, 20)
     clips = load(tmp_path)
@@ -56,8 +56,8 @@ def test_what_stands_twice_stays_twice(material: Material, tmp_path: Path) -> No
 
 def test_a_protocol_is_a_configuration_of_its_own(material: Material, tmp_path: Path) -> None:
     protocols = {"small-1": {"test": ["video12", "video7"], "train": ["video9"]}}
-    facts = material.write(tmp_path / "d", given=Given(protocols=protocols))
-    assert facts == statistics(tmp_path / "d")
+    facts = material.write(tmp_path / "d", official=OfficialLayout(protocols=protocols))
+    assert facts == compute_statistics(tmp_path / "d")
     rows = load(tmp_path, "small-1")
     assert {split: own["video_id"][:] for split, own in rows.items()} == {
         "train": ["video9"],
@@ -76,7 +76,9 @@ def test_a_protocol_is_a_configuration_of_its_own(material: Material, tmp_path: 
 
 def test_concepts_are_labels_with_all_their_classes(material: Material, tmp_path: Path) -> None:
     concepts = [Concepts("video11", ("a", "man", "runs"), (0, 0), ("man", "runner"), (1, 2))]
-    facts = material.write(tmp_path / "d", given=Given(concepts=concepts, classes=("runner", "pool", "man")))
+    facts = material.write(
+        tmp_path / "d", official=OfficialLayout(concepts=concepts, classes=("runner", "pool", "man"))
+    )
     rows = load(tmp_path, "concepts")
     assert rows["test"].features["classes"] == datasets.List(datasets.ClassLabel(names=["runner", "pool", "man"]))
     assert rows["test"][0] == {
@@ -88,16 +90,16 @@ def test_concepts_are_labels_with_all_their_classes(material: Material, tmp_path
         "token_indices": [1, 2],
     }
     assert facts.configs["concepts"] == {"test": {"clips": 1, "sources": 1, "mentions": 2, "classes": 3}}
-    assert statistics(tmp_path / "d") == facts
+    assert compute_statistics(tmp_path / "d") == facts
 
 
 def test_the_card_compares_with_the_paper_and_tells_findings(material: Material, tmp_path: Path) -> None:
-    about = About(
+    about = Metadata(
         "vttdata/small",
         paper={"clips": PaperFigure(6), "hours": PaperFigure(0.1, "nobody | knows")},
         findings=[("no_caption", "clips without", 1200, "video_1")],
     )
-    material.write(tmp_path / "d", about=about)
+    material.write(tmp_path / "d", metadata=about)
     card = (tmp_path / "d/README.md").read_text()
     assert "| clips | 6 | 6 | the same |" in card
     assert "| hours | 0.1 | 0.02 | nobody \\| knows |" in card

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dataset.conftest import Material
-from vttdata.dataset import Given
-from vttdata.dataset.parquet import checked_table
+from vttdata.dataset import OfficialLayout
+from vttdata.dataset.parquet import build_table
 from vttdata.errors import VttdataError
 from vttdata.records import Concepts, Degraded
 
@@ -33,7 +33,7 @@ LABELS = {"category": 2, "classes": 3}
 
 def test_a_row_that_fits_is_kept_as_it_is() -> None:
     empty = dict.fromkeys(ROW) | {"video_id": "v2"}
-    assert checked_table([ROW, empty], SCHEMA, LABELS, "clips/test").to_pylist() == [ROW, empty]
+    assert build_table([ROW, empty], SCHEMA, LABELS, "clips/test").to_pylist() == [ROW, empty]
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,14 @@ def test_a_row_that_fits_is_kept_as_it_is() -> None:
 )
 def test_each_misfit_is_one_sentence(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(VttdataError, match=words) as caught:
-        checked_table([ROW, ROW | changes], SCHEMA, LABELS, "clips/test")
+        build_table([ROW, ROW | changes], SCHEMA, LABELS, "clips/test")
     assert str(caught.value).startswith("clips/test: ")
     assert "\n" not in str(caught.value)
 
 
 def test_a_column_that_is_left_out_is_no_null() -> None:
     with pytest.raises(VttdataError, match="the row of 'v1' lacks 'seconds'"):
-        checked_table([{name: ROW[name] for name in ROW if name != "seconds"}], SCHEMA, LABELS, "clips/test")
+        build_table([{name: ROW[name] for name in ROW if name != "seconds"}], SCHEMA, LABELS, "clips/test")
 
 
 VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.lists(st.text())
@@ -71,23 +71,23 @@ VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) 
 @given(st.fixed_dictionaries(dict.fromkeys(ROW, VALUES)))
 def test_whatever_comes_is_kept_unchanged_or_refused(row: dict[str, Any]) -> None:
     try:
-        table = checked_table([row], SCHEMA, LABELS, "clips/test")
+        table = build_table([row], SCHEMA, LABELS, "clips/test")
     except VttdataError:
         return
     assert table.to_pylist() == [row]
 
 
 def test_records_with_wrong_values_write_no_dataset(material: Material, tmp_path: Path) -> None:
-    unknown = Given(concepts=[Concepts("video8", ("a",), (0,), ("unicorn",), (0,))], classes=("cat",))
+    unknown = OfficialLayout(concepts=[Concepts("video8", ("a",), (0,), ("unicorn",), (0,))], classes=("cat",))
     with pytest.raises(VttdataError, match="unicorn"):
-        material.write(tmp_path / "d", given=unknown)
+        material.write(tmp_path / "d", official=unknown)
     for wrong in (
-        Given(protocols={"1k": {"test": ["video99"]}}),
-        Given(degraded=[Degraded("video99", 1, "a", "b", 0, 1, "video8", 1, 0, "video-2018", "1", 5)]),
+        OfficialLayout(protocols={"1k": {"test": ["video99"]}}),
+        OfficialLayout(degraded=[Degraded("video99", 1, "a", "b", 0, 1, "video8", 1, 0, "video-2018", "1", 5)]),
     ):
         with pytest.raises(VttdataError, match="is about clip 'video99', which is not in the dataset"):
-            material.write(tmp_path / "d", given=wrong)
-    scores = Given(judgments={"judgments": {"test": [{"video_id": "video7", "raw": "high"}]}})
+            material.write(tmp_path / "d", official=wrong)
+    scores = OfficialLayout(judgments={"judgments": {"test": [{"video_id": "video7", "raw": "high"}]}})
     with pytest.raises(VttdataError, match="judgments/test: the row of 'video7' lacks"):
-        material.write(tmp_path / "d", given=scores)
+        material.write(tmp_path / "d", official=scores)
     assert not (tmp_path / "d").exists()

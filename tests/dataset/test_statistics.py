@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.dataset.conftest import Material
-from vttdata.dataset import About, statistics, write_dataset
+from vttdata.dataset import Metadata, compute_statistics, write_dataset
 from vttdata.errors import VttdataError
 from vttdata.records import Caption, Clip
 
@@ -19,7 +19,7 @@ def test_figures_are_those_that_a_hand_count_gives(material: Material, tmp_path:
         Caption("video11", 3, "the man sings"),
     ]
     facts = material.write(tmp_path / "d", captions=captions)
-    assert facts == statistics(tmp_path / "d")
+    assert facts == compute_statistics(tmp_path / "d")
     total, train = facts.total, facts.splits["train"]
     assert (total.sources, total.clips, total.sentences, total.words, total.vocabulary) == (4, 6, 3, 10, 7)
     assert (train.sources, train.clips, train.sentences, train.words, train.vocabulary) == (2, 3, 2, 7, 5)
@@ -48,7 +48,7 @@ def test_what_is_no_dataset_is_refused_with_a_sentence(tmp_path: Path, readme: s
     if readme is not None:
         (tmp_path / "README.md").write_text(readme)
     with pytest.raises(VttdataError):
-        statistics(tmp_path)
+        compute_statistics(tmp_path)
 
 
 def test_a_pattern_that_leads_out_is_refused(material: Material, tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_pattern_that_leads_out_is_refused(material: Material, tmp_path: Path)
     readme = tmp_path / "d/README.md"
     readme.write_text(readme.read_text().replace("path: clips/", "path: ../d/clips/"))
     with pytest.raises(VttdataError, match="leads out"):
-        statistics(tmp_path / "d")
+        compute_statistics(tmp_path / "d")
 
 
 def test_msrvtt_counts_as_its_official_release_does(shared: Path, tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_msrvtt_counts_as_its_official_release_does(shared: Path, tmp_path: Path
     ]
     captions = (Caption(s["video_id"], s["sen_id"], s["caption"]) for s in sentences)
     facts = write_dataset(
-        tmp_path / "d", clips=clips, captions=captions, sources=[], about=About("vttdata/msrvtt"), media=None
+        tmp_path / "d", clips=clips, captions=captions, sources=[], metadata=Metadata("vttdata/msrvtt"), media=None
     )
     total = facts.total
     assert (total.sources, total.clips, total.sentences) == (7180, 10000, 200000)

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from tests.dataset.conftest import Material, contents, load
-from vttdata.dataset import find_damage, shards, statistics
+from vttdata.dataset import compute_statistics, find_damage, shards
 from vttdata.errors import VttdataError
 from vttdata.records import ClipMedia
 
@@ -97,7 +97,7 @@ class TestEmbedded:
         filmed.write(tmp_path / "b", mode="embedded")
         assert contents(tmp_path / "a") == contents(tmp_path / "b")
         assert find_damage(tmp_path / "a") == []
-        assert statistics(tmp_path / "a").total.clips == 6
+        assert compute_statistics(tmp_path / "a").total.clips == 6
         card = (tmp_path / "a/README.md").read_text()
         assert "Video files of 5 of 6 clips are in the configuration `videos`." in card
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.dataset.conftest import Material, contents, load
-from vttdata.dataset import shards, statistics
+from vttdata.dataset import compute_statistics, shards
 from vttdata.errors import VttdataError
 
 
@@ -154,8 +154,8 @@ class TestSparse:
         assert "| validation | 20.00% | 0.00% | 0 |" in readme
 
     def test_the_card_says_what_is_never_divided(self, material: Material, tmp_path: Path) -> None:
-        about = dataclasses.replace(material.about, together=("source", "near_duplicate"))
-        material.write(tmp_path / "d", about=about)
+        about = dataclasses.replace(material.metadata, together=("source", "near_duplicate"))
+        material.write(tmp_path / "d", metadata=about)
         promise = "Clips of one source or sources found to be near-duplicates are never in different splits."
         assert promise in (tmp_path / "d/README.md").read_text()
 
@@ -163,7 +163,7 @@ class TestSparse:
         facts = material.write(tmp_path / "d", captions=[])
         assert datasets.get_dataset_config_names(str(tmp_path / "d")) == ["clips", "sources"]
         assert load(tmp_path / "d", tmp_path / "cache", split="test")[0]["captions"] == []
-        assert facts == statistics(tmp_path / "d")
+        assert facts == compute_statistics(tmp_path / "d")
         assert (facts.total.sentences, facts.total.sentences_per_clip) == (0, 0)
 
     def test_a_split_without_captions_is_left_out_of_captions_only(self, material: Material, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from tests.dataset.conftest import Material, contents, load
-from vttdata.dataset import About, find_damage, statistics
+from vttdata.dataset import Metadata, compute_statistics, find_damage
 from vttdata.errors import VttdataError
 from vttdata.records import Caption
 
@@ -109,9 +109,9 @@ class TestContradictions:
     def test_names_and_versions_are_checked(self) -> None:
         for name in ("demo", "../demo", "a/b/c", "a/b..c", "a/b\nc"):
             with pytest.raises(ValueError, match="cannot name a dataset"):
-                About(name)
+                Metadata(name)
         with pytest.raises(ValueError, match="no version"):
-            About("a/b", version="1.0")
+            Metadata("a/b", version="1.0")
 
 
 class TestHostileTexts:
@@ -120,18 +120,18 @@ class TestHostileTexts:
     def test_they_survive_in_tables_and_are_harmless_in_the_card(self, material: Material, tmp_path: Path) -> None:
         clips = [dataclasses.replace(clip, category=self.TEXT, query=self.TEXT) for clip in material.clips]
         captions = [dataclasses.replace(caption, caption=self.TEXT) for caption in material.captions]
-        about = About(
+        about = Metadata(
             "vttdata/small",
             licence=self.TEXT,
             description=self.TEXT,
             attrition=[("probe", "sources", 3, 2, self.TEXT)],
             provenance={"ffmpeg": self.TEXT},
         )
-        material.write(tmp_path / "d", clips=clips, captions=captions, sources=[], about=about)
+        material.write(tmp_path / "d", clips=clips, captions=captions, sources=[], metadata=about)
         loaded = load(tmp_path / "d", tmp_path / "cache", split="test")
         assert loaded.features["category"].names == [self.TEXT]
         assert loaded[0]["captions"] == [self.TEXT] * 3
-        assert statistics(tmp_path / "d").total.categories == {self.TEXT: 6}
+        assert compute_statistics(tmp_path / "d").total.categories == {self.TEXT: 6}
 
         head, body = (tmp_path / "d/README.md").read_text().split("\n---\n", 1)
         assert yaml.safe_load(head.removeprefix("---\n"))["license"] == "other"
@@ -164,10 +164,10 @@ class TestDamage:
         ]
         assert ["changed" in found[0], "bytes" in found[1], "missing" in found[2]] == [True, True, True]
         with pytest.raises(VttdataError, match="no file matches 'clips/test"):
-            statistics(folder)
+            compute_statistics(folder)
 
     def test_a_damaged_table_is_an_error_of_one_sentence(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d")
         next((tmp_path / "d").glob("captions/test-*")).write_bytes(b"PAR1 nothing PAR1")
         with pytest.raises(VttdataError, match=r"captions/test-.*: damaged or unreadable"):
-            statistics(tmp_path / "d")
+            compute_statistics(tmp_path / "d")

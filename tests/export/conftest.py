@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vttdata.dataset import About, Given, write_dataset
+from vttdata.dataset import Metadata, OfficialLayout, write_dataset
 from vttdata.records import Caption, Clip, Source
 
 HOSTILE = [
@@ -65,9 +65,9 @@ def write(tmp_path: Path) -> Write:
             "clips": clips(),
             "captions": captions(),
             "sources": sources,
-            "about": About("me/small", version="2.0.1", licence="cc-by-4.0"),
+            "metadata": Metadata("me/small", version="2.0.1", licence="cc-by-4.0"),
             "media": None,
-            "given": Given(categories=("sports/actions", "unused", "music"), protocols=PROTOCOL),
+            "official": OfficialLayout(categories=("sports/actions", "unused", "music"), protocols=PROTOCOL),
         }
         write_dataset(folder, **(arguments | changes))
         return folder

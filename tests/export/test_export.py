@@ -16,7 +16,7 @@ import pytest
 
 from tests.export.conftest import Write, captions, clips
 from vttdata.cli.main import main
-from vttdata.dataset import About
+from vttdata.dataset import Metadata
 from vttdata.errors import VttdataError
 from vttdata.export import export, export_formats
 from vttdata.export import write as export_module
@@ -32,8 +32,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("name", PLAIN)
 def test_same_records_give_same_bytes_in_any_folder_and_order(write: Write, tmp_path: Path, name: str) -> None:
     (tmp_path / "elsewhere").mkdir()
-    first = write(tmp_path / "one", given=None)
-    second = write(tmp_path / "elsewhere/two", given=None, clips=clips()[::-1], captions=captions()[::-1])
+    first = write(tmp_path / "one", official=None)
+    second = write(tmp_path / "elsewhere/two", official=None, clips=clips()[::-1], captions=captions()[::-1])
     export(first, name, tmp_path / "x")
     export(second, name, tmp_path / "elsewhere/y")
     assert contents(tmp_path / "x") == contents(tmp_path / "elsewhere/y")
@@ -199,6 +199,6 @@ def test_export_needs_no_reader_installed(dataset: Path, tmp_path: Path) -> None
 
 
 def test_export_has_the_version_of_the_dataset(write: Write, tmp_path: Path) -> None:
-    export(write(about=About("me/other", version="3.4.5")), "msrvtt", tmp_path / "x")
+    export(write(metadata=Metadata("me/other", version="3.4.5")), "msrvtt", tmp_path / "x")
     info = json.loads((tmp_path / "x/test_videodatainfo.json").read_text())["info"]
     assert (info["description"], info["version"]) == ("me/other", "3.4.5")

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.export.conftest import Write
-from vttdata.dataset import Given
+from vttdata.dataset import OfficialLayout
 from vttdata.errors import VttdataError
 from vttdata.export import export
 from vttdata.records import Concepts
@@ -46,8 +46,8 @@ def test_every_table_reads_back_unchanged(dataset: Path, tmp_path: Path, config:
 
 def test_classes_are_written_as_names(write: Write, tmp_path: Path) -> None:
     concepts = (Concepts("video7", ("a", "man"), (0,), ("man",), (1,)),)
-    given = Given(concepts=concepts, classes=("dog", "man"), categories=("sports/actions", "music"))
-    export(write(given=given), "jsonl", tmp_path / "x", config="concepts")
+    given = OfficialLayout(concepts=concepts, classes=("dog", "man"), categories=("sports/actions", "music"))
+    export(write(official=given), "jsonl", tmp_path / "x", config="concepts")
     assert lines(tmp_path / "x/concepts/train.jsonl")[0]["classes"] == ["man"]
 
 

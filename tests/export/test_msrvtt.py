@@ -10,7 +10,7 @@ import pytest
 
 from builders.msrvtt import read as read_msrvtt
 from tests.export.conftest import Write, captions, clips
-from vttdata.dataset import About, Given, write_dataset
+from vttdata.dataset import Metadata, OfficialLayout, write_dataset
 from vttdata.export import export
 from vttdata.records import Caption
 
@@ -49,7 +49,7 @@ def test_validation_split_is_called_validate(dataset: Path, tmp_path: Path) -> N
 
 def test_category_key_is_missing_without_categories(write: Write, tmp_path: Path) -> None:
     uncategorised = [dataclasses.replace(clip, category=None) for clip in clips()]
-    export(write(clips=uncategorised, given=None), "msrvtt", tmp_path / "x")
+    export(write(clips=uncategorised, official=None), "msrvtt", tmp_path / "x")
     content = json.loads((tmp_path / "x/test_videodatainfo.json").read_text())
     assert all("category" not in video for video in content["videos"])
     assert not (tmp_path / "x/category.txt").exists()
@@ -57,7 +57,7 @@ def test_category_key_is_missing_without_categories(write: Write, tmp_path: Path
 
 def test_repeated_clips_stay_repeated(write: Write, tmp_path: Path) -> None:
     twice = [*clips(), clips()[0]]
-    export(write(clips=twice, given=Given()), "msrvtt", tmp_path / "x")
+    export(write(clips=twice, official=OfficialLayout()), "msrvtt", tmp_path / "x")
     read = read_msrvtt(tmp_path / "x")
     assert sum(clip.video_id == "video7" for clip in read.clips) == 2
     assert len(read.captions) == len(captions()) - 1
@@ -69,10 +69,10 @@ def test_repeated_clips_stay_repeated(write: Write, tmp_path: Path) -> None:
 def test_official_files_survive_a_round_trip(shared: Path, tmp_path: Path) -> None:
     """Compare all values of `videos`, in order, and of `sentences`, whose order differs."""
     read = read_msrvtt(shared / "data/msrvtt")
-    given = Given(categories=read.categories)
-    about = About("vttdata/msrvtt")
+    given = OfficialLayout(categories=read.categories)
+    about = Metadata("vttdata/msrvtt")
     own = {"clips": read.clips, "captions": read.captions, "sources": read.sources}
-    write_dataset(tmp_path / "dataset", **own, about=about, media=None, given=given)
+    write_dataset(tmp_path / "dataset", **own, metadata=about, media=None, official=given)
     export(tmp_path / "dataset", "msrvtt", tmp_path / "x")
     for archive, name in [
         ("train_val_annotation.zip", "train_val_videodatainfo.json"),

@@ -85,7 +85,7 @@ def test_query_that_pandas_reads_as_missing_gives_a_note(write: Write, tmp_path:
 @pytest.mark.parametrize("video_id", ["0012", "1e5", "inf", "NA"])
 def test_id_that_pandas_changes_gives_a_note(write: Write, tmp_path: Path, video_id: str) -> None:
     renamed = [dataclasses.replace(clips()[0], video_id=video_id)]
-    folder = write(clips=renamed, captions=[Caption(video_id, 1, "x")], given=None)
+    folder = write(clips=renamed, captions=[Caption(video_id, 1, "x")], official=None)
     written = export(folder, "retrieval", tmp_path / "x")
     assert pd.read_csv(tmp_path / "x/MSRVTT_train.csv")["video_id"].values[0] != video_id
     assert any("dtype=str" in note for note in written.notes)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from tests.helpers.builds import LOOSE, account, build
 from tests.helpers.films import edit, write_film
-from vttdata.dataset import About, write_dataset
+from vttdata.dataset import Metadata, write_dataset
 from vttdata.dataset.audit import audit_dataset
 from vttdata.records import HASH_SCHEME, Clip, Fingerprint, Source
 
@@ -52,7 +52,7 @@ def test_a_source_without_a_fingerprint_is_told_beside_those_that_have_one(tmp_p
         )
         for s in "abcd"
     ]
-    write_dataset(tmp_path / "d", clips=clips, captions=[], sources=sources, about=About("me/x"), media=None)
+    write_dataset(tmp_path / "d", clips=clips, captions=[], sources=sources, metadata=Metadata("me/x"), media=None)
     found = audit_dataset(tmp_path / "d")
     assert found.unknown["fingerprints"] == 2
     assert found.leaks["near_duplicate"]["pairs"] == 1

@@ -12,7 +12,7 @@ import huggingface_hub
 import pytest
 
 import vttdata
-from vttdata.dataset import About, write_dataset
+from vttdata.dataset import Metadata, write_dataset
 from vttdata.errors import VttdataError
 from vttdata.load.dataset import builds_folder, find_dataset
 from vttdata.load.integrity import verify_row_counts
@@ -23,8 +23,8 @@ from vttdata.records import Caption, Clip
 def write(folder: Path, *, version: str = "1.0.0", text: str = "a person waves") -> Path:
     clips = [Clip("v1", "s1", 0.0, 10.0, 0, 249, 1, split="test")]
     captions = [Caption("v1", 1, text)]
-    about = About("vttdata/demo", version=version)
-    write_dataset(folder, clips=clips, captions=captions, sources=[], about=about, media=None)
+    about = Metadata("vttdata/demo", version=version)
+    write_dataset(folder, clips=clips, captions=captions, sources=[], metadata=about, media=None)
     return folder
 
 

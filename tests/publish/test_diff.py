@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from tests.dataset.conftest import Material
 from vttdata.errors import VttdataError
-from vttdata.publish.diff import difference
+from vttdata.publish.diff import compare_datasets
 from vttdata.records import Caption
 
 SCHEMA = pa.schema(
@@ -117,7 +117,7 @@ def test_counts_are_those_of_a_brute_force_comparison(
         return row[:2] if config == "captions" else plain(row)
 
     with tempfile.TemporaryDirectory() as place:
-        found = difference(write(Path(place, "old"), config, old), write(Path(place, "new"), config, new))
+        found = compare_datasets(write(Path(place, "old"), config, old), write(Path(place, "new"), config, new))
     own = found.configs[0].as_json() if found.configs else {}
     expected = brute_force(old, new, key)
     moves = {(flow["from"], flow["to"]): flow["rows"] for flow in own.get("moves", [])}
@@ -134,7 +134,9 @@ def test_counts_are_those_of_a_brute_force_comparison(
 def test_rows_in_another_order_are_the_same_rows(rows: list[tuple[str, Row]], data: st.DataObject) -> None:
     mixed = data.draw(st.permutations(rows))
     with tempfile.TemporaryDirectory() as place:
-        found = difference(write(Path(place, "old"), "captions", rows), write(Path(place, "new"), "captions", mixed))
+        found = compare_datasets(
+            write(Path(place, "old"), "captions", rows), write(Path(place, "new"), "captions", mixed)
+        )
     assert found.needed == "none"
     in_order = [
         [plain(row) for split, row in own if split == name] for own in (rows, mixed) for name in ("train", "test")
@@ -145,7 +147,7 @@ def test_rows_in_another_order_are_the_same_rows(rows: list[tuple[str, Row]], da
 def test_a_dataset_does_not_differ_from_itself(material: Material, tmp_path: Path) -> None:
     material.write(tmp_path / "a")
     material.write(tmp_path / "b")
-    found = difference(tmp_path / "a", tmp_path / "b")
+    found = compare_datasets(tmp_path / "a", tmp_path / "b")
     assert found.needed == "none"
     assert found.as_markdown() == "No row differs."
     assert found.next_version("1.2.3") == "1.2.3"
@@ -156,7 +158,7 @@ def test_a_corrected_caption_names_the_row_and_the_column(material: Material, tm
     material.write(tmp_path / "a")
     material.captions[4] = dataclasses.replace(material.captions[4], caption="*a* corrected <text>")
     material.write(tmp_path / "b")
-    found = difference(tmp_path / "a", tmp_path / "b")
+    found = compare_datasets(tmp_path / "a", tmp_path / "b")
     own = {config.config: config for config in found.configs}
     assert (own["captions"].changed, dict(own["captions"].columns)) == (1, {"caption": 1})
     assert own["captions"].examples["changed"] == ["video8 801 (caption)"]
@@ -170,7 +172,7 @@ def test_more_captions_only_are_a_minor_version_where_no_row_holds_them_all(tmp_
     row = ("v1", 0, "a", None, None)
     old = write(tmp_path / "a", "captions", [("train", row)])
     new = write(tmp_path / "b", "captions", [("train", row), ("test", ("v1", 1, "b", None, None))])
-    found = difference(old, new)
+    found = compare_datasets(old, new)
     assert (found.needed, found.next_version("1.2.3")) == ("minor", "1.3.0")
     assert found.as_markdown() == "- captions: 1 added, namely v1 1"
     with pytest.raises(VttdataError, match="is no version"):
@@ -181,7 +183,7 @@ def test_a_clip_that_changes_its_split_is_told_as_moved_with_its_captions(materi
     material.write(tmp_path / "a")
     material.clips[3] = dataclasses.replace(material.clips[3], split="train")
     material.write(tmp_path / "b")
-    found = {own.config: own for own in difference(tmp_path / "a", tmp_path / "b").configs}
+    found = {own.config: own for own in compare_datasets(tmp_path / "a", tmp_path / "b").configs}
     assert found["clips"].moves == {("validation", "train"): 1}
     assert (found["captions"].moved, found["captions"].changed, found["captions"].removed) == (3, 0, 0)
     assert found["clips"].examples["moved"] == ["video10"]
@@ -190,7 +192,7 @@ def test_a_clip_that_changes_its_split_is_told_as_moved_with_its_captions(materi
 def test_a_configuration_that_goes_is_major_and_one_that_comes_is_minor(material: Material, tmp_path: Path) -> None:
     material.write(tmp_path / "a")
     material.write(tmp_path / "b", captions=[Caption(c.video_id, c.sen_id, "x") for c in material.captions], sources=())
-    there, back = difference(tmp_path / "a", tmp_path / "b"), difference(tmp_path / "b", tmp_path / "a")
+    there, back = compare_datasets(tmp_path / "a", tmp_path / "b"), compare_datasets(tmp_path / "b", tmp_path / "a")
     assert {own.config: own.removed for own in there.configs}["sources"] == 5
     assert {own.config: own.needed for own in back.configs}["sources"] == "minor"
     assert there.needed == "major"
@@ -211,7 +213,7 @@ def test_columns_are_compared_as_well(
     row = ("v1", 0, "a", 1, ["x"])
     write(tmp_path / "a", "captions", [("train", row)])
     write(tmp_path / "b", "captions", [("train", (*row, 1)[: len(fields)])], pa.schema(fields))
-    found = difference(tmp_path / "a", tmp_path / "b")
+    found = compare_datasets(tmp_path / "a", tmp_path / "b")
     assert (found.configs[0].schema, found.needed, found.configs[0].changed) == (change, needed, 0)
 
 
@@ -222,14 +224,14 @@ def test_labels_may_grow_but_not_change_their_numbers(tmp_path: Path, names: str
         labels = {"class_label": {"names": {str(number): name for number, name in enumerate(own)}}}
         info = [{"config_name": "captions", "features": [{"name": "sen_id", "dtype": labels}]}]
         write(tmp_path / place, "captions", [("train", row)], dataset_info=info)
-    assert difference(tmp_path / "a", tmp_path / "b").needed == needed
+    assert compare_datasets(tmp_path / "a", tmp_path / "b").needed == needed
 
 
 def test_what_is_no_dataset_is_refused_in_one_sentence(material: Material, tmp_path: Path) -> None:
     material.write(tmp_path / "a")
     material.write(tmp_path / "b", captions=())
     with pytest.raises(VttdataError, match="neither a dataset card nor a table"):
-        difference(tmp_path / "a", tmp_path)
+        compare_datasets(tmp_path / "a", tmp_path)
     next((tmp_path / "b" / "clips").iterdir()).write_bytes(b"PAR1 no")
     with pytest.raises(VttdataError, match=r"clips/.*parquet: damaged"):
-        difference(tmp_path / "a", tmp_path / "b")
+        compare_datasets(tmp_path / "a", tmp_path / "b")

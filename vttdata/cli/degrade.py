@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from vttdata.errors import VttdataError
 
 if TYPE_CHECKING:
-    from vttdata.dataset.captions import Sentences
+    from vttdata.dataset.captions import SplitCaptions
     from vttdata.generate import DegradeSettings
     from vttdata.records import Degraded
     from vttdata.text.captions import RawCaption, Removal
@@ -104,19 +104,19 @@ def _describe(options: argparse.Namespace) -> None:
     write_manifest(options.out, name="local/degraded", version="1.0.0", files=facts)
 
 
-def read_material(given: str, removed: list[Removal]) -> list[Sentences]:
+def read_material(given: str, removed: list[Removal]) -> list[SplitCaptions]:
     """The captions of a table or a dataset, split by split; what cleaning takes out is added to `removed`."""
     if Path(given).suffix.lower() in _TABLES and not Path(given).is_dir():
         return [_read_table(Path(given), removed)]
-    from vttdata.dataset.captions import read_sentences
+    from vttdata.dataset.captions import read_captions_by_split
     from vttdata.load.dataset import find_dataset
 
-    return list(read_sentences(find_dataset(given)))
+    return list(read_captions_by_split(find_dataset(given)))
 
 
-def _read_table(path: Path, removed: list[Removal]) -> Sentences:
+def _read_table(path: Path, removed: list[Removal]) -> SplitCaptions:
     """The captions of a table, cleaned as a build cleans them, in an order that is not that of its rows."""
-    from vttdata.dataset.captions import Sentences
+    from vttdata.dataset.captions import SplitCaptions
     from vttdata.files.tables import read_table
     from vttdata.records import Caption
     from vttdata.text.captions import CaptionSettings, clean_captions, read_captions
@@ -139,7 +139,7 @@ def _read_table(path: Path, removed: list[Removal]) -> Sentences:
                 captions.append(result)
             else:
                 removed.append(result)
-    return Sentences("", captions, source_of)
+    return SplitCaptions("", captions, source_of)
 
 
 def _source(path: Path, video_id: str, raws: Iterable[RawCaption]) -> str:
@@ -150,7 +150,7 @@ def _source(path: Path, video_id: str, raws: Iterable[RawCaption]) -> str:
     return named[0] if named else video_id
 
 
-def _check_sources(given: str, material: Sequence[Sentences]) -> None:
+def _check_sources(given: str, material: Sequence[SplitCaptions]) -> None:
     captions = sum(len(own.captions) for own in material)
     sources = {own.source_of.get(caption.video_id) for own in material for caption in own.captions}
     if not captions:
@@ -161,7 +161,7 @@ def _check_sources(given: str, material: Sequence[Sentences]) -> None:
 
 
 def _results(
-    material: Iterable[Sentences], settings: DegradeSettings, seed: int, tally: Counter[str]
+    material: Iterable[SplitCaptions], settings: DegradeSettings, seed: int, tally: Counter[str]
 ) -> Iterator[Degraded]:
     """Every caption, degraded with words from its own split."""
     from vttdata.generate import Donors, degrade

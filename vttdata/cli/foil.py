@@ -13,7 +13,7 @@ from vttdata.dataset.provenance import InputFile, Provenance
 from vttdata.errors import VttdataError
 
 if TYPE_CHECKING:
-    from vttdata.dataset.metadata import About
+    from vttdata.dataset.metadata import Metadata
     from vttdata.generate.foils.mine import Captions
 
 
@@ -174,11 +174,11 @@ def _foil(options: argparse.Namespace) -> int:
     return 0
 
 
-def _about(options: argparse.Namespace) -> About:
-    from vttdata.dataset.metadata import About
+def _about(options: argparse.Namespace) -> Metadata:
+    from vttdata.dataset.metadata import Metadata
 
     try:
-        return About(options.name, licence=options.licence, seed=options.seed)
+        return Metadata(options.name, licence=options.licence, seed=options.seed)
     except ValueError as error:
         raise VttdataError(f"{str(error).rstrip('.')}.") from error
 

@@ -141,7 +141,7 @@ def _build(options: argparse.Namespace) -> int:
     from vttdata.pipeline.attrition import HEADER, stage_text
     from vttdata.pipeline.build import open_build
     from vttdata.pipeline.executors.local import LocalExecutor
-    from vttdata.publish.stale_version import noticing_changes
+    from vttdata.publish.stale_version import warn_if_rows_changed
     from vttdata.recipe.load import load_recipe
 
     loaded = load_recipe(options.recipe, options.set)
@@ -151,7 +151,7 @@ def _build(options: argparse.Namespace) -> int:
     with open_build(folder, loaded, executor, lambda stage: print(stage_text(stage), flush=True), **flags) as build:
         print(HEADER, flush=True)
         try:
-            with noticing_changes(build.dataset, lambda sentence: print(f"vttdata: {sentence}", file=sys.stderr)):
+            with warn_if_rows_changed(build.dataset, lambda sentence: print(f"vttdata: {sentence}", file=sys.stderr)):
                 loaded.builder.build(loaded.recipe, build)
         except VttdataError:
             if build.dataset.exists():
@@ -263,12 +263,12 @@ def _add_stats(commands: Any) -> None:
 
 
 def _stats(options: argparse.Namespace) -> int:
-    from vttdata.dataset.foils.statistics import foil_statistics
-    from vttdata.dataset.statistics import statistics
+    from vttdata.dataset.foils.statistics import compute_foil_statistics
+    from vttdata.dataset.statistics import compute_statistics
     from vttdata.load.dataset import find_dataset
 
     dataset = find_dataset(options.dataset)
-    facts = foil_statistics(dataset) if (dataset / "foils").is_dir() else statistics(dataset)
+    facts = compute_foil_statistics(dataset) if (dataset / "foils").is_dir() else compute_statistics(dataset)
     print(json.dumps(facts.as_json(), indent=2, ensure_ascii=False) if options.json else facts.as_text())
     return _DONE
 

@@ -37,18 +37,18 @@ def _publish(options: argparse.Namespace) -> int:
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     from vttdata.load.dataset import ALL_VIDEOS, find_dataset
-    from vttdata.publish.hub import carry_out, planned
+    from vttdata.publish.hub import execute_plan, plan_publication
 
     if not sys.stderr.isatty():
         disable_progress_bars()
     where = {"endpoint": options.endpoint, "tag": options.tag, "private": options.private}
-    with planned(find_dataset(options.dataset, videos=ALL_VIDEOS), options.repo_id, **where) as (plan, api):
+    with plan_publication(find_dataset(options.dataset, videos=ALL_VIDEOS), options.repo_id, **where) as (plan, api):
         print(plan.as_text(), flush=True)
         if options.dry_run:
             print("Nothing was changed.")
             return _DONE
         if plan.is_changed or not plan.tagged:
             print(f"publishing {len(plan.uploads)} files", file=sys.stderr, flush=True)
-            carry_out(plan, api)
+            execute_plan(plan, api)
             print(f"{api.endpoint}/datasets/{plan.repo_id} has version {plan.version} under the tag {plan.tag}")
     return _DONE

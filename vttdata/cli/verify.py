@@ -16,7 +16,7 @@ from vttdata.errors import VttdataError
 
 if TYPE_CHECKING:
     from vttdata.dataset.provenance import Provenance
-    from vttdata.publish.changes import Difference
+    from vttdata.publish.changes import DatasetDifference
     from vttdata.publish.rebuild import Verdict
 
 _DONE, _DIFFERS = 0, 4
@@ -64,10 +64,10 @@ def add_verify(commands: Any) -> None:
 def _diff(options: argparse.Namespace) -> int:
     from vttdata.dataset.front_matter import read_version
     from vttdata.load.dataset import EMBEDDED_VIDEOS
-    from vttdata.publish.diff import difference
+    from vttdata.publish.diff import compare_datasets
 
     old, new = (_folder(own, EMBEDDED_VIDEOS) for own in (options.old, options.new))
-    found = difference(old, new)
+    found = compare_datasets(old, new)
     version = read_version(old) if (old / "README.md").is_file() else None
     wanted = found.next_version(version) if version is not None else None
     if options.json:
@@ -81,7 +81,7 @@ def _diff(options: argparse.Namespace) -> int:
     return _DONE if found.needed == "none" else _DIFFERS
 
 
-def _rows_text(found: Difference) -> str:
+def _rows_text(found: DatasetDifference) -> str:
     return "\n".join(found.as_lines()) or "No row differs."
 
 

@@ -17,7 +17,7 @@ import pydantic
 from vttdata.annotations import Annotations, Finding, read_protocol
 from vttdata.annotations.protocols import check_name
 from vttdata.compose.package import package
-from vttdata.dataset import Given
+from vttdata.dataset import OfficialLayout
 from vttdata.dataset.metadata import Figure, PaperFigure
 from vttdata.dataset.videos import PublishSettings
 from vttdata.errors import VttdataError
@@ -127,7 +127,7 @@ def _build(recipe: OfficialRecipe, run: Build, official: Annotations, files_by: 
         degraded = list(run.stage(DegradeCaptions(recipe.degrade, recipe.seed), placed, may_be_empty=True))
     findings = run.stage(OddThings(), official.findings + missing, may_be_empty=True)
 
-    given = Given(official.categories, protocols, concepts, official.classes, degraded)
+    given = OfficialLayout(official.categories, protocols, concepts, official.classes, degraded)
     package(
         run,
         clips,
@@ -136,7 +136,7 @@ def _build(recipe: OfficialRecipe, run: Build, official: Annotations, files_by: 
         None,
         media,
         mode=recipe.publish.media or "none",
-        given=given,
+        official=given,
         findings=findings,
         paper=recipe.paper,
         files=files,

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import vttdata
 from vttdata.annotations import Finding
 from vttdata.dataset.audit import Files, audit_all
-from vttdata.dataset.metadata import About, Figure, Given, PaperFigure
+from vttdata.dataset.metadata import Figure, Metadata, OfficialLayout, PaperFigure
 from vttdata.dataset.provenance import (
     InputFile,
     Provenance,
@@ -41,7 +41,7 @@ def package(
     split: SplitSettings | None,
     media: Path | None,
     *,
-    given: Given | None = None,
+    official: OfficialLayout | None = None,
     findings: Iterable[Finding] = (),
     paper: Mapping[Figure, PaperFigure] | None = None,
     files: Mapping[str, str] | None = None,
@@ -57,12 +57,12 @@ def package(
         sources: at least those of the clips.
         split: what was asked of the splits, or None where they were given.
         media: the folder of the clips' files, or None when the clips have none.
-        given: what official files decide; see `Given`.
+        official: what official files decide; see `OfficialLayout`.
         findings: what is odd in official files.
         paper: what the benchmark's paper states.
         files: name of each official file -> its SHA-256.
         mode: how the clips' files go into the dataset.
-        collected: how the material came together; see `About`.
+        collected: how the material came together; see `Metadata`.
 
     Raises:
         VttdataError: when no clip is left.
@@ -105,20 +105,20 @@ def package(
         clips=clips,
         captions=kept,
         sources=sources,
-        about=about,
+        metadata=about,
         media=media,
         mode=mode,
-        given=given,
-        judge=judge,
-        provide=lambda folder: write_provenance(folder, made),
+        official=official,
+        audit=judge,
+        add_files=lambda folder: write_provenance(folder, made),
     )
 
 
-def about_build(run: Build, files: Mapping[str, str], collected: str = "") -> About:
+def about_build(run: Build, files: Mapping[str, str], collected: str = "") -> Metadata:
     """What a recipe and its finished stages say of a dataset of any kind; the arguments are those of `package`."""
     recipe = run.loaded.recipe
     names = ", ".join(sorted(files))
-    return About(
+    return Metadata(
         name=recipe.name,
         version=recipe.version,
         licence=recipe.licence,

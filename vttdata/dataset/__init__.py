@@ -4,17 +4,17 @@ It decides nothing about what is in a dataset, and it does not upload.
 """
 
 from vttdata.dataset.manifest import find_damage
-from vttdata.dataset.metadata import About, Given, PaperFigure
-from vttdata.dataset.statistics import SplitStatistics, Statistics, statistics
+from vttdata.dataset.metadata import Metadata, OfficialLayout, PaperFigure
+from vttdata.dataset.statistics import SplitStatistics, Statistics, compute_statistics
 from vttdata.dataset.write import write_dataset
 
 __all__ = [
-    "About",
-    "Given",
+    "Metadata",
+    "OfficialLayout",
     "PaperFigure",
     "SplitStatistics",
     "Statistics",
+    "compute_statistics",
     "find_damage",
-    "statistics",
     "write_dataset",
 ]

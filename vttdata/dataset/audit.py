@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from vttdata.dataset.columns import CLIPS, CONFIGS, columns_of
 from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.parquet import opened
+from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
 from vttdata.files.id_lists import read_ids
 from vttdata.records import HASH_SCHEME, Fingerprint
@@ -72,7 +72,7 @@ def audit_files(
     tables, numbers = [], []
     for number, own in enumerate(clips.values()):
         for path in own:
-            with opened(path, *_COLUMNS, "captions") as file:
+            with open_parquet(path, *_COLUMNS, "captions") as file:
                 tables.append(file.read(columns=list(_COLUMNS)))
                 numbers.append(np.full(tables[-1].num_rows, number))
     table, names, chosen = pa.concat_tables(tables), list(clips), np.arange(sum(map(len, numbers)))
@@ -108,7 +108,7 @@ def _fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Iterator[
     """Each wanted source's fingerprint, once; those of another scheme cannot be compared."""
     seen: set[str] = set()
     for path in sources:
-        with opened(path, "source_id") as file:
+        with open_parquet(path, "source_id") as file:
             if not {"hash_scheme", "hashes"} <= set(file.schema_arrow.names):
                 continue
             for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=["source_id", "hash_scheme", "hashes"]):
@@ -150,7 +150,7 @@ def _captions(paths: Sequence[Path], entries: Entries, chosen: Integers, rows: i
 
 def _lists(path: Path) -> Iterator[tuple[int, Integers, Any]]:
     """Piece by piece the number of clips, and of each caption its clip's place in the piece and its text."""
-    with opened(path, "captions") as file:
+    with open_parquet(path, "captions") as file:
         for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=["captions"]):
             lists = batch.column(0)
             texts = lists.flatten()

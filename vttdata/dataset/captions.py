@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.parquet import opened
+from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
 from vttdata.records import Caption
 
@@ -20,7 +20,7 @@ _ROWS_AT_A_TIME = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sentences:
+class SplitCaptions:
     """The captions of one split, in the order of the dataset, and `video_id` -> `source_id` of all of its clips."""
 
     split: str
@@ -28,7 +28,7 @@ class Sentences:
     source_of: dict[str, str]
 
 
-def read_sentences(dataset: Path) -> Iterator[Sentences]:
+def read_captions_by_split(dataset: Path) -> Iterator[SplitCaptions]:
     """The captions of a dataset folder of our layout, a split at a time.
 
     Raises:
@@ -40,12 +40,12 @@ def read_sentences(dataset: Path) -> Iterator[Sentences]:
     for split, paths in files["captions"].items():
         clips = _rows(files["clips"].get(split, ()), ["video_id", "source_id"])
         source_of = {row["video_id"]: row["source_id"] for row in clips}
-        yield Sentences(split, [Caption(**row) for row in _rows(paths, _COLUMNS)], source_of)
+        yield SplitCaptions(split, [Caption(**row) for row in _rows(paths, _COLUMNS)], source_of)
 
 
 def _rows(paths: Sequence[Path], columns: list[str]) -> Iterator[dict[str, Any]]:
     for path in paths:
-        with opened(path, *columns) as table:
+        with open_parquet(path, *columns) as table:
             for batch in table.iter_batches(_ROWS_AT_A_TIME, columns=columns):
                 yield from batch.to_pylist()
 

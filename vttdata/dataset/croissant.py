@@ -13,7 +13,7 @@ from typing import Any
 
 from vttdata.dataset.card.rights import build_citation
 from vttdata.dataset.columns import Column, columns_of
-from vttdata.dataset.metadata import About
+from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.shards import SplitFiles
 
 CROISSANT = "croissant.json"
@@ -58,7 +58,7 @@ Tables = Mapping[str, Sequence[SplitFiles]]
 
 def write_croissant(
     dataset: Path,
-    about: About,
+    about: Metadata,
     tables: Tables,
     *,
     categories: Sequence[str] = (),
@@ -89,7 +89,7 @@ def write_croissant(
     (dataset / CROISSANT).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _described(about: About, tables: Tables, limitations: Sequence[str]) -> Json:
+def _described(about: Metadata, tables: Tables, limitations: Sequence[str]) -> Json:
     owner, _, name = about.name.partition("/")
     licences = list(dict.fromkeys(own for own in about.licences.values() if own is not None))
     steps = [
@@ -117,11 +117,11 @@ def _described(about: About, tables: Tables, limitations: Sequence[str]) -> Json
     return {key: value for key, value in content.items() if value not in (None, "", [])}
 
 
-def _address(about: About) -> str:
+def _address(about: Metadata) -> str:
     return f"https://huggingface.co/datasets/{about.name}"
 
 
-def _repository(about: About) -> Json:
+def _repository(about: Metadata) -> Json:
     return {
         "@type": "cr:FileObject",
         "@id": "repo",

@@ -10,13 +10,13 @@ from vttdata.dataset.card.sections import Tables
 from vttdata.dataset.croissant import write_croissant
 from vttdata.dataset.front_matter import front_matter
 from vttdata.dataset.manifest import write_manifest
-from vttdata.dataset.metadata import About
+from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.shards import file_sha256
 
 
-def finish_dataset(
+def write_description(
     dataset: Path,
-    about: About,
+    about: Metadata,
     tables: Tables,
     body: str,
     *,

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from vttdata.dataset.columns import columns_of, features
-from vttdata.dataset.metadata import About
+from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.shards import SplitFiles
 from vttdata.errors import VttdataError
 
@@ -34,7 +34,7 @@ class Layout:
 
 
 def front_matter(
-    tables: Mapping[str, Sequence[SplitFiles]], categories: Sequence[str], about: About, classes: Sequence[str] = ()
+    tables: Mapping[str, Sequence[SplitFiles]], categories: Sequence[str], about: Metadata, classes: Sequence[str] = ()
 ) -> str:
     """The YAML between the two ``---`` lines, these included.
 
@@ -60,7 +60,7 @@ def front_matter(
     return f"---\n{yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=10_000)}---\n"
 
 
-def _licence(about: About) -> dict[str, Any]:
+def _licence(about: Metadata) -> dict[str, Any]:
     """One licence for annotations and captions; where they differ, both by name."""
     parts = {part: about.licences[part] or "unknown" for part in ("annotations", "captions")}
     licence = parts["annotations"] if len(set(parts.values())) == 1 else ", ".join(map(": ".join, parts.items()))

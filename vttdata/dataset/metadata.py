@@ -31,7 +31,7 @@ class PaperFigure:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class Metadata:
     """What a card says that no table does.
 
     Fields:
@@ -95,7 +95,7 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class OfficialLayout:
     """Makes `write_dataset` keep the order of clips (within their split) and of sources, and every row as it comes.
 
     What stands twice in official files stands twice in the dataset: clips under one id each show all captions of that

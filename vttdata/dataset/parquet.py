@@ -19,7 +19,7 @@ from vttdata.errors import VttdataError
 
 
 @contextlib.contextmanager
-def opened(path: Path, *needed: str) -> Iterator[pq.ParquetFile]:
+def open_parquet(path: Path, *needed: str) -> Iterator[pq.ParquetFile]:
     """A Parquet file with the columns that are needed, to be read inside the block.
 
     Raises:
@@ -47,7 +47,7 @@ _TAKES: dict[str, tuple[type, ...]] = {
 }
 
 
-def checked_table(rows: Sequence[dict[str, Any]], schema: pa.Schema, labels: Mapping[str, int], place: str) -> pa.Table:
+def build_table(rows: Sequence[dict[str, Any]], schema: pa.Schema, labels: Mapping[str, int], place: str) -> pa.Table:
     """The rows as a table.
 
     Args:

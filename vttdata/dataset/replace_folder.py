@@ -14,7 +14,7 @@ from vttdata.errors import VttdataError
 
 
 @contextlib.contextmanager
-def replacing(folder: Path, *, marker: str = MANIFEST, what: str = "a dataset") -> Iterator[Path]:
+def replace_folder(folder: Path, *, marker: str = MANIFEST, what: str = "a dataset") -> Iterator[Path]:
     """A new folder to fill, which takes the place of `folder` at the end, or vanishes after an error.
 
     The new one is filled beside the old one and then put in its place by two renames. Killed between them, the
@@ -56,7 +56,7 @@ def _is_ours(folder: Path, marker: str) -> bool:
     return folder.is_dir() and ((folder / marker).is_file() or not any(folder.iterdir()))
 
 
-def bring(original: Path, target: Path, sha256: str) -> None:
+def link_or_copy(original: Path, target: Path, sha256: str) -> None:
     """Hard-link a file, or copy it where links are not possible.
 
     Raises:

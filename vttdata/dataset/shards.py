@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from vttdata.dataset.parquet import checked_table
+from vttdata.dataset.parquet import build_table
 
 ROWS_PER_SHARD = 50_000
 _BYTES_PER_SHARD = 256 * 2**20
@@ -74,12 +74,12 @@ def write_split(
     """Write ``<config>/<split>-<i>-of-<n>-<digest>.parquet``; None, and no file, when there are no rows.
 
     Raises:
-        VttdataError: when a row does not fit the schema, or a label is none of `labels`; see `checked_table`.
+        VttdataError: when a row does not fit the schema, or a label is none of `labels`; see `build_table`.
     """
     folder = dataset / config
     written: list[tuple[Path, int]] = []
     memory = 0
-    tables = (checked_table(batch, schema, labels or {}, f"{config}/{split}") for batch in _batches(rows))
+    tables = (build_table(batch, schema, labels or {}, f"{config}/{split}") for batch in _batches(rows))
     for first in tables:
         folder.mkdir(exist_ok=True)
         path = folder / f"{split}-{len(written):05d}.part"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.parquet import opened
+from vttdata.dataset.parquet import open_parquet
 
 _CLIP_COLUMNS = ("source_id", "duration", "shots", "category")
 _MAIN = ("clips", "captions", "sources", "videos")
@@ -117,7 +117,7 @@ def _show(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:,.{digits}f}"
 
 
-def statistics(dataset: Path) -> Statistics:
+def compute_statistics(dataset: Path) -> Statistics:
     """Count what is in a dataset folder of our layout.
 
     Raises:
@@ -203,7 +203,7 @@ def read_rows(paths: Iterable[Path], columns: Sequence[str]) -> Iterator[dict[st
         VttdataError: when a file is damaged.
     """
     for path in paths:
-        with opened(path) as table:
+        with open_parquet(path) as table:
             there = [column for column in columns if column in table.schema_arrow.names]
             for batch in table.iter_batches(_ROWS_AT_A_TIME, columns=there):
                 yield from batch.to_pylist()

@@ -12,7 +12,7 @@ from typing import Any
 
 from vttdata.dataset.columns import CONFIGS
 from vttdata.dataset.front_matter import foreign_head, named_files, read_front_matter
-from vttdata.dataset.parquet import opened
+from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
 
 KEYS: dict[str, tuple[str, ...]] = {
@@ -34,7 +34,7 @@ _PROTOCOL = {"video_id", "source_id", "start", "end"}
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class ConfigTables:
     """The tables of a configuration.
 
     Fields:
@@ -57,7 +57,7 @@ class Contents:
         return {split: sum(map(_number_of_rows, own)) for split, own in self.files.items()}
 
 
-def key_of(config: str, *sides: Contents) -> tuple[str, ...]:
+def key_of(config: str, *sides: ConfigTables) -> tuple[str, ...]:
     """The columns that say what a row is about; empty where nothing does and only whole rows can be compared."""
     known = config.partition("-without-")[0]
     there = set(sides[0].types).intersection(*(side.types for side in sides))
@@ -67,7 +67,7 @@ def key_of(config: str, *sides: Contents) -> tuple[str, ...]:
     return key if there.issuperset(key) else ()
 
 
-def read_contents(folder: Path) -> dict[str, Contents]:
+def read_tables(folder: Path) -> dict[str, ConfigTables]:
     """The tables of a dataset folder by configuration: those that its card names, or else all that lie in it.
 
     Raises:
@@ -77,7 +77,7 @@ def read_contents(folder: Path) -> dict[str, Contents]:
         found = {path.stem: {"": [path]} for path in sorted(folder.glob("*.parquet"))}
         if not found:
             raise VttdataError(f"{folder}: holds neither a dataset card nor a table.")
-        return {config: Contents(files, _types(files[""][0])) for config, files in found.items()}
+        return {config: ConfigTables(files, _types(files[""][0])) for config, files in found.items()}
     head = read_front_matter(folder)
     files = named_files(folder, head)
     try:
@@ -85,7 +85,7 @@ def read_contents(folder: Path) -> dict[str, Contents]:
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise foreign_head(folder) from error
     return {
-        config: Contents(own, _types(next(iter(own.values()))[0]), labels.get(config, {}))
+        config: ConfigTables(own, _types(next(iter(own.values()))[0]), labels.get(config, {}))
         for config, own in files.items()
         if own
     }
@@ -93,7 +93,7 @@ def read_contents(folder: Path) -> dict[str, Contents]:
 
 def _types(path: Path) -> dict[str, str]:
     """Column -> type; how Arrow lays out a text or list in memory makes no difference."""
-    with opened(path) as file:
+    with open_parquet(path) as file:
         schema = file.metadata.schema.to_arrow_schema()
     return {
         field.name: str(field.type).replace("large_", "").replace("_view", "").replace("element:", "item:")
@@ -102,7 +102,7 @@ def _types(path: Path) -> dict[str, str]:
 
 
 def _number_of_rows(path: Path) -> int:
-    with opened(path) as file:
+    with open_parquet(path) as file:
         rows: int = file.metadata.num_rows
     return rows
 

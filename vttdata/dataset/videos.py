@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from vttdata.dataset.replace_folder import bring
+from vttdata.dataset.replace_folder import link_or_copy
 from vttdata.errors import VttdataError
 from vttdata.ids import is_safe_id
 from vttdata.records import Clip
@@ -49,7 +49,7 @@ def bring_files(dataset: Path, media: Path, clips: Iterable[Clip]) -> dict[str, 
     files: dict[str, dict[str, Any]] = {}
     with (dataset / LISTING).open("w", encoding="utf-8") as listing:
         for clip, name in _named(clips):
-            bring(media / name, dataset / "videos" / name, clip.media.sha256)
+            link_or_copy(media / name, dataset / "videos" / name, clip.media.sha256)
             files[clip.media.video] = {"sha256": clip.media.sha256, "bytes": clip.media.bytes}
             line = {"file_name": name, "video_id": clip.video_id, "split": clip.split or "train"}
             listing.write(json.dumps(line) + "\n")

@@ -17,9 +17,9 @@ from typing import Any
 from vttdata.dataset.captions import OrderedCaptions
 from vttdata.dataset.card.card import card_text, limitations
 from vttdata.dataset.columns import CONFIGS, VIDEOS, columns_of, label_counts, schema
-from vttdata.dataset.describe import finish_dataset
-from vttdata.dataset.metadata import About, Given
-from vttdata.dataset.replace_folder import replacing
+from vttdata.dataset.describe import write_description
+from vttdata.dataset.metadata import Metadata, OfficialLayout
+from vttdata.dataset.replace_folder import replace_folder
 from vttdata.dataset.rows import caption_row, clip_row, concept_row, degraded_row, source_row
 from vttdata.dataset.shards import SplitFiles, split_key, write_split
 from vttdata.dataset.statistics import Statistics, count
@@ -42,12 +42,12 @@ def write_dataset(
     clips: Iterable[Clip],
     captions: Iterable[Caption],
     sources: Iterable[Source],
-    about: About,
+    metadata: Metadata,
     media: Path | None,
     mode: MediaMode = "files",
-    given: Given | None = None,
-    judge: Callable[[Mapping[str, Mapping[str, Sequence[Path]]]], Mapping[str, Audit]] | None = None,
-    provide: Callable[[Path], None] | None = None,
+    official: OfficialLayout | None = None,
+    audit: Callable[[Mapping[str, Mapping[str, Sequence[Path]]]], Mapping[str, Audit]] | None = None,
+    add_files: Callable[[Path], None] | None = None,
 ) -> Statistics:
     """Write a dataset and put it in the place of the one that is in `folder`.
 
@@ -56,15 +56,15 @@ def write_dataset(
         clips: at least one; a clip without a split counts as ``train``.
         captions: about these clips, in any order; read once and never held in memory as a whole.
         sources: at least those of the clips, or none at all; those without clips are left out.
-        about: what the card says besides.
+        metadata: what the card says besides.
         media: folder with the clips' files (``<name>`` of ``videos/<name>`` in `Clip.media`); None leaves them out.
         mode: how they go into the dataset: ``files`` hard-links or else copies them into ``videos/``; see
             `vttdata.dataset.videos`.
-        given: what official files decide: with it, the order of clips and of sources is theirs, and rows that stand
+        official: what official files decide: with it, the order of clips and of sources is theirs, and rows that stand
             twice are kept.
-        judge: is given the Parquet files (configuration -> split -> files) before anything is replaced, and answers
+        audit: is given the Parquet files (configuration -> split -> files) before anything is replaced, and answers
             with an audit of ``clips`` and of each protocol for the card, or raises to leave everything as it was.
-        provide: is given the folder once its tables and media are there, to add files of its own to it.
+        add_files: is given the folder once its tables and media are there, to add files of its own to it.
 
     Returns:
         The figures of the dataset, as in its card.
@@ -73,46 +73,46 @@ def write_dataset(
         VttdataError: when there are no clips, when records contradict each other, when a clip's file is missing or has
             another size than its record says, or when `folder` holds something else than a dataset.
     """
-    contents = _Contents(clips, sources, given)
+    contents = _Contents(clips, sources, official)
     mode = "none" if media is None else mode
-    with replacing(folder) as partial:
+    with replace_folder(folder) as partial:
         tables = contents.write_tables(partial, captions, shipped=mode == "files")
         paths = _paths(partial, tables)
-        found = judge(paths) if judge is not None else {}
+        found = audit(paths) if audit is not None else {}
         files: dict[str, dict[str, Any]] = {}
         if media is not None and mode == "files":
             files = bring_files(partial, media, contents.clips)
         elif media is not None and mode == "embedded":
             tables |= contents.write_videos(partial, media)
-        if provide is not None:
-            provide(partial)
-        classes = given.classes if given else ()
+        if add_files is not None:
+            add_files(partial)
+        classes = official.classes if official else ()
         facts = count(paths, contents.categories, classes)
         shipped = len(files) or sum(split.rows for split in tables.get("videos", ()))
-        body = card_text(about, facts, tables, partial, shipped=shipped, audits=found)
-        limits = limitations(about, facts, found, shipped)
+        body = card_text(metadata, facts, tables, partial, shipped=shipped, audits=found)
+        limits = limitations(metadata, facts, found, shipped)
         labels = {"categories": contents.categories, "classes": classes}
-        finish_dataset(partial, about, tables, body, **labels, limitations=limits, known=files)
+        write_description(partial, metadata, tables, body, **labels, limitations=limits, known=files)
     return facts
 
 
 class _Contents:
     """The clips in the order of the dataset (split, then id with numbers by value), and the sources they need."""
 
-    def __init__(self, clips: Iterable[Clip], sources: Iterable[Source], given: Given | None) -> None:
-        self._given = given
-        by_id = sorted(clips, key=lambda clip: _natural(clip.video_id)) if given is None else clips
+    def __init__(self, clips: Iterable[Clip], sources: Iterable[Source], official: OfficialLayout | None) -> None:
+        self._official = official
+        by_id = sorted(clips, key=lambda clip: _natural(clip.video_id)) if official is None else clips
         self.clips = sorted(by_id, key=lambda clip: split_key(clip.split))
         used = {clip.source_id for clip in self.clips}
         stream = iter(sources)
         first = next(stream, None)
         there = () if first is None else itertools.chain([first], stream)
         kept = [source for source in there if source.source_id in used]
-        ordered = sorted(kept, key=lambda source: _natural(source.source_id)) if given is None else kept
+        ordered = sorted(kept, key=lambda source: _natural(source.source_id)) if official is None else kept
         self.sources = {source.source_id: source for source in ordered}
         named = {clip.category for clip in self.clips} | {source.category for source in kept}
-        official = list(given.categories) if given else []
-        self.categories = official + sorted(name for name in named if name is not None and name not in official)
+        numbered = list(official.categories) if official else []
+        self.categories = numbered + sorted(name for name in named if name is not None and name not in numbered)
         self._check(used if first is not None else set())
         self._label = {name: index for index, name in enumerate(self.categories)}
         self._places: dict[str, int] = {}
@@ -131,7 +131,7 @@ class _Contents:
             if not _SPLIT_NAME.fullmatch(clip.split or "train"):
                 raise VttdataError(f"Clip {clip.video_id}: {clip.split!r} cannot name a split.")
         doubled = [name for name, number in Counter(clip.video_id for clip in self.clips).items() if number > 1]
-        if doubled and self._given is None:
+        if doubled and self._official is None:
             raise VttdataError(f"The clip id '{min(doubled)}' appears twice.")
         lost = needed - self.sources.keys()
         if lost:
@@ -143,11 +143,11 @@ class _Contents:
         """Write all Parquet files; a configuration or split without rows does not exist."""
         scratch = dataset / ".captions.sqlite"
         tables: Tables = {config: [] for config in CONFIGS}
-        doubles = self._given is not None
+        doubles = self._official is not None
         with closing(OrderedCaptions(scratch, self._places, captions, doubles=doubles)) as ordered:
             for config, split, rows in self._tables(ordered, shipped=shipped):
                 columns = columns_of(config)
-                labels = label_counts(columns, self.categories, self._given.classes if self._given else ())
+                labels = label_counts(columns, self.categories, self._official.classes if self._official else ())
                 written = write_split(dataset, config, split, schema(columns, self.categories), rows, labels)
                 tables.setdefault(config, []).extend([written] if written else [])
         scratch.unlink()
@@ -170,17 +170,17 @@ class _Contents:
             yield "captions", split, map(caption_row, ordered.between(first, first + len(clips)))
             yield "sources", split, self._source_rows(clips)
             first += len(clips)
-        if self._given is not None:
-            labels = {name: index for index, name in enumerate(self._given.classes)}
-            concepts = {own.video_id: own for own in self._given.concepts}
+        if self._official is not None:
+            labels = {name: index for index, name in enumerate(self._official.classes)}
+            concepts = {own.video_id: own for own in self._official.concepts}
             for split, clips in self._splits.items():
                 there = ((concepts[clip.video_id], clip) for clip in clips if clip.video_id in concepts)
                 yield "concepts", split, (concept_row(own, clip.source_id, labels) for own, clip in there)
-                yield "degraded", split, self._degraded_rows(split, self._given.degraded)
-            for config, divided in self._given.judgments.items():
+                yield "degraded", split, self._degraded_rows(split, self._official.degraded)
+            for config, divided in self._official.judgments.items():
                 for split in sorted(divided, key=split_key):
                     yield config, split, iter(divided[split])
-            for protocol, splits in self._given.protocols.items():
+            for protocol, splits in self._official.protocols.items():
                 for split in sorted(splits, key=split_key):
                     own = [self._clip(video_id, f"The protocol {protocol}") for video_id in splits[split]]
                     yield protocol, split, self._clip_rows(own, ordered, shipped=shipped)

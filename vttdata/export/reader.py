@@ -19,7 +19,7 @@ import pyarrow as pa
 from vttdata.dataset.captions import OrderedCaptions
 from vttdata.dataset.front_matter import Layout, read_front_matter, read_layout
 from vttdata.dataset.manifest import read_manifest
-from vttdata.dataset.parquet import opened
+from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
 from vttdata.export.repeated_ids import RepeatedIds
 from vttdata.ids import is_safe_id
@@ -132,7 +132,7 @@ class DatasetReader:
     def schema(self, config: str) -> pa.Schema:
         """Return the columns of a configuration."""
         path = next(path for paths in self.configs[config].values() for path in paths)
-        with opened(path) as table:
+        with open_parquet(path) as table:
             return table.schema_arrow
 
     def splits(self, config: str, split: str | None = None) -> list[str]:
@@ -156,7 +156,7 @@ class DatasetReader:
         """Return the number of rows of a split, from the metadata of its files."""
         total = 0
         for path in self.configs[config][split]:
-            with opened(path) as table:
+            with open_parquet(path) as table:
                 total += table.metadata.num_rows
         return total
 
@@ -167,7 +167,7 @@ class DatasetReader:
             VttdataError: if a file is corrupt, a column is missing, or a clip's id is not safe as a file name.
         """
         for path in self.configs[config][split]:
-            with opened(path, *(columns or ())) as table:
+            with open_parquet(path, *(columns or ())) as table:
                 for batch in table.iter_batches(_BATCH_ROWS, columns=columns):
                     for row in batch.to_pylist():
                         video_id = row.get("video_id", "-")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from vttdata.dataset.replace_folder import replacing
+from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import VttdataError
 from vttdata.export.files import CHECKSUMS, readme_text, write_checksums
 from vttdata.export.format import ExportRequest, Format, load_format
@@ -58,7 +58,7 @@ def export(
         reader.require_captions()
     if config is not None:
         _check_config(reader, config, format, chosen)
-    with replacing(out, marker=CHECKSUMS, what="an export") as partial:
+    with replace_folder(out, marker=CHECKSUMS, what="an export") as partial:
         request = ExportRequest(reader, partial, config, split, captions)
         written = chosen.write(request)
         notes = [*written.notes, *request.counts.notes()]

@@ -142,12 +142,12 @@ def caption_input_files(reference: str) -> list[InputFile]:
         VttdataError: If there is neither a table nor a dataset.
     """
     from vttdata.dataset.provenance import input_file
-    from vttdata.dataset.tables import read_contents
+    from vttdata.dataset.tables import read_tables
 
     if Path(reference).is_file():
         return [input_file("input", Path(reference))]
     folder = find_dataset(reference)
-    tables = (contents for config, contents in read_contents(folder).items() if config in {"clips", "captions"})
+    tables = (contents for config, contents in read_tables(folder).items() if config in {"clips", "captions"})
     return [
         input_file("input", path, path.relative_to(folder).as_posix()) for contents in tables for path in contents.paths
     ]

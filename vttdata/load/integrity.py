@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from vttdata.dataset.front_matter import read_front_matter, read_version
 from vttdata.dataset.manifest import find_damage, read_manifest
-from vttdata.dataset.tables import read_contents
+from vttdata.dataset.tables import read_tables
 from vttdata.errors import VttdataError
 
 
@@ -55,7 +55,7 @@ def verify_row_counts(loaded: Any, folder: Path, reference: str, split: object) 
     Raises:
         VttdataError: If they differ, for example since the cache of `datasets` is damaged.
     """
-    contents = read_contents(folder)
+    contents = read_tables(folder)
     for name, rows in (loaded if isinstance(loaded, dict) else {str(split): loaded}).items():
         config = rows.info.config_name
         expected = contents[config].rows().get(name) if config in contents else None

@@ -3,7 +3,7 @@
 Nothing here builds a dataset.
 """
 
-from vttdata.publish.changes import ConfigDifference, Difference
-from vttdata.publish.diff import difference
+from vttdata.publish.changes import ConfigDifference, DatasetDifference
+from vttdata.publish.diff import compare_datasets
 
-__all__ = ["ConfigDifference", "Difference", "difference"]
+__all__ = ["ConfigDifference", "DatasetDifference", "compare_datasets"]

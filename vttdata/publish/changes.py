@@ -102,7 +102,7 @@ class ConfigDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class DatasetDifference:
     """How two versions of a dataset differ, configuration by configuration."""
 
     configs: tuple[ConfigDifference, ...]

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.dataset.shards import file_sha256
-from vttdata.dataset.tables import Contents, key_of, read_contents
-from vttdata.publish.changes import ConfigDifference, Difference
+from vttdata.dataset.tables import ConfigTables, key_of, read_tables
+from vttdata.publish.changes import ConfigDifference, DatasetDifference
 from vttdata.publish.row_hashes import Hashes, batches, column_hashes, combined
 
 EXAMPLES = 5
@@ -27,7 +27,7 @@ Pairs = tuple[Places, Places]
 """Rows of the older and of the newer dataset that belong together, counted from 0 over all files."""
 
 
-def difference(old: Path, new: Path) -> Difference:
+def compare_datasets(old: Path, new: Path) -> DatasetDifference:
     """Compare two dataset folders row by row.
 
     A row is found again by its key (`vttdata.dataset.tables.KEYS`): it is the same, stands in another split, has
@@ -37,8 +37,8 @@ def difference(old: Path, new: Path) -> Difference:
     Raises:
         VttdataError: when a folder is no dataset, or a file of it is missing or damaged.
     """
-    before, after = read_contents(old), read_contents(new)
-    return Difference(
+    before, after = read_tables(old), read_tables(new)
+    return DatasetDifference(
         tuple(
             compare_contents(config, before.get(config), after.get(config))
             for config in dict.fromkeys([*before, *after])
@@ -46,7 +46,7 @@ def difference(old: Path, new: Path) -> Difference:
     )
 
 
-def compare_contents(config: str, old: Contents | None, new: Contents | None) -> ConfigDifference:
+def compare_contents(config: str, old: ConfigTables | None, new: ConfigTables | None) -> ConfigDifference:
     """Compare one configuration of two datasets; None is a dataset that has no such configuration."""
     if old is None or new is None:
         return _one_sided(config, old, new)
@@ -87,7 +87,7 @@ def compare_contents(config: str, old: Contents | None, new: Contents | None) ->
 class _Rows:
     """The rows of one side as hashes: of the key, of all values that both sides have, and the number of the split."""
 
-    def __init__(self, contents: Contents, key: Sequence[str], common: Sequence[str], names: Sequence[str]) -> None:
+    def __init__(self, contents: ConfigTables, key: Sequence[str], common: Sequence[str], names: Sequence[str]) -> None:
         self.contents = contents
         self._key = key
         numbers = list(contents.rows().items())
@@ -176,12 +176,12 @@ def _reordered(old: _Rows, same: Pairs) -> bool:
     return bool((backwards & (np.diff(split[order]) == 0)).any())
 
 
-def _schema_changes(old: Contents, new: Contents) -> dict[str, str]:
+def _schema_changes(old: ConfigTables, new: ConfigTables) -> dict[str, str]:
     """Column -> what became of it."""
     return dict(_each_schema_change(old, new))
 
 
-def _each_schema_change(old: Contents, new: Contents) -> Iterator[tuple[str, str]]:
+def _each_schema_change(old: ConfigTables, new: ConfigTables) -> Iterator[tuple[str, str]]:
     for name in dict.fromkeys([*old.types, *new.types]):
         if name not in new.types:
             yield name, "removed"
@@ -194,11 +194,11 @@ def _each_schema_change(old: Contents, new: Contents) -> Iterator[tuple[str, str
             yield name, "extended" if before and labels[: len(before)] == before else "relabelled"
 
 
-def _checksums(contents: Contents) -> Mapping[str, list[str]]:
+def _checksums(contents: ConfigTables) -> Mapping[str, list[str]]:
     return {split: [file_sha256(path) for path in paths] for split, paths in contents.files.items()}
 
 
-def _one_sided(config: str, old: Contents | None, new: Contents | None) -> ConfigDifference:
+def _one_sided(config: str, old: ConfigTables | None, new: ConfigTables | None) -> ConfigDifference:
     side = old or new
     assert side is not None
     names = list(side.files)

@@ -17,7 +17,7 @@ from vttdata.dataset.manifest import MANIFEST, read_manifest
 from vttdata.errors import HaltError, VttdataError
 from vttdata.ids import is_dataset_name
 from vttdata.publish.hub_api import Remote, connect, explain, look, patient, status_of
-from vttdata.publish.plan import Plan, Previous, make_plan, other_dataset, removable
+from vttdata.publish.plan import Previous, PublishPlan, make_plan, other_dataset, removable
 from vttdata.publish.release_checks import check_dataset
 from vttdata.publish.version_rule import build_again, is_version
 
@@ -37,7 +37,7 @@ class Publication:
         commit: the commit that the version's tag names; None where nothing was done, as in a dry run.
     """
 
-    plan: Plan
+    plan: PublishPlan
     url: str
     commit: str | None
 
@@ -67,15 +67,15 @@ def publish(
         LeakError: when the splits leak without a reason on the card.
         HaltError: when the Hub cannot be reached, or somebody else published meanwhile; the same call goes on.
     """
-    with planned(dataset, repo_id, endpoint=endpoint, tag=tag, private=private) as (plan, api):
-        commit = None if dry_run else carry_out(plan, api)
+    with plan_publication(dataset, repo_id, endpoint=endpoint, tag=tag, private=private) as (plan, api):
+        commit = None if dry_run else execute_plan(plan, api)
     return Publication(plan, f"{api.endpoint}/datasets/{repo_id}", commit)
 
 
 @contextlib.contextmanager
-def planned(
+def plan_publication(
     dataset: Path, repo_id: str, *, endpoint: str | None = None, tag: str | None = None, private: bool = False
-) -> Iterator[tuple[Plan, HfApi]]:
+) -> Iterator[tuple[PublishPlan, HfApi]]:
     """What `publish` would do, and the client to do it with; errors of the client in the block become sentences."""
     if not is_dataset_name(repo_id):
         raise VttdataError(
@@ -154,7 +154,7 @@ def _fetch_previous(api: HfApi, repo_id: str, remote: Remote, dataset: Path, fol
     return Previous(str(manifest["version"]), folder, is_same)
 
 
-def carry_out(plan: Plan, api: HfApi) -> str:
+def execute_plan(plan: PublishPlan, api: HfApi) -> str:
     """Do what a plan says, and return the commit that its tag names.
 
     Raises:
@@ -173,7 +173,7 @@ def carry_out(plan: Plan, api: HfApi) -> str:
     return commit
 
 
-def _commit(plan: Plan, api: HfApi, head: str) -> str:
+def _commit(plan: PublishPlan, api: HfApi, head: str) -> str:
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -200,14 +200,14 @@ def _commit(plan: Plan, api: HfApi, head: str) -> str:
     return str(commit.oid)
 
 
-def _lost_race(plan: Plan) -> HaltError:
+def _lost_race(plan: PublishPlan) -> HaltError:
     return HaltError(
         f"Somebody else changed '{plan.repo_id}' meanwhile; nothing was overwritten. Run the same command again to see "
         "what would change now."
     )
 
 
-def _tag(plan: Plan, api: HfApi, commit: str) -> None:
+def _tag(plan: PublishPlan, api: HfApi, commit: str) -> None:
     from huggingface_hub.errors import HfHubHTTPError
 
     try:

@@ -14,8 +14,8 @@ from typing import Literal
 
 from vttdata.dataset.manifest import MANIFEST, read_manifest
 from vttdata.errors import VttdataError
-from vttdata.publish.changes import Difference
-from vttdata.publish.diff import difference
+from vttdata.publish.changes import DatasetDifference
+from vttdata.publish.diff import compare_datasets
 from vttdata.publish.hub_api import Remote, RemoteFile
 from vttdata.publish.version_rule import check_version
 
@@ -53,7 +53,7 @@ class Previous:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PublishPlan:
     """What is to be done.
 
     Fields:
@@ -77,7 +77,7 @@ class Plan:
     tagged: str | None
     changes: tuple[Change, ...]
     rewritten: Mapping[str, bytes] = field(default_factory=dict)
-    difference: Difference | None = None
+    difference: DatasetDifference | None = None
     after: str | None = None
 
     @property
@@ -136,7 +136,7 @@ class Plan:
 
 def make_plan(
     dataset: Path, repo_id: str, remote: Remote | None, previous: Previous | None, *, private: bool = False
-) -> Plan:
+) -> PublishPlan:
     """Compare a dataset folder with what a repository holds.
 
     Args:
@@ -153,12 +153,12 @@ def make_plan(
     version: str = manifest["version"]
     found = None
     if previous is not None and not (previous.same_tables and _carries(previous.card, _card(dataset))):
-        found = difference(previous.folder, dataset)
+        found = compare_datasets(previous.folder, dataset)
     is_rewritten = previous is not None and (found is not None or previous.card != _card(dataset))
     rewritten = dict(_rewritten(dataset, previous, found)) if previous is not None and is_rewritten else {}
     there = removable(remote) if remote is not None else {}
     tag = f"v{version}"
-    plan = Plan(
+    plan = PublishPlan(
         dataset=dataset,
         name=manifest["name"],
         version=version,
@@ -210,7 +210,7 @@ def _carries(published: str, card: str) -> bool:
     return published == card or published.startswith(f"{card.rstrip()}\n\n{CHANGES}\n")
 
 
-def _rewritten(dataset: Path, previous: Previous, found: Difference | None) -> Iterator[tuple[str, bytes]]:
+def _rewritten(dataset: Path, previous: Previous, found: DatasetDifference | None) -> Iterator[tuple[str, bytes]]:
     """The card with its list of changes, those of earlier versions below, and the manifest that goes with it."""
     _, _, older = previous.card.partition(f"\n{CHANGES}\n")
     if found is None:

@@ -18,10 +18,10 @@ from vttdata.cli.foil import add_foil
 from vttdata.dataset.manifest import is_inside, read_manifest
 from vttdata.dataset.provenance import PROVENANCE, RECIPE, InputFile, Provenance, files_named
 from vttdata.dataset.shards import file_sha256
-from vttdata.dataset.tables import read_contents
+from vttdata.dataset.tables import read_tables
 from vttdata.errors import VttdataError
-from vttdata.publish.changes import Difference
-from vttdata.publish.diff import difference
+from vttdata.publish.changes import DatasetDifference
+from vttdata.publish.diff import compare_datasets
 from vttdata.publish.row_hashes import batches
 
 ACCOUNT = frozenset({"README.md", "croissant.json", PROVENANCE, RECIPE})
@@ -43,7 +43,7 @@ class Verdict:
     files: int
     differing: tuple[str, ...]
     further: tuple[str, ...]
-    rows: Difference | None
+    rows: DatasetDifference | None
     account: tuple[str, ...]
 
     @property
@@ -69,7 +69,7 @@ def compare_with(dataset: Path, again: Path, left_out: Iterable[str] = ()) -> Ve
     same = {name for name in names if name in after and _checksum(dataset, name) == after[name]["sha256"]}
     differing = tuple(name for name in names if name in before and name not in same | ACCOUNT)
     further = tuple(name for name in names if name not in before and name not in ACCOUNT)
-    rows = difference(dataset, again) if differing or further else None
+    rows = compare_datasets(dataset, again) if differing or further else None
     account = tuple(name for name in names if name in ACCOUNT and name not in same)
     return Verdict(len(set(before) - skipped - ACCOUNT), differing, further, rows, account)
 
@@ -130,7 +130,7 @@ def _own_name(file: InputFile) -> str:
 
 def _other_sources(dataset: Path, folder: Path) -> Iterator[str]:
     """The videos whose content is not what `sources` says; those of a list that lie elsewhere are not looked for."""
-    contents = read_contents(dataset).get("sources")
+    contents = read_tables(dataset).get("sources")
     for path in contents.paths if contents is not None else ():
         for batch in batches(path, ["file", "sha256"]):
             for row in batch.to_pylist():

@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from vttdata.dataset.audit import audit_all
 from vttdata.dataset.front_matter import read_front_matter, read_version
 from vttdata.dataset.manifest import MANIFEST, find_damage, read_manifest
-from vttdata.dataset.parquet import opened
+from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.provenance import PROVENANCE, read_provenance
-from vttdata.dataset.tables import read_contents
+from vttdata.dataset.tables import read_tables
 from vttdata.errors import LeakError, VttdataError
 from vttdata.ids import is_dataset_name
 from vttdata.publish.version_rule import build_again, is_version
@@ -42,7 +42,7 @@ def check_dataset(dataset: Path) -> dict[str, Any]:
     _check_files(dataset)
     _check_names(dataset, manifest)
     _check_licence(dataset)
-    files = {config: own.files for config, own in read_contents(dataset).items()}
+    files = {config: own.files for config, own in read_tables(dataset).items()}
     _check_tables(dataset, files, manifest)
     _check_leaks(dataset, files)
     return manifest
@@ -124,7 +124,7 @@ def _infos(dataset: Path) -> Mapping[str, Any]:
 def _checked_rows(dataset: Path, path: Path, features: Any, manifest: Mapping[str, Any]) -> int:
     """The number of rows of a table, whose columns, types and labels are as the README says."""
     name = path.relative_to(dataset).as_posix()
-    with opened(path) as file:
+    with open_parquet(path) as file:
         _check_types(name, file.schema_arrow, features.arrow_schema)
         for column, classes in _labels(features):
             for batch in file.iter_batches(columns=[column]):

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.types as kinds
 from numpy.typing import NDArray
 
-from vttdata.dataset.parquet import opened
+from vttdata.dataset.parquet import open_parquet
 
 Hashes = NDArray[np.uint64]
 
@@ -49,7 +49,7 @@ def batches(path: Path, columns: Sequence[str]) -> Iterator[Any]:
     Raises:
         VttdataError: when the file is damaged.
     """
-    with opened(path) as file:
+    with open_parquet(path) as file:
         facts = file.metadata
         groups = (facts.row_group(number) for number in range(facts.num_row_groups))
         size = sum(group.total_byte_size for group in groups) // max(facts.num_rows, 1)

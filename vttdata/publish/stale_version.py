@@ -15,7 +15,7 @@ _README = "README.md"
 
 
 @contextlib.contextmanager
-def noticing_changes(dataset: Path, tell: Callable[[str], None]) -> Iterator[None]:
+def warn_if_rows_changed(dataset: Path, tell: Callable[[str], None]) -> Iterator[None]:
     """Compare the dataset that is in a folder before with the one that is there after, if their version is the same.
 
     Tables of the same content have the same names, so that a dataset that stays as it was costs nothing; the older
@@ -66,9 +66,9 @@ def _compare(dataset: Path, kept: Path, version: str, tell: Callable[[str], None
     before, after = read_manifest(kept), read_manifest(dataset)
     if after.get("version") != version or _tables(before) == _tables(after):
         return
-    from vttdata.publish.diff import difference
+    from vttdata.publish.diff import compare_datasets
 
-    found = difference(kept, dataset)
+    found = compare_datasets(kept, dataset)
     if found.needed != "none":
         counts = "; ".join(own.as_text(examples=False) for own in found.configs if own.needed != "none")
         tell(

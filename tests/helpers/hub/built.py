@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from vttdata.dataset import About, write_dataset
+from vttdata.dataset import Metadata, write_dataset
 from vttdata.dataset.audit import audit_all
 from vttdata.dataset.foils.write import FoilSet, write_foils
 from vttdata.dataset.videos import MediaMode
@@ -43,10 +43,10 @@ def build(
         clips=clips,
         captions=[Caption(f"v{number}", 1, text) for number, text in enumerate(texts)],
         sources=[Source(name, f"{name}.mp4", "listed", "0" * 64, 9, category="life") for name in sorted({*names})],
-        about=About(**{"name": "vttdata/small", "licence": FREE, **about}),
+        metadata=Metadata(**{"name": "vttdata/small", "licence": FREE, **about}),
         media=media,
         mode=mode,
-        judge=audit_all,
+        audit=audit_all,
     )
     return folder
 
@@ -62,7 +62,7 @@ def build_foils(folder: Path) -> Path:
     """A dataset of foils."""
     swap = Swap(2, 5, "cat", "dog", "cat", "animal", "dog", "cat", 0)
     pairs = [FoilPair(f"v{n}", f"v{n}#1", 0, f"a dog runs {n}", f"a cat runs {n}", swap, 9.0, 10.0) for n in range(3)]
-    write_foils(folder, FoilSet(pairs, "balanced", 1, "1", "none"), About("vttdata/small-foil", licence=FREE))
+    write_foils(folder, FoilSet(pairs, "balanced", 1, "1", "none"), Metadata("vttdata/small-foil", licence=FREE))
     return folder
 
 

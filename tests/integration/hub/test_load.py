@@ -15,7 +15,7 @@ from tests.helpers.hub.server import WRITER, Hub
 from tests.helpers.official_files import write_zipped
 from tests.integration.hub.conftest import Client
 from vttdata.cli.main import main
-from vttdata.dataset.tables import read_contents
+from vttdata.dataset.tables import read_tables
 from vttdata.publish.hub import publish
 
 READ_ALL = """
@@ -55,7 +55,7 @@ def built(folder: Path, cache: Path) -> dict[str, dict[str, list[dict[str, Any]]
     """Configuration -> split -> rows of a dataset folder."""
     return {
         config: {split: list(rows) for split, rows in _load(folder, config, cache).items()}
-        for config in read_contents(folder)
+        for config in read_tables(folder)
     }
 
 
@@ -64,7 +64,7 @@ def _load(folder: Path, config: str, cache: Path) -> datasets.DatasetDict:
 
 
 def read_all(client: Client, published: dict[str, Path], **how: Any) -> tuple[str, dict[str, Any]]:
-    asked = json.dumps({name: list(read_contents(folder)) for name, folder in published.items()})
+    asked = json.dumps({name: list(read_tables(folder)) for name, folder in published.items()})
     done = client.python(READ_ALL.replace("ASKED", repr(asked)), **how)
     assert done.returncode == 0, done.stderr
     version, found = done.stdout.splitlines()
@@ -82,7 +82,7 @@ def test_plain_readers_get_the_rows_of_the_build(
     client: Client, published: dict[str, Path], tmp_path: Path, hub: Hub
 ) -> None:
     _, found = read_all(client, published)
-    assert len(found) == 2 * sum(len(read_contents(folder)) for folder in published.values())
+    assert len(found) == 2 * sum(len(read_tables(folder)) for folder in published.values())
     check_rows(found, published, tmp_path / "cache")
     assert {own.status for own in hub.asked("GET", "^/storage/")} == {200, 206}
 

@@ -19,7 +19,7 @@ from vttdata.dataset.card.sections import (
     structure_text,
     table_text,
 )
-from vttdata.dataset.metadata import About
+from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.statistics import Statistics
 from vttdata.split import Audit
 from vttdata.split.audit.text import leak_rows, leak_sentence, notes
@@ -33,7 +33,7 @@ _TIES = {
 
 
 def card_text(
-    about: About,
+    about: Metadata,
     facts: Statistics,
     tables: Tables,
     folder: Path,
@@ -72,7 +72,7 @@ def card_text(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _availability(about: About, facts: Statistics, tables: Tables, shipped: int) -> str:
+def _availability(about: Metadata, facts: Statistics, tables: Tables, shipped: int) -> str:
     if not shipped:
         lines = ["No video files are part of this dataset: a clip is its source and its times there."]
     elif "videos" in tables:
@@ -92,7 +92,7 @@ def _availability(about: About, facts: Statistics, tables: Tables, shipped: int)
     return " ".join(lines)
 
 
-def _against_paper(about: About, facts: Statistics) -> str:
+def _against_paper(about: Metadata, facts: Statistics) -> str:
     rows: list[tuple[str, ...]] = [("figure", "the paper", "these files", "")]
     for name, figure in about.paper.items():
         digits = len(f"{figure.says:g}".partition(".")[2])
@@ -103,7 +103,7 @@ def _against_paper(about: About, facts: Statistics) -> str:
     return "### Against the paper\n\n" + table_text(rows) if about.paper else ""
 
 
-def _findings(about: About) -> str:
+def _findings(about: Metadata) -> str:
     if not about.findings:
         return ""
     rows: list[tuple[str, ...]] = [("finding", "count", "meaning", "such as")]
@@ -111,7 +111,7 @@ def _findings(about: About) -> str:
     return f"### Findings in the official files\n\nNothing of this was changed.\n\n{table_text(rows)}"
 
 
-def _splits(about: About, facts: Statistics) -> str:
+def _splits(about: Metadata, facts: Statistics) -> str:
     if not about.asked:
         return ""
     rows: list[tuple[str, ...]] = [("split", "asked", "achieved", "clips")]
@@ -123,7 +123,7 @@ def _splits(about: About, facts: Statistics) -> str:
     return "\n\n".join(part for part in ("## Splits", table_text(rows), _gap(about, facts), promise) if part)
 
 
-def _gap(about: About, facts: Statistics) -> str:
+def _gap(about: Metadata, facts: Statistics) -> str:
     """How far the splits are from what was asked, in all and within a category."""
     total = facts.total
     overall = max(_gaps(about, {split: own.clips for split, own in facts.splits.items()}, total.clips))
@@ -138,14 +138,14 @@ def _gap(about: About, facts: Statistics) -> str:
     return f"{text}; within a category that of `{split}` in {escape(name)}, by {gap:.2f}."
 
 
-def _gaps(about: About, clips: Mapping[str, int], total: int) -> list[tuple[float, str]]:
+def _gaps(about: Metadata, clips: Mapping[str, int], total: int) -> list[tuple[float, str]]:
     return [
         (round(100 * abs(clips.get(split, 0) / max(total, 1) - ratio), 4), split)
         for split, ratio in about.asked.items()
     ]
 
 
-def _leaks(about: About, audits: Mapping[str, Audit]) -> str:
+def _leaks(about: Metadata, audits: Mapping[str, Audit]) -> str:
     audit = audits.get("clips")
     if audit is None:
         return ""
@@ -168,7 +168,7 @@ def _leaks(about: About, audits: Mapping[str, Audit]) -> str:
     return "\n\n".join(parts)
 
 
-def limitations(about: About, facts: Statistics, audits: Mapping[str, Audit], shipped: int) -> list[str]:
+def limitations(about: Metadata, facts: Statistics, audits: Mapping[str, Audit], shipped: int) -> list[str]:
     """What is known to be wrong with a dataset, a sentence each: leaks, odd rows of official files, missing files."""
     leaks = [f"The splits of {name} leak: {leak_sentence(own)}." for name, own in audits.items() if not own.ok]
     odd = [f"In the official files, unchanged here: {meaning} ({number})." for _, meaning, number, _ in about.findings]

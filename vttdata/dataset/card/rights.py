@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from vttdata.dataset.card.sections import escape, table_text
-from vttdata.dataset.metadata import About
+from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.provenance import PROVENANCE, RECIPE
 from vttdata.dataset.shards import file_sha256
 
@@ -14,7 +14,7 @@ _SHIPPED = "as the column `licence` of `sources` says, as far as it is known"
 _NOT_SAID = "`unknown`: nobody has said yet under which terms this may be used"
 
 
-def credits_text(about: About, folder: Path, *, shipped: bool) -> str:
+def credits_text(about: Metadata, folder: Path, *, shipped: bool) -> str:
     """The three sections; what is not known is said to be so.
 
     Args:
@@ -26,7 +26,7 @@ def credits_text(about: About, folder: Path, *, shipped: bool) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _licences(about: About, *, shipped: bool) -> str:
+def _licences(about: Metadata, *, shipped: bool) -> str:
     rows: list[tuple[str, ...]] = [("part", "licence")]
     for part, licence in about.licences.items():
         if part == "videos" and licence is None:
@@ -36,7 +36,7 @@ def _licences(about: About, *, shipped: bool) -> str:
     return f"## Licences\n\n{table_text(rows)}"
 
 
-def _rebuilding(about: About, folder: Path) -> str:
+def _rebuilding(about: Metadata, folder: Path) -> str:
     commands = _commands(about, folder)
     if not commands:
         return ""
@@ -53,7 +53,7 @@ def _rebuilding(about: About, folder: Path) -> str:
     return "\n\n".join([*parts, *([table_text(rows)] if about.inputs else [])])
 
 
-def _commands(about: About, folder: Path) -> list[str]:
+def _commands(about: Metadata, folder: Path) -> list[str]:
     """The commands that make a dataset again; none where its provenance is not known."""
     if (folder / RECIPE).is_file():
         keys = "".join(f" --set {key}={kind.upper()}" for key, kind in about.needs.items())
@@ -61,12 +61,12 @@ def _commands(about: About, folder: Path) -> list[str]:
     return ["vttdata verify DATASET --input INPUT"] if (folder / PROVENANCE).is_file() else []
 
 
-def _citation(about: About, folder: Path) -> str:
+def _citation(about: Metadata, folder: Path) -> str:
     papers = about.citation.strip().replace("```", "'''")
     return "## Citation\n\n```bibtex\n" + (f"{papers}\n\n" if papers else "") + f"{build_citation(about, folder)}\n```"
 
 
-def build_citation(about: About, folder: Path) -> str:
+def build_citation(about: Metadata, folder: Path) -> str:
     """A BibTeX entry for this build: name, version, program and, where there is one, the checksum of its recipe."""
     fields = {
         "title": f"{about.name}, version {about.version}",

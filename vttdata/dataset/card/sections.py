@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from vttdata.dataset.columns import columns_of
-from vttdata.dataset.metadata import About
+from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.shards import SplitFiles
 
 Tables = Mapping[str, Sequence[SplitFiles]]
@@ -36,7 +36,7 @@ def escape(text: str) -> str:
     return marked.replace("://", ":&#47;/").replace("@", "&#64;").replace("www.", "www&#46;")
 
 
-def details_text(about: About) -> str:
+def details_text(about: Metadata) -> str:
     """What a dataset is in a few lines, as a section."""
     lines = [
         f"- **Name:** `{about.name}`",
@@ -47,7 +47,7 @@ def details_text(about: About) -> str:
     return "## Dataset Details\n\n" + "\n".join(lines)
 
 
-def loading_text(about: About, tables: Tables) -> str:
+def loading_text(about: Metadata, tables: Tables) -> str:
     """How the configurations are loaded, and what a row of each is, as a section."""
     main, *others = tables
     lines = [
@@ -77,7 +77,7 @@ def structure_text(tables: Tables) -> str:
     return f"## Dataset Structure\n\n{table_text(rows)}\n\n{told}\n\n{columns}"
 
 
-def creation_text(about: About) -> str:
+def creation_text(about: Metadata) -> str:
     """How a dataset was made, as a section; empty where nothing is said of it."""
     if not about.attrition and not about.provenance:
         return ""

@@ -59,7 +59,7 @@ class FoilStatistics:
         return "\n\n".join([aligned(rows), *(["\n".join(told)] if told else [])])
 
 
-def foil_statistics(dataset: Path) -> FoilStatistics:
+def compute_foil_statistics(dataset: Path) -> FoilStatistics:
     """Count what is in a foil dataset.
 
     Raises:

@@ -23,10 +23,10 @@ from vttdata.dataset.card.sections import (
     table_text,
 )
 from vttdata.dataset.columns import columns_of, schema
-from vttdata.dataset.describe import finish_dataset
+from vttdata.dataset.describe import write_description
 from vttdata.dataset.foils.statistics import SHORTCUTS
-from vttdata.dataset.metadata import About
-from vttdata.dataset.replace_folder import replacing
+from vttdata.dataset.metadata import Metadata
+from vttdata.dataset.replace_folder import replace_folder
 from vttdata.dataset.shards import SplitFiles, split_key, write_split
 from vttdata.errors import VttdataError
 from vttdata.generate.foils.blind.accuracy import references_of
@@ -81,31 +81,33 @@ class FoilSet:
     counts: Sequence[tuple[str, str]] = ()
 
 
-def write_foils(folder: Path, foils: FoilSet, about: About, provide: Callable[[Path], None] | None = None) -> None:
+def write_foils(
+    folder: Path, foils: FoilSet, metadata: Metadata, add_files: Callable[[Path], None] | None = None
+) -> None:
     """Write a foil dataset and put it in the place of the one that is in `folder`.
 
     Args:
         folder: becomes the dataset; what is there must be a dataset or empty.
         foils: at least one pair.
-        about: what the card says besides.
-        provide: is given the folder once its tables are there, to add files of its own to it.
+        metadata: what the card says besides.
+        add_files: is given the folder once its tables are there, to add files of its own to it.
 
     Raises:
         VttdataError: when there are no pairs, or `folder` holds something else than a dataset.
     """
     if not foils.pairs:
         raise VttdataError("No foil is left, so there is no dataset to write.")
-    with replacing(folder) as partial:
+    with replace_folder(folder) as partial:
         tables = _write_tables(partial, foils)
         if foils.paragraphs:
             _write_emscore(partial / "emscore", foils)
         attacks = {config: [attack.as_json() for attack in own] for config, own in foils.attacks.items()}
         (partial / SHORTCUTS).write_text(_json(attacks), encoding="utf-8")
-        if provide is not None:
-            provide(partial)
+        if add_files is not None:
+            add_files(partial)
         limits = [f"`{config}`: {attack_sentence(own)}" for config, own in foils.attacks.items()]
-        body = _card(foils, about, tables, partial)
-        finish_dataset(partial, about, tables, body, limitations=limits)
+        body = _card(foils, metadata, tables, partial)
+        write_description(partial, metadata, tables, body, limitations=limits)
 
 
 def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
@@ -202,22 +204,22 @@ def _json(content: Any) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def _card(foils: FoilSet, about: About, tables: Tables, folder: Path) -> str:
+def _card(foils: FoilSet, metadata: Metadata, tables: Tables, folder: Path) -> str:
     arrows = Counter((pair.swap.concept, pair.swap.foil_concept) for pair in foils.pairs)
     frequent = [("true", "foil", "pairs"), *((*arrow, f"{n:,}") for arrow, n in arrows.most_common(20))]
     parts = [
-        f"# {about.name.partition('/')[2]} {about.version}",
-        escape(about.description) or "Pairs of a true text and a foil, made with vttdata.",
-        details_text(about),
-        loading_text(about, tables),
+        f"# {metadata.name.partition('/')[2]} {metadata.version}",
+        escape(metadata.description) or "Pairs of a true text and a foil, made with vttdata.",
+        details_text(metadata),
+        loading_text(metadata, tables),
         f"Selection `{foils.selection}`, seed {foils.seed}, lexicon {foils.lexicon}; perplexities of "
         f"{escape(foils.scorer)}. A score is right on a pair when that "
         "of the true text is strictly higher; ties are counted apart. A paragraph's score is its captions' mean.",
         "## Counts\n\n" + table_text([("", ""), *((escape(name), number) for name, number in foils.counts)]),
         *(_blind(config, attacks) for config, attacks in foils.attacks.items()),
         f"## Most frequent swaps\n\n{len(arrows):,} different ones in all.\n\n{table_text(frequent)}",
-        creation_text(about),
-        credits_text(about, folder, shipped=False),
+        creation_text(metadata),
+        credits_text(metadata, folder, shipped=False),
         structure_text(tables),
         "`shortcuts.json` has the blind attackers.",
     ]
