@@ -25,7 +25,7 @@ from vttdata.generate.foils.verdicts import read_verdicts
 from vttdata.generate.foils.videos import Annotated, Told, lessons_for
 from vttdata.ids import digest
 from vttdata.pipeline.build import Build
-from vttdata.pipeline.stages.annotations import OddThings, Sentences
+from vttdata.pipeline.stages.annotations import CAPTIONS, FINDINGS
 from vttdata.pipeline.stages.foils import Foils
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe
@@ -74,8 +74,8 @@ def build(recipe: Recipe, run: Build) -> None:
     judges = load_judges(recipe.judges, device=recipe.device)
     official = packaged.load_builder(recipe.format).read(Path(recipe.annotations), language=recipe.language)
     lexicon = load_lexicon(Path(recipe.lexicon) if recipe.lexicon is not None else None)
-    captions = list(run.stage(Sentences(), official.captions))
-    run.stage(OddThings(), official.findings, may_be_empty=True)
+    captions = list(run.stage(CAPTIONS, official.captions))
+    run.stage(FINDINGS, official.findings, may_be_empty=True)
     both = recipe.foils.selection == "balanced"
     told, paragraphs = (
         _msrvtt(official, captions) if recipe.format == "msrvtt" else activitynet_texts(official, captions, both=both)

@@ -28,7 +28,7 @@ from vttdata.dataset import OfficialLayout
 from vttdata.dataset.rows import judgment_row
 from vttdata.errors import VttdataError
 from vttdata.pipeline.build import Build
-from vttdata.pipeline.stages.annotations import Alignment, Annotated, OddThings, Originals, Scores, Sentences
+from vttdata.pipeline.stages.annotations import ALIGNMENT, CAPTIONS, CLIPS, FINDINGS, SCORES, SOURCES
 from vttdata.recipe import BaseRecipe
 from vttdata.recipe.paths import Paths
 from vttdata.records import Caption, CaptionScore, Clip
@@ -59,12 +59,12 @@ class Recipe(BaseRecipe):
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
     official = read(Path(recipe.annotations), language=recipe.language)
-    sources = run.stage(Originals(), official.sources)
-    clips = list(run.stage(Annotated(), official.clips))
-    captions = list(run.stage(Sentences(), official.captions))
-    scores = run.stage(Scores(), official.scores)
-    run.stage(Alignment(), official.alignment)
-    findings = run.stage(OddThings(), official.findings, may_be_empty=True)
+    sources = run.stage(SOURCES, official.sources)
+    clips = list(run.stage(CLIPS, official.clips))
+    captions = list(run.stage(CAPTIONS, official.captions))
+    scores = run.stage(SCORES, official.scores)
+    run.stage(ALIGNMENT, official.alignment)
+    findings = run.stage(FINDINGS, official.findings, may_be_empty=True)
     layout = OfficialLayout(judgments=judgment_configurations(scores, clips, captions))
     package(run, clips, captions, sources, None, None, official=layout, findings=findings, files=official.files)
 

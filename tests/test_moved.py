@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,14 +23,12 @@ def test_former_import_path_names_the_present_one(name: str) -> None:
         exec(f"from {package} import {attribute}", {})
 
 
-@pytest.mark.parametrize(("name", "present"), MOVED.items())
-def test_present_path_exists(name: str, present: str) -> None:
+@pytest.mark.parametrize("present", sorted(set(MOVED.values())))
+def test_present_path_exists(present: str) -> None:
     if present.startswith("vttdata.recipe.packaged.load_builder"):
         assert packaged.load_builder(present.split("'")[1]).read
     else:
-        module = importlib.import_module(present)
-        attribute = name.rpartition(".")[2]
-        assert not attribute[0].isupper() or hasattr(module, attribute)
+        assert pkgutil.resolve_name(present)
 
 
 def test_error_in_a_builder_file_names_the_line_and_the_present_path(tmp_path: Path) -> None:

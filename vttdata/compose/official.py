@@ -24,14 +24,14 @@ from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings
 from vttdata.pipeline.build import Build
 from vttdata.pipeline.stages.annotations import (
-    Annotated,
+    CAPTIONS,
+    CLIPS,
+    CONCEPTS,
+    FINDINGS,
+    SOURCES,
     ClipFiles,
-    ConceptRows,
-    OddThings,
-    Originals,
-    Sentences,
     SourceFiles,
-    look_for_files,
+    find_files,
     missing_files,
 )
 from vttdata.pipeline.stages.degrade import DegradeCaptions, placed_captions
@@ -106,26 +106,24 @@ def _build(recipe: OfficialRecipe, run: Build, official: Annotations, files_by: 
     files = dict(official.files)
     protocols = {**official.protocols, **_protocols(recipe, official, files)}
 
-    sources = run.stage(Originals(), official.sources)
-    clips = run.stage(Annotated(), official.clips)
-    captions = run.stage(Sentences(), official.captions, may_be_empty=True)
-    concepts = run.stage(ConceptRows(), official.concepts) if official.classes else ()
+    sources = run.stage(SOURCES, official.sources)
+    clips = run.stage(CLIPS, official.clips)
+    captions = run.stage(CAPTIONS, official.captions, may_be_empty=True)
+    concepts = run.stage(CONCEPTS, official.concepts) if official.classes else ()
     media: Path | None = None
     missing: tuple[Finding, ...] = ()
     if recipe.videos is not None and files_by == "source_id":
-        sources = run.stage(
-            SourceFiles(Path(recipe.videos)), look_for_files(Path(recipe.videos), sources), len(sources)
-        )
+        sources = run.stage(SourceFiles(Path(recipe.videos)), find_files(Path(recipe.videos), sources), len(sources))
         missing = missing_files(sources)
     elif recipe.videos is not None:
         media = Path(recipe.videos)
-        clips = run.stage(ClipFiles(media), look_for_files(media, clips), len(clips))
+        clips = run.stage(ClipFiles(media), find_files(media, clips), len(clips))
         missing = missing_files(clips)
     degraded: list[Degraded] = []
     if recipe.degrade is not None:
         placed = placed_captions(captions, clips)
         degraded = list(run.stage(DegradeCaptions(recipe.degrade, recipe.seed), placed, may_be_empty=True))
-    findings = run.stage(OddThings(), official.findings + missing, may_be_empty=True)
+    findings = run.stage(FINDINGS, official.findings + missing, may_be_empty=True)
 
     given = OfficialLayout(official.categories, protocols, concepts, official.classes, degraded)
     package(

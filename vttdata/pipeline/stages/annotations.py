@@ -1,6 +1,6 @@
-"""Stages for official annotations: what their files say becomes tables, and files of videos are looked for.
+"""Stages for official annotations: they store what the files say as tables, and find the files of videos.
 
-They keep everything; what is odd is a row of the table `findings`.
+Nothing is rejected; irregularities in the files are rows of the table `findings`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from vttdata.annotations import Finding, Findings
 from vttdata.annotations.trecvid.id_offsets import OffsetScan
@@ -20,124 +20,57 @@ from vttdata.ids import is_safe_id
 from vttdata.pipeline.stage import Kept, Outcome, Stage, runtime
 from vttdata.records import Caption, CaptionScore, Clip, ClipMedia, Concepts, Source
 
-_PATIENCE_SECONDS = 600.0
+# Hashing a large video on a slow disk takes minutes.
+_HASHING_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
-class Originals(Stage):
-    """The videos that official files are about."""
+class KeepAll(Stage):
+    """Table of records that a reader of official files returned; each is kept as it is.
 
-    name = "originals"
-    output = Source
+    Fields:
+        name, output, id_column: as for any stage.
+    """
+
+    # These fields are class variables of other stages. The engine hashes the name of a stage in any case.
+    name: str = runtime()  # type: ignore[misc]
+    output: type = runtime()  # type: ignore[misc]
+    id_column: str = dataclasses.field(default="source_id", metadata={"runtime": True})  # type: ignore[misc]
     all_at_once = True
 
-    def process(self, item: tuple[Source, ...]) -> Iterator[Outcome]:
-        """Keep them all."""
+    def process(self, item: tuple[Any, ...]) -> Iterator[Outcome]:
+        """Keep every record."""
         return map(Kept, item)
 
 
-@dataclass(frozen=True)
-class Annotated(Stage):
-    """The clips that official files list."""
+SOURCES = KeepAll("originals", Source)
+CLIPS = KeepAll("annotated", Clip, "video_id")
+CAPTIONS = KeepAll("sentences", Caption, "video_id")
+CONCEPTS = KeepAll("concepts", Concepts, "video_id")
+SCORES = KeepAll("scores", CaptionScore, "video_id")
+ALIGNMENT = KeepAll("alignment", OffsetScan)
+FINDINGS = KeepAll("findings", Finding)
 
-    name = "annotated"
-    output = Clip
-    id_column = "video_id"
-    all_at_once = True
-
-    def process(self, item: tuple[Clip, ...]) -> Iterator[Outcome]:
-        """Keep them all."""
-        return map(Kept, item)
-
-
-@dataclass(frozen=True)
-class Sentences(Stage):
-    """The sentences that official files hold."""
-
-    name = "sentences"
-    output = Caption
-    id_column = "video_id"
-    all_at_once = True
-
-    def process(self, item: tuple[Caption, ...]) -> Iterator[Outcome]:
-        """Keep them all."""
-        return map(Kept, item)
-
-
-@dataclass(frozen=True)
-class ConceptRows(Stage):
-    """The annotated concepts that official files hold."""
-
-    name = "concepts"
-    output = Concepts
-    id_column = "video_id"
-    all_at_once = True
-
-    def process(self, item: tuple[Concepts, ...]) -> Iterator[Outcome]:
-        """Keep them all."""
-        return map(Kept, item)
-
-
-@dataclass(frozen=True)
-class Scores(Stage):
-    """What people gave captions, as official files hold it."""
-
-    name = "scores"
-    output = CaptionScore
-    id_column = "video_id"
-    all_at_once = True
-
-    def process(self, item: tuple[CaptionScore, ...]) -> Iterator[Outcome]:
-        """Keep them all."""
-        return map(Kept, item)
-
-
-@dataclass(frozen=True)
-class Alignment(Stage):
-    """How the ids of scores were matched with captions."""
-
-    name = "alignment"
-    output = OffsetScan
-    all_at_once = True
-
-    def process(self, item: tuple[OffsetScan, ...]) -> Iterator[Outcome]:
-        """Keep them all."""
-        return map(Kept, item)
-
-
-@dataclass(frozen=True)
-class OddThings(Stage):
-    """What is odd in official files."""
-
-    name = "findings"
-    output = Finding
-    all_at_once = True
-
-    def process(self, item: tuple[Finding, ...]) -> Iterator[Outcome]:
-        """Keep them all."""
-        return map(Kept, item)
-
-
-Named = TypeVar("Named", Clip, Source)
+Record = TypeVar("Record", Clip, Source)
 
 
 @dataclass(frozen=True, slots=True)
-class Sought(Generic[Named]):
-    """A clip or source whose file is looked for: the file's name, or None where there is none, and its stamp."""
+class RecordFile(Generic[Record]):
+    """Clip or source with the name of its file and a stamp of its state; without a file the name is None."""
 
-    record: Named
+    record: Record
     file: str | None
     stamp: str
 
     @property
     def id(self) -> str:
-        """The id under which its file is looked for."""
+        """Return the id by which the file is named."""
         return _id(self.record)
 
 
 @dataclass(frozen=True)
 class ClipFiles(Stage):
-    """Records the file of each clip; a clip without one is kept as it is."""
+    """Checksums of the files of clips; a clip without a readable file is kept as it is."""
 
     name = "clip_files"
     output = Clip
@@ -146,24 +79,24 @@ class ClipFiles(Stage):
 
     folder: Path = runtime()
 
-    def item_id(self, item: Sought[Clip]) -> str:
-        """The clip's id."""
+    def item_id(self, item: RecordFile[Clip]) -> str:
+        """Return the clip's id."""
         return item.id
 
-    def seconds_limit(self, item: Sought[Clip]) -> float:  # noqa: ARG002
-        """Reading a file takes a while on a slow disk."""
-        return _PATIENCE_SECONDS
+    def seconds_limit(self, item: RecordFile[Clip]) -> float:  # noqa: ARG002
+        """Return the time that reading a large file may take."""
+        return _HASHING_SECONDS
 
-    def process(self, item: Sought[Clip]) -> Iterator[Outcome]:
+    def process(self, item: RecordFile[Clip]) -> Iterator[Outcome]:
         """Keep the clip, with its file where that can be read."""
-        found = _checksum(self.folder, item.file)
-        media = found and ClipMedia(f"videos/{item.file}", *found)
+        checksum = _checksum(self.folder, item.file)
+        media = checksum and ClipMedia(f"videos/{item.file}", *checksum)
         yield Kept(dataclasses.replace(item.record, media=media))
 
 
 @dataclass(frozen=True)
 class SourceFiles(Stage):
-    """Records the file of each source; a source without one is kept as it is."""
+    """Checksums of the files of sources; a source without a readable file is kept as it is."""
 
     name = "source_files"
     output = Source
@@ -171,21 +104,21 @@ class SourceFiles(Stage):
 
     folder: Path = runtime()
 
-    def item_id(self, item: Sought[Source]) -> str:
-        """The source's id."""
+    def item_id(self, item: RecordFile[Source]) -> str:
+        """Return the source's id."""
         return item.id
 
-    def seconds_limit(self, item: Sought[Source]) -> float:  # noqa: ARG002
-        """Reading a file takes a while on a slow disk."""
-        return _PATIENCE_SECONDS
+    def seconds_limit(self, item: RecordFile[Source]) -> float:  # noqa: ARG002
+        """Return the time that reading a large file may take."""
+        return _HASHING_SECONDS
 
-    def process(self, item: Sought[Source]) -> Iterator[Outcome]:
+    def process(self, item: RecordFile[Source]) -> Iterator[Outcome]:
         """Keep the source, with its file where that can be read."""
-        found = _checksum(self.folder, item.file)
-        if found is None:
+        checksum = _checksum(self.folder, item.file)
+        if checksum is None:
             yield Kept(item.record)
         else:
-            sha256, size = found
+            sha256, size = checksum
             name = item.file or ""
             yield Kept(dataclasses.replace(item.record, stored="listed", file=name, sha256=sha256, bytes=size))
 
@@ -195,7 +128,7 @@ def _id(record: Clip | Source) -> str:
 
 
 def _checksum(folder: Path, name: str | None) -> tuple[str, int] | None:
-    """The SHA-256 and the size of a file, or None when there is none that can be read."""
+    """Return the SHA-256 and the size of a file in bytes; None if there is none that can be read."""
     if name is None:
         return None
     try:
@@ -206,8 +139,8 @@ def _checksum(folder: Path, name: str | None) -> tuple[str, int] | None:
         return None
 
 
-def look_for_files(folder: Path, records: Iterable[Named]) -> Iterator[Sought[Named]]:
-    """Give each record the file ``<id>.<a video's extension>`` of a folder; of several the first by name.
+def find_files(folder: Path, records: Iterable[Record]) -> Iterator[RecordFile[Record]]:
+    """Yield each record with its file ``<id>.<extension of a video>`` in a folder; of several the first by name.
 
     Raises:
         VttdataError: when the folder cannot be read.
@@ -223,11 +156,11 @@ def look_for_files(folder: Path, records: Iterable[Named]) -> Iterator[Sought[Na
             names.setdefault(stem, name)
     for record in records:
         file = names.get(_id(record))
-        yield Sought(record, file, file_stamp(folder / file) if file is not None else "missing")
+        yield RecordFile(record, file, file_stamp(folder / file) if file is not None else "missing")
 
 
 def missing_files(records: Iterable[Clip | Source]) -> tuple[Finding, ...]:
-    """A finding with the ids of all records for which no file was found; none when there are all."""
+    """Return a finding with the ids of all records that have no file; nothing when all have one."""
     findings = Findings()
     for record in records:
         if record.media is None if isinstance(record, Clip) else record.stored == "nowhere":
