@@ -18,9 +18,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
-from vttdata.generate.foils.plausibility import Evidence, Usage
+from vttdata.generate.foils.plausibility import Evidence, NounUsage
 from vttdata.generate.foils.verdicts import Verdicts, read_verdicts
-from vttdata.generate.foils.videos import Told, known_usage, lessons_for
+from vttdata.generate.foils.videos import VideoTexts, assign_training_folds, select_usage_texts
 from vttdata.recipe import packaged
 from vttdata.text.nouns.lexicon import Lexicon, load_lexicon
 from vttdata.text.nouns.mentions import find_mentions
@@ -70,13 +70,13 @@ def main() -> None:
         print(f"    {kind!r}: {weight:.2f},  # {len(own)} verdicts, {np.mean(own):.2f} sound")
 
 
-def judged(told: list[Told], verdicts: Verdicts, lexicon: Lexicon) -> Iterator[tuple[str, str, Evidence, bool]]:
+def judged(told: list[VideoTexts], verdicts: Verdicts, lexicon: Lexicon) -> Iterator[tuple[str, str, Evidence, bool]]:
     """Of each foil with a verdict: its supercategory, its video, the evidence, whether it is sound."""
-    usage = Usage(known_usage(told, 0, lessons_for(told)), lexicon)
+    usage = NounUsage(select_usage_texts(told, 0, assign_training_folds(told)), lexicon)
     texts = {
         name: (own, text)
         for own in told
-        for name, text in zip((*own.ids, *own.other_ids), (*own.texts, *own.others), strict=True)
+        for name, text in zip(own.caption_ids, (*own.texts, *own.other_texts), strict=True)
     }
     nouns = {name.replace(" ", "-"): name for name in lexicon.nouns}
     for foil_id, share in verdicts.items():
@@ -86,8 +86,8 @@ def judged(told: list[Told], verdicts: Verdicts, lexicon: Lexicon) -> Iterator[t
         mention = next(after, None)
         if mention is None or foil not in nouns:
             continue
-        company = usage.company(word for one in (*own.texts, *own.others) for word in one.lower().split())
-        evidence = usage.evidence(text, mention, nouns[foil], company)
+        topic_fit = usage.topic_fit(word for one in (*own.texts, *own.other_texts) for word in one.lower().split())
+        evidence = usage.evidence(text, mention, nouns[foil], topic_fit)
         if evidence is not None:
             yield lexicon.nouns[nouns[foil]].supercategory, own.video_id, evidence, share > LEAST_SOUND
 

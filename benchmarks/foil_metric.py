@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from vttdata.generate.foils.blind.accuracy import PairAccuracy, pairwise_accuracy, paragraph_scores, references_of
+from vttdata.generate.foils.blind.accuracy import PairAccuracy, pairwise_accuracy, paragraph_scores, select_references
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def paragraphs(pairs: list[dict[str, Any]], score: Callable[[str, list[str]], fl
         for row in pairs:
             spans = list(zip(row["reference_starts"], row["reference_ends"], strict=True))
             times = zip(row["starts"], row["ends"], strict=True)
-            refs = [references_of(span, spans, row["references"]) for span in times]
+            refs = [select_references(span, spans, row["references"]) for span in times]
             scores.append([score(text, own) for text, own in zip(row[side], refs, strict=True)])
         sides.append(paragraph_scores(scores))
     return pairwise_accuracy(*sides)

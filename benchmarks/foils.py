@@ -18,10 +18,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from vttdata.generate import mine_foils
-from vttdata.generate.foils.mine import Told, mine_corpus
-from vttdata.generate.foils.search import Document, FoilSettings, Video
-from vttdata.generate.foils.search import search_foils as mine_block
-from vttdata.generate.foils.swaps import contents_of, pair_concepts
+from vttdata.generate.foils.documents import Document, VideoDocuments
+from vttdata.generate.foils.mine import mine_videos
+from vttdata.generate.foils.search import FoilSettings, search_foils
+from vttdata.generate.foils.swaps import pair_concepts, summarize_mentions
+from vttdata.generate.foils.videos import VideoTexts
 from vttdata.text.lm import load_scorer
 from vttdata.text.nouns.inflect import indefinite_article
 from vttdata.text.nouns.lexicon import load_lexicon
@@ -44,7 +45,7 @@ VERBS = ["walking", "talking", "singing", "playing", "laughing", "cooking", "dan
 PLACES = ["yard", "kitchen", "street", "garage", "park", "studio", "forest", "hall"]
 
 
-def videos(captions: int) -> Iterator[Told]:
+def videos(captions: int) -> Iterator[VideoTexts]:
     """Made-up videos with so many captions together, the same ones for the same number."""
     draw = random.Random(7)
     weights = [1 / (rank + 5) for rank in range(len(NOUNS))]
@@ -53,7 +54,7 @@ def videos(captions: int) -> Iterator[Told]:
         things = [f"{indefinite_article(name)} {name}" for name in names]
         texts = dict.fromkeys(caption(things, draw) for _ in range(PER_VIDEO))
         ids = tuple(f"video{number}_{place}" for place in range(len(texts)))
-        yield Told(f"video{number}", ids, tuple(texts))
+        yield VideoTexts(f"video{number}", ids, tuple(texts))
 
 
 def caption(things: list[str], draw: random.Random) -> str:
@@ -80,22 +81,22 @@ def candidates(captions: int) -> int:
     made = 0
     stream = videos(captions)
     while block := [video for _, video in zip(range(250), map(known, stream), strict=False)]:
-        found = mine_block(block, LEXICON, rivals, miner, settings=FoilSettings("paper"), seed=0)
-        made += found.tally["candidates"]
+        found = search_foils(block, LEXICON, rivals, miner, settings=FoilSettings("paper"), seed=0)
+        made += found.candidates
     return made
 
 
-def known(told: Told) -> Video:
+def known(told: VideoTexts) -> VideoDocuments:
     """A video with its mentions."""
     rows = [(text, tuple(find_mentions(text, LEXICON))) for text in told.texts]
     documents = (Document((name,), (text,), (own,)) for name, (text, own) in zip(told.ids, rows, strict=True) if own)
-    return Video(told.video_id, tuple(documents), contents_of(rows, LEXICON))
+    return VideoDocuments(told.video_id, tuple(documents), summarize_mentions(rows, LEXICON))
 
 
 def whole(captions: int) -> int:
     """Everything from captions to the balanced choice, all videos at once; returns how many pairs."""
     settings = FoilSettings(candidates=OPTIONS)
-    return len(mine_corpus(list(videos(captions)), LEXICON, settings=settings, seed=0).pairs)
+    return len(mine_videos(list(videos(captions)), LEXICON, settings=settings, seed=0).pairs)
 
 
 def blocks(captions: int) -> int:

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vttdata.text.lm import CausalModel, NgramModel, Scorer, Swap
+from vttdata.text.lm import CausalModel, NgramModel, Scorer, Substitution
 from vttdata.text.lm.counts import BEGIN, WORD_BITS, WORD_MASK
 from vttdata.text.lm.words import split_words
 
@@ -85,11 +85,11 @@ def scoring(data: Path) -> None:
     """Candidates a second."""
     texts = activitynet(data / "activitynet/train.json")
     model, swaps = NgramModel.train(texts), drawn_swaps(data, 3000)
-    report("swap_perplexities, all at once", model, swaps)
+    report("substitution_perplexities, all at once", model, swaps)
     start = time.process_time()
     for swap in swaps:
-        model.swap_perplexity(*swap)
-    speed("swap_perplexity, one caption a call", start, swaps)
+        model.substitution_perplexity(*swap)
+    speed("substitution_perplexity, one caption a call", start, swaps)
     changed = [text for swap in swaps for text in swap.changed()]
     start = time.process_time()
     ours = model.perplexity(changed)
@@ -98,7 +98,7 @@ def scoring(data: Path) -> None:
     with_formulas(texts[:200], swaps[:1])
 
 
-def with_kenlm(model: NgramModel, changed: list[str], ours: np.ndarray, swaps: list[Swap]) -> None:
+def with_kenlm(model: NgramModel, changed: list[str], ours: np.ndarray, swaps: list[Substitution]) -> None:
     """The same n-grams asked of KenLM's hash table, each whole changed text cut into words by our rule."""
     try:
         import kenlm
@@ -122,7 +122,7 @@ def with_kenlm(model: NgramModel, changed: list[str], ours: np.ndarray, swaps: l
     print(f"largest relative difference of a perplexity to KenLM, which is in single precision: {worst:.1e}")
 
 
-def with_formulas(texts: list[str], swaps: list[Swap]) -> None:
+def with_formulas(texts: list[str], swaps: list[Substitution]) -> None:
     """The formulas in exact fractions, as the tests have them; on a corpus of 200 captions."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from tests.helpers.kneser_ney_literal import LiteralKneserNey
@@ -166,7 +166,7 @@ def spliced(texts: list[str], captions: int) -> Iterator[str]:
         yield " ".join(first[: len(first) // 2] + second[len(second) // 2 :])
 
 
-def drawn_swaps(data: Path, number: int) -> list[Swap]:
+def drawn_swaps(data: Path, number: int) -> list[Substitution]:
     """A drawn word of each test caption, to be replaced by words drawn from all."""
     draw = random.Random(1)
     texts = [" ".join(text.split()) for text in activitynet(data / "activitynet/anet_entities_test_1.json")[:number]]
@@ -175,18 +175,18 @@ def drawn_swaps(data: Path, number: int) -> list[Swap]:
     for text in texts:
         word = draw.choice(text.split())
         start = text.index(word)
-        swaps.append(Swap(text, start, start + len(word), draw.sample(words, REPLACEMENTS)))
+        swaps.append(Substitution(text, start, start + len(word), draw.sample(words, REPLACEMENTS)))
     return swaps
 
 
-def report(label: str, scorer: Scorer, swaps: list[Swap]) -> None:
-    """Candidates a second of `swap_perplexities`."""
+def report(label: str, scorer: Scorer, swaps: list[Substitution]) -> None:
+    """Candidates a second of `substitution_perplexities`."""
     start = time.process_time()
-    scorer.swap_perplexities(swaps)
+    scorer.substitution_perplexities(swaps)
     speed(f"{label} ({scorer.name})", start, swaps)
 
 
-def speed(label: str, start: float, swaps: list[Swap]) -> None:
+def speed(label: str, start: float, swaps: list[Substitution]) -> None:
     """One line: candidates a second of CPU time since `start`."""
     number = sum(len(swap.replacements) for swap in swaps)
     print(f"{label}: {number / (time.process_time() - start):,.0f} candidates a second")

@@ -22,7 +22,7 @@ from vttdata.errors import VttdataError
 from vttdata.generate.foils.blind.shortcuts import TextPair, audit_shortcuts
 from vttdata.generate.foils.search import FoilSettings
 from vttdata.generate.foils.verdicts import read_verdicts
-from vttdata.generate.foils.videos import Annotated, Told, lessons_for
+from vttdata.generate.foils.videos import ConceptAnnotation, VideoTexts, assign_training_folds
 from vttdata.ids import digest
 from vttdata.pipeline.build import Build
 from vttdata.pipeline.stages.annotations import CAPTIONS, FINDINGS
@@ -88,9 +88,9 @@ def build(recipe: Recipe, run: Build) -> None:
     stage = Foils(*chosen, recipe.pipeline, recipe.device, table, digest(verdicts) if verdicts else None)
     pairs = list(run.stage(stage, told))
 
-    lessons = lessons_for(told)
-    texts = lessons.held_out()
-    shown = [TextPair(own.caption, own.foil, own.video_id, lessons.part_of[own.video_id]) for own in pairs]
+    folds = assign_training_folds(told)
+    texts = folds.attacker_texts()
+    shown = [TextPair(own.caption, own.foil, own.video_id, folds.fold_of[own.video_id]) for own in pairs]
     attacks = {"foils": audit_shortcuts(shown, texts=texts, models=judges)}
     scorer = Path(recipe.scorer).name if Path(recipe.scorer).exists() else recipe.scorer
     made = FoilSet(pairs, recipe.foils.selection, recipe.seed, lexicon.version, scorer, paragraphs, attacks)
@@ -117,7 +117,7 @@ _PAPER = (("pairs of paragraphs", "1,900"), ("pairs of concepts", "2,191"), ("fo
 
 def activitynet_texts(
     official: Annotations, captions: list[Caption], *, both: bool
-) -> tuple[list[Told], list[Paragraph]]:
+) -> tuple[list[VideoTexts], list[Paragraph]]:
     """The test videos with both paragraphs, and the training videos, whose texts only train models.
 
     The paper changes the first annotator's paragraph; with `both`, either annotator's may be the one.
@@ -129,29 +129,31 @@ def activitynet_texts(
     written: dict[str, tuple[list[Caption], list[Caption]]] = defaultdict(lambda: ([], []))
     for caption in captions:
         written[clips[caption.video_id].source_id][caption.annotator == "2"].append(caption)
-    told: list[Told] = []
+    told: list[VideoTexts] = []
     paragraphs: list[Paragraph] = []
     for video, sides in written.items():
         ids, other_ids = (tuple(caption.video_id for caption in side) for side in sides)
         texts, others = (tuple(caption.caption.strip() for caption in side) for side in sides)
         if video not in tested:
-            told.append(Told(video, ids, texts, teaches=True))
+            told.append(VideoTexts(video, ids, texts, lm_training_only=True))
             continue
         known = [concepts.get(name) for name in ids]
-        annotated = tuple(Annotated(c.tokens, c.token_indices, c.classes) if c is not None else None for c in known)
+        annotated = tuple(
+            ConceptAnnotation(c.tokens, c.token_indices, c.classes) if c is not None else None for c in known
+        )
         names = tuple(sorted({name for c in known if c is not None for name in c.classes}))
         complete = texts and others
         told.append(
-            Told(
+            VideoTexts(
                 video,
                 ids,
                 texts,
                 paragraph=True,
-                others=others if complete else (),
+                other_texts=others if complete else (),
                 other_ids=other_ids if complete and both else (),
-                names=names,
-                annotated=annotated,
-                needs_others=True,
+                present=names,
+                annotations=annotated,
+                needs_other_texts=True,
             )
         )
         spans = [tuple((clips[name].start, clips[name].end) for name in side) for side in (ids, other_ids)]
@@ -164,14 +166,14 @@ def activitynet_texts(
     return told, paragraphs
 
 
-def _msrvtt(official: Annotations, captions: list[Caption]) -> tuple[list[Told], list[Paragraph]]:
+def _msrvtt(official: Annotations, captions: list[Caption]) -> tuple[list[VideoTexts], list[Paragraph]]:
     """All clips with their captions in the official splits; none is a paragraph."""
     split = {clip.video_id: clip.split for clip in official.clips}
     own: dict[str, list[Caption]] = defaultdict(list)
     for caption in captions:
         own[caption.video_id].append(caption)
     told = [
-        Told(
+        VideoTexts(
             video,
             tuple(f"{video}_{c.sen_id}" for c in some),
             tuple(c.caption.strip() for c in some),

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.test_foil import FRAMES, write_captions
 from vttdata.cli.main import main
-from vttdata.text.lm import CausalModel, Swap
+from vttdata.text.lm import CausalModel, Substitution
 
 TEXTS = [frame.format(animal) for frame in FRAMES for animal in ("dog", "cat", "horse", "cow", "sheep", "goat")]
 
@@ -79,11 +79,15 @@ def test_a_causal_model_mines_and_one_of_another_family_judges(
 
 
 def test_how_many_texts_are_scored_at_once_changes_no_perplexity(models: tuple[Path, Path]) -> None:
-    swaps = [Swap(f"a {animal} runs", 2, 2 + len(animal), ["horse", "sheep", "cow"]) for animal in ("dog", "goat")]
+    swaps = [
+        Substitution(f"a {animal} runs", 2, 2 + len(animal), ["horse", "sheep", "cow"]) for animal in ("dog", "goat")
+    ]
     for folder in map(str, models):
         one, many = (CausalModel.load(folder, batch_tokens=size) for size in (1, 4096))
         np.testing.assert_allclose(one.perplexity(TEXTS), many.perplexity(TEXTS), rtol=1e-5)
-        for alone, together in zip(one.swap_perplexities(swaps), many.swap_perplexities(swaps), strict=True):
+        for alone, together in zip(
+            one.substitution_perplexities(swaps), many.substitution_perplexities(swaps), strict=True
+        ):
             np.testing.assert_allclose(alone, together, rtol=1e-5)
 
 

@@ -15,7 +15,7 @@ from vttdata.dataset import Metadata, Statistics, write_dataset
 from vttdata.dataset.foils.write import FoilSet, Paragraph, write_foils
 from vttdata.generate.foils.blind.accuracy import PairAccuracy
 from vttdata.generate.foils.blind.shortcuts import Attack
-from vttdata.generate.foils.search import FoilPair
+from vttdata.generate.foils.documents import FoilPair
 from vttdata.generate.foils.swaps import Swap
 from vttdata.records import Caption, Clip, ClipMedia, Measure, Probe, Source
 

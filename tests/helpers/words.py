@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from vttdata.generate.foils.search import Document, Video
-from vttdata.generate.foils.swaps import contents_of
+from vttdata.generate.foils.documents import Document, VideoDocuments
+from vttdata.generate.foils.swaps import summarize_mentions
 from vttdata.text.nouns.lexicon import Lexicon, Noun
 from vttdata.text.nouns.mentions import Mention
 
@@ -39,9 +39,9 @@ def mentions(text: str) -> tuple[Mention, ...]:
     )
 
 
-def video(video_id: str, *texts: str, names: tuple[str, ...] = (), others: tuple[str, ...] = ()) -> Video:
+def video(video_id: str, *texts: str, names: tuple[str, ...] = (), others: tuple[str, ...] = ()) -> VideoDocuments:
     """A video with one paragraph; `others` are what else is said of it, `names` what is annotated."""
     own = tuple(mentions(text) for text in texts)
     document = Document(tuple(f"{video_id}_{place}" for place in range(len(texts))), texts, own)
     said = [*zip(texts, own, strict=True), *((text, mentions(text)) for text in others)]
-    return Video(video_id, (document,), contents_of(said, LEXICON, names))
+    return VideoDocuments(video_id, (document,), summarize_mentions(said, LEXICON, names))

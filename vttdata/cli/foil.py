@@ -14,7 +14,7 @@ from vttdata.errors import VttdataError
 
 if TYPE_CHECKING:
     from vttdata.dataset.metadata import Metadata
-    from vttdata.generate.foils.mine import Captions
+    from vttdata.generate.foils.videos import Captions
 
 
 def add_foil(commands: Any) -> None:
@@ -131,10 +131,9 @@ def _foil(options: argparse.Namespace) -> int:
     from vttdata.dataset.provenance import write_provenance
     from vttdata.generate import mine_foils
     from vttdata.generate.foils.blind.shortcuts import TextPair, attacks_text, audit_shortcuts
-    from vttdata.generate.foils.mine import told_of
     from vttdata.generate.foils.search import FoilSettings
     from vttdata.generate.foils.verdicts import read_verdicts
-    from vttdata.generate.foils.videos import lessons_for
+    from vttdata.generate.foils.videos import assign_training_folds, group_texts_by_video
     from vttdata.text.lm import load_judges
     from vttdata.text.nouns.lexicon import load_lexicon
 
@@ -156,14 +155,14 @@ def _foil(options: argparse.Namespace) -> int:
         verdicts={} if options.verdicts is None else read_verdicts(options.verdicts),
         watch=None if options.quiet else _watched,
     )
-    told = told_of(captions, splits)
-    lessons = lessons_for(told)
-    shown = [TextPair(own.caption, own.foil, own.video_id, lessons.part_of[own.video_id]) for own in corpus.pairs]
+    videos = group_texts_by_video(captions, splits)
+    folds = assign_training_folds(videos)
+    shown = [TextPair(own.caption, own.foil, own.video_id, folds.fold_of[own.video_id]) for own in corpus.pairs]
     if not shown:
         raise VttdataError("No foil is left: no swap keeps a caption right, or none can be balanced by another one.")
-    attacks = audit_shortcuts(shown, texts=lessons.held_out(), models=judges)
+    attacks = audit_shortcuts(shown, texts=folds.attacker_texts(), models=judges)
     reasons = Counter(f"rejected: {reason}" for _, reason, _ in corpus.rejected)
-    numbers = {"captions": sum(len(own.texts) for own in told), "pairs": len(corpus.pairs), **reasons}
+    numbers = {"captions": sum(len(own.texts) for own in videos), "pairs": len(corpus.pairs), **reasons}
     counts = [(name, f"{number:,}") for name, number in numbers.items()]
     made = (corpus.pairs, options.selection, options.seed, lexicon.version, corpus.scorer)
     foils = FoilSet(*made, attacks={"foils": attacks}, counts=counts)

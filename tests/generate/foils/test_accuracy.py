@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vttdata.generate.foils.blind.accuracy import pairwise_accuracy, paragraph_scores, references_of, wilson
+from vttdata.generate.foils.blind.accuracy import (
+    pairwise_accuracy,
+    paragraph_scores,
+    select_references,
+    wilson_interval,
+)
 
 
 def test_a_win_is_strictly_greater_and_ties_stand_apart() -> None:
@@ -25,12 +30,12 @@ def test_a_win_is_strictly_greater_and_ties_stand_apart() -> None:
 def test_wilson_gives_the_textbook_interval() -> None:
     # Newcombe (Statistics in Medicine 1998), table I, method 3.
     for wins, pairs, low, high in ((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)):
-        assert wilson(wins, pairs) == pytest.approx((low, high), abs=5e-5)
+        assert wilson_interval(wins, pairs) == pytest.approx((low, high), abs=5e-5)
 
 
 @given(st.integers(1, 500), st.floats(0, 1))
 def test_an_interval_holds_its_share(pairs: int, share: float) -> None:
-    low, high = wilson(share * pairs, pairs)
+    low, high = wilson_interval(share * pairs, pairs)
     assert 0 <= low <= share + 1e-12
     assert share - 1e-12 <= high <= 1
 
@@ -55,7 +60,7 @@ def test_the_references_of_the_real_paragraphs_are_those_of_the_published_script
         spans = [tuple(span) for span in second[video]["timestamps"]]
         for span in first[video]["timestamps"]:
             names = [str(place) for place in range(len(spans))]
-            numbers.append((len(references_of(tuple(span), spans, names)), len(spans)))
+            numbers.append((len(select_references(tuple(span), spans, names)), len(spans)))
     assert len(numbers) == 8_685
     assert sum(found == 1 < there for found, there in numbers) <= 3_346
     assert sum(found == there for found, there in numbers) >= 2_503
@@ -63,6 +68,6 @@ def test_the_references_of_the_real_paragraphs_are_those_of_the_published_script
 
 def test_less_than_two_fifths_of_overlap_is_none() -> None:
     spans, names = [(0.0, 9.9), (10.0, 19.0)], ["early", "late"]
-    assert references_of((0.0, 5.0), spans, names) == ["early"]
-    assert references_of((7.0, 8.0), spans, names) == ["early", "late"]
-    assert references_of((6.0, 19.0), spans, names) == ["late"]
+    assert select_references((0.0, 5.0), spans, names) == ["early"]
+    assert select_references((7.0, 8.0), spans, names) == ["early", "late"]
+    assert select_references((6.0, 19.0), spans, names) == ["late"]

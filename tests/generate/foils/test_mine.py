@@ -1,4 +1,4 @@
-"""Foils in a notebook: captions in, pairs out, and what is said where there can be none."""
+"""Mining of foils: captions in, pairs out, and errors where there can be none."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from spacy.tokens import Doc
 
 from vttdata.errors import VttdataError
 from vttdata.generate import mine_foils
-from vttdata.generate.foils import search as foils
-from vttdata.generate.foils.mine import mine_corpus, told_of
+from vttdata.generate.foils import search
+from vttdata.generate.foils.mine import mine_videos
 from vttdata.generate.foils.search import FoilSettings
+from vttdata.generate.foils.videos import group_texts_by_video
 from vttdata.records import Caption
 from vttdata.text.nouns.lexicon import load_lexicon
 
@@ -34,7 +35,7 @@ def captions(videos: int = 160) -> dict[str, list[str]]:
     return {video: [frame.format(animal) for frame in draw.sample(FRAMES, 3)] for video, animal in chosen.items()}
 
 
-def test_captions_give_pairs_that_differ_in_one_span() -> None:
+def test_caption_and_foil_differ_in_one_span() -> None:
     given = captions()
     mined = mine_foils(given, seed=3)
     assert len(mined.pairs) > 40
@@ -45,7 +46,7 @@ def test_captions_give_pairs_that_differ_in_one_span() -> None:
         assert pair.foil not in given[pair.video_id]
 
 
-def test_records_and_texts_give_the_same_pairs_in_whatever_order() -> None:
+def test_records_and_texts_give_the_same_pairs_in_any_order() -> None:
     given = captions()
     records = [Caption(video, place, text) for video, own in given.items() for place, text in enumerate(own)]
     random.Random(2).shuffle(records)
@@ -54,7 +55,7 @@ def test_records_and_texts_give_the_same_pairs_in_whatever_order() -> None:
     assert {(own.caption_id, own.foil) for own in by_text} == {(own.caption_id, own.foil) for own in by_record}
 
 
-def test_no_two_things_are_swapped_in_train_and_in_another_split() -> None:
+def test_train_shares_no_pair_of_concepts_with_another_split() -> None:
     given = captions(300)
     splits = {video: "train" if number % 2 else "test" for number, video in enumerate(given)}
     pairs = mine_foils(given, splits=splits).pairs
@@ -67,30 +68,30 @@ def test_no_two_things_are_swapped_in_train_and_in_another_split() -> None:
     assert not swapped["train"] & swapped["test"]
 
 
-def test_what_is_chosen_in_several_lots_is_balanced_in_all_and_does_not_depend_on_the_order(
+def test_several_choices_are_balanced_together_and_do_not_depend_on_the_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(foils, "_VIDEOS_AT_A_TIME", 20)
-    monkeypatch.setattr(foils, "_OPTIONS_AT_ONCE", 150)
-    lots: list[int] = []
-    choose = foils.balanced
-    monkeypatch.setattr(foils, "balanced", lambda own, **how: lots.append(len(own)) or choose(own, **how))
-    told = told_of(captions(240))
-    one = mine_corpus(told, load_lexicon(), settings=FoilSettings(), seed=0)
-    assert len(lots) > 4
-    assert len({pair.video_id for pair in one.pairs}) == len(one.pairs) > 60
-    told_places = [own.video_id for own in told]
-    assert [pair.video_id for pair in one.pairs] == [
-        name for name in told_places if name in {p.video_id for p in one.pairs}
-    ]
-    true, false = (Counter(getattr(pair.swap, side) for pair in one.pairs) for side in ("word", "foil_word"))
+    monkeypatch.setattr(search, "_VIDEOS_PER_BLOCK", 20)
+    monkeypatch.setattr(search, "_OPTIONS_PER_CHOICE", 150)
+    sizes: list[int] = []
+    balance = search.balance
+    monkeypatch.setattr(
+        search, "balance", lambda options, **limits: sizes.append(len(options)) or balance(options, **limits)
+    )
+    videos = group_texts_by_video(captions(240))
+    first = mine_videos(videos, load_lexicon(), settings=FoilSettings(), seed=0)
+    assert len(sizes) > 4
+    assert len({pair.video_id for pair in first.pairs}) == len(first.pairs) > 60
+    chosen = {pair.video_id for pair in first.pairs}
+    assert [pair.video_id for pair in first.pairs] == [v.video_id for v in videos if v.video_id in chosen]
+    true, false = (Counter(getattr(pair.swap, side) for pair in first.pairs) for side in ("word", "foil_word"))
     for word, times in true.items():
-        assert abs(times - false[word]) <= 0.25 * (times + false[word]) + 2 * len(lots)
-    other = mine_corpus(told[::-1], load_lexicon(), settings=FoilSettings(), seed=0)
-    assert {pair.caption_id: pair.foil for pair in one.pairs} == {pair.caption_id: pair.foil for pair in other.pairs}
+        assert abs(times - false[word]) <= 0.25 * (times + false[word]) + 2 * len(sizes)
+    second = mine_videos(videos[::-1], load_lexicon(), settings=FoilSettings(), seed=0)
+    assert {pair.caption_id: pair.foil for pair in first.pairs} == {pair.caption_id: pair.foil for pair in second.pairs}
 
 
-def test_a_caption_of_one_word_gets_no_foil_and_still_says_what_is_there() -> None:
+def test_caption_of_one_word_gets_no_foil_and_still_says_what_is_present() -> None:
     given = captions()
     free = {pair.video_id for pair in mine_foils(given).pairs if pair.swap.foil_concept == "cat"}
     assert free
@@ -100,7 +101,7 @@ def test_a_caption_of_one_word_gets_no_foil_and_still_says_what_is_there() -> No
     assert not free & {pair.video_id for pair in mined.pairs if pair.swap.foil_concept == "cat"}
 
 
-def test_every_video_is_shown_to_who_watches_once_in_each_step() -> None:
+def test_progress_sees_every_video_once_in_each_step() -> None:
     seen: dict[str, list[str]] = {}
 
     def watch(videos: Sequence[Any], step: str) -> Iterable[Any]:
@@ -120,7 +121,7 @@ def _two_animals(doc: Doc) -> Doc:
     return doc
 
 
-def test_a_trained_pipeline_says_what_can_be_swapped(tmp_path: Path) -> None:
+def test_trained_pipeline_finds_the_nouns_that_are_swapped(tmp_path: Path) -> None:
     pipeline = spacy.blank("en")
     pipeline.add_pipe("two animals")
     pipeline.to_disk(tmp_path)
@@ -130,9 +131,9 @@ def test_a_trained_pipeline_says_what_can_be_swapped(tmp_path: Path) -> None:
     assert {own.swap.concept for own in by_tags.pairs} == set(ANIMALS[:2])
 
 
-def test_a_text_that_stands_twice_counts_once() -> None:
-    (told,) = told_of({"v": ["a dog runs", " a dog runs ", "a dog sits"]})
-    assert (told.texts, told.ids) == (("a dog runs", "a dog sits"), ("v_0", "v_1"))
+def test_repeated_text_counts_once() -> None:
+    (video,) = group_texts_by_video({"v": ["a dog runs", " a dog runs ", "a dog sits"]})
+    assert (video.texts, video.ids) == (("a dog runs", "a dog sits"), ("v_0", "v_1"))
 
 
 @pytest.mark.parametrize(
@@ -148,12 +149,12 @@ def test_a_text_that_stands_twice_counts_once() -> None:
         ({f"v{n}": ["the dog runs fast"] for n in range(40)}, "nothing to swap"),
     ],
 )
-def test_what_can_give_no_foils_is_refused(given: Any, words: str) -> None:
+def test_captions_without_foils_are_refused(given: Any, words: str) -> None:
     with pytest.raises(VttdataError, match=words):
         mine_foils(given)
 
 
-def test_loading_needs_nothing_of_what_foils_need() -> None:
+def test_loading_a_dataset_needs_no_library_of_foils() -> None:
     block = "import sys; sys.modules.update(dict.fromkeys(['pydantic', 'scipy', 'spacy', 'sklearn']))"
     told = f"{block}; import vttdata.dataset.columns, vttdata.generate as room; print('mine_foils' in room.__all__)"
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=False)

@@ -1,10 +1,10 @@
-"""A noun is plausible where it, or its like, was seen, and with what it was seen with."""
+"""Plausibility of nouns by the contexts and words they were seen with."""
 
 from __future__ import annotations
 
 import pytest
 
-from vttdata.generate.foils.plausibility import SUPERCATEGORIES, Evidence, Usage, place_of
+from vttdata.generate.foils.plausibility import SUPERCATEGORY_WEIGHTS, Evidence, NounUsage, find_context
 from vttdata.text.nouns.lexicon import Mention, load_lexicon
 from vttdata.text.nouns.mentions import find_mentions
 
@@ -17,15 +17,15 @@ VIDEOS = [
     *[("a boy plays the piano", "he plays the drums")] * 10,
     *[("a girl holds a violin",)] * 3,
 ]
-USAGE = Usage(VIDEOS, LEXICON)
+USAGE = NounUsage(VIDEOS, LEXICON)
 
 
-def the(noun: str, text: str) -> Mention:
+def mention_of(noun: str, text: str) -> Mention:
     return next(own for own in find_mentions(text, LEXICON) if own.noun == noun)
 
 
 @pytest.mark.parametrize(
-    ("text", "noun", "place"),
+    ("text", "noun", "context"),
     [
         ("a man is holding the big ball", "ball", "hold"),
         ("he held his ball", "ball", "hold"),
@@ -35,50 +35,52 @@ def the(noun: str, text: str) -> Mention:
         ("a hat and a shirt.", "shirt", "hat and"),
     ],
 )
-def test_a_place_is_what_governs_the_noun(text: str, noun: str, place: str) -> None:
-    assert place_of(text, the(noun, text)) == place
+def test_context_is_the_word_that_governs_the_noun(text: str, noun: str, context: str) -> None:
+    assert find_context(text, mention_of(noun, text)) == context
 
 
-def test_a_noun_is_less_likely_sound_where_it_was_not_seen() -> None:
+def test_unseen_noun_is_less_likely_sound() -> None:
     text = "he plays the guitar"
-    known, unseen = (USAGE.unsound_probability(text, the("guitar", text), noun, {}) for noun in ("guitar", "banjo"))
+    known, unseen = (
+        USAGE.unsound_probability(text, mention_of("guitar", text), noun, {}) for noun in ("guitar", "banjo")
+    )
     assert known is not None
     assert unseen is not None
     assert 0 < known < unseen < 1
 
 
-def test_a_noun_that_goes_with_other_things_is_less_likely_sound() -> None:
-    company = USAGE.company(["the", "cat", "sleeps", "on", "a", "bed"])
-    assert company["cat"] > 0 > company["horse"]
+def test_noun_that_does_not_fit_the_topic_is_less_likely_sound() -> None:
+    topic_fit = USAGE.topic_fit(["the", "cat", "sleeps", "on", "a", "bed"])
+    assert topic_fit["cat"] > 0 > topic_fit["horse"]
     text = "a girl rides a camel"
     probabilities = [
-        USAGE.unsound_probability(text, the("camel", text), "camel", {"camel": goes}) for goes in (0.2, 0.0, -0.4)
+        USAGE.unsound_probability(text, mention_of("camel", text), "camel", {"camel": fit}) for fit in (0.2, 0.0, -0.4)
     ]
     assert sorted(probabilities) == probabilities
     assert len(set(probabilities)) == 3
 
 
-def test_another_kind_must_have_been_seen_there() -> None:
+def test_noun_of_another_subcategory_must_have_been_seen_in_the_context() -> None:
     text = "a man rides a bike"
-    assert USAGE.unsound_probability(text, the("bicycle", text), "car", {}) is None
+    assert USAGE.unsound_probability(text, mention_of("bicycle", text), "car", {}) is None
 
 
-def test_a_noun_stands_behind_no_preposition_that_is_hardly_ever_before_it() -> None:
+def test_noun_behind_an_unusual_preposition_is_refused() -> None:
     videos = [("a man stands on the stage", "he is on a field"), ("a man runs in the gym", "he is in a field")] * 9
-    usage = Usage(videos, LEXICON)
+    usage = NounUsage(videos, LEXICON)
     text = "she sings on the stage"
-    assert usage.unsound_probability(text, the("stage", text), "gym", {}) is None
-    assert usage.unsound_probability(text, the("stage", text), "field", {}) is not None
-    assert usage.evidence(text, the("stage", text), "field", {}).linked  # type: ignore[union-attr]
+    assert usage.unsound_probability(text, mention_of("stage", text), "gym", {}) is None
+    assert usage.unsound_probability(text, mention_of("stage", text), "field", {}) is not None
+    assert usage.evidence(text, mention_of("stage", text), "field", {}).usual_preposition  # type: ignore[union-attr]
 
 
-def test_without_texts_nothing_is_known_and_nothing_breaks() -> None:
-    empty = Usage([], LEXICON)
+def test_usage_without_texts_gives_neutral_evidence() -> None:
+    empty = NounUsage([], LEXICON)
     text = "he plays the guitar"
-    assert empty.company(["guitar"]) == {}
-    evidence = empty.evidence(text, the("guitar", text), "banjo", {})
-    assert evidence == Evidence(same=True, seen=0.0, alike=0, linked=False, goes=0.0, told=0.0)
+    assert empty.topic_fit(["guitar"]) == {}
+    evidence = empty.evidence(text, mention_of("guitar", text), "banjo", {})
+    assert evidence == Evidence(True, 0.0, 0, False, 0.0, 0.0)
 
 
-def test_weights_are_given_for_supercategories_that_there_are() -> None:
-    assert {noun.supercategory for noun in LEXICON.nouns.values()} >= SUPERCATEGORIES.keys()
+def test_every_weighted_supercategory_is_in_the_lexicon() -> None:
+    assert {noun.supercategory for noun in LEXICON.nouns.values()} >= SUPERCATEGORY_WEIGHTS.keys()

@@ -31,7 +31,7 @@ def attacks(pairs: list[TextPair], **options: object) -> dict[str, Attack]:
 def test_an_even_set_is_closed_to_all() -> None:
     found = attacks(even(1500))
     assert all(own.closed for own in found.values())
-    assert found["length in words"].found.ties == 1500
+    assert found["length in words"].result.ties == 1500
 
 
 def test_the_worst_comes_first() -> None:
@@ -66,7 +66,7 @@ def test_a_word_that_is_only_ever_false_is_found_by_its_prior() -> None:
 def test_nothing_is_learned_from_the_video_that_is_tried() -> None:
     pairs = [TextPair(f"word{video} x", f"other{video} x", f"v{video}") for video in range(200) for _ in range(3)]
     found = attacks(pairs)["word prior"]
-    assert found.found.ties == len(pairs)
+    assert found.result.ties == len(pairs)
 
 
 def test_given_texts_teach_the_language_models() -> None:

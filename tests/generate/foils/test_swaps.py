@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers.words import LEXICON, NOUNS, RIVALS, mentions, video
-from vttdata.generate.foils.swaps import Swap, absent, candidates, contents_of, pair_concepts
+from vttdata.generate.foils.swaps import Swap, find_swaps, pair_concepts, select_absent_rivals, summarize_mentions
 
 
 def foils(text: str, *others: str, names: tuple[str, ...] = ()) -> list[str]:
@@ -17,8 +17,8 @@ def foils(text: str, *others: str, names: tuple[str, ...] = ()) -> list[str]:
 
 def swaps(text: str, *others: str, names: tuple[str, ...] = ()) -> list[Swap]:
     seen = video("v", text, *others, names=names)
-    around = contents_of([(own, mentions(own)) for own in (text, *others)], LEXICON)
-    return candidates(text, mentions(text), LEXICON, absent(RIVALS, seen.contents, LEXICON), around)
+    around = summarize_mentions([(own, mentions(own)) for own in (text, *others)], LEXICON)
+    return find_swaps(text, mentions(text), LEXICON, select_absent_rivals(RIVALS, seen.summary, LEXICON), around)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_another_one_is_swapped_only_with_the_first() -> None:
     assert "another cat" not in foils("another dog")
     assert set(foils("a dog runs", "another dog")) == {"a cat runs", "an ox runs"}
     text = "another dog sits"
-    around = contents_of([(own, mentions(own)) for own in (text, "a dog runs")], LEXICON)
-    assert len(candidates(text, mentions(text), LEXICON, RIVALS, around)) == 2
+    around = summarize_mentions([(own, mentions(own)) for own in (text, "a dog runs")], LEXICON)
+    assert len(find_swaps(text, mentions(text), LEXICON, RIVALS, around)) == 2
 
 
 def test_an_adjective_of_age_or_size_keeps_grown_people_and_children_apart() -> None:
@@ -102,22 +102,22 @@ def test_a_capital_is_kept_only_where_a_sentence_begins() -> None:
 def test_what_is_out_of_place_is_left_out_and_its_unsound_probability_is_noted() -> None:
     probabilities = {"cat": 0.25}
     text = "a dog runs"
-    around = contents_of([(text, mentions(text))], LEXICON)
-    found = candidates(text, mentions(text), LEXICON, RIVALS, around, lambda _, __, noun: probabilities.get(noun))
+    around = summarize_mentions([(text, mentions(text))], LEXICON)
+    found = find_swaps(text, mentions(text), LEXICON, RIVALS, around, lambda _, __, noun: probabilities.get(noun))
     assert [(swap.foil_concept, swap.unsound_probability) for swap in found] == [("cat", 0.25)]
 
 
 def test_a_swap_counts_the_other_mentions_of_its_concept_and_relatives() -> None:
-    assert {swap.others for swap in swaps("a dog runs", "the dog sits")} == {1}
-    assert {swap.others for swap in swaps("a dog runs")} == {0}
+    assert {swap.other_mentions for swap in swaps("a dog runs", "the dog sits")} == {1}
+    assert {swap.other_mentions for swap in swaps("a dog runs")} == {0}
 
 
 def test_a_word_that_may_be_the_same_thing_counts_though_it_is_no_sure_mention() -> None:
     text = "a dog runs"
     texts = [(text, mentions(text)), ("the dog trots by", ())]
-    around = contents_of(texts, LEXICON)
-    free = absent(RIVALS, around, LEXICON)
-    assert {swap.others for swap in candidates(text, mentions(text), LEXICON, free, around)} == {1}
+    around = summarize_mentions(texts, LEXICON)
+    free = select_absent_rivals(RIVALS, around, LEXICON)
+    assert {swap.other_mentions for swap in find_swaps(text, mentions(text), LEXICON, free, around)} == {1}
 
 
 def test_what_the_document_also_calls_by_a_wider_word_is_left_alone() -> None:
@@ -146,6 +146,6 @@ def test_everything_outside_the_span_stays_and_the_article_fits(words: list[str]
         assert len(foil) == len(text) - (swap.end - swap.start) + len(swap.replacement)
         assert swap.concept != swap.foil_concept
         assert not LEXICON.related(swap.concept, swap.foil_concept)
-        assert swap.foil_concept not in contents_of([(text, mentions(text))], LEXICON).nouns
+        assert swap.foil_concept not in summarize_mentions([(text, mentions(text))], LEXICON).nouns
         changed = foil[swap.start : swap.start + len(swap.replacement)].lower()
         assert not changed.startswith(("a umbrella", "a ox", "an dog", "an ball"))

@@ -13,7 +13,7 @@ from vttdata.generate.foils.search import FoilSettings
 from vttdata.generate.foils.verdicts import read_verdicts
 
 
-def test_how_sound_a_foil_is_is_the_mean_of_what_is_said_of_it(tmp_path: Path) -> None:
+def test_soundness_is_the_mean_of_the_verdicts(tmp_path: Path) -> None:
     table = tmp_path / "verdicts.csv"
     rows = ["a,sound", "b,odd", "c,sound", "c,Sound ", "c,implausible", "d,sound", "d,odd", "e,present"]
     table.write_text("\n".join(["foil_id,verdict,reader", *(f"{row},one" for row in rows)]))
@@ -23,19 +23,19 @@ def test_how_sound_a_foil_is_is_the_mean_of_what_is_said_of_it(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("foil_id,verdict\n", "holds no verdicts"),
+        ("foil_id,verdict\n", "there are no verdicts"),
         ("foil_id,verdict\na,sound\nb,\n", "verdicts.csv:3: a row of verdicts needs"),
         ("foil,verdict\na,sound\n", "verdicts.csv:2: a row of verdicts needs"),
     ],
 )
-def test_a_table_without_verdicts_is_refused_in_one_sentence(tmp_path: Path, text: str, words: str) -> None:
+def test_table_without_verdicts_is_refused(tmp_path: Path, text: str, words: str) -> None:
     table = tmp_path / "verdicts.csv"
     table.write_text(text)
     with pytest.raises(VttdataError, match=words):
         read_verdicts(table)
 
 
-def test_no_foil_is_taken_that_was_found_unsound() -> None:
+def test_unsound_foils_are_not_taken() -> None:
     given = captions()
     first = mine_foils(given, seed=3).pairs
     unsound = {pair.foil_id for pair in first[::2]}
@@ -45,14 +45,14 @@ def test_no_foil_is_taken_that_was_found_unsound() -> None:
 
 
 @pytest.mark.parametrize(("share", "taken"), [(0.4, False), (0.5, True)])
-def test_a_foil_is_taken_only_where_half_of_what_is_said_is_for_it(share: float, taken: bool) -> None:
+def test_foil_needs_a_soundness_of_one_half(share: float, taken: bool) -> None:
     given = captions()
     said = dict.fromkeys((pair.foil_id for pair in mine_foils(given, seed=3).pairs), share)
     settings = FoilSettings(judged_only=True)
     assert bool(mine_foils(given, seed=3, settings=settings, verdicts=said).pairs) == taken
 
 
-def test_foils_that_were_found_sound_can_be_the_only_ones_with_unsound_probability_0() -> None:
+def test_judged_only_takes_sound_foils_with_unsound_probability_0() -> None:
     given = captions()
     first = mine_foils(given, seed=3).pairs
     sound = dict.fromkeys((pair.foil_id for pair in first), 1.0)
@@ -63,7 +63,7 @@ def test_foils_that_were_found_sound_can_be_the_only_ones_with_unsound_probabili
     assert {pair.swap.unsound_probability for pair in second} == {0.0}
 
 
-def test_judged_foils_only_are_refused_in_one_sentence_where_nothing_was_judged() -> None:
+def test_judged_only_without_verdicts_is_refused() -> None:
     with pytest.raises(VttdataError, match="there are no verdicts"):
         mine_foils(captions(), settings=FoilSettings(judged_only=True))
     assert mine_foils(captions(), settings=FoilSettings("paper", judged_only=True)).pairs

@@ -13,7 +13,7 @@ from vttdata.dataset import Metadata, write_dataset
 from vttdata.dataset.audit import audit_all
 from vttdata.dataset.foils.write import FoilSet, write_foils
 from vttdata.dataset.videos import MediaMode
-from vttdata.generate.foils.search import FoilPair
+from vttdata.generate.foils.documents import FoilPair
 from vttdata.generate.foils.swaps import Swap
 from vttdata.records import Caption, Clip, ClipMedia, Source
 

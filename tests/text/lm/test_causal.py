@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from vttdata.errors import VttdataError
-from vttdata.text.lm import CausalModel, Scorer, Swap, load_scorer
+from vttdata.text.lm import CausalModel, Scorer, Substitution, load_scorer
 
 CAPTIONS = [
     "a man rides a horse in the park",
@@ -90,14 +90,18 @@ def test_the_batch_does_not_matter(folder: Path, model: CausalModel, batch_token
 
 
 def test_a_swap_scores_as_the_whole_changed_text(model: Scorer) -> None:
-    swaps = [Swap(CAPTIONS[0], 2, 5, ["woman", "dog", "woman"]), Swap(CAPTIONS[1], 0, 3, []), Swap("", 0, 0, ["a man"])]
-    found = model.swap_perplexities(swaps)
+    swaps = [
+        Substitution(CAPTIONS[0], 2, 5, ["woman", "dog", "woman"]),
+        Substitution(CAPTIONS[1], 0, 3, []),
+        Substitution("", 0, 0, ["a man"]),
+    ]
+    found = model.substitution_perplexities(swaps)
     assert [len(values) for values in found] == [3, 0, 1]
     for swap, values in zip(swaps, found, strict=True):
         assert values == pytest.approx(model.perplexity(swap.changed()), rel=1e-4)
-        assert values == pytest.approx(model.swap_perplexity(*swap), rel=1e-4)
+        assert values == pytest.approx(model.substitution_perplexity(*swap), rel=1e-4)
     with pytest.raises(VttdataError, match="does not lie in the text"):
-        model.swap_perplexity("a man", 2, 9, ["dog"])
+        model.substitution_perplexity("a man", 2, 9, ["dog"])
 
 
 @pytest.mark.parametrize("family", ["GPT2", "GPTNeoX", "Bloom"])
@@ -115,13 +119,13 @@ def test_captions_that_begin_alike_score_together_as_each_alone(torch: Any, mode
         weights.data.mul_(4)
     other, read = CausalModel(drawn, model._tokenizer, family, batch_tokens=1), []  # no padding is counted
     swaps = [
-        Swap(CAPTIONS[place], at, at + 3, ["woman", "dog", "d", "red", "", "horses in"])
+        Substitution(CAPTIONS[place], at, at + 3, ["woman", "dog", "d", "red", "", "horses in"])
         for place in (0, 4)
         for at in (7, 15)
     ]
     other.perplexity([""])
     drawn.register_forward_pre_hook(lambda _, __, given: read.append(given["input_ids"].numel()), with_kwargs=True)
-    together = other.swap_perplexities(swaps)
+    together = other.substitution_perplexities(swaps)
     packed, read[:] = sum(read), []
     alone = [np.concatenate([other.perplexity([text]) for text in swap.changed()]) for swap in swaps]
     assert (packed < 0.8 * sum(read)) == (family != "Bloom")

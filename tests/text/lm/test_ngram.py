@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.kneser_ney_literal import LiteralKneserNey
 from vttdata.errors import VttdataError
-from vttdata.text.lm import NgramModel, Scorer, Swap, load_scorer
+from vttdata.text.lm import NgramModel, Scorer, Substitution, load_scorer
 
 CAPTIONS = st.lists(st.lists(st.sampled_from("abcde"), min_size=1, max_size=6), min_size=1, max_size=12)
 ORDERS = st.integers(1, 4)
@@ -191,11 +191,11 @@ def test_numbers_below_one_are_refused(order: int, min_count: int) -> None:
 def test_many_texts_are_scored_as_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     model: Scorer = train(drawn_captions(100), 3)
     texts = [" ".join(words) for words in drawn_captions(30, seed=3)]
-    swaps = [Swap(text, 2, 5, ["cat", "two dogs", ""]) for text in texts]
+    swaps = [Substitution(text, 2, 5, ["cat", "two dogs", ""]) for text in texts]
     alone = [model.perplexity([text])[0] for text in texts]
-    together = [model.swap_perplexity(*swap) for swap in swaps]
+    together = [model.substitution_perplexity(*swap) for swap in swaps]
     monkeypatch.setattr("vttdata.text.lm.ngram._BLOCK", 7)
     assert model.perplexity(texts).tolist() == alone
-    assert np.array_equal(model.swap_perplexities(swaps), together)
+    assert np.array_equal(model.substitution_perplexities(swaps), together)
     assert model.perplexity([]).shape == (0,)
-    assert model.swap_perplexities([]) == []
+    assert model.substitution_perplexities([]) == []

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vttdata.errors import VttdataError
-from vttdata.text.lm import NgramModel, Swap, load_scorer
+from vttdata.text.lm import NgramModel, Substitution, load_scorer
 from vttdata.text.lm.words import split_words
 
 CAPTIONS = [
@@ -58,22 +58,22 @@ def test_a_swap_scores_as_the_whole_changed_text(text: str, data: st.DataObject,
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     replacements = data.draw(st.lists(TEXT, max_size=4))
-    swap = Swap(text, start, end, replacements)
+    swap = Substitution(text, start, end, replacements)
     assert swap.changed() == [text[:start] + new + text[end:] for new in replacements]
     expected = MODELS[order].perplexity(swap.changed())
-    assert MODELS[order].swap_perplexity(*swap) == pytest.approx(expected, rel=1e-12)
+    assert MODELS[order].substitution_perplexity(*swap) == pytest.approx(expected, rel=1e-12)
 
 
 def test_swaps_in_a_part_of_a_word_and_over_several_words_are_scored() -> None:
     model = MODELS[4]
-    values = model.swap_perplexity("a man's dog runs.", 2, 11, ["dog", "woman's horse", ""])
+    values = model.substitution_perplexity("a man's dog runs.", 2, 11, ["dog", "woman's horse", ""])
     assert values == pytest.approx(model.perplexity(["a dog runs.", "a woman's horse runs.", "a  runs."]), rel=1e-12)
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 2), (3, 2), (0, 99)])
 def test_a_span_outside_its_text_is_refused(start: int, end: int) -> None:
     with pytest.raises(VttdataError, match=r"does not lie in the text of 7 characters: 'a horse'"):
-        MODELS[2].swap_perplexity("a horse", start, end, ["dog"])
+        MODELS[2].substitution_perplexity("a horse", start, end, ["dog"])
 
 
 def test_a_saved_model_scores_the_same_and_saves_the_same_bytes(tmp_path: Path) -> None:

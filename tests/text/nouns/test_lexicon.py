@@ -108,7 +108,7 @@ def test_a_kind_is_part_of_a_supercategory_and_a_vague_noun_has_no_rival(tmp_pat
     )
     lexicon = load_lexicon(path)
     assert [noun.name for noun in lexicon.rivals("shirt")] == ["coat", "shoe"]
-    assert [lexicon.nouns[name].kind for name in ("coat", "shoe")] == ["top", ""]
+    assert [lexicon.nouns[name].subcategory for name in ("coat", "shoe")] == ["top", ""]
     assert lexicon.rivals("garment") == ()
 
 

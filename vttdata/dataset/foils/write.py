@@ -29,9 +29,9 @@ from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.replace_folder import replace_folder
 from vttdata.dataset.shards import SplitFiles, split_key, write_split
 from vttdata.errors import VttdataError
-from vttdata.generate.foils.blind.accuracy import references_of
+from vttdata.generate.foils.blind.accuracy import select_references
 from vttdata.generate.foils.blind.shortcuts import Attack, TextPair, attack_rows, attack_sentence
-from vttdata.generate.foils.search import FoilPair
+from vttdata.generate.foils.documents import FoilPair
 
 EMSCORE_FILES = (
     "final_right_video_sentences.json",
@@ -150,7 +150,7 @@ def paragraph_pairs(foils: FoilSet) -> list[TextPair]:
 def _references(own: Paragraph) -> Iterator[tuple[str, list[str]]]:
     """Of each caption of a paragraph the other annotator's sentences about its time."""
     for name, span in zip(own.ids, own.spans, strict=True):
-        yield name, references_of(span, own.reference_spans, own.references) if own.references else []
+        yield name, select_references(span, own.reference_spans, own.references) if own.references else []
 
 
 def _row(pair: FoilPair, foils: FoilSet, references: list[str]) -> dict[str, Any]:

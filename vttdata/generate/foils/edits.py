@@ -1,144 +1,105 @@
-"""What mining works with: documents, videos, the changes that are possible in them, and how likely these read.
+"""Edits of documents: the swaps that together make one foil, with their perplexities.
 
-Which changes are possible is found in `swaps`; which are taken, in `selection`.
+The swaps that are possible are found in `swaps`; which edits are taken, in `selection`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vttdata.generate.foils.documents import Document, FoilPair, VideoDocuments, foil_id
 from vttdata.generate.foils.selection import Option
-from vttdata.generate.foils.swaps import Contents, Swap
-from vttdata.generate.foils.verdicts import LEAST, Verdicts
-from vttdata.text.lm import Scorer
-from vttdata.text.lm.scorer import Swap as Change
-from vttdata.text.nouns.mentions import Mention
+from vttdata.generate.foils.swaps import Swap
+from vttdata.generate.foils.verdicts import MIN_SOUNDNESS, Verdicts
+from vttdata.text.lm import Scorer, Substitution
 
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """What a judge is shown together: a paragraph of captions, or one caption alone. `ids` name its captions."""
-
-    ids: tuple[str, ...]
-    texts: tuple[str, ...]
-    mentions: tuple[tuple[Mention, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Video:
-    """A video with its documents and with everything that any text or annotation says is in it."""
-
-    video_id: str
-    documents: tuple[Document, ...]
-    contents: Contents
-    split: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FoilPair:
-    """A true caption and its foil; of a document several captions may be changed, always the same concept in them.
-
-    `perplexity` and `foil_perplexity` are those of the scorer that mined it.
-    """
-
-    video_id: str
-    caption_id: str
-    place: int
-    caption: str
-    foil: str
-    swap: Swap
-    perplexity: float
-    foil_perplexity: float
-    split: str | None = None
-
-    @property
-    def foil_id(self) -> str:
-        """Tells the foils of one corpus apart."""
-        return foil_id(self.caption_id, self.swap)
-
-
-def foil_id(caption_id: str, swap: Swap) -> str:
-    """What names a foil: its caption, the place of the swap in it, in characters, and what is swapped in."""
-    return f"{caption_id}_{swap.start}_{swap.foil_concept.replace(' ', '-')}"
+# Perplexities of a true caption and of its foil.
+Perplexities = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One option in full: its document and the swaps to be made in it, by the place of the caption."""
+    """Swaps of one concept for one other in a document.
 
-    video: Video
+    Fields:
+        video, document: where the captions are.
+        swaps: index of a caption in the document, and its swap.
+        perplexities: of each changed caption and its foil; empty until they are scored.
+    """
+
+    video: VideoDocuments
     document: Document
     swaps: tuple[tuple[int, Swap], ...]
-    perplexities: tuple[tuple[float, float], ...] = ()
+    perplexities: tuple[Perplexities, ...] = ()
 
     @property
     def key(self) -> str:
-        """Tells the edits of one corpus apart."""
-        first = self.swaps[0]
-        names = (first[1].concept, first[1].foil_concept, first[1].foil_name)
-        return "\0".join((self.document.ids[0], str(first[0]), str(first[1].start), *names))
+        """Text that no other edit of the corpus has."""
+        index, swap = self.swaps[0]
+        names = (swap.concept, swap.foil_concept, swap.foil_name)
+        return "\0".join((self.document.ids[0], str(index), str(swap.start), *names))
 
     @property
     def unsound_probability(self) -> float:
-        """Probability of its least sound swap."""
+        """Highest unsound probability of its swaps."""
         return max(swap.unsound_probability for _, swap in self.swaps)
 
-    def judged(self, verdicts: Verdicts, *, only: bool) -> Edit | None:
-        """The edit, as sound as people say; None where they refuse a foil of it, or with `only` said nothing."""
-        said = [verdicts.get(foil_id(self.document.ids[place], swap)) for place, swap in self.swaps]
-        known = [one for one in said if one is not None]
-        if min(known, default=1.0) < LEAST or (only and len(known) < len(said)):
+    def apply_verdicts(self, verdicts: Verdicts, *, judged_only: bool) -> Edit | None:
+        """Return the edit with the unsound probability of its verdicts, once every swap of it has one.
+
+        None where a verdict refuses one of its foils, or, with `judged_only`, where a foil has no verdict.
+        """
+        soundness = [verdicts.get(foil_id(self.document.ids[index], swap)) for index, swap in self.swaps]
+        judged = [value for value in soundness if value is not None]
+        complete = len(judged) == len(soundness)
+        if min(judged, default=1.0) < MIN_SOUNDNESS or (judged_only and not complete):
             return None
-        if len(known) < len(said):
+        if not complete:
             return self
+        unsound = 1 - min(judged)
         return replace(
-            self, swaps=tuple((place, replace(swap, unsound_probability=1 - min(known))) for place, swap in self.swaps)
+            self, swaps=tuple((index, replace(swap, unsound_probability=unsound)) for index, swap in self.swaps)
         )
 
-    def scored(self, perplexities: tuple[tuple[float, float], ...]) -> Edit:
-        """The edit with the perplexities of its captions, true and foil."""
-        return replace(self, perplexities=perplexities)
-
-    def option(self, lean: float, *, whole_video: bool = False) -> Option:
-        """What selection sees of it; its unit is the video or the caption."""
+    def option(self, margin: float, *, whole_video: bool = False) -> Option:
+        """Return the edit as an option for selection; the unit is the video or the caption."""
         unit = self.video.video_id if whole_video else self.document.ids[self.swaps[0][0]]
-        words, foil_words = ({getattr(swap, side) for _, swap in self.swaps} for side in ("word", "foil_word"))
-        return Option(
-            unit, self.key, "+".join(sorted(words)), "+".join(sorted(foil_words)), lean, self.unsound_probability
-        )
+        word = "+".join(sorted({swap.word for _, swap in self.swaps}))
+        foil_word = "+".join(sorted({swap.foil_word for _, swap in self.swaps}))
+        return Option(unit, self.key, word, foil_word, margin, self.unsound_probability)
+
+    def pairs(self) -> Iterator[FoilPair]:
+        """Yield the changed captions with their foils."""
+        for (index, swap), perplexities in zip(self.swaps, self.perplexities, strict=True):
+            text = self.document.texts[index]
+            names = (self.video.video_id, self.document.ids[index], index)
+            yield FoilPair(*names, text, swap.apply(text), swap, *perplexities, self.video.split)
 
 
-def score(edits: Sequence[Edit], scorer: Scorer) -> list[tuple[tuple[float, float], ...]]:
-    """For each edit the perplexities of its changed captions, true and foil; a span is scored once for all edits."""
+def score_edits(edits: Sequence[Edit], scorer: Scorer) -> list[tuple[Perplexities, ...]]:
+    """Return the perplexities of the changed captions of each edit; a span is scored once for all edits."""
     spans: dict[tuple[str, int, int], dict[str, float]] = defaultdict(dict)
     for edit in edits:
-        for place, swap in edit.swaps:
-            text = edit.document.texts[place]
-            own = spans[text, swap.start, swap.end]
-            own[text[swap.start : swap.end]] = own[swap.replacement] = 0.0
-    changes = [Change(*span, list(own)) for span, own in spans.items()]
-    for own, found in zip(spans.values(), scorer.swap_perplexities(changes), strict=True):
-        own.update(zip(own, found.tolist(), strict=True))
-    return [tuple(_of_span(spans, edit.document.texts[place], swap) for place, swap in edit.swaps) for edit in edits]
+        for index, swap in edit.swaps:
+            text = edit.document.texts[index]
+            perplexities = spans[text, swap.start, swap.end]
+            perplexities[text[swap.start : swap.end]] = perplexities[swap.replacement] = 0.0
+    substitutions = [Substitution(*span, list(perplexities)) for span, perplexities in spans.items()]
+    scored = scorer.substitution_perplexities(substitutions)
+    for perplexities, values in zip(spans.values(), scored, strict=True):
+        perplexities.update(zip(perplexities, values.tolist(), strict=True))
+
+    def look_up(text: str, swap: Swap) -> Perplexities:
+        perplexities = spans[text, swap.start, swap.end]
+        return perplexities[text[swap.start : swap.end]], perplexities[swap.replacement]
+
+    return [tuple(look_up(edit.document.texts[index], swap) for index, swap in edit.swaps) for edit in edits]
 
 
-def _of_span(spans: Mapping[tuple[str, int, int], Mapping[str, float]], text: str, swap: Swap) -> tuple[float, float]:
-    own = spans[text, swap.start, swap.end]
-    return own[text[swap.start : swap.end]], own[swap.replacement]
-
-
-def lean_of(perplexities: Sequence[tuple[float, float]]) -> float:
-    """How far a model leans to the true captions: the summed logarithms of foil over true perplexity."""
+def log_perplexity_margin(perplexities: Sequence[Perplexities]) -> float:
+    """Return by how much a model prefers the true captions: the summed ln(foil perplexity / true perplexity)."""
     return float(sum(np.log(foil) - np.log(true) for true, foil in perplexities))
-
-
-def pairs_of(edit: Edit) -> Iterator[FoilPair]:
-    """Its captions with their foils."""
-    for (place, swap), (true, foil) in zip(edit.swaps, edit.perplexities, strict=True):
-        text, document = edit.document.texts[place], edit.document
-        names = (edit.video.video_id, document.ids[place], place)
-        yield FoilPair(*names, text, swap.apply(text), swap, true, foil, edit.video.split)

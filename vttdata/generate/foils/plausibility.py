@@ -1,6 +1,7 @@
-"""Learns from captions which nouns stand where: what people hold, sit on or walk into, and what jumps or pours.
+"""Plausibility of a noun in a context, learned from the contexts of nouns in other captions.
 
-It answers whether a noun was ever seen in such a place; how likely a text is, is the business of language models.
+It estimates whether what a foil says could be true, from what people hold, sit on or walk into and from what jumps or
+pours. How likely a text reads is the business of language models.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from vttdata.text.nouns.mentions import find_mentions
 
 Floats = npt.NDArray[np.float32]
 
-_TOKEN = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*|[.,;:!?]")
-# A logistic regression on foils of ActivityNet Captions that were read one by one: `python benchmarks/foil_doubt.py`.
-_ALL = -1.71
+# Logistic regression of verdicts on foils of ActivityNet Captions that were read one by one: its intercept, the
+# weights of `Evidence`, and those of the false noun's supercategory. Fitted by `benchmarks/foil_doubt.py`.
+_INTERCEPT = -1.71
 _WEIGHTS = (0.62, 0.25, 0.05, 0.18, 0.99, -0.35)
-SUPERCATEGORIES = {
+SUPERCATEGORY_WEIGHTS = {
     "animal": 1.47,
     "body part": -2.35,
     "building": 0.24,
@@ -47,49 +48,48 @@ SUPERCATEGORIES = {
     "vehicle part": -1.66,
     "watercraft": 0.65,
 }
-"""How much sounder foils of a supercategory are than those of one that is not here."""
+# The last digits of an estimate may differ between machines, and a choice of foils must not.
+_DIGITS = 6
 
-_MOST_ALIKE = 5
-_GOES_AT_MOST = 0.3
-_TIED = 0.7
-_DIGITS = 6  # the last ones may differ between machines
-_MUCH_LESS = 0.25  # of what is to be expected: nobody stands "on the gym"
+_MAX_SUBCATEGORY_NOUNS = 5
+_MAX_TOPIC_FIT = 0.3
+# A noun this much rarer behind a preposition than expected is refused: nobody stands "on the gym".
+_MIN_PREPOSITION_RATIO = 0.25
+# Logarithm from which on a word counts as tied to a noun.
+_MIN_TIE = 0.7
+# Words of fewer videos say nothing of a topic.
+_MIN_TOPIC_VIDEOS = 3
+# A noun counts as seen in this many more videos, with the words of an average video.
+_PRIOR_VIDEOS = 5
+# A form or a synonym is not written if it makes up a smaller share of the mentions of its noun.
+_MIN_FORM_SHARE, _MIN_SYNONYM_SHARE = 0.1, 0.03
 
-_RARE = 3
-"""Words of fewer videos tell nothing of a topic."""
+# Characters on either side of a mention that are searched for its context, which four words decide.
+_CONTEXT_CHARACTERS = 120
 
-_FORM, _SYNONYM = 0.1, 0.03
-"""A number or a synonym that is a smaller part of the mentions of a noun is not written."""
-
-_PRIOR = 5
-"""Of so many videos a noun's company is taken for that of all nouns, beside those it was seen in."""
-
-_STOPS = frozenset(".,;:!?")
-_SPAN = 120
-"""Characters on either side that are looked at; the place is decided by four words."""
-
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_LINKS = _set(
-    "of in on with at by for from to into onto over under near behind beside between through across along "
-    "against toward towards around off about like inside outside up down out away back is are was were "
+_TOKEN = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*|[.,;:!?]")
+_PUNCTUATION = frozenset(".,;:!?")
+_PREPOSITIONS = frozenset(
+    """of in on with at by for from to into onto over under near behind beside between through across along against
+    toward towards around off about like inside outside up down out away back is are was were""".split()
 )
-_CLAUSES = _set("and or but while as then when because where if until since how that who which so before after ")
-_FILLERS = _set(
-    "is are was were be been being am has have had does do did can could will would may might must should "
-    "not then also again now still who that to begins began begin starts started start continues "
-    "continued continue both all really quickly slowly finally "
+_CLAUSE_OPENERS = frozenset(
+    """and or but while as then when because where if until since how that who which so before after""".split()
 )
-_EVERYWHERE = _set(
-    "the and are then her his she they them their one two with while for from into onto over another "
-    "other person man woman people seen see shows shown show camera video screen continues begin begins "
-    "start starts end ends "
+# Words skipped between the subject of a clause and its verb.
+_FILLERS = frozenset(
+    """is are was were be been being am has have had does do did can could will would may might must should
+    not then also again now still who that to begins began begin starts started start continues
+    continued continue both all really quickly slowly finally""".split()
+)
+# Words of any topic.
+_TOPICLESS = frozenset(
+    """the and are then her his she they them their one two with while for from into onto over another
+    other person man woman people seen see shows shown show camera video screen continues begin begins
+    start starts end ends""".split()
 )
 # fmt: off
-_IRREGULAR = {
+_IRREGULAR_VERBS = {
     "held": "hold", "sat": "sit", "stood": "stand", "threw": "throw", "thrown": "throw", "rode": "ride",
     "ridden": "ride", "wore": "wear", "worn": "wear", "ran": "run", "took": "take", "taken": "take", "went": "go",
     "came": "come", "got": "get", "made": "make", "gave": "give", "given": "give", "fell": "fall",
@@ -101,31 +101,31 @@ _IRREGULAR = {
 
 
 class Evidence(NamedTuple):
-    """What is known of a noun in the place of another one.
+    """Evidence for a false noun in the place of a true one.
 
     Attributes:
-        same: whether the two are of one kind.
-        seen: the logarithm of how often it was seen in such a place over what is to be expected.
-        alike: how many nouns of its kind were seen there, at most 5.
-        linked: whether it is no rarer behind the preposition of the place than anywhere.
-        goes: how well it goes with the words of the video, at most 0.3; see `Usage.company`.
-        told: how much more a word of the caption is tied to what is mentioned, as a logarithm, from 0.
+        same_subcategory: whether both are of one supercategory and one subcategory.
+        frequency: logarithm of how often the noun was seen in this context, over what is to be expected.
+        subcategory_nouns: how many nouns of its subcategory were seen there, at most 5.
+        usual_preposition: whether it is no rarer behind the preposition of the context than anywhere.
+        topic_fit: how well it goes with the words of the video, at most 0.3; see `NounUsage.topic_fit`.
+        giveaway: by how much a word of the caption is tied more to the true noun than to it, a logarithm from 0.
     """
 
-    same: bool
-    seen: float
-    alike: int
-    linked: bool
-    goes: float
-    told: float
+    same_subcategory: bool
+    frequency: float
+    subcategory_nouns: int
+    usual_preposition: bool
+    topic_fit: float
+    giveaway: float
 
 
-class Usage:
-    """In which places the nouns of a lexicon were seen, and with which words.
+class NounUsage:
+    """Contexts in which the nouns of a lexicon were seen, and words they were seen with.
 
-    A place is what governs a noun: the verb before it ("hold"), or the preposition before it with the word before that
-    ("sit on"), or, for what begins a clause, the verb that follows ("> jump"). Articles and the commonest adjectives
-    between them do not count, and verbs count in any form.
+    A context is the word that governs a noun: the verb before it ("hold"), or the preposition before it with the word
+    before that ("sit on"), or, at the beginning of a clause, the verb that follows ("> jump"). Articles and the
+    commonest adjectives between them do not count, and verbs count in any form.
 
     Args:
         videos: the texts of each video.
@@ -134,163 +134,182 @@ class Usage:
 
     def __init__(self, videos: Iterable[Sequence[str]], lexicon: Lexicon) -> None:
         self._lexicon = lexicon
-        self._seen: Counter[tuple[str, str]] = Counter()
         self._nouns: Counter[str] = Counter()
         self._forms: Counter[tuple[str, str]] = Counter()
-        self._places: Counter[str] = Counter()
-        self._kind_seen: defaultdict[tuple[str, tuple[str, str]], Counter[str]] = defaultdict(Counter)
-        self._links: Counter[str] = Counter()
-        self._link_seen: Counter[tuple[str, str]] = Counter()
-        texts = [[(self._count(text), _stems(_words(text))) for text in own] for own in videos]
-        whole = [(frozenset().union(*(n for n, _ in own)), frozenset().union(*(w for _, w in own))) for own in texts]
+        self._contexts: Counter[str] = Counter()
+        self._nouns_in_context: Counter[tuple[str, str]] = Counter()
+        self._category_in_context: defaultdict[tuple[str, tuple[str, str]], Counter[str]] = defaultdict(Counter)
+        self._prepositions: Counter[str] = Counter()
+        self._nouns_behind_preposition: Counter[tuple[str, str]] = Counter()
+        by_video = [[(self._count(text), _topic_words(_tokens(text))) for text in texts] for texts in videos]
+        whole_videos = [
+            (frozenset().union(*(nouns for nouns, _ in texts)), frozenset().union(*(words for _, words in texts)))
+            for texts in by_video
+        ]
         self._total = max(self._nouns.total(), 1)
-        often = Counter(word for _, words in whole for word in words)
-        self._columns = {word: place for place, word in enumerate(sorted(w for w, n in often.items() if n >= _RARE))}
-        self._rows = {noun: place for place, noun in enumerate(sorted(self._nouns))}
-        together, size, share = self._together(whole)
-        self._company = np.log((together + _PRIOR * share) / (size + _PRIOR) / share)
-        together, size, share = self._together([one for own in texts for one in own])
-        self._last: tuple[tuple[str, Mention] | None, Floats] = (None, share)
+        frequencies = Counter(word for _, words in whole_videos for word in words)
+        frequent = sorted(word for word, count in frequencies.items() if count >= _MIN_TOPIC_VIDEOS)
+        self._columns = {word: column for column, word in enumerate(frequent)}
+        self._rows = {noun: row for row, noun in enumerate(sorted(self._nouns))}
+        together, size, share = self._count_cooccurrences(whole_videos)
+        self._topic_fit = np.log((together + _PRIOR_VIDEOS * share) / (size + _PRIOR_VIDEOS) / share)
+        together, size, share = self._count_cooccurrences([caption for texts in by_video for caption in texts])
         self._ties = np.log((together + 1) / (size * share + 1))
+        self._last_giveaways: tuple[tuple[str, Mention] | None, Floats] = (None, share)
 
     def _count(self, text: str) -> set[str]:
-        """The nouns of a text, whose places are counted."""
+        """Count the nouns of a text and their contexts, and return the nouns."""
         mentions = find_mentions(text, self._lexicon)
         for mention in mentions:
-            place, noun = place_of(text, mention), mention.noun
+            context, noun = find_context(text, mention), mention.noun
+            preposition = _preposition(context)
             self._nouns[noun] += 1
             self._forms[noun, text[mention.start : mention.end].lower()] += 1
-            self._seen[place, noun] += 1
-            self._places[place] += 1
-            self._kind_seen[place, self._kind(noun)][noun] += 1
-            self._links[_link(place)] += 1
-            self._link_seen[_link(place), noun] += 1
+            self._contexts[context] += 1
+            self._nouns_in_context[context, noun] += 1
+            self._category_in_context[context, self._category(noun)][noun] += 1
+            self._prepositions[preposition] += 1
+            self._nouns_behind_preposition[preposition, noun] += 1
         return {mention.noun for mention in mentions}
 
-    def _together(self, shown: Sequence[tuple[Set[str], Set[str]]]) -> tuple[Floats, Floats, Floats]:
-        """Of some nouns and words: how many have each noun with each word, and each noun; the share with each word."""
+    def _count_cooccurrences(self, texts: Sequence[tuple[Set[str], Set[str]]]) -> tuple[Floats, Floats, Floats]:
+        """Count texts, given by their nouns and words.
+
+        Returns:
+            Number of texts with a noun (rows) and a word (columns), number with a noun, and share with a word.
+        """
         together = np.zeros((len(self._rows), len(self._columns)), np.float32)
-        size, often = np.zeros((len(self._rows), 1), np.float32), np.zeros(len(self._columns), np.float32)
-        for nouns, words in shown:
+        size, frequency = np.zeros((len(self._rows), 1), np.float32), np.zeros(len(self._columns), np.float32)
+        for nouns, words in texts:
             columns = [self._columns[word] for word in words if word in self._columns]
-            often[columns] += 1
+            frequency[columns] += 1
             for noun in nouns:
                 together[self._rows[noun], columns] += 1
                 size[self._rows[noun]] += 1
-        return together, size, (often / max(len(shown), 1)).astype(np.float32)
+        return together, size, (frequency / max(len(texts), 1)).astype(np.float32)
 
-    def company(self, words: Iterable[str]) -> Mapping[str, float]:
-        """For each noun how well it goes with the words of a video: 0 as with any, below it goes with other things."""
-        columns = sorted(self._columns[word] for word in _stems(words) if word in self._columns)
+    def topic_fit(self, words: Iterable[str]) -> Mapping[str, float]:
+        """Return for each noun how well it goes with the words of a video: 0 as with any, negative worse."""
+        columns = sorted(self._columns[word] for word in _topic_words(words) if word in self._columns)
         if not columns:
             return dict.fromkeys(self._rows, 0.0)
-        return dict(zip(self._rows, self._company[:, columns].mean(axis=1).tolist(), strict=True))
+        return dict(zip(self._rows, self._topic_fit[:, columns].mean(axis=1).tolist(), strict=True))
 
-    def writings(self, noun: Noun, plural: bool) -> list[tuple[str, str]]:
-        """How a noun is written: by its name and by those single words for it that are common, each with its form.
+    def common_spellings(self, noun: Noun, plural: bool) -> list[tuple[str, str]]:
+        """List the name of a noun and its common synonyms of one word, each with its form in a number.
 
         A form is left out in which the noun was hardly ever seen ("mouths").
         """
-        forms = [(one, many if plural else one) for one, many in noun.spellings() if one == noun.name or " " not in one]
-        often = self._nouns[noun.name]
-        least = {one: (_FORM if one == noun.name else _SYNONYM) * often for one, _ in forms}
-        return [(one, form) for one, form in forms if self._forms[noun.name, form] >= least[one]]
+        forms = [(name, many if plural else name) for name, many in noun.spellings()]
+        return [
+            (name, form)
+            for name, form in forms
+            if (name == noun.name or " " not in name)
+            and self._forms[noun.name, form]
+            >= (_MIN_FORM_SHARE if name == noun.name else _MIN_SYNONYM_SHARE) * self._nouns[noun.name]
+        ]
 
-    def _kind(self, name: str) -> tuple[str, str]:
+    def _category(self, name: str) -> tuple[str, str]:
         noun = self._lexicon.nouns[name]
-        return noun.supercategory, noun.kind
+        return noun.supercategory, noun.subcategory
 
-    def unsound_probability(self, text: str, mention: Mention, noun: str, company: Mapping[str, float]) -> float | None:
-        """How likely `noun` would be no sound foil where `mention` stands: a share from 0 to 1.
+    def unsound_probability(
+        self, text: str, mention: Mention, noun: str, topic_fit: Mapping[str, float]
+    ) -> float | None:
+        """Estimate the probability, from 0 to 1, that a noun in the place of a mention makes no sound foil.
 
         Args:
             text: a caption.
-            mention: what it mentions.
-            noun: of the same supercategory as what is mentioned, and not in the video.
-            company: of the video; see `company`.
+            mention: one of its mentions.
+            noun: of the same supercategory, and not in the video.
+            topic_fit: of the video; see `topic_fit`.
 
         Returns:
             None for a noun that hardly ever stands behind the preposition before the mention, and for one of another
-            kind than what is mentioned that was never seen in such a place.
+            subcategory than the true noun that was never seen in such a context.
         """
-        found = self.evidence(text, mention, noun, company)
-        if found is None:
+        evidence = self.evidence(text, mention, noun, topic_fit)
+        if evidence is None:
             return None
-        usual = SUPERCATEGORIES.get(self._kind(noun)[0], 0.0)
-        return round(1 / (1 + math.exp(_ALL + usual + sum(map(operator.mul, _WEIGHTS, found)))), _DIGITS)
+        prior = SUPERCATEGORY_WEIGHTS.get(self._category(noun)[0], 0.0)
+        return round(1 / (1 + math.exp(_INTERCEPT + prior + sum(map(operator.mul, _WEIGHTS, evidence)))), _DIGITS)
 
-    def evidence(self, text: str, mention: Mention, noun: str, company: Mapping[str, float]) -> Evidence | None:
-        """Return what is known for and against a noun in the place of a mention, as for `unsound_probability`."""
-        place = place_of(text, mention)
-        same = self._kind(noun) == self._kind(mention.noun)
-        seen = self._seen[place, noun]
-        if self._behind(place, noun) < _MUCH_LESS or not (same or seen):
+    def evidence(self, text: str, mention: Mention, noun: str, topic_fit: Mapping[str, float]) -> Evidence | None:
+        """Collect the evidence for a noun in the place of a mention; arguments and None as in `unsound_probability`."""
+        context = find_context(text, mention)
+        same_subcategory = self._category(noun) == self._category(mention.noun)
+        seen = self._nouns_in_context[context, noun]
+        preposition_ratio = self._preposition_ratio(context, noun)
+        if preposition_ratio < _MIN_PREPOSITION_RATIO or not (same_subcategory or seen):
             return None
-        expected = self._places[place] * self._nouns[noun] / self._total
+        expected = self._contexts[context] * self._nouns[noun] / self._total
         return Evidence(
-            same,
+            same_subcategory,
             math.log((seen + 0.5) / (expected + 0.5)),
-            min(len(self._kind_seen.get((place, self._kind(noun)), ())), _MOST_ALIKE),
-            bool(_link(place)) and self._behind(place, noun) >= 1,
-            min(company.get(noun, 0.0), _GOES_AT_MOST),
-            float(self._told(text, mention)[self._rows[noun]]) if noun in self._rows else 0.0,
+            min(len(self._category_in_context.get((context, self._category(noun)), ())), _MAX_SUBCATEGORY_NOUNS),
+            bool(_preposition(context)) and preposition_ratio >= 1,
+            min(topic_fit.get(noun, 0.0), _MAX_TOPIC_FIT),
+            float(self._giveaways(text, mention)[self._rows[noun]]) if noun in self._rows else 0.0,
         )
 
-    def _told(self, text: str, mention: Mention) -> Floats:
-        """For each noun how much more, as a logarithm, a word beside a mention is tied to what is mentioned; from 0."""
-        if self._last[0] != (text, mention):
-            own = _stems(_words(text[mention.start : mention.end]))
-            words = sorted(self._columns[word] for word in _stems(_words(text)) - own if word in self._columns)
+    def _giveaways(self, text: str, mention: Mention) -> Floats:
+        """Return for each noun by how much a word beside a mention is tied more to the true noun than to it."""
+        # All false nouns of a mention are asked for in a row, so the last result is the only one worth keeping.
+        if self._last_giveaways[0] != (text, mention):
+            in_mention = _topic_words(_tokens(text[mention.start : mention.end]))
+            words = _topic_words(_tokens(text)) - in_mention
+            columns = sorted(self._columns[word] for word in words if word in self._columns)
             row = self._rows.get(mention.noun)
-            tied = [] if row is None else [column for column in words if self._ties[row, column] > _TIED]
-            told = np.max(self._ties[row, tied] - self._ties[:, tied], axis=1, initial=0.0)
-            self._last = (text, mention), told
-        return self._last[1]
+            tied = [] if row is None else [column for column in columns if self._ties[row, column] > _MIN_TIE]
+            giveaways = np.max(self._ties[row, tied] - self._ties[:, tied], axis=1, initial=0.0)
+            self._last_giveaways = (text, mention), giveaways
+        return self._last_giveaways[1]
 
-    def _behind(self, place: str, noun: str) -> float:
-        """How often a noun stands behind a place's preposition over what is to be expected; 1 if nothing is."""
-        link = _link(place)
-        expected = self._links[link] * self._nouns[noun] / self._total
-        return self._link_seen[link, noun] / expected if link and expected >= 1 else 1.0
-
-
-def _words(text: str) -> list[str]:
-    return _TOKEN.findall(text.lower())
+    def _preposition_ratio(self, context: str, noun: str) -> float:
+        """Return how often a noun stands behind the preposition of a context over what is expected; 1 if unknown."""
+        preposition = _preposition(context)
+        expected = self._prepositions[preposition] * self._nouns[noun] / self._total
+        if not preposition or expected < 1:
+            return 1.0
+        return self._nouns_behind_preposition[preposition, noun] / expected
 
 
 @functools.lru_cache(maxsize=1024)
-def place_of(text: str, mention: Mention) -> str:
-    """What governs a mention; empty where nothing does."""
-    before = _TOKEN.findall(text[max(0, mention.start - _SPAN) : mention.start].lower())
-    after = _TOKEN.findall(text[mention.end : mention.end + _SPAN].lower())
+def find_context(text: str, mention: Mention) -> str:
+    """Return what governs a mention, as described at `NounUsage`; empty where nothing does."""
+    before = _tokens(text[max(0, mention.start - _CONTEXT_CHARACTERS) : mention.start])
+    after = _tokens(text[mention.end : mention.end + _CONTEXT_CHARACTERS])
     while before and (before[-1] in DETERMINERS or before[-1] in ADJECTIVES or before[-1].endswith(("'s", "\u2019s"))):
         before.pop()
     word = before[-1] if before else "."
-    if word in _STOPS or word in _CLAUSES:
-        verb = next((own for own in after if own not in _FILLERS), ".")
-        if verb not in _STOPS and verb not in _CLAUSES and verb not in _LINKS:
+    if word in _PUNCTUATION or word in _CLAUSE_OPENERS:
+        verb = next((token for token in after if token not in _FILLERS), ".")
+        if verb not in _PUNCTUATION and verb not in _CLAUSE_OPENERS and verb not in _PREPOSITIONS:
             return f"> {_stem(verb)}"
-    if word in _STOPS:
+    if word in _PUNCTUATION:
         return ""
-    if word in _LINKS or word in _CLAUSES:
+    if word in _PREPOSITIONS or word in _CLAUSE_OPENERS:
         return f"{_stem(before[-2]) if len(before) > 1 else ''} {word}"
     return _stem(word)
 
 
-def _stems(words: Iterable[str]) -> set[str]:
-    """What tells the topic of a text."""
-    return {_stem(word) for word in words if len(word) > 2 and word not in _EVERYWHERE}
+def _preposition(context: str) -> str:
+    """Return the preposition of a context; empty where a verb governs."""
+    before, _, preposition = context.partition(" ")
+    return preposition if before != ">" else ""
 
 
-def _link(place: str) -> str:
-    """The preposition of a place, or nothing where a verb governs."""
-    before, _, link = place.partition(" ")
-    return link if before != ">" else ""
+def _tokens(text: str) -> list[str]:
+    return _TOKEN.findall(text.lower())
+
+
+def _topic_words(words: Iterable[str]) -> set[str]:
+    return {_stem(word) for word in words if len(word) > 2 and word not in _TOPICLESS}
 
 
 def _stem(word: str) -> str:
-    """A word without the ending of its form; not a word of English, but the same for all forms of most verbs."""
-    word = _IRREGULAR.get(word, word)
+    """Return a word without its ending; not always an English word, but the same for all forms of most verbs."""
+    word = _IRREGULAR_VERBS.get(word, word)
     for ending in ("ing", "ed", "es", "s"):
         if word.endswith(ending) and len(word) > len(ending) + 2:
             word = word[: -len(ending)]

@@ -1,7 +1,7 @@
-"""Mines pairs of a true and a false caption, or paragraph, from captions of videos.
+"""Search for pairs of a true and a false caption, or paragraph, among the documents of videos.
 
 The steps are those of section 4.2 of the EMScore paper (Shi et al., CVPR 2022): pair the concepts, swap, score, choose.
-What a foil must satisfy is decided in `swaps`, which foils are taken in `selection`.
+Conditions on a single foil are in `swaps`, those on a set of foils in `selection`.
 """
 
 from __future__ import annotations
@@ -11,51 +11,59 @@ import hashlib
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
 
-from vttdata.generate.foils.edits import Document, Edit, FoilPair, Video, lean_of, pairs_of, score
-from vttdata.generate.foils.plausibility import Usage
-from vttdata.generate.foils.selection import balanced, choose, joint_leans
-from vttdata.generate.foils.swaps import Swap, UnsoundProbability, Writings, absent, candidates, contents_of
+from vttdata.generate.foils.documents import FoilPair, MinedFoils, VideoDocuments
+from vttdata.generate.foils.edits import Edit, log_perplexity_margin, score_edits
+from vttdata.generate.foils.plausibility import NounUsage
+from vttdata.generate.foils.selection import Selection, balance, choose, combine_margins
+from vttdata.generate.foils.swaps import (
+    Spellings,
+    Swap,
+    UnsoundProbability,
+    find_swaps,
+    select_absent_rivals,
+    summarize_mentions,
+)
 from vttdata.generate.foils.verdicts import Verdicts
 from vttdata.settings import STRICT, Count, PositiveCount, Ratio
 from vttdata.text.lm import Scorer
 from vttdata.text.nouns.lexicon import Lexicon, Noun
 
-__all__ = ["Document", "FoilPair", "FoilSettings", "Mined", "Video", "search_foils"]
-
-_VIDEOS_AT_A_TIME = 250
-_OPTIONS_AT_ONCE = 200_000
-"""What one balanced choice takes at most, and those of some videos more; about 4 KiB an option while it is solved."""
+# Enough texts for a language model to score at once, with flat memory.
+_VIDEOS_PER_BLOCK = 250
+# Options of one balanced choice, which takes about 4 KiB an option while it is solved; the last block may exceed it.
+_OPTIONS_PER_CHOICE = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class FoilSettings:
-    """How foils are mined.
+    """Choice of foils.
 
     Fields:
-        selection: ``balanced`` (see `balanced` in `selection`), ``paper`` (lowest perplexity) or ``random``.
+        selection: ``balanced`` (see `vttdata.generate.foils.selection.balance`), ``paper`` (lowest perplexity) or
+            ``random``.
         min_count: how often a concept must be mentioned in the whole corpus. The paper's 2,191 pairs of about 13 foils
             a concept are some 168 concepts; of ActivityNet-Entities' classes so many have 25 mentions or more.
         pair_share: the highest share of the set that swaps one word for one other, each direction by itself.
         imbalance: how far from one half ``balanced`` lets the share of uses be in which a word is the true one; half as
             far for foils that are longer, commoner or likelier than the truth. Small sets hide more of it than large.
         max_unsound_probability: the highest estimated probability of being unsound, from 0 to 1, with which
-            ``balanced`` takes a foil (see `vttdata.generate.foils.plausibility.Usage.unsound_probability`); a lower
+            ``balanced`` takes a foil (see `vttdata.generate.foils.plausibility.NounUsage.unsound_probability`); a lower
             limit leaves fewer foils, and more of them are sound.
         unsound_penalty: how many sound foils ``balanced`` gives up to avoid one unsound foil.
         judged_only: whether ``balanced`` takes only foils that people judged.
-        candidates: how many possible foils of a document are scored; of more, a hash picks.
+        candidates: how many possible foils of a video are scored; of more, a hash picks.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
-    selection: Literal["balanced", "paper", "random"] = "balanced"
+    selection: Selection = "balanced"
     min_count: Count = 10
     pair_share: Annotated[float, Gt(0), Le(1)] = 0.03
     imbalance: Annotated[float, Ge(0), Le(0.5)] = 0.02
@@ -65,150 +73,135 @@ class FoilSettings:
     candidates: PositiveCount = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Mined:
-    """The pairs in the order of the videos; how many videos, documents and captions had a candidate, and candidates."""
-
-    pairs: tuple[FoilPair, ...]
-    tally: Mapping[str, int]
-
-
 def search_foils(
-    videos: Iterable[Video],
+    videos: Iterable[VideoDocuments],
     lexicon: Lexicon,
     rivals: Mapping[str, Sequence[Noun]],
     scorer: Scorer,
     *,
     settings: FoilSettings,
     seed: int,
-    second: Scorer | None = None,
-    usage: Usage | None = None,
+    second_scorer: Scorer | None = None,
+    usage: NounUsage | None = None,
     verdicts: Verdicts = MappingProxyType({}),
-) -> Mined:
-    """Make and choose foils.
+) -> MinedFoils:
+    """Make and choose foils of videos that share a scorer.
 
     Args:
-        videos: in any order; each is looked at once.
+        videos: in any order; each is read once.
         lexicon: of their mentions.
-        rivals: which concept may stand for which; see `vttdata.generate.foils.swaps.pair_concepts`.
-        scorer: whose perplexities count.
+        rivals: concept -> concepts that may replace it; see `vttdata.generate.foils.swaps.pair_concepts`.
+        scorer: gives the perplexities.
         settings: how to choose. ``balanced`` makes at most one pair a video, since the texts of several together tell
-            what is true of it: of a document whose every mention of a concept can be swapped, all are, so that no
-            word stands there that the rest contradicts. The others give every caption its foil.
+            what is true of it; it changes a document only where every mention of a concept can be swapped, and then
+            swaps all, so that nothing left in it contradicts the foil. The others give every caption its foil.
         seed: of all choices.
-        second: a model trained on other text than `scorer`, by which ``balanced`` allows for what is noise in the
-            scores; see `vttdata.generate.foils.selection.joint_leans`.
-        usage: where nouns were seen; without it they may stand anywhere.
-        verdicts: on foils that people judged: ``balanced`` takes none that they refuse, and the others are
-            as sound as they say.
+        second_scorer: a model trained on other text than `scorer`, by which ``balanced`` corrects for noise in the
+            scores; see `vttdata.generate.foils.selection.combine_margins`.
+        usage: the contexts of nouns in other captions; without it they may stand anywhere.
+        verdicts: on foils that people judged: ``balanced`` takes none that they refuse, and the others are as sound as
+            they say.
+
+    Returns:
+        The pairs in the order of the videos, and the number of candidates.
     """
-    together = settings.selection == "balanced"
+    balanced = settings.selection == "balanced"
     edits: list[Edit] = []
-    leans: list[float] = []
-    pairs: list[FoilPair] = []
-    tally = {"videos": 0, "documents": 0, "captions": 0, "candidates": 0}
-    for block in _blocks(videos):
-        if together and len(edits) >= _OPTIONS_AT_ONCE:
-            pairs += _balanced(edits, leans, second, settings, seed)
-            edits, leans = [], []
-        own = [edit for video in block for edit in _edits_of(video, lexicon, rivals, settings, seed, usage, verdicts)]
-        _count(own, tally)
-        scored = [edit.scored(found) for edit, found in zip(own, score(own, scorer), strict=True)]
-        found = np.array([lean_of(edit.perplexities) for edit in scored])
-        if together:
-            edits += scored
-            leans += found.tolist()
-        else:
-            options = [edit.option(float(lean)) for edit, lean in zip(scored, found, strict=True)]
-            chosen = choose(options, settings.selection, seed=seed)
-            pairs += [pair for place in chosen for pair in pairs_of(scored[place])]
-    if together:
-        pairs += _balanced(edits, leans, second, settings, seed)
-    return Mined(tuple(pairs), tally)
-
-
-def _blocks(videos: Iterable[Video]) -> Iterator[list[Video]]:
-    """So many videos at a time that scoring is fast and memory flat."""
+    margins: list[float] = []
+    mined = MinedFoils(scorer=scorer.name)
     stream = iter(videos)
-    while block := list(itertools.islice(stream, _VIDEOS_AT_A_TIME)):
-        yield block
+    while block := list(itertools.islice(stream, _VIDEOS_PER_BLOCK)):
+        if balanced and len(edits) >= _OPTIONS_PER_CHOICE:
+            mined.pairs += _choose_balanced(edits, margins, second_scorer, settings, seed)
+            edits, margins = [], []
+        new = [edit for video in block for edit in _list_edits(video, lexicon, rivals, settings, seed, usage, verdicts)]
+        mined.candidates += len(new)
+        new = [replace(edit, perplexities=own) for edit, own in zip(new, score_edits(new, scorer), strict=True)]
+        new_margins = [log_perplexity_margin(edit.perplexities) for edit in new]
+        if balanced:
+            edits += new
+            margins += new_margins
+        else:
+            options = [edit.option(margin) for edit, margin in zip(new, new_margins, strict=True)]
+            chosen = choose(options, settings.selection, seed=seed)
+            mined.pairs += [pair for index in chosen for pair in new[index].pairs()]
+    if balanced:
+        mined.pairs += _choose_balanced(edits, margins, second_scorer, settings, seed)
+    return mined
 
 
-def _count(edits: Sequence[Edit], tally: dict[str, int]) -> None:
-    tally["videos"] += len({edit.video.video_id for edit in edits})
-    tally["documents"] += len({edit.document.ids[0] for edit in edits})
-    tally["captions"] += len({edit.document.ids[place] for edit in edits for place, _ in edit.swaps})
-    tally["candidates"] += len(edits)
-
-
-def _balanced(
-    edits: Sequence[Edit], leans: Sequence[float], second: Scorer | None, settings: FoilSettings, seed: int
+def _choose_balanced(
+    edits: Sequence[Edit], margins: Sequence[float], second_scorer: Scorer | None, settings: FoilSettings, seed: int
 ) -> list[FoilPair]:
-    """The pairs of the chosen edits; each split is balanced by itself."""
-    likely = np.array(leans)
-    if second is not None and edits:
-        likely = joint_leans(likely, np.array([lean_of(own) for own in score(edits, second)]))
-    options = [edit.option(float(lean), whole_video=True) for edit, lean in zip(edits, likely, strict=True)]
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, edit in enumerate(edits):
-        places[edit.video.split or ""].append(place)
+    """Return the pairs of the chosen edits; each split is balanced by itself."""
+    combined = np.array(margins)
+    if second_scorer is not None and edits:
+        second = np.array([log_perplexity_margin(own) for own in score_edits(edits, second_scorer)])
+        combined = combine_margins(combined, second)
+    options = [edit.option(float(margin), whole_video=True) for edit, margin in zip(edits, combined, strict=True)]
+    splits: dict[str, list[int]] = defaultdict(list)
+    for index, edit in enumerate(edits):
+        splits[edit.video.split or ""].append(index)
     chosen: list[int] = []
-    for own in places.values():
-        limits = {name: getattr(settings, name) for name in ("pair_share", "imbalance", "unsound_penalty")}
-        picked = balanced([options[place] for place in own], seed=seed, **limits)
-        chosen += [own[place] for place in picked]
-    return [pair for place in sorted(chosen) for pair in pairs_of(edits[place])]
+    for indices in splits.values():
+        picked = balance(
+            [options[index] for index in indices],
+            seed=seed,
+            pair_share=settings.pair_share,
+            imbalance=settings.imbalance,
+            unsound_penalty=settings.unsound_penalty,
+        )
+        chosen += [indices[index] for index in picked]
+    return [pair for index in sorted(chosen) for pair in edits[index].pairs()]
 
 
-def _edits_of(
-    video: Video,
+def _list_edits(
+    video: VideoDocuments,
     lexicon: Lexicon,
     rivals: Mapping[str, Sequence[Noun]],
     settings: FoilSettings,
     seed: int,
-    usage: Usage | None,
+    usage: NounUsage | None,
     verdicts: Verdicts,
 ) -> list[Edit]:
-    """The options of a video, at most so many a document."""
-    free = absent(rivals, video.contents, lexicon)
-    estimate: UnsoundProbability | None = None
-    writings: Writings | None = None
+    """List the possible edits of a video, at most `settings.candidates`."""
+    balanced = settings.selection == "balanced"
+    absent = select_absent_rivals(rivals, video.summary, lexicon)
+    unsound_probability: UnsoundProbability | None = None
+    spellings: Spellings | None = None
     if usage is not None:
-        writings = usage.writings
-        estimate = functools.partial(usage.unsound_probability, company=usage.company(video.contents.words))
-    found: list[Edit] = []
+        spellings = usage.common_spellings
+        topic_fit = usage.topic_fit(video.summary.words)
+        unsound_probability = functools.partial(usage.unsound_probability, topic_fit=topic_fit)
+    edits: list[Edit] = []
     for document in video.documents:
-        around = contents_of(zip(document.texts, document.mentions, strict=True), lexicon)
+        captions = list(zip(document.texts, document.mentions, strict=True))
+        summary = summarize_mentions(captions, lexicon)
         swaps = [
-            (place, swap)
-            for place, (text, mentions) in enumerate(zip(document.texts, document.mentions, strict=True))
-            for swap in candidates(text, mentions, lexicon, free, around, estimate, writings)
+            (index, swap)
+            for index, (text, mentions) in enumerate(captions)
+            for swap in find_swaps(text, mentions, lexicon, absent, summary, unsound_probability, spellings)
         ]
-        together = settings.selection == "balanced"
-        groups = _consistent(swaps) if together else ((pair,) for pair in swaps)
-        edits = (Edit(video, document, group) for group in groups)
-        if together:
-            judged = (edit.judged(verdicts, only=settings.judged_only) for edit in edits)
-            edits = (
-                edit
-                for edit in judged
-                if edit is not None and edit.unsound_probability <= settings.max_unsound_probability
-            )
-        found += edits
-    limit = settings.candidates
-    if settings.selection == "paper" or len(found) <= limit:
-        return found
-    ranked = sorted(found, key=lambda edit: hashlib.sha256(f"{seed}\0{edit.key}".encode("utf-8", "replace")).digest())
-    keep = {edit.key for edit in ranked[:limit]}
-    return [edit for edit in found if edit.key in keep]
+        if not balanced:
+            edits += [Edit(video, document, (swap,)) for swap in swaps]
+            continue
+        for group in _group_consistent(swaps):
+            edit = Edit(video, document, group).apply_verdicts(verdicts, judged_only=settings.judged_only)
+            if edit is not None and edit.unsound_probability <= settings.max_unsound_probability:
+                edits.append(edit)
+    if settings.selection == "paper" or len(edits) <= settings.candidates:
+        return edits
+    ranked = sorted(edits, key=lambda edit: hashlib.sha256(f"{seed}\0{edit.key}".encode("utf-8", "replace")).digest())
+    kept = {edit.key for edit in ranked[: settings.candidates]}
+    return [edit for edit in edits if edit.key in kept]
 
 
-def _consistent(swaps: Iterable[tuple[int, Swap]]) -> Iterator[tuple[tuple[int, Swap], ...]]:
-    """Swaps of one concept for one other that together change every mention of it, one a caption."""
+def _group_consistent(swaps: Iterable[tuple[int, Swap]]) -> Iterator[tuple[tuple[int, Swap], ...]]:
+    """Yield groups of swaps of one concept for one other that together change every mention of it, once a caption."""
     groups: dict[tuple[str, str, str], list[tuple[int, Swap]]] = defaultdict(list)
-    for place, swap in swaps:
-        groups[swap.concept, swap.foil_concept, swap.foil_name].append((place, swap))
+    for index, swap in swaps:
+        groups[swap.concept, swap.foil_concept, swap.foil_name].append((index, swap))
     for group in groups.values():
-        once = len({place for place, _ in group}) == len(group)
-        if once and all(swap.others == len(group) - 1 for _, swap in group):
+        once_a_caption = len({index for index, _ in group}) == len(group)
+        if once_a_caption and all(swap.other_mentions == len(group) - 1 for _, swap in group):
             yield tuple(group)

@@ -1,6 +1,6 @@
-"""Chooses among possible foils: at random, the likeliest of each text, or so that the set cannot be solved blind.
+"""Choice among possible foils: at random, the likeliest of each text, or so that the set cannot be solved blind.
 
-Everything here is numbers and words: texts, swaps and models are the business of `vttdata.generate.foils.search`.
+Options are words and numbers here; texts, swaps and models are the business of `vttdata.generate.foils.search`.
 """
 
 from __future__ import annotations
@@ -20,63 +20,76 @@ from vttdata.errors import VttdataError
 Selection = Literal["balanced", "paper", "random"]
 Floats = npt.NDArray[np.float64]
 
-_BINS = 10
+# Quantile bins of margin sizes; in each, foils and true texts are preferred about equally often.
+_MARGIN_BINS = 10
+# Uses in one direction that need no counterpart, of a pair of words or a feature, and of a word.
 _SLACK = 1
 _WORD_SLACK = 2
-_HARDNESS = 0.04
-_TIE = 1e-3
-_FARTHEST = 5.0
+# Cost of an option per unit of margin up to `_MAX_MARGIN`, so that of equally sound foils the harder one is taken.
+_MARGIN_COST = 0.04
+_MAX_MARGIN = 5.0
+# Cost of an option per unit of its hash, which decides ties.
+_TIE_COST = 1e-3
+# Limits of the solver by gap and nodes. A limit of time would make the result depend on the machine.
 _RELATIVE_GAP = 1e-3
-_NODES = 2_000
-_WHOLE = 1e-6
-_LEAST_AGREEMENT = 0.1
+_MAX_NODES = 2_000
+# Values of the relaxed programme this close to 0 or 1 count as integers.
+_INTEGRALITY = 1e-6
+# Correlation of two models below which they say nothing of each other's noise.
+_MIN_CORRELATION = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One possible foil of one unit (a caption, a paragraph, a video), of which at most one is chosen.
+    """Possible foil of a unit (a caption, a paragraph, a video), of which at most one is chosen.
 
     Fields:
-        unit: what gets at most one foil.
-        key: tells the options of a unit apart.
-        word, foil_word: what is swapped, as it is written; an arrow from the true word to the false one.
-        lean: how far a model that sees no video leans to the true text: the natural logarithm of the foil's
-            perplexity over that of the true text. Below 0 it prefers the foil.
-        unsound_probability: that it is not sound, from 0 to 1.
+        unit: id of what gets at most one foil.
+        key: distinguishes the options of a unit.
+        word, foil_word: the true and the false word, as they are written.
+        margin: natural logarithm of the foil's perplexity over that of the true text, by a model that sees no video.
+            Below 0 it prefers the foil.
+        unsound_probability: that the foil is not sound, from 0 to 1.
     """
 
     unit: str
     key: str
     word: str
     foil_word: str
-    lean: float
+    margin: float
     unsound_probability: float = 0.0
 
 
 def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limits: float) -> list[int]:
-    """The places of the chosen options, in their order; the result does not depend on that order.
+    """Choose at most one option of each unit.
 
     Args:
         options: any number for each unit.
         selection: ``paper`` takes the option of lowest perplexity of each unit (Shi et al., CVPR 2022, section 4.2),
-            ``random`` one of each unit by a hash, ``balanced`` is described at `balanced`.
-        seed: decides between options that are as good as each other.
-        limits: `pair_share`, `imbalance` and `unsound_penalty`; see `balanced`.
+            ``random`` one of each unit by a hash, ``balanced`` is described at `balance`.
+        seed: decides between options that are equally good.
+        limits: `pair_share`, `imbalance` and `unsound_penalty`; see `balance`.
+
+    Returns:
+        Indices of the chosen options, ascending; the order of the options does not change which are chosen.
 
     Raises:
-        VttdataError: when ``scipy``, which `balanced` needs, is not installed.
+        VttdataError: when ``scipy``, which `balance` needs, is not installed.
     """
     if selection == "balanced":
-        return balanced(options, seed=seed, **limits)
+        return balance(options, seed=seed, **limits)
     best: dict[str, int] = {}
-    ranks = [(own.lean if selection == "paper" else 0.0, _draw(seed, own), own.key) for own in options]
-    for place, own in enumerate(options):
-        if own.unit not in best or ranks[place] < ranks[best[own.unit]]:
-            best[own.unit] = place
+    ranks = [
+        (option.margin if selection == "paper" else 0.0, _hash_to_unit_interval(seed, option), option.key)
+        for option in options
+    ]
+    for index, option in enumerate(options):
+        if option.unit not in best or ranks[index] < ranks[best[option.unit]]:
+            best[option.unit] = index
     return sorted(best.values())
 
 
-def balanced(
+def balance(
     options: Sequence[Option],
     *,
     seed: int,
@@ -84,107 +97,105 @@ def balanced(
     imbalance: float = 0.02,
     unsound_penalty: float = 0.0,
 ) -> list[int]:
-    """Choose as many as possible, at most one a unit, such that nothing in words or in likelihood gives foils away.
+    """Choose as many options as possible, at most one a unit, such that neither words nor likelihood reveal the foils.
 
     Swaps are arrows from a true word to a false one. Of every pair of words neither direction has much more than half
     of the uses (`imbalance`), and no word is much more often true than false, or false than true; beyond that, one or
     two of each may be without their counterpart, which nobody can learn from the others. About as many foils as not are
-    longer, have more words, or are of commoner words. So the set is near a circulation, and what is a function of the
-    two words, such as how often a word is a foil, is right for about half of it. Within bins of the size of the lean,
-    about as many foils are preferred by the blind model as true texts, so other models gain little; this is the
-    adversarial refinement of SugarCrepe (Hsieh et al., NeurIPS 2023) done by choosing instead of discarding. Under
-    these conditions, solved as a linear programme whose few fractional units are settled by an integer programme, as
-    many sound foils as can be expected are taken, less unsound ones (`unsound_penalty`), and of two alike the one that
-    is about as likely as the truth.
+    longer, have more words, or are of commoner words. So the set is near a circulation, and a guess by any function of
+    the two words, such as how often a word is a foil, is right for about half of it. Within bins of the size of the
+    margin, about as many foils are preferred by the blind model as true texts, so other models gain little; this is the
+    adversarial refinement of SugarCrepe (Hsieh et al., NeurIPS 2023) done by choosing instead of discarding.
+
+    These conditions make a linear programme whose few fractional units are settled by an integer programme. It takes as
+    many sound foils as can be expected, less unsound ones (`unsound_penalty`), and of two alike the one whose margin is
+    closer to 0.
 
     Args:
         options: any number for each unit.
-        seed: decides between options that are as good as each other.
+        seed: decides between options that are equally good.
         pair_share: the highest share of units that one pair of words may have, in each direction.
         imbalance: how far from one half the share of uses in one direction may be, for words and pairs of words; half
             as far for what is longer, commoner or likelier.
-        unsound_penalty: how many sound foils are given up rather than take one that is not.
+        unsound_penalty: how many sound foils are given up to avoid one unsound foil.
 
     Returns:
-        The places of the chosen options, in their order; which are chosen does not depend on that order.
+        Indices of the chosen options, ascending; the order of the options does not change which are chosen.
+
+    Raises:
+        VttdataError: when ``scipy`` is not installed or finds no solution.
     """
-    order = sorted(range(len(options)), key=lambda place: (options[place].unit, options[place].key))
+    order = sorted(range(len(options)), key=lambda index: (options[index].unit, options[index].key))
     if not order:
         return []
-    programme = _Programme([options[place] for place in order], seed, pair_share, imbalance, unsound_penalty)
-    return sorted(order[column] for column in programme.solve())
+    ranked = [options[index] for index in order]
+    margins = np.array([option.margin for option in ranked])
+    ties = np.array([_hash_to_unit_interval(seed, option) for option in ranked])
+    unsound = np.array([option.unsound_probability for option in ranked])
+    hardness = _MARGIN_COST * np.minimum(np.abs(margins), _MAX_MARGIN)
+    costs = hardness + (1 + unsound_penalty) * unsound - 1 + _TIE_COST * ties
+    programme = _Programme([option.unit for option in ranked])
+    programme.balance_words(ranked, 0.5 + imbalance, max(1, int(pair_share * programme.units)))
+    programme.balance_features(ranked, 0.5 + imbalance / 2)
+    programme.balance_margins(margins, 0.5 + imbalance / 2)
+    return sorted(order[column] for column in programme.solve(costs))
 
 
 class _Programme:
-    """The choice as a programme: a 0/1 column for each option, a row for each condition."""
+    """Constraints of the choice: a column for each option, which is 0 or 1, and a row for each condition."""
 
-    def __init__(
-        self, options: Sequence[Option], seed: int, pair_share: float, imbalance: float, unsound_penalty: float
-    ) -> None:
-        leans = np.array([own.lean for own in options])
-        self._unit = np.unique([own.unit for own in options], return_inverse=True)[1]
-        units = int(self._unit.max()) + 1
-        cap = max(1, int(pair_share * units))
-        self._of_words, self._of_looks = 0.5 + imbalance, 0.5 + imbalance / 2
+    def __init__(self, units: Sequence[str]) -> None:
         # Arrays take a tenth of the memory of tuples, and there are a dozen entries an option.
         self._rows, self._columns, self._values = array("i"), array("i"), array("d")
-        self._lower = [-np.inf] * units
-        self._upper = [1.0] * units
-        for column, row in enumerate(self._unit.tolist()):
+        self._unit_of = np.unique(units, return_inverse=True)[1]
+        self.units = int(self._unit_of.max()) + 1
+        self._lower = [-np.inf] * self.units
+        self._upper = [1.0] * self.units
+        for column, row in enumerate(self._unit_of.tolist()):
             self._add_entry(row, column, 1)
-        self._balance_words(options, cap)
-        self._balance_looks(options)
-        self._balance_leans(leans)
-        draws = np.array([_draw(seed, own) for own in options])
-        unsound = np.array([own.unsound_probability for own in options])
-        self._costs = (
-            _HARDNESS * np.minimum(np.abs(leans), _FARTHEST) + (1 + unsound_penalty) * unsound - 1 + _TIE * draws
-        )
 
-    def _balance_words(self, options: Sequence[Option], cap: int) -> None:
-        """Rows that keep the two directions of each pair, and each word as true and as false, about as frequent."""
+    def balance_words(self, options: Sequence[Option], max_share: float, max_uses: int) -> None:
+        """Balance the two directions of each pair of words, and each word as a true and as a false one."""
         pairs: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
         words: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        for column, own in enumerate(options):
-            forth = own.word < own.foil_word
-            pairs[min(own.word, own.foil_word), max(own.word, own.foil_word)].append((column, 1 if forth else -1))
-            words[own.word].append((column, 1))
-            words[own.foil_word].append((column, -1))
+        for column, option in enumerate(options):
+            first, second = sorted((option.word, option.foil_word))
+            pairs[first, second].append((column, 1 if option.word < option.foil_word else -1))
+            words[option.word].append((column, 1))
+            words[option.foil_word].append((column, -1))
         for _, signed in sorted(pairs.items()):
-            self._about_as_often(signed, _SLACK, self._of_words)
+            self._balance_signs(signed, _SLACK, max_share)
             for direction in (1, -1):
-                same = [(column, 1) for column, sign in signed if sign == direction]
-                if len(same) > cap:
-                    self._add_row(same, 0, cap)
+                uses = [(column, 1) for column, sign in signed if sign == direction]
+                if len(uses) > max_uses:
+                    self._add_row(uses, 0, max_uses)
         for _, signed in sorted(words.items()):
-            self._about_as_often(signed, _WORD_SLACK, self._of_words)
+            self._balance_signs(signed, _WORD_SLACK, max_share)
 
-    def _about_as_often(self, signed: Sequence[tuple[int, int]], slack: float, share: float) -> None:
-        """Rows that let at most so large a share of the chosen have one sign, and half of the slack beyond it."""
+    def balance_features(self, options: Sequence[Option], max_share: float) -> None:
+        """Balance foils that are longer, have more words, or are of a commoner word than the truth."""
+        frequency = Counter(option.word for option in options)
+        for feature in (len, lambda word: word.count(" "), frequency.__getitem__):
+            signs = [int(np.sign(feature(option.foil_word) - feature(option.word))) for option in options]
+            self._balance_signs([(column, sign) for column, sign in enumerate(signs) if sign], _SLACK, max_share)
+
+    def balance_margins(self, margins: Floats, max_share: float) -> None:
+        """Balance positive and negative margins within bins of their size."""
+        sizes = np.abs(margins)
+        edges = np.quantile(sizes, np.linspace(0, 1, _MARGIN_BINS + 1)[1:-1])
+        bins = np.digitize(sizes, edges)
+        for number in range(_MARGIN_BINS):
+            signed = [(int(column), int(np.sign(margins[column]))) for column in np.flatnonzero(bins == number)]
+            self._balance_signs(signed, _SLACK, max_share)
+
+    def _balance_signs(self, signed: Sequence[tuple[int, int]], slack: float, max_share: float) -> None:
+        """Let at most a share of the chosen columns have one sign, and half of the slack beyond it."""
         for direction in (1, -1):
-            weights = [(column, 1 - share if sign == direction else -share) for column, sign in signed]
+            weights = [(column, 1 - max_share if sign == direction else -max_share) for column, sign in signed]
             self._add_row(weights, -np.inf, slack / 2)
 
-    def _balance_looks(self, options: Sequence[Option]) -> None:
-        """Rows that are near 0 when as many foils are longer, or of a commoner word, than the truth as are not."""
-        told = Counter(own.word for own in options)
-        for look in (len, lambda word: word.count(" "), told.__getitem__):
-            differences = [int(np.sign(look(own.foil_word) - look(own.word))) for own in options]
-            self._about_as_often(
-                [(column, sign) for column, sign in enumerate(differences) if sign], _SLACK, self._of_looks
-            )
-
-    def _balance_leans(self, leans: Floats) -> None:
-        """Rows that are near 0 when as many options of a bin lean to the true text as to the foil."""
-        sizes = np.abs(leans)
-        edges = np.quantile(sizes, np.linspace(0, 1, _BINS + 1)[1:-1])
-        bins = np.digitize(sizes, edges)
-        for number in range(_BINS):
-            signed = [(int(column), int(np.sign(leans[column]))) for column in np.flatnonzero(bins == number)]
-            self._about_as_often(signed, _SLACK, self._of_looks)
-
-    def _add_row(self, signed: Sequence[tuple[int, float]], lower: float, upper: float) -> None:
-        for column, value in signed:
+    def _add_row(self, weights: Sequence[tuple[int, float]], lower: float, upper: float) -> None:
+        for column, value in weights:
             if value:
                 self._add_entry(len(self._lower), column, value)
         self._lower.append(lower)
@@ -195,63 +206,57 @@ class _Programme:
         self._columns.append(column)
         self._values.append(value)
 
-    def solve(self) -> list[int]:
-        """The chosen columns."""
-        sparse, _ = _scipy()
+    def solve(self, costs: Floats) -> list[int]:
+        """Return the columns of lowest cost."""
+        try:
+            from scipy import optimize, sparse
+        except ImportError as error:
+            raise VttdataError(f"Balanced foils need scipy: pip install 'vttdata[foil]' ({error}).") from error
         entries = (np.asarray(self._values), (np.asarray(self._rows), np.asarray(self._columns)))
-        matrix = sparse.csc_matrix(entries, shape=(len(self._lower), len(self._costs)))
-        relaxed = self._highs(matrix, np.arange(len(self._costs)), whole=False)
-        undecided = np.zeros(len(self._lower), dtype=bool)
-        undecided[self._unit[(relaxed > _WHOLE) & (relaxed < 1 - _WHOLE)]] = True
-        left = np.flatnonzero(undecided[self._unit] | (relaxed >= 1 - _WHOLE))
-        chosen = self._highs(matrix[:, left], left, whole=True)
+        matrix = sparse.csc_matrix(entries, shape=(len(self._lower), len(costs)))
+
+        def minimize(costs: Floats, matrix: Any, *, integer: bool) -> Floats:
+            result = optimize.milp(
+                costs,
+                constraints=optimize.LinearConstraint(matrix, self._lower, self._upper),
+                bounds=optimize.Bounds(0, 1),
+                integrality=np.full(len(costs), int(integer)),
+                options={"mip_rel_gap": _RELATIVE_GAP, "node_limit": _MAX_NODES},
+            )
+            if result.x is None:
+                raise VttdataError(f"The solver found no balanced choice of foils ({result.message}).")
+            values: Floats = result.x
+            return values
+
+        relaxed = minimize(costs, matrix, integer=False)
+        fractional = np.zeros(len(self._lower), dtype=bool)
+        fractional[self._unit_of[(relaxed > _INTEGRALITY) & (relaxed < 1 - _INTEGRALITY)]] = True
+        left = np.flatnonzero(fractional[self._unit_of] | (relaxed >= 1 - _INTEGRALITY))
+        chosen = minimize(costs[left], matrix[:, left], integer=True)
         return [int(column) for column in left[chosen > 0.5]]
 
-    def _highs(self, matrix: Any, columns: npt.NDArray[np.int64], *, whole: bool) -> Floats:
-        _, optimize = _scipy()
-        # No limit of time: it would make the result depend on the machine.
-        found = optimize.milp(
-            self._costs[columns],
-            constraints=optimize.LinearConstraint(matrix, self._lower, self._upper),
-            bounds=optimize.Bounds(0, 1),
-            integrality=np.full(len(columns), int(whole)),
-            options={"mip_rel_gap": _RELATIVE_GAP, "node_limit": _NODES},
-        )
-        if found.x is None:
-            raise VttdataError(f"The solver found no balanced choice of foils ({found.message}).")
-        result: Floats = found.x
-        return result
 
-
-def _scipy() -> tuple[Any, Any]:
-    try:
-        from scipy import optimize, sparse
-    except ImportError as error:
-        raise VttdataError(f"Balanced foils need scipy: pip install 'vttdata[foil]' ({error}).") from error
-    return sparse, optimize
-
-
-def _draw(seed: int, option: Option) -> float:
-    """A number in [0, 1) that depends on the seed and the option only."""
+def _hash_to_unit_interval(seed: int, option: Option) -> float:
+    """Return a number in [0, 1) that depends on the seed and the option only."""
     text = f"foil\0{seed}\0{option.unit}\0{option.key}"
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:7], "big") / 2**56
 
 
-def joint_leans(leans: Floats, others: Floats) -> Floats:
-    """What two models trained on different texts say of how a third one would lean.
+def combine_margins(margins: Floats, second_margins: Floats) -> Floats:
+    """Estimate the margins of a third model from those of two models that were trained on different texts.
 
-    Choosing by a model's leans also chooses what is noise in them, so a set on which that model is right half of the
-    time is easier for every other one. The mean of two models has less noise, and their agreement (correlation) tells
-    how much is left: it shrinks the mean towards that of all options, by the formula of Spearman and Brown (1910).
+    Choosing by a model's margins also chooses by the noise in them, so a set on which that model is right half of the
+    time is easier for every other one. The mean of two models has less noise, and their correlation tells how much is
+    left: it shrinks the mean towards that of all options, by the formula of Spearman and Brown (1910).
 
     Args:
-        leans: of options under one model.
-        others: of the same options under another one.
+        margins: of options under one model.
+        second_margins: of the same options under the other.
     """
-    both = (leans + others) / 2
-    if len(both) < 2 or not (leans.std() and others.std()):
-        return both
-    agreement = max(float(np.corrcoef(leans, others)[0, 1]), _LEAST_AGREEMENT)
-    trusted = 2 * agreement / (1 + agreement)
-    shrunk: Floats = both.mean() + trusted * (both - both.mean())
+    mean = (margins + second_margins) / 2
+    if len(mean) < 2 or not (margins.std() and second_margins.std()):
+        return mean
+    correlation = max(float(np.corrcoef(margins, second_margins)[0, 1]), _MIN_CORRELATION)
+    reliability = 2 * correlation / (1 + correlation)
+    shrunk: Floats = mean.mean() + reliability * (mean - mean.mean())
     return shrunk

@@ -1,7 +1,7 @@
-"""Finds the swaps of one noun that turn a true caption into a false one and leave its language as right as it was.
+"""Swaps of one noun that turn a true caption into a false one and keep its grammar right.
 
-A swap changes one span: a noun, and with it an article that stands right before it and must change. Whether a swap is
-plausible is not judged here; `vttdata.generate.foils.selection` chooses by score.
+A swap changes one span: a noun and, where it must change, the article right before it. How likely the foil reads is
+not judged here; `vttdata.generate.foils.selection` chooses among swaps.
 """
 
 from __future__ import annotations
@@ -11,35 +11,37 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from vttdata.generate.foils.context import begins, fits_here, shows_age
+from vttdata.generate.foils.context import PERSON, accepts_another_noun, begins_sentence, follows_age_adjective
 from vttdata.text.nouns.inflect import indefinite_article
 from vttdata.text.nouns.lexicon import Lexicon, Noun
 from vttdata.text.nouns.mentions import Mention, possible_nouns
 
+# Text, mention and name of a false noun -> probability that this foil is not sound; None where it is out of place.
+UnsoundProbability = Callable[[str, Mention, str], float | None]
+# Noun and whether a plural is needed -> the name or synonym to be written, and its form in this number.
+Spellings = Callable[[Noun, bool], Iterable[tuple[str, str]]]
+
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
-_PRONOUNS = {"he": "male", "him": "male", "his": "male", "himself": "male"} | dict.fromkeys(
+_ARTICLE = re.compile(r"\b(an?)( +)$", re.IGNORECASE)
+_PRONOUN_GENDERS = {"he": "male", "him": "male", "his": "male", "himself": "male"} | dict.fromkeys(
     ("she", "her", "hers", "herself"), "female"
 )
-_PERSON = "person"
-UnsoundProbability = Callable[[str, Mention, str], float | None]
-Writings = Callable[[Noun, bool], Iterable[tuple[str, str]]]
-_ARTICLE = re.compile(r"\b(an?)( +)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """A change of one span of a text.
+    """Change of one span of a text.
 
     Fields:
         start, end: the span of the true text, in characters; half-open.
-        replacement: what the foil has there.
-        concept, foil_concept: the nouns of the lexicon, true and false.
+        replacement: text that the foil has there.
+        concept, foil_concept: names of the true and the false noun.
         supercategory: of both.
         word, foil_word: the nouns as they are written, in lower case and without an article.
-        others: how many more mentions in the document are of the concept or of one that looks alike.
-        unsound_probability: that the foil is not sound; see
-        `vttdata.generate.foils.plausibility.Usage.unsound_probability`.
-        foil_name: the false noun or the synonym of it that is written, singular.
+        other_mentions: how many more mentions the document has of the true noun or of one that looks alike.
+        unsound_probability: estimate that the foil is not sound; see
+            `vttdata.generate.foils.plausibility.NounUsage.unsound_probability`.
+        foil_name: the name or synonym of the false noun that is written, singular.
     """
 
     start: int
@@ -50,23 +52,23 @@ class Swap:
     supercategory: str
     word: str
     foil_word: str
-    others: int
+    other_mentions: int
     unsound_probability: float = 0.0
     foil_name: str = ""
 
     def apply(self, text: str) -> str:
-        """The foil: the text with this span replaced."""
+        """Return the foil: the text with this span replaced."""
         return text[: self.start] + self.replacement + text[self.end :]
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """What some texts speak of.
+class MentionSummary:
+    """Nouns, words and genders that some texts mention.
 
     Fields:
-        nouns: how often each noun of the lexicon is mentioned.
-        possible: all nouns that a word could name, in doubt included, and those that annotations give.
-        words: in lower case, and how often each is written.
+        nouns: number of mentions of each noun of the lexicon.
+        possible: names of all nouns that a word could name, sure or not, and of annotated ones.
+        words: number of occurrences of each lower-cased word.
         genders: of the pronouns.
     """
 
@@ -76,10 +78,10 @@ class Contents:
     genders: frozenset[str]
 
 
-def contents_of(
+def summarize_mentions(
     texts: Iterable[tuple[str, Sequence[Mention]]], lexicon: Lexicon, names: Iterable[str] = ()
-) -> Contents:
-    """What texts with their mentions speak of; `names` are further nouns or pronouns that annotations give."""
+) -> MentionSummary:
+    """Summarize texts with their mentions; `names` are further nouns or pronouns, from annotations."""
     nouns: Counter[str] = Counter()
     possible: set[str] = set()
     words: Counter[str] = Counter(name.lower() for name in names)
@@ -89,17 +91,20 @@ def contents_of(
         nouns.update(mention.noun for mention in mentions)
         possible |= possible_nouns(text, lexicon)
         words.update(match[0].lower() for match in _WORD.finditer(text))
-    genders = frozenset(_PRONOUNS[word] for word in words if word in _PRONOUNS)
-    return Contents(nouns, frozenset(possible | nouns.keys()), words, genders)
+    genders = frozenset(_PRONOUN_GENDERS[word] for word in words if word in _PRONOUN_GENDERS)
+    return MentionSummary(nouns, frozenset(possible | nouns.keys()), words, genders)
 
 
 def pair_concepts(counts: Mapping[str, int], lexicon: Lexicon, *, min_count: int) -> dict[str, tuple[Noun, ...]]:
-    """Concept -> the concepts it may be swapped for, as in section 4.2 of the EMScore paper (Shi et al., CVPR 2022).
+    """Pair each concept with those it may be swapped for, as in section 4.2 of EMScore (Shi et al., CVPR 2022).
 
     Args:
-        counts: how often each concept is mentioned in the whole corpus.
-        lexicon: decides what is of one supercategory and what is a synonym, hypernym or hyponym.
-        min_count: concepts that are mentioned less often are neither swapped nor swapped in.
+        counts: number of mentions of each concept in the whole corpus.
+        lexicon: decides on supercategories, synonyms, hypernyms and hyponyms.
+        min_count: rarer concepts are neither swapped nor swapped in.
+
+    Returns:
+        Concept -> its rivals by name; concepts without a rival are left out.
     """
     frequent = {name for name, count in counts.items() if count >= min_count}
     paired = {
@@ -109,96 +114,85 @@ def pair_concepts(counts: Mapping[str, int], lexicon: Lexicon, *, min_count: int
     return {name: rivals for name, rivals in paired.items() if rivals}
 
 
-def absent(rivals: Mapping[str, Sequence[Noun]], video: Contents, lexicon: Lexicon) -> dict[str, tuple[Noun, ...]]:
-    """What of the pairs a video leaves: no noun that its texts mention, no relative of one, in whatever spelling.
+def select_absent_rivals(
+    rivals: Mapping[str, Sequence[Noun]], video: MentionSummary, lexicon: Lexicon
+) -> dict[str, tuple[Noun, ...]]:
+    """Reduce rivals to those absent from a video: neither they nor nouns related to them are mentioned.
 
-    Pronouns count as persons of their gender, so no man becomes a woman where a text says "her" of anybody; a child
-    may be the one who is meant, where only one of "he" and "she" is said.
+    Pronouns count as persons of their gender, so no man becomes a woman where a text says "her" of anybody; where only
+    one of "he" and "she" is said, a child may be meant, and may become a person of that gender.
     """
-    free: dict[str, bool] = {}
+    absent: dict[str, bool] = {}
     present = [name for name in video.possible if not lexicon.nouns[name].vague]
 
-    def is_free(noun: Noun) -> bool:
-        if noun.name not in free:
-            free[noun.name] = not {form.lower() for form, _ in noun.forms()} & video.words.keys() and not any(
-                lexicon.related(noun.name, other) for other in present
+    def is_absent(noun: Noun) -> bool:
+        if noun.name not in absent:
+            absent[noun.name] = not {form.lower() for form, _ in noun.forms()} & video.words.keys() and not any(
+                lexicon.related(noun.name, name) for name in present
             )
-        return free[noun.name]
+        return absent[noun.name]
 
-    def is_unnamed(noun: Noun, concept: str) -> bool:
-        of_child = lexicon.nouns[concept].gender is None and video.genders == {noun.gender}
-        return of_child or noun.gender not in video.genders or noun.gender == lexicon.nouns[concept].gender
+    def is_not_meant_by_pronoun(noun: Noun, concept: Noun) -> bool:
+        means_child = concept.gender is None and video.genders == {noun.gender}
+        return means_child or noun.gender not in video.genders or noun.gender == concept.gender
 
     return {
-        name: tuple(noun for noun in rivals[name] if is_free(noun) and is_unnamed(noun, name))
+        name: tuple(
+            noun for noun in rivals[name] if is_absent(noun) and is_not_meant_by_pronoun(noun, lexicon.nouns[name])
+        )
         for name in video.nouns
         if name in rivals
     }
 
 
-def candidates(
+def find_swaps(
     text: str,
     mentions: Sequence[Mention],
     lexicon: Lexicon,
     rivals: Mapping[str, Sequence[Noun]],
-    document: Contents,
-    estimate: UnsoundProbability | None = None,
-    writings: Writings | None = None,
+    document: MentionSummary,
+    unsound_probability: UnsoundProbability | None = None,
+    spellings: Spellings | None = None,
 ) -> list[Swap]:
-    """All swaps of one text, in the order of its mentions and then of the foil's name.
+    """Find all swaps of a text, in the order of its mentions and then of the name of the false noun.
 
     Args:
         text: a caption.
         mentions: the nouns in it.
         lexicon: of these nouns.
-        rivals: concept -> what may stand in its place in this video; see `absent`.
-        document: what is shown together with the text, and the text itself: its paragraph. A swap that pronouns
-            anywhere in it would give away is left out.
-        estimate: returns the probability that a noun in the place of a mention is not a sound foil, or None where it
-            is out of place.
-        writings: the words for a noun in one number, each with its form there; its name alone by default.
+        rivals: concept -> nouns that may replace it in this video; see `select_absent_rivals`.
+        document: summary of everything that is shown together with the text, and of the text itself. A swap that
+            pronouns anywhere in it would give away is left out.
+        unsound_probability: estimates the soundness of foils and leaves out nouns that are out of place; without it,
+            all nouns count as sound.
+        spellings: the words to be written for a noun; its name alone by default.
     """
-    return [
-        swap
-        for mention in mentions
-        if mention.noun in rivals
-        for others in (_others(lexicon.nouns[mention.noun], lexicon, document),)
-        for foil, probability in _of_mention(text, mention, lexicon, rivals, document, others, estimate)
-        for swap in _written(text, mention, lexicon, others, foil, probability, writings)
-    ]
-
-
-def _of_mention(
-    text: str,
-    mention: Mention,
-    lexicon: Lexicon,
-    rivals: Mapping[str, Sequence[Noun]],
-    document: Contents,
-    others: int,
-    estimate: UnsoundProbability | None,
-) -> Iterator[tuple[Noun, float]]:
-    """What may stand in the place of a mention, with the probability that it is no sound foil."""
-    noun = lexicon.nouns[mention.noun]
-    wider = lexicon.containing(noun.name) & document.nouns.keys() - {noun.name}
-    if not all(lexicon.nouns[name].vague for name in wider):
-        return  # it would still be called an animal, or a child
-    if not fits_here(text, mention, lexicon, repeated=others > 0):
-        return
-    aged = noun.supercategory == _PERSON and shows_age(text, mention)
-    for foil in rivals[noun.name]:
-        if aged and foil.hypernyms != noun.hypernyms:
+    swaps: list[Swap] = []
+    for mention in mentions:
+        if mention.noun not in rivals:
             continue
-        if foil.countable != noun.countable or not _gender_fits(noun, foil, document.genders):
-            continue
-        probability = 0.0 if estimate is None else estimate(text, mention, foil.name)
-        if probability is not None:
-            yield foil, probability
+        noun = lexicon.nouns[mention.noun]
+        others = _count_other_mentions(noun, lexicon, document)
+        for foil in _list_false_nouns(text, mention, lexicon, rivals[noun.name], document, others):
+            probability = 0.0 if unsound_probability is None else unsound_probability(text, mention, foil.name)
+            if probability is None:
+                continue
+            plural = mention.plural and foil.countable == "count"
+            named = [(foil.name, foil.plural if plural else foil.name)]
+            for name, form in named if spellings is None else spellings(foil, plural):
+                if _breaks_possessive(text, mention, form):
+                    continue
+                start, replacement = _write_form(text, mention, form)
+                concepts = (noun.name, foil.name, noun.supercategory)
+                words = (text[mention.start : mention.end].lower(), form.lower())
+                swaps.append(Swap(start, mention.end, replacement, *concepts, *words, others, probability, name))
+    return swaps
 
 
-def _others(noun: Noun, lexicon: Lexicon, document: Contents) -> int:
-    """How many more words than one name a noun, or one that looks alike, in a document that mentions it.
+def _count_other_mentions(noun: Noun, lexicon: Lexicon, document: MentionSummary) -> int:
+    """Count how many more words than one name a noun, or one that looks alike, in a document that mentions it.
 
-    Words count that are not surely nouns where they stand, since they may be the same thing once more.
+    Words that are not surely nouns where they stand count too, since they may name the same thing again.
     """
     alike = {noun.name, *noun.alike, *(name for name in document.possible if noun.name in lexicon.nouns[name].alike)}
     mentions = sum(max(document.nouns.get(name, 0), 1) for name in document.possible & alike)
@@ -206,49 +200,42 @@ def _others(noun: Noun, lexicon: Lexicon, document: Contents) -> int:
     return max(mentions, sum(document.words.get(form, 0) for form in forms)) - 1
 
 
-def _written(
-    text: str,
-    mention: Mention,
-    lexicon: Lexicon,
-    others: int,
-    foil: Noun,
-    probability: float,
-    writings: Writings | None,
-) -> Iterator[Swap]:
+def _list_false_nouns(
+    text: str, mention: Mention, lexicon: Lexicon, rivals: Sequence[Noun], document: MentionSummary, others: int
+) -> Iterator[Noun]:
+    """Yield the rivals that fit the grammar of a mention and that the document does not give away."""
     noun = lexicon.nouns[mention.noun]
-    word = text[mention.start : mention.end].lower()
-    plural = mention.plural and foil.countable == "count"
-    named = [(foil.name, foil.plural if plural else foil.name)]
-    for one, form in named if writings is None else writings(foil, plural):
-        if _breaks_possessive(text, mention, form):
+    # A hypernym elsewhere in the document would contradict the foil: the dog is still called an animal.
+    hypernyms = lexicon.containing(noun.name) & document.nouns.keys() - {noun.name}
+    if not all(lexicon.nouns[name].vague for name in hypernyms):
+        return
+    if not accepts_another_noun(text, mention, lexicon, repeated=others > 0):
+        return
+    has_age = noun.supercategory == PERSON and follows_age_adjective(text, mention)
+    for foil in rivals:
+        if (has_age and foil.hypernyms != noun.hypernyms) or foil.countable != noun.countable:
             continue
-        start, replacement = _replacement(text, mention, form)
-        names = (noun.name, foil.name, noun.supercategory)
-        yield Swap(start, mention.end, replacement, *names, word, form.lower(), others, probability, one)
-
-
-def _gender_fits(noun: Noun, foil: Noun, pronouns: frozenset[str]) -> bool:
-    """Whether no pronoun tells the two nouns apart."""
-    return foil.gender is None or foil.gender == noun.gender or pronouns <= {foil.gender}
+        if foil.gender is None or foil.gender == noun.gender or document.genders <= {foil.gender}:
+            yield foil
 
 
 def _breaks_possessive(text: str, mention: Mention, form: str) -> bool:
-    """Whether an apostrophe follows that fits only one of a plural in s and another one."""
+    """Return whether a bare apostrophe follows that fits only one of the true noun and the false one."""
     bare = text[mention.end : mention.end + 1] in ("'", "\u2019")
     return bare and text[mention.end - 1].lower().endswith("s") != form.endswith("s")
 
 
-def _replacement(text: str, mention: Mention, form: str) -> tuple[int, str]:
-    """Where the changed span starts, and what comes in its place: cased alike, with its article where that changes."""
-    found = text[mention.start : mention.end]
-    if len(found) > 1 and found.isupper():
+def _write_form(text: str, mention: Mention, form: str) -> tuple[int, str]:
+    """Return where the changed span starts, and its replacement: cased alike, with its article where that changes."""
+    true_form = text[mention.start : mention.end]
+    if len(true_form) > 1 and true_form.isupper():
         form = form.upper()
-    elif found[:1].isupper() and begins(text, mention.start):
+    elif true_form[:1].isupper() and begins_sentence(text, mention.start):
         form = form[:1].upper() + form[1:]
-    article = _ARTICLE.search(text, 0, mention.start)
-    if article is None or article[1].lower() == indefinite_article(form):
+    match = _ARTICLE.search(text, 0, mention.start)
+    article = indefinite_article(form)
+    if match is None or match[1].lower() == article:
         return mention.start, form
-    right = indefinite_article(form)
-    right = right.upper() if article[1].isupper() and len(article[1]) > 1 else right
-    right = right[:1].upper() + right[1:] if article[1][:1].isupper() else right
-    return article.start(), f"{right}{article[2]}{form}"
+    article = article.upper() if match[1].isupper() and len(match[1]) > 1 else article
+    article = article[:1].upper() + article[1:] if match[1][:1].isupper() else article
+    return match.start(), f"{article}{match[2]}{form}"

@@ -1,23 +1,25 @@
-"""What is known of videos, and which of their texts may teach which model.
+"""Texts of videos, and the division of these texts among the models that are trained on them.
 
-Models are never trained on captions of a video whose foils they judge, and blind attackers learn from text that nothing
-which made the foils has seen.
+A language model never scores foils of a video whose captions it was trained on, and blind attackers learn from texts
+that no model behind the foils has read. Training itself is the business of `vttdata.text.lm`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from vttdata.errors import VttdataError
+from vttdata.records import Caption
 
-_THIRDS = 3
+Captions = Iterable[Caption] | Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Annotated:
-    """The annotated concepts of one caption: its words, and for each mention the place of its word and its class."""
+class ConceptAnnotation:
+    """Annotated concepts of one caption: its tokens, and for each mention the index of its token and its class."""
 
     tokens: tuple[str, ...]
     indices: tuple[int, ...]
@@ -25,85 +27,151 @@ class Annotated:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What is known of one video.
+class VideoTexts:
+    """Texts and annotations of one video.
 
     Fields:
         video_id: of the video.
         ids, texts: its captions; only these get foils.
-        paragraph: whether the captions are read together; each stands alone otherwise.
-        others: further texts about it, which say what is present.
-        other_ids: their ids where they are a paragraph that may get foils too; a video's own ids come first.
-        names: annotated things that are present.
-        annotated: of each caption or None, where annotations say which words name things.
-        split: balanced by itself; no pair of concepts of ``train`` is one of another split.
-        teaches: whether its texts only train language models.
-        needs_others: whether it is rejected when it has no other texts.
+        paragraph: whether the captions are read together; otherwise each stands alone.
+        other_texts: further texts about the video, which say what is present.
+        other_ids: their caption ids where they are a second paragraph that may get foils too.
+        present: annotated names of things that are present.
+        annotations: concepts of each caption, None for a caption without annotation; empty without any.
+        split: foils of each split are balanced by themselves; ``train`` shares no pair of concepts with other splits.
+        lm_training_only: whether the texts train language models and get no foils.
+        needs_other_texts: whether the video is rejected when it has no other texts.
     """
 
     video_id: str
     ids: tuple[str, ...]
     texts: tuple[str, ...]
     paragraph: bool = False
-    others: tuple[str, ...] = ()
+    other_texts: tuple[str, ...] = ()
     other_ids: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    annotated: tuple[Annotated | None, ...] = ()
+    present: tuple[str, ...] = ()
+    annotations: tuple[ConceptAnnotation | None, ...] = ()
     split: str | None = None
-    teaches: bool = False
-    needs_others: bool = False
+    lm_training_only: bool = False
+    needs_other_texts: bool = False
+
+    @property
+    def caption_ids(self) -> tuple[str, ...]:
+        """Ids of all captions that may get foils."""
+        return (*self.ids, *self.other_ids)
+
+
+def group_texts_by_video(captions: Captions, splits: Mapping[str, str | None] | None = None) -> list[VideoTexts]:
+    """Group captions by video, in the order of the video ids; a text that a video repeats counts once.
+
+    Args:
+        captions: as for `vttdata.generate.mine_foils`. The id of a caption is ``VIDEO_SEN``, with the `sen_id` of its
+            record or else its index, from 0, among the different texts of its video.
+        splits: video id -> split.
+
+    Raises:
+        VttdataError: when there are no captions, a caption is not a text, or two of a video share a `sen_id`.
+    """
+    texts_of: dict[str, Mapping[str, str] | Sequence[str]] = {}
+    if isinstance(captions, Mapping):
+        texts_of |= captions
+    else:
+        by_id: dict[str, dict[str, str]] = {}
+        for caption in captions:
+            caption_id = f"{caption.video_id}_{caption.sen_id}"
+            if caption_id in by_id.setdefault(caption.video_id, {}):
+                raise VttdataError(f"Two captions of video {caption.video_id[:80]!a} have the sen_id {caption.sen_id}.")
+            by_id[caption.video_id][caption_id] = caption.caption
+        texts_of |= by_id
+    videos = [_video_texts(name, texts, (splits or {}).get(name)) for name, texts in sorted(texts_of.items())]
+    if not any(text for video in videos for text in video.texts):
+        raise VttdataError("There are no captions to make foils of, or no words in them.")
+    return videos
+
+
+def _video_texts(video_id: str, texts: Sequence[str] | Mapping[str, str], split: str | None) -> VideoTexts:
+    listed = texts.values() if isinstance(texts, Mapping) else texts
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in listed):
+        raise VttdataError(f"The captions of video {video_id[:80]!a} should be a list of texts.")
+    ids: dict[str, str] = {}
+    if isinstance(texts, Mapping):
+        for caption_id, text in texts.items():
+            ids.setdefault(text.strip(), caption_id)
+    else:
+        for text in texts:
+            ids.setdefault(text.strip(), f"{video_id}_{len(ids)}")
+    return VideoTexts(video_id, tuple(ids.values()), tuple(ids), split=split)
+
+
+class TrainingTexts(NamedTuple):
+    """Texts for the models that work on one fold; the three lists share no video, and none with the fold."""
+
+    scorer: list[str]
+    second_scorer: list[str]
+    attackers: list[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Lessons:
-    """Who may teach whom: the part of each video, and for each part three lots of texts that share no video.
+class TrainingFolds:
+    """Folds of videos, and the texts that train the models of each fold.
 
-    The lots are for the miner, for the model beside it, and for blind attackers, who so know nothing of either.
+    Fields:
+        fold_of: video id -> number of its fold.
+        training: training texts of each fold, by its number.
     """
 
-    part_of: Mapping[str, int]
-    thirds: Sequence[Sequence[Sequence[str]]]
+    fold_of: Mapping[str, int]
+    training: Sequence[TrainingTexts]
 
-    def held_out(self) -> dict[int, Sequence[str]]:
-        """Part -> the texts that no miner of that part has seen."""
-        return {part: own[-1] for part, own in enumerate(self.thirds)}
+    def attacker_texts(self) -> dict[int, Sequence[str]]:
+        """Return for each fold the texts that no model behind its foils was trained on."""
+        return {fold: training.attackers for fold, training in enumerate(self.training)}
 
 
-def lessons_for(told: Sequence[Told]) -> Lessons:
-    """Divide texts between models: those of videos that teach, or else one half learns from the other half's.
+def assign_training_folds(videos: Sequence[VideoTexts]) -> TrainingFolds:
+    """Divide texts among models.
+
+    Videos with `lm_training_only` train the models of a single fold of all others; where there are none, the videos
+    are halved by a hash of their ids, and the models of each half are trained on the other.
 
     Raises:
         VttdataError: when there is too little text.
     """
-    training = {own.video_id: own.texts for own in told if own.teaches}
+    training = {video.video_id: video.texts for video in videos if video.lm_training_only}
     if training:
-        return Lessons({own.video_id: 0 for own in told}, [_divided(training)])
+        return TrainingFolds({video.video_id: 0 for video in videos}, [_divide_in_thirds(training)])
     halves: list[dict[str, Sequence[str]]] = [{}, {}]
-    for own in told:
-        halves[hash_of("half", own.video_id) % 2][own.video_id] = own.texts
-    part_of = {video_id: part for part, half in enumerate(halves) for video_id in half}
-    return Lessons(part_of, [_divided(half) for half in reversed(halves)])
+    for video in videos:
+        halves[hash_texts("half", video.video_id) % 2][video.video_id] = video.texts
+    fold_of = {video_id: fold for fold, half in enumerate(halves) for video_id in half}
+    return TrainingFolds(fold_of, [_divide_in_thirds(half) for half in reversed(halves)])
 
 
-def known_usage(told: Sequence[Told], part: int, lessons: Lessons) -> Iterator[Sequence[str]]:
-    """The texts of each video that teach the usage of nouns: all but those that blind attackers learn from."""
-    apart = any(own.teaches for own in told)
-    for own in told:
-        teaches = own.teaches if apart else lessons.part_of[own.video_id] != part
-        if not teaches or hash_of("third", own.video_id) % _THIRDS < _THIRDS - 1:
-            yield (*own.texts, *own.others)
-
-
-def _divided(texts: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """Texts in three parts that share no video: for the miner, for the model beside it, and for blind attackers."""
-    thirds: list[list[str]] = [[] for _ in range(_THIRDS)]
-    for video_id, own in texts.items():
-        thirds[hash_of("third", video_id) % _THIRDS].extend(own)
+def _divide_in_thirds(texts: Mapping[str, Sequence[str]]) -> TrainingTexts:
+    thirds = TrainingTexts([], [], [])
+    for video_id, of_video in texts.items():
+        thirds[_third(video_id)].extend(of_video)
     if not all(any(text.split() for text in third) for third in thirds):
         raise VttdataError("There are too few videos with captions to train language models on; give more captions.")
     return thirds
 
 
-def hash_of(*texts: str) -> int:
-    """A number that depends on the texts only."""
+def select_usage_texts(videos: Sequence[VideoTexts], fold: int, folds: TrainingFolds) -> Iterator[Sequence[str]]:
+    """Yield the texts of each video from which the usage of nouns may be counted for the foils of a fold.
+
+    These are the texts of all videos, those of the fold included, except for the texts of attackers.
+    """
+    separate = any(video.lm_training_only for video in videos)
+    for video in videos:
+        trains = video.lm_training_only if separate else folds.fold_of[video.video_id] != fold
+        if not trains or TrainingTexts._fields[_third(video.video_id)] != "attackers":
+            yield (*video.texts, *video.other_texts)
+
+
+def _third(video_id: str) -> int:
+    return hash_texts("third", video_id) % len(TrainingTexts._fields)
+
+
+def hash_texts(*texts: str) -> int:
+    """Return a 32-bit number that depends on the texts only."""
     return int.from_bytes(hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).digest()[:4], "big")

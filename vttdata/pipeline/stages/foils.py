@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from vttdata.generate.foils.mine import mine_corpus
-from vttdata.generate.foils.search import FoilPair, FoilSettings
+from vttdata.generate.foils.documents import FoilPair
+from vttdata.generate.foils.mine import mine_videos
+from vttdata.generate.foils.search import FoilSettings
 from vttdata.generate.foils.verdicts import read_verdicts
-from vttdata.generate.foils.videos import Told
+from vttdata.generate.foils.videos import VideoTexts
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
 from vttdata.text.lm import scorer_maker
 from vttdata.text.nouns.lexicon import load_lexicon
@@ -47,15 +48,15 @@ class Foils(Stage):
     verdicts: str | None = None
     verdicts_digest: str | None = None
 
-    def process(self, item: tuple[Told, ...]) -> Iterator[Outcome]:
+    def process(self, item: tuple[VideoTexts, ...]) -> Iterator[Outcome]:
         """Keep the chosen pairs; reject captions and videos that give none."""
         lexicon = load_lexicon(Path(self.lexicon) if self.lexicon is not None else None)
-        corpus = mine_corpus(
+        corpus = mine_videos(
             item,
             lexicon,
             settings=self.settings,
             seed=self.seed,
-            scorer=scorer_maker(self.scorer, device=self.device),
+            make_scorer=scorer_maker(self.scorer, device=self.device),
             pipeline=None if self.pipeline is None else load_pipeline(self.pipeline),
             verdicts={} if self.verdicts is None else read_verdicts(Path(self.verdicts)),
         )

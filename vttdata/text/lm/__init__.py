@@ -14,9 +14,18 @@ from pathlib import Path
 from vttdata.errors import VttdataError
 from vttdata.text.lm.causal import CausalModel
 from vttdata.text.lm.ngram import NgramModel
-from vttdata.text.lm.scorer import Scorer, Swap
+from vttdata.text.lm.scorer import Scorer, Substitution
 
-__all__ = ["CausalModel", "NgramModel", "Scorer", "Swap", "is_trained", "load_judges", "load_scorer", "scorer_maker"]
+__all__ = [
+    "CausalModel",
+    "NgramModel",
+    "Scorer",
+    "Substitution",
+    "is_trained",
+    "load_judges",
+    "load_scorer",
+    "scorer_maker",
+]
 
 _NGRAM = re.compile(r"ngram(?:-([1-9]))?")
 

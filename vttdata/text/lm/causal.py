@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from vttdata.errors import VttdataError
 from vttdata.text.lm.packing import Pack, batches_of, packs_of
-from vttdata.text.lm.scorer import Swap, check_swap
+from vttdata.text.lm.scorer import Substitution, check_swap
 
 Floats = NDArray[np.float64]
 
@@ -107,16 +107,16 @@ class CausalModel:
         """
         return _perplexities(self.log_probabilities(texts))
 
-    def swap_perplexity(self, text: str, start: int, end: int, replacements: Sequence[str]) -> Floats:
+    def substitution_perplexity(self, text: str, start: int, end: int, replacements: Sequence[str]) -> Floats:
         """The perplexity of `text` with ``text[start:end]`` replaced by each of `replacements`.
 
         Raises:
             VttdataError: when the span does not lie in the text, or a changed text has too many tokens.
         """
-        return self.swap_perplexities([Swap(text, start, end, replacements)])[0]
+        return self.substitution_perplexities([Substitution(text, start, end, replacements)])[0]
 
-    def swap_perplexities(self, swaps: Sequence[Swap]) -> list[Floats]:
-        """`swap_perplexity` of many texts at once; equal changed texts are scored once.
+    def substitution_perplexities(self, swaps: Sequence[Substitution]) -> list[Floats]:
+        """`substitution_perplexity` of many texts at once; equal changed texts are scored once.
 
         What changed texts of one text begin with is read once for all of them, where the model allows it: where the
         caller can say which tokens each token sees.

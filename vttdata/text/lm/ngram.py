@@ -14,7 +14,7 @@ from vttdata.errors import VttdataError
 from vttdata.text.lm.counts import BEGIN, END, UNKNOWN, Integers, count_ngrams, find
 from vttdata.text.lm.kneser_ney import Floats, Smoothed, smooth
 from vttdata.text.lm.saved import load_ngrams, save_ngrams
-from vttdata.text.lm.scorer import Swap, check_swap
+from vttdata.text.lm.scorer import Substitution, check_swap
 from vttdata.text.lm.words import parts_around, split_words
 
 _BLOCK = 1 << 13
@@ -87,22 +87,22 @@ class NgramModel:
         blocks = [self._texts(texts[at : at + _BLOCK]) for at in range(0, len(texts), _BLOCK)]
         return np.concatenate([np.empty(0), *blocks])
 
-    def swap_perplexity(self, text: str, start: int, end: int, replacements: Sequence[str]) -> Floats:
+    def substitution_perplexity(self, text: str, start: int, end: int, replacements: Sequence[str]) -> Floats:
         """The perplexity of `text` with ``text[start:end]`` replaced by each of `replacements`.
 
         Raises:
             VttdataError: when the span does not lie in the text.
         """
-        return self.swap_perplexities([Swap(text, start, end, replacements)])[0]
+        return self.substitution_perplexities([Substitution(text, start, end, replacements)])[0]
 
-    def swap_perplexities(self, swaps: Sequence[Swap]) -> list[Floats]:
-        """`swap_perplexity` of many texts at once; only the words around each span are scored for each replacement.
+    def substitution_perplexities(self, swaps: Sequence[Substitution]) -> list[Floats]:
+        """Score many texts at once; for each replacement only the words around the span are scored.
 
         Raises:
             VttdataError: when a span does not lie in its text.
         """
         found: list[Floats] = []
-        block: list[Swap] = []
+        block: list[Substitution] = []
         size = 0
         for swap in swaps:
             check_swap(swap)
@@ -143,7 +143,7 @@ class NgramModel:
             rows.add([BEGIN], [*self._numbers(split_words(text)), END])
         return rows.perplexities(self._scores(rows.array()))
 
-    def _swaps(self, swaps: Sequence[Swap]) -> list[Floats]:
+    def _swaps(self, swaps: Sequence[Substitution]) -> list[Floats]:
         """Score once what lies before a span and far after it, and for each replacement the words between."""
         reach, rows = self.order - 1, _Rows()
         known: dict[str, list[int]] = {}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vttdata.errors import VttdataError
 
 
-class Swap(NamedTuple):
+class Substitution(NamedTuple):
     """A text whose characters `start` to `end` (half-open) are replaced by each of `replacements` in turn."""
 
     text: str
@@ -32,17 +32,19 @@ class Scorer(Protocol):
     def perplexity(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """The perplexity of each text: exp of the mean negative log-probability of its tokens and its end."""
 
-    def swap_perplexity(self, text: str, start: int, end: int, replacements: Sequence[str]) -> NDArray[np.float64]:
+    def substitution_perplexity(
+        self, text: str, start: int, end: int, replacements: Sequence[str]
+    ) -> NDArray[np.float64]:
         """The perplexity of `text` with ``text[start:end]`` replaced by each of `replacements`.
 
         The same values, up to rounding, as `perplexity` of the whole changed texts.
         """
 
-    def swap_perplexities(self, swaps: Sequence[Swap]) -> list[NDArray[np.float64]]:
-        """`swap_perplexity` of many texts at once, which is several times faster than one by one."""
+    def substitution_perplexities(self, swaps: Sequence[Substitution]) -> list[NDArray[np.float64]]:
+        """`substitution_perplexity` of many texts at once, which is several times faster than one by one."""
 
 
-def check_swap(swap: Swap) -> None:
+def check_swap(swap: Substitution) -> None:
     """Refuse a span that does not lie in its text.
 
     Raises:

@@ -44,7 +44,7 @@ class Noun:
         alike: names of nouns that people use for one and the same picture (cup and mug).
         bare: whether it means this only without a determiner ("plays tennis").
         synonym_plurals: of the synonyms, in their order.
-        kind: the narrower class within the supercategory; nouns of one kind are used alike (what one rides, or throws).
+        subcategory: class within the supercategory; its nouns are used alike (what one rides, or throws).
         vague: whether it may mean so much that it says nothing of what else is there (person).
     """
 
@@ -58,7 +58,7 @@ class Noun:
     alike: tuple[str, ...] = ()
     bare: bool = False
     synonym_plurals: tuple[str, ...] = ()
-    kind: str = ""
+    subcategory: str = ""
     vague: bool = False
 
     def spellings(self) -> Iterable[tuple[str, str]]:
@@ -234,7 +234,7 @@ def _nouns(content: _File) -> list[Noun]:
     ]
 
 
-def _noun(name: str, supercategory: str, kind: str, entry: _Entry) -> Noun:
+def _noun(name: str, supercategory: str, subcategory: str, entry: _Entry) -> Noun:
     synonyms = [one.partition("/") for one in entry.synonyms]
     plural = entry.countable == "count"
     return Noun(
@@ -248,7 +248,7 @@ def _noun(name: str, supercategory: str, kind: str, entry: _Entry) -> Noun:
         tuple(entry.alike),
         entry.bare,
         tuple(many or (regular_plural(one) if plural else one) for one, _, many in synonyms),
-        kind,
+        subcategory,
         entry.vague,
     )
 

@@ -1,4 +1,4 @@
-"""Scores of true and false texts in pairs: how often the true one wins, with ties apart and 95 % intervals.
+"""Accuracy of scores on pairs of a true and a false text, with ties apart and 95 % intervals.
 
 The scores come from elsewhere: a metric, a model, or a blind attacker of `vttdata.generate.foils.blind.shortcuts`.
 """
@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_Z = 1.959963984540054  # the 97.5 % point of the normal distribution
-_ENOUGH = 0.4  # ActivityNet-FOIL's scoring; the comment in the published script says 50 %, the code 40 %
+# 97.5 % point of the normal distribution.
+_Z = 1.959963984540054
+# ActivityNet-FOIL's published scoring: a comment in the script says 50 %, its code 40 %.
+_MIN_OVERLAP = 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class PairAccuracy:
-    """How often the true side of a pair wins.
+    """Number of pairs that the true text wins.
 
     Fields:
         pairs, wins, ties: numbers of pairs; a win is strictly greater.
@@ -38,27 +40,35 @@ class PairAccuracy:
 
     @property
     def half_credit(self) -> float:
-        """As `strict`, with half a win for a tie; what guessing at ties would give on average."""
+        """Accuracy with half a win for a tie, 0..1: the expectation of guessing at ties; NaN without pairs."""
         return (self.wins + self.ties / 2) / self.pairs if self.pairs else math.nan
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of `strict`."""
-        return wilson(self.wins, self.pairs)
+        """95 % interval of `strict`."""
+        return wilson_interval(self.wins, self.pairs)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, rounded to six digits."""
+        """Return plain values, rounded to six digits."""
         low, high = self.interval
-        found: dict[str, Any] = {"pairs": self.pairs, "wins": self.wins, "ties": self.ties}
-        found |= {"strict": round(self.strict, 6), "half_credit": round(self.half_credit, 6)}
-        found |= {"low": round(low, 6), "high": round(high, 6)}
-        return found | ({"groups": {name: own.as_json() for name, own in self.groups.items()}} if self.groups else {})
+        values: dict[str, Any] = {
+            "pairs": self.pairs,
+            "wins": self.wins,
+            "ties": self.ties,
+            "strict": round(self.strict, 6),
+            "half_credit": round(self.half_credit, 6),
+            "low": round(low, 6),
+            "high": round(high, 6),
+        }
+        if self.groups:
+            values["groups"] = {name: group.as_json() for name, group in self.groups.items()}
+        return values
 
 
 def pairwise_accuracy(
     true_scores: npt.ArrayLike, foil_scores: npt.ArrayLike, groups: Sequence[str] | None = None
 ) -> PairAccuracy:
-    """How often a true text scores strictly higher than its foil (FOIL-COCO, ActivityNet-FOIL).
+    """Count how often a true text scores strictly higher than its foil (FOIL-COCO, ActivityNet-FOIL).
 
     Args:
         true_scores: of the true texts; higher is better.
@@ -83,8 +93,8 @@ def pairwise_accuracy(
     )
 
 
-def wilson(wins: float, pairs: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share (JASA 1927); NaN without pairs. Half wins are allowed."""
+def wilson_interval(wins: float, pairs: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share (JASA 1927); NaN without pairs. Half wins are allowed."""
     if not pairs:
         return math.nan, math.nan
     share, z2 = wins / pairs, _Z * _Z
@@ -94,16 +104,16 @@ def wilson(wins: float, pairs: int) -> tuple[float, float]:
 
 
 def paragraph_scores(caption_scores: Sequence[Sequence[float]]) -> list[float]:
-    """Each paragraph's score: the arithmetic mean of its captions' scores (EMScore, section 5.2)."""
-    return [math.fsum(own) / len(own) for own in caption_scores]
+    """Return the score of each paragraph: the arithmetic mean of its captions' scores (EMScore, section 5.2)."""
+    return [math.fsum(scores) / len(scores) for scores in caption_scores]
 
 
-def references_of(
+def select_references(
     span: tuple[float, float], spans: Sequence[tuple[float, float]], sentences: Sequence[str]
 ) -> list[str]:
-    """The sentences of another paragraph about a span, as ActivityNet-FOIL's published scoring picks them.
+    """Select the sentences of another paragraph about a span, as ActivityNet-FOIL's published scoring does.
 
-    These are the sentences whose overlap with the span is more than 0.4 of their own length; all sentences where there
+    These are the sentences whose overlap with the span is more than 0.4 of their length; all sentences where there
     are none. Lengths count whole seconds, the first and the last included.
 
     Args:
@@ -112,9 +122,9 @@ def references_of(
         sentences: of the other paragraph.
     """
     start, end = int(span[0]), int(span[1])
-    chosen = []
+    selected = []
     for (first, last), sentence in zip(spans, sentences, strict=True):
-        own = int(last) - int(first) + 1
-        if own > 0 and (min(end, int(last)) - max(start, int(first)) + 1) / own > _ENOUGH:
-            chosen.append(sentence)
-    return chosen or list(sentences)
+        length = int(last) - int(first) + 1
+        if length > 0 and (min(end, int(last)) - max(start, int(first)) + 1) / length > _MIN_OVERLAP:
+            selected.append(sentence)
+    return selected or list(sentences)

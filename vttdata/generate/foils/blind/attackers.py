@@ -1,7 +1,7 @@
-"""How blind attackers tell a true text from its foil: by what was seen of other pairs, or by a language model.
+"""Blind attackers: classifiers that tell a true text from its foil without the video.
 
-Each gives a margin a pair: above 0 where it takes the true text for the true one, 0 where it cannot tell. Which
-attackers try a set, and what comes of it, is in `vttdata.generate.foils.blind.shortcuts`.
+An attacker returns a margin for each pair: above 0 where it takes the true text for the true one, 0 where it cannot
+tell. `vttdata.generate.foils.blind.shortcuts` runs them on a set.
 """
 
 from __future__ import annotations
@@ -20,33 +20,34 @@ from vttdata.text.lm import Scorer
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-Features = Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]]
-"""Of each pair what the true text shows and what its foil shows."""
+# For each pair the features of the true text and those of the foil.
+PairFeatures = Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]]
 
 _WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
-_PRIOR = 0.5
-_GRAMS = 3
-_COLUMNS = 2**20
+# Count that a feature has on either side before any pair is seen.
+_PRIOR_COUNT = 0.5
+_MAX_NGRAM = 3
+_HASHED_FEATURES = 2**20
 
 
-def words_of(text: str) -> list[str]:
-    """The lower-cased words of a text."""
+def tokenize(text: str) -> list[str]:
+    """Return the lower-cased words of a text, without punctuation."""
     return _WORD.findall(text.lower())
 
 
-def differing(words: Sequence[str], others: Sequence[str]) -> list[tuple[str, int]]:
-    """The words that a text has more often than the other one, each with its place in the text."""
-    left = Counter(words) - Counter(others)
-    found = []
-    for place, word in enumerate(words):
-        if left[word] > 0:
-            left[word] -= 1
-            found.append((word, place))
-    return found
+def list_surplus_words(words: Sequence[str], others: Sequence[str]) -> list[tuple[str, int]]:
+    """List the words that a text has more often than another one, each with its index in the text."""
+    surplus = Counter(words) - Counter(others)
+    listed = []
+    for index, word in enumerate(words):
+        if surplus[word] > 0:
+            surplus[word] -= 1
+            listed.append((word, index))
+    return listed
 
 
-def directed(differences: Floats, folds: Integers) -> Floats:
-    """Margins of a number by which true texts differ from foils; the other folds teach which way.
+def margins_by_sign(differences: Floats, folds: Integers) -> Floats:
+    """Guess by a number that tends to be higher, or lower, for true texts of the other folds.
 
     Args:
         differences: the number of each true text less that of its foil.
@@ -58,28 +59,31 @@ def directed(differences: Floats, folds: Integers) -> Floats:
     return margins
 
 
-def by_evidence(features: Features, folds: Integers) -> Floats:
-    """Margins of a naive Bayes guess: how often each feature was seen on the true and on the false side elsewhere."""
+def margins_by_naive_bayes(features: PairFeatures, folds: Integers) -> Floats:
+    """Guess by how often each feature is seen in true texts and in foils of the other folds."""
     margins = np.zeros(len(features))
     for fold in np.unique(folds):
         true, foil = Counter[Hashable](), Counter[Hashable]()
-        for place in np.flatnonzero(folds != fold).tolist():
-            true.update(features[place][0])
-            foil.update(features[place][1])
-        for place in np.flatnonzero(folds == fold).tolist():
-            odds = [[math.log((true[own] + _PRIOR) / (foil[own] + _PRIOR)) for own in side] for side in features[place]]
-            margins[place] = math.fsum(odds[0]) - math.fsum(odds[1])
+        for index in np.flatnonzero(folds != fold).tolist():
+            true.update(features[index][0])
+            foil.update(features[index][1])
+
+        def log_odds(side: Sequence[Hashable], true: Counter[Hashable] = true, foil: Counter[Hashable] = foil) -> float:
+            return math.fsum(math.log((true[own] + _PRIOR_COUNT) / (foil[own] + _PRIOR_COUNT)) for own in side)
+
+        for index in np.flatnonzero(folds == fold).tolist():
+            margins[index] = log_odds(features[index][0]) - log_odds(features[index][1])
     return margins
 
 
-def by_model(true: Sequence[str], foil: Sequence[str], model: Scorer) -> Floats:
-    """Margins of a language model, which takes the text of lower perplexity for the true one."""
+def margins_by_perplexity(true: Sequence[str], foil: Sequence[str], model: Scorer) -> Floats:
+    """Guess by a language model that the text of lower perplexity is the true one."""
     margins: Floats = np.log(model.perplexity(list(foil))) - np.log(model.perplexity(list(true)))
     return margins
 
 
-def by_classifier(true: Sequence[str], foil: Sequence[str], folds: Integers) -> Floats:
-    """Margins of a logistic regression on the 1- to 3-grams by which the two texts of a pair differ.
+def margins_by_classifier(true: Sequence[str], foil: Sequence[str], folds: Integers) -> Floats:
+    """Guess by a logistic regression on the 1- to 3-grams by which the two texts of a pair differ.
 
     Raises:
         VttdataError: when scikit-learn is not installed.
@@ -89,21 +93,25 @@ def by_classifier(true: Sequence[str], foil: Sequence[str], folds: Integers) -> 
         from sklearn.linear_model import LogisticRegression
     except ImportError as error:
         raise VttdataError(f"The linear attacker needs scikit-learn: pip install 'vttdata[foil]' ({error}).") from error
-    grams: Any = HashingVectorizer(
-        analyzer="word", tokenizer=words_of, token_pattern=None, ngram_range=(1, _GRAMS), n_features=_COLUMNS, norm=None
+    vectorizer: Any = HashingVectorizer(
+        analyzer="word",
+        tokenizer=tokenize,
+        token_pattern=None,
+        ngram_range=(1, _MAX_NGRAM),
+        n_features=_HASHED_FEATURES,
+        norm=None,
     )
-    difference = grams.transform(true) - grams.transform(foil)
+    difference = vectorizer.transform(true) - vectorizer.transform(foil)
     difference.eliminate_zeros()
     difference = difference[:, np.unique(difference.indices)]
     margins = np.zeros(len(true))
     for fold in np.unique(folds):
-        # Each pair is shown both ways round, so that nothing but the difference of its texts can be learned.
-        own = difference[folds != fold]
-        signs = np.where(np.arange(own.shape[0]) % 2, -1.0, 1.0)
-        shown = own.multiply(signs[:, None]).tocsr()
-        learner = LogisticRegression(fit_intercept=False, solver="liblinear", random_state=0)
+        # Every other pair is shown the other way round, so that only the difference of the texts can be learned.
+        training = difference[folds != fold]
+        signs = np.where(np.arange(training.shape[0]) % 2, -1.0, 1.0)
         if len(set(signs)) < 2:
             continue
-        learner.fit(shown, signs)
-        margins[folds == fold] = learner.decision_function(difference[folds == fold])
+        classifier = LogisticRegression(fit_intercept=False, solver="liblinear", random_state=0)
+        classifier.fit(training.multiply(signs[:, None]).tocsr(), signs)
+        margins[folds == fold] = classifier.decision_function(difference[folds == fold])
     return margins

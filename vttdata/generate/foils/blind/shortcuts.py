@@ -1,7 +1,7 @@
-"""Tries to solve a set of (true, foil) texts without any video: blind attackers, the worst first.
+"""Audit of a set of foils for shortcuts: attempts to solve it without any video.
 
-What an attacker learns, it learns from other videos than it is tried on. An accuracy near 0.5 shows that this shortcut
-is closed and says nothing of others.
+An attacker learns from other videos than those it is tried on. An accuracy near 0.5 shows that its shortcut is closed
+and says nothing of others.
 """
 
 from __future__ import annotations
@@ -16,71 +16,79 @@ from typing import Any
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.generate.foils.blind.accuracy import PairAccuracy, pairwise_accuracy, wilson
+from vttdata.generate.foils.blind.accuracy import PairAccuracy, pairwise_accuracy, wilson_interval
 from vttdata.generate.foils.blind.attackers import (
-    Features,
     Floats,
     Integers,
-    by_classifier,
-    by_evidence,
-    by_model,
-    differing,
-    directed,
-    words_of,
+    PairFeatures,
+    list_surplus_words,
+    margins_by_classifier,
+    margins_by_naive_bayes,
+    margins_by_perplexity,
+    margins_by_sign,
+    tokenize,
 )
 from vttdata.text.lm import NgramModel, Scorer
 
-LIMIT = 0.55
-"""The accuracy up to which a shortcut counts as closed."""
+# Accuracy up to which a shortcut counts as closed.
+MAX_CLOSED_ACCURACY = 0.55
 
 _FOLDS = 5
-_FIFTHS = 5
-_ORDERS = {2: "bigram", 3: "trigram", 4: "4-gram"}
+# Sections of a text in which the position of a word is counted.
+_SECTIONS = 5
+_ORDER_NAMES = {2: "bigram", 3: "trigram", 4: "4-gram"}
 
-Placed = Sequence[tuple[str, int]]
+HEADER = ("blind attacker", "accuracy", "95 % interval", "cannot tell", "how it decides")
 
 
 @dataclass(frozen=True, slots=True)
 class TextPair:
-    """A true and a false text about one video; what is learned from a pair is never tried on its video.
+    """True and false text about one video; nothing that is learned from a pair is tried on its video.
 
-    `part` tells which texts may train language models that try this pair, where there are several lots of them.
+    `fold` tells which texts may train language models that try this pair, where there are several sets of texts.
     """
 
     true: str
     foil: str
     video_id: str
-    part: int = 0
+    fold: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """What a blind attacker reached. `meaning` says how it decides."""
+    """Result of a blind attacker. `meaning` says how it decides."""
 
     name: str
     meaning: str
-    found: PairAccuracy
+    result: PairAccuracy
 
     @property
     def accuracy(self) -> float:
-        """The share of pairs on which it is right; a pair that it cannot tell counts half."""
-        return self.found.half_credit
+        """Share of pairs on which it is right; a pair that it cannot tell counts half."""
+        return self.result.half_credit
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the accuracy (Wilson)."""
-        return wilson(self.found.wins + self.found.ties / 2, self.found.pairs)
+        """95 % interval of the accuracy (Wilson)."""
+        return wilson_interval(self.result.wins + self.result.ties / 2, self.result.pairs)
 
     @property
     def closed(self) -> bool:
-        """Whether the accuracy is at most `LIMIT`, or its interval reaches down to it."""
-        return self.interval[0] <= LIMIT
+        """Whether the accuracy is at most `MAX_CLOSED_ACCURACY`, or its interval reaches down to it."""
+        return self.interval[0] <= MAX_CLOSED_ACCURACY
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, rounded to six digits."""
-        low, high = (round(end, 6) for end in self.interval)
-        figures = {"pairs": self.found.pairs, "ties": self.found.ties, "accuracy": round(self.accuracy, 6)}
-        return {"attacker": self.name, "meaning": self.meaning, **figures, "low": low, "high": high}
+        """Return plain values, rounded to six digits."""
+        low, high = self.interval
+        return {
+            "attacker": self.name,
+            "meaning": self.meaning,
+            "pairs": self.result.pairs,
+            "ties": self.result.ties,
+            "accuracy": round(self.accuracy, 6),
+            "low": round(low, 6),
+            "high": round(high, 6),
+        }
 
 
 def audit_shortcuts(
@@ -93,9 +101,9 @@ def audit_shortcuts(
 
     Args:
         pairs: the set.
-        texts: part -> true texts of other videos, for language models to be trained on; none that a miner was trained
-            on. Without any, the true texts of the other folds serve.
-        models: further language models by name, such as one of another family than the miner's.
+        texts: fold -> true texts of other videos that train language models; the models behind the foils must not have
+            been trained on them. If omitted, the true texts of other pairs serve.
+        models: further language models by name, such as one of another family than the one that scored the foils.
 
     Returns:
         The attacks, highest accuracy first.
@@ -104,20 +112,6 @@ def audit_shortcuts(
         VttdataError: when there are no pairs, when all are of one video or a pair has the same text twice, or when
             scikit-learn is not installed.
     """
-    _check(pairs)
-    folds = np.array([_fold(pair.video_id) for pair in pairs], dtype=np.int64)
-    true, foil = [pair.true for pair in pairs], [pair.foil for pair in pairs]
-    margins = [
-        *_by_words(pairs, folds),
-        *_by_ngrams(pairs, folds, texts),
-        *((name, "the likelier text", by_model(true, foil, own)) for name, own in (models or {}).items()),
-        ("linear classifier", "a logistic regression on 1- to 3-grams", by_classifier(true, foil, folds)),
-    ]
-    attacks = [Attack(name, meaning, pairwise_accuracy(own, np.zeros(len(own)))) for name, meaning, own in margins]
-    return sorted(attacks, key=lambda attack: (-attack.accuracy, attack.name))
-
-
-def _check(pairs: Sequence[TextPair]) -> None:
     if not pairs:
         raise VttdataError("There are no pairs of texts to audit.")
     if len({pair.video_id for pair in pairs}) < 2:
@@ -125,95 +119,104 @@ def _check(pairs: Sequence[TextPair]) -> None:
     same = next((pair for pair in pairs if pair.true == pair.foil), None)
     if same is not None:
         raise VttdataError(f"A pair of video {same.video_id[:80]!a} has one text twice: {same.true[:80]!a}.")
+    folds = np.array(
+        [hashlib.sha256(pair.video_id.encode("utf-8", "replace")).digest()[0] % _FOLDS for pair in pairs],
+        dtype=np.int64,
+    )
+    true, foil = [pair.true for pair in pairs], [pair.foil for pair in pairs]
+    guesses = [
+        *_attack_by_words(pairs, folds),
+        *_attack_by_ngrams(pairs, folds, texts),
+        *(
+            (name, "the likelier text", margins_by_perplexity(true, foil, model))
+            for name, model in (models or {}).items()
+        ),
+        ("linear classifier", "a logistic regression on 1- to 3-grams", margins_by_classifier(true, foil, folds)),
+    ]
+    attacks = [
+        Attack(name, meaning, pairwise_accuracy(margins, np.zeros(len(margins)))) for name, meaning, margins in guesses
+    ]
+    return sorted(attacks, key=lambda attack: (-attack.accuracy, attack.name))
 
 
-def _fold(video_id: str) -> int:
-    return hashlib.sha256(video_id.encode("utf-8", "replace")).digest()[0] % _FOLDS
+def _attack_by_words(pairs: Sequence[TextPair], folds: Integers) -> Iterator[tuple[str, str, Floats]]:
+    """Attack by lengths and by the words by which the texts of a pair differ."""
+    words = [(tokenize(pair.true), tokenize(pair.foil)) for pair in pairs]
+    surplus = [(list_surplus_words(true, foil), list_surplus_words(foil, true)) for true, foil in words]
+    frequency = Counter(word for sides in words for side in sides for word in side)
 
+    def rarity(side: Sequence[tuple[str, int]]) -> float:
+        return math.fsum(-math.log(frequency[word] + 1) for word, _ in side)
 
-def _by_words(pairs: Sequence[TextPair], folds: Integers) -> Iterator[tuple[str, str, Floats]]:
-    """Attackers that look at lengths and at the words by which the texts of a pair differ."""
-    words = [(words_of(pair.true), words_of(pair.foil)) for pair in pairs]
-    changed = [(differing(true, foil), differing(foil, true)) for true, foil in words]
-    told = Counter(word for both in words for own in both for word in own)
+    def sections(side: Sequence[tuple[str, int]], length: int) -> list[tuple[str, int]]:
+        return [(word, index * _SECTIONS // length) for word, index in side]
+
     differences = {
         "length in words": [len(true) - len(foil) for true, foil in words],
         "length in characters": [len(pair.true) - len(pair.foil) for pair in pairs],
         "repetition": [len(set(true)) - len(set(foil)) for true, foil in words],
-        "unigram rarity": [_rarity(true, told) - _rarity(foil, told) for true, foil in changed],
+        "unigram rarity": [rarity(true) - rarity(foil) for true, foil in surplus],
     }
-    for name, own in differences.items():
-        yield name, "less or more of it", directed(np.array(own, dtype=float), folds)
-    features: dict[str, Features] = {
-        "word prior": [([word for word, _ in true], [word for word, _ in foil]) for true, foil in changed],
-        "pair prior": [([(str(true), str(foil))], [(str(foil), str(true))]) for true, foil in map(_bare, changed)],
-        "position": [
-            (_placed(true, len(pair[0])), _placed(foil, len(pair[1])))
-            for (true, foil), pair in zip(changed, words, strict=True)
-        ],
+    for name, values in differences.items():
+        yield name, "less or more of it", margins_by_sign(np.array(values, dtype=float), folds)
+    bare = [([word for word, _ in true], [word for word, _ in foil]) for true, foil in surplus]
+    features: dict[str, tuple[str, PairFeatures]] = {
+        "word prior": ("how often each word was a foil", bare),
+        "pair prior": (
+            "which of the same two words was the foil",
+            [([(str(true), str(foil))], [(str(foil), str(true))]) for true, foil in bare],
+        ),
+        "position": (
+            "how often each word was a foil in this fifth of the text",
+            [
+                (sections(true, len(true_words)), sections(foil, len(foil_words)))
+                for (true, foil), (true_words, foil_words) in zip(surplus, words, strict=True)
+            ],
+        ),
     }
-    meanings = {
-        "word prior": "how often each word was a foil",
-        "pair prior": "which of the same two words was the foil",
-        "position": "how often each word was a foil in this fifth of the text",
-    }
-    for name, shown in features.items():
-        yield name, meanings[name], by_evidence(shown, folds)
+    for name, (meaning, of_pairs) in features.items():
+        yield name, meaning, margins_by_naive_bayes(of_pairs, folds)
 
 
-def _rarity(changed: Placed, told: Mapping[str, int]) -> float:
-    return math.fsum(-math.log(told.get(word, 0) + 1) for word, _ in changed)
-
-
-def _bare(changed: tuple[Placed, Placed]) -> tuple[list[str], list[str]]:
-    return [word for word, _ in changed[0]], [word for word, _ in changed[1]]
-
-
-def _placed(changed: Placed, words: int) -> list[tuple[str, int]]:
-    return [(word, place * _FIFTHS // words) for word, place in changed]
-
-
-def _by_ngrams(
+def _attack_by_ngrams(
     pairs: Sequence[TextPair], folds: Integers, texts: Mapping[int, Sequence[str]] | None
 ) -> Iterator[tuple[str, str, Floats]]:
-    """Language models trained on the texts of each part, or else on the true texts of the other folds."""
-    lots = folds if texts is None else np.array([pair.part for pair in pairs], dtype=np.int64)
-    for order, name in _ORDERS.items():
+    """Attack by language models trained on the texts of each fold, or else on the true texts of other folds."""
+    if texts is not None:
+        folds = np.array([pair.fold for pair in pairs], dtype=np.int64)
+    for order, name in _ORDER_NAMES.items():
         margins = np.zeros(len(pairs))
-        for lot in np.unique(lots):
-            own = [pairs[place] for place in np.flatnonzero(lots == lot).tolist()]
-            others = [pair.true for pair, fold in zip(pairs, lots, strict=True) if fold != lot]
-            model = NgramModel.train(others if texts is None else texts[int(lot)], order=order)
-            margins[lots == lot] = by_model([pair.true for pair in own], [pair.foil for pair in own], model)
+        for fold in np.unique(folds).tolist():
+            tried = [pair for pair, number in zip(pairs, folds, strict=True) if number == fold]
+            others = [pair.true for pair, number in zip(pairs, folds, strict=True) if number != fold]
+            model = NgramModel.train(others if texts is None else texts[fold], order=order)
+            true, foil = [pair.true for pair in tried], [pair.foil for pair in tried]
+            margins[folds == fold] = margins_by_perplexity(true, foil, model)
         yield f"{name} model", "the likelier text, learned from texts of other videos", margins
 
 
-HEADER = ("blind attacker", "accuracy", "95 % interval", "cannot tell", "how it decides")
-
-
 def attack_rows(attacks: Sequence[Attack]) -> list[tuple[str, ...]]:
-    """A header and one row an attacker, in the given order."""
+    """Return a header and a row for each attack, in the given order."""
     rows: list[tuple[str, ...]] = [HEADER]
-    for own in attacks:
-        low, high = own.interval
-        accuracy = f"{own.accuracy:.3f}" + ("" if own.closed else " (open)")
-        rows.append((own.name, accuracy, f"{low:.3f}-{high:.3f}", f"{own.found.ties:,}", own.meaning))
+    for attack in attacks:
+        low, high = attack.interval
+        accuracy = f"{attack.accuracy:.3f}" + ("" if attack.closed else " (open)")
+        rows.append((attack.name, accuracy, f"{low:.3f}-{high:.3f}", f"{attack.result.ties:,}", attack.meaning))
     return rows
 
 
 def attack_sentence(attacks: Sequence[Attack]) -> str:
-    """What the table comes to, in one sentence."""
-    still = [own.name for own in attacks if not own.closed]
-    pairs = attacks[0].found.pairs
-    if not still:
-        return f"No blind attacker is right on more than {LIMIT:.2f} of {pairs:,} pairs, its 95 % interval considered."
-    return f"{len(still)} of {len(attacks)} blind attackers are right on more than {LIMIT:.2f} of {pairs:,} pairs: " + (
-        f"{', '.join(still)}."
-    )
+    """Summarize attacks in one sentence."""
+    still_open = [attack.name for attack in attacks if not attack.closed]
+    limit, pairs = f"{MAX_CLOSED_ACCURACY:.2f}", f"{attacks[0].result.pairs:,} pairs"
+    if not still_open:
+        return f"No blind attacker is right on more than {limit} of {pairs}, its 95 % interval considered."
+    number = f"{len(still_open)} of {len(attacks)} blind attackers"
+    return f"{number} are right on more than {limit} of {pairs}: {', '.join(still_open)}."
 
 
 def attacks_text(attacks: Sequence[Attack]) -> str:
-    """The table and the sentence, for a terminal."""
+    """Return the table and the sentence, for a terminal."""
     rows = attack_rows(attacks)
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

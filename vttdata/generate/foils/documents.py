@@ -1,0 +1,163 @@
+"""Documents of a video with the nouns they mention, and pairs of captions and foils.
+
+A document is what a reader sees together: a paragraph, or a caption alone. Nothing here changes a text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from vttdata.errors import VttdataError
+from vttdata.generate.foils.swaps import MentionSummary, Swap, summarize_mentions
+from vttdata.generate.foils.videos import ConceptAnnotation, VideoTexts
+from vttdata.text.nouns.lexicon import Lexicon
+from vttdata.text.nouns.mentions import Mention, find_mentions, mentions_of_annotation
+
+# Shorter captions get no foils; their text still says what is present.
+MIN_WORDS = 2
+
+# Id of a caption or video, reason, detail.
+Rejection = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Captions that are shown together, with their ids and the mentions in each."""
+
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    mentions: tuple[tuple[Mention, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VideoDocuments:
+    """Documents of a video, and a summary of everything that any text or annotation says is in it."""
+
+    video_id: str
+    documents: tuple[Document, ...]
+    summary: MentionSummary
+    split: str | None = None
+
+    def count_mentions(self) -> Mapping[str, int]:
+        """Count the mentions of each noun in the documents."""
+        return Counter(
+            mention.noun for document in self.documents for mentions in document.mentions for mention in mentions
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FoilPair:
+    """True caption and its foil; of a document several captions may be changed, always by the same pair of concepts.
+
+    Fields:
+        place: index of the caption in its document.
+        perplexity, foil_perplexity: of both texts, by the language model that scored candidates.
+    """
+
+    video_id: str
+    caption_id: str
+    place: int
+    caption: str
+    foil: str
+    swap: Swap
+    perplexity: float
+    foil_perplexity: float
+    split: str | None = None
+
+    @property
+    def foil_id(self) -> str:
+        """Id of the foil, unique in a set."""
+        return foil_id(self.caption_id, self.swap)
+
+
+@dataclass
+class MinedFoils:
+    """Foils made from some videos.
+
+    Fields:
+        pairs: the captions with their foils.
+        rejected: captions and videos without foils: id, reason, detail.
+        scorer: name of the model that the perplexities of the pairs come from.
+        candidates: number of possible foils that were scored.
+    """
+
+    pairs: list[FoilPair] = field(default_factory=list)
+    rejected: list[Rejection] = field(default_factory=list)
+    scorer: str = ""
+    candidates: int = 0
+
+
+def foil_id(caption_id: str, swap: Swap) -> str:
+    """Return the id of a foil: its caption, the start of the swap in characters, and the false concept."""
+    return f"{caption_id}_{swap.start}_{swap.foil_concept.replace(' ', '-')}"
+
+
+def find_documents(
+    video: VideoTexts, lexicon: Lexicon, pipeline: Any = None
+) -> tuple[VideoDocuments | None, list[Rejection]]:
+    """Find the mentions in the texts of a video.
+
+    Args:
+        video: texts and annotations.
+        lexicon: the nouns that can be found.
+        pipeline: of spaCy, which finds mentions; by rule without one.
+
+    Returns:
+        The documents, or None where no caption can be used; and what was rejected.
+    """
+    if video.needs_other_texts and not video.other_texts:
+        return None, [(video.video_id, "no_reference", "there is no paragraph by another annotator")]
+    rejected: list[Rejection] = []
+    annotations = video.annotations or (None,) * len(video.texts)
+    captions = [
+        _find_in_caption(*caption, lexicon, pipeline, rejected)
+        for caption in zip(video.ids, video.texts, annotations, strict=True)
+    ]
+    other_ids = video.other_ids or [video.video_id] * len(video.other_texts)
+    others = [
+        _find_in_caption(caption_id, text, None, lexicon, pipeline, rejected)
+        for caption_id, text in zip(other_ids, video.other_texts, strict=True)
+    ]
+    paragraphs = [captions, others] if video.other_ids else [captions]
+    paragraphs = [paragraph for paragraph in paragraphs if any(caption.mentions for caption in paragraph)]
+    if not paragraphs:
+        rejected.append((video.video_id, "no_concept", "no caption names a thing of the lexicon"))
+        return None, rejected
+    summary = summarize_mentions([(text, found) for _, text, found in (*captions, *others)], lexicon, video.present)
+    if not video.paragraph:
+        paragraphs = [[caption] for paragraph in paragraphs for caption in paragraph if caption.mentions]
+    documents = tuple(Document(*zip(*paragraph, strict=True)) for paragraph in paragraphs)
+    return VideoDocuments(video.video_id, documents, summary, video.split), rejected
+
+
+class _Caption(NamedTuple):
+    caption_id: str
+    text: str
+    mentions: tuple[Mention, ...]
+
+
+def _find_in_caption(
+    caption_id: str,
+    text: str,
+    annotation: ConceptAnnotation | None,
+    lexicon: Lexicon,
+    pipeline: Any,
+    rejected: list[Rejection],
+) -> _Caption:
+    """Find the mentions in a caption, and add those of its annotation that overlap none of them."""
+    if len(text.split()) < MIN_WORDS:
+        rejected.append((caption_id, "empty", "fewer than two words"))
+        return _Caption(caption_id, text, ())
+    try:
+        mentions = find_mentions(text, lexicon, pipeline=pipeline)
+        if annotation is None:
+            return _Caption(caption_id, text, tuple(mentions))
+        annotated = mentions_of_annotation(text, annotation.tokens, annotation.indices, annotation.classes, lexicon)
+    except VttdataError as error:
+        rejected.append((caption_id, "misaligned", str(error)))
+        return _Caption(caption_id, text, ())
+    clear = [new for new in annotated if not any(new.start < old.end and old.start < new.end for old in mentions)]
+    return _Caption(caption_id, text, tuple(sorted([*mentions, *clear], key=lambda mention: mention.start)))
