@@ -1,4 +1,4 @@
-"""The contact sheet shows each shot's own frames, whatever the video's shape, and never half a sheet."""
+"""Contact sheets: which frames are shown and how, and no file after an error."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def test_first_middle_and_last_frame_of_every_shot_are_shown_upright(
     assert numbers == [[0, 4, 9], [10, 21, 32], [33, 33, 33], [34, 46, 59]]
 
 
-def test_pixels_that_are_not_square_are_shown_as_a_player_shows_them(tmp_path: Path) -> None:
+def test_pixel_aspect_is_applied(tmp_path: Path) -> None:
     movie = write_barcode(tmp_path / "film.mp4", range(5), RATE, size=(160, 120), aspect="16:9")
     draw_sheet(movie.path, detection(0, frames=5), tmp_path / "sheet.png", columns=1)
     (pictures,) = thumbnails(read_png(tmp_path / "sheet.png"), 160, 90, 1, 1)
     assert [read_number(picture.mean(axis=2)) for picture in pictures] == [0, 2, 4]
 
 
-def test_the_same_shots_give_the_same_bytes_and_replace_an_older_sheet(tmp_path: Path) -> None:
+def test_sheet_is_reproducible_and_replaces_an_older_one(tmp_path: Path) -> None:
     movie = write_barcode(tmp_path / "film.mp4", range(20), RATE)
     first, second = tmp_path / "first.png", tmp_path / "second.png"
     second.write_text("old")
@@ -73,7 +73,7 @@ def test_the_same_shots_give_the_same_bytes_and_replace_an_older_sheet(tmp_path:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["film.mp4", "first.png", "second.png"]
 
 
-def test_how_a_shot_begins_and_when_is_written_beside_it(tmp_path: Path) -> None:
+def test_transition_and_times_are_written_beside_the_pictures(tmp_path: Path) -> None:
     movie = write_barcode(tmp_path / "film.mp4", range(20), RATE)
     draw_sheet(movie.path, detection(0, 10, frames=20), tmp_path / "sheet.png", columns=2)
     sheet = read_png(tmp_path / "sheet.png")
@@ -83,13 +83,13 @@ def test_how_a_shot_begins_and_when_is_written_beside_it(tmp_path: Path) -> None
     assert (clocks[:, 4:164] > 200).any()
 
 
-def test_a_video_that_ends_before_its_shots_leaves_no_sheet(tmp_path: Path) -> None:
+def test_video_that_ends_before_its_shots_leaves_no_sheet(tmp_path: Path) -> None:
     movie = write_barcode(tmp_path / "film.mp4", range(20), RATE)
-    with pytest.raises(MediaError, match="ends before frame 20, which shot 0 holds"):
+    with pytest.raises(MediaError, match="ends before frame 20 of shot 0"):
         draw_sheet(movie.path, detection(0, frames=41), tmp_path / "sheet.png")
     assert [path.name for path in tmp_path.iterdir()] == ["film.mp4"]
 
 
-def test_a_sheet_without_columns_is_refused(tmp_path: Path) -> None:
+def test_sheet_without_columns_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="at least one column"):
         draw_sheet(tmp_path / "film.mp4", detection(0, frames=5), tmp_path / "sheet.png", columns=0)
