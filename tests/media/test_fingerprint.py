@@ -16,7 +16,7 @@ from vttdata.media.decode import open_video
 from vttdata.media.ffmpeg import ffmpeg_path
 from vttdata.media.fingerprint import Fingerprinter, fingerprint
 from vttdata.media.measure import measure
-from vttdata.split.near_duplicates.samples import MIRROR, differing, words_of
+from vttdata.split.near_duplicates.samples import MIRROR, decode_words, differing_bits
 
 TINT = "colorchannelmixer=.393:.769:.189:0:.349:.686:.168:0:.272:.534:.131"
 
@@ -27,12 +27,12 @@ def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def distance(one: np.ndarray, other: np.ndarray) -> float:
-    bits, of = differing(one, other)
+    bits, of = differing_bits(one, other)
     return float(bits.sum() / of.sum())
 
 
 def words(path: Path) -> np.ndarray:
-    return words_of(fingerprint(path))
+    return decode_words(fingerprint(path))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_quiet_stretch_holds_the_picture_before_it(film: Path) -> None:
     fingerprinter = Fingerprinter()
     for time, picture in pictures(film)[:1]:
         fingerprinter.add(time, picture)
-    found = words_of(fingerprinter.finish(5.0))
+    found = decode_words(fingerprinter.finish(5.0))
     assert len(found) == 10
     assert (found == found[0]).all()
 
@@ -151,7 +151,7 @@ def test_a_quiet_stretch_holds_the_picture_before_it(film: Path) -> None:
 def test_a_damaged_clock_cannot_make_it_endless(film: Path) -> None:
     fingerprinter = Fingerprinter()
     fingerprinter.add(0.0, pictures(film)[0][1])
-    assert len(words_of(fingerprinter.finish(1e15))) == 2 * 24 * 3600
+    assert len(decode_words(fingerprinter.finish(1e15))) == 2 * 24 * 3600
 
 
 def test_without_a_picture_it_is_empty() -> None:

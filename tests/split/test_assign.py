@@ -105,7 +105,7 @@ class TestAwkwardInputs:
         assert assign_splits(clips, SplitSettings(), seed=3).counts == {"train": 65, "validation": 5, "test": 30}
 
     def test_equal_ids_are_refused(self) -> None:
-        with pytest.raises(VttdataError, match="'v1' appears twice"):
+        with pytest.raises(VttdataError, match="'v1' is duplicated"):
             assign_splits([clip(1, "a"), clip(1, "b")], SplitSettings(), seed=0)
 
 
@@ -132,8 +132,8 @@ class TestSettings:
         ("ratios", "message"),
         [
             ({"train": 0.6, "test": 0.3}, r"train, test add up to 0\.9, not to 1"),
-            ({"all": 1.0}, "'all' cannot name a split"),
-            ({"test-a": 1.0}, "'test-a' cannot name a split"),
+            ({"all": 1.0}, "'all' is not a name for a split"),
+            ({"test-a": 1.0}, "'test-a' is not a name for a split"),
             ({"train": 1.0, "test": 0.0}, "leave out a split"),
             ({"train": float("nan")}, "leave out a split"),
             ({}, "no splits add up to 0"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vttdata.records import Clip
-from vttdata.split import NearDuplicate, Resemblance, audit
+from vttdata.split import NearDuplicate, SimilarSources, audit
 from vttdata.split.audit.text import audit_text, notes
 
 CLIPS = [
@@ -14,19 +14,19 @@ CLIPS = [
 
 def test_a_pair_just_below_the_bound_is_not_rounded_up_to_it() -> None:
     pair = NearDuplicate("a", "b", 0.0, 1.0, 0.0, 5.0, mirrored=False, distance=0.1, similarity=0.9999)
-    found = audit(CLIPS, near=Resemblance([], pair))
+    found = audit(CLIPS, near=SimilarSources([], pair))
     assert found.ok
     assert notes(found)[-1].endswith("a (train) and b (test), reach 99% of what makes near-duplicates.")
 
 
 def test_that_nothing_looks_alike_is_said() -> None:
-    found = audit(CLIPS, near=Resemblance([], None))
+    found = audit(CLIPS, near=SimilarSources([], None))
     assert notes(found)[-1] == "No two sources of different splits look alike anywhere."
     assert "look alike" not in audit_text(audit(CLIPS))
 
 
 def test_sources_without_a_fingerprint_are_counted() -> None:
-    found = audit(CLIPS, near=Resemblance([], None, unseen=1200))
+    found = audit(CLIPS, near=SimilarSources([], None, without_fingerprint=1200))
     assert found.unknown == {"sources": 0, "spans": 0, "fingerprints": 1200}
     assert "Not judged for near-duplicates: 1,200 sources without a fingerprint." in notes(found)
 

@@ -21,10 +21,10 @@ from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
 from vttdata.files.id_lists import read_ids
 from vttdata.records import HASH_SCHEME, Fingerprint
-from vttdata.split import Audit, Resemblance
-from vttdata.split.audit.clip_table import Entries, Integers, entries_of_table
-from vttdata.split.audit.leaks import audit_entries
-from vttdata.split.audit.repeated_captions import Batches
+from vttdata.split import Audit, SimilarSources
+from vttdata.split.audit.clip_table import ClipTable, Integers
+from vttdata.split.audit.leaks import audit_table
+from vttdata.split.audit.repeated_captions import CaptionBatches
 
 Files = Mapping[str, Mapping[str, Sequence[Path]]]
 """Configuration -> split -> Parquet files."""
@@ -81,26 +81,26 @@ def audit_files(
         numbers = [np.full(len(own), number) for number, own in enumerate(rows)]
         names, chosen = list(splits), np.concatenate(rows)
     split = np.concatenate(numbers)
-    entries = entries_of_table(table if splits is None else table.take(pa.array(chosen)), split, names)
+    entries = ClipTable.from_arrow(table if splits is None else table.take(pa.array(chosen)), split, names)
     paths = list(chain(*clips.values()))
     captions = _captions(paths, entries, chosen, table.num_rows)
     near = _resemblance(list(chain(*files.get("sources", {}).values())), paths, entries, media)
-    return audit_entries(entries, captions, near)
+    return audit_table(entries, captions, near)
 
 
 def _resemblance(
-    sources: Sequence[Path], clips: Sequence[Path], entries: Entries, media: Path | None
-) -> Resemblance | None:
+    sources: Sequence[Path], clips: Sequence[Path], entries: ClipTable, media: Path | None
+) -> SimilarSources | None:
     """What the published fingerprints of the sources say, or else the clips; None where there are neither."""
     from vttdata.dataset.clip_fingerprints import resemblance_of_clips
     from vttdata.split.near_duplicates.matches import match_sources
 
-    there = entries.presence()
+    there = entries.splits_of_sources()
     sides = {name: tuple(there[place]) for place, name in enumerate(entries.source_ids.to_pylist())}
     matches = match_sources(_fingerprints(sources, sides))
     seen = len(matches.samples.ids)
     if seen:
-        return dataclasses.replace(matches.resemblance(sides), unseen=len(sides) - seen)
+        return dataclasses.replace(matches.similar_sources(sides), without_fingerprint=len(sides) - seen)
     return resemblance_of_clips(media, clips, sides) if media is not None and (media / "videos").is_dir() else None
 
 
@@ -130,9 +130,9 @@ def _rows(known: Any, ids: Sequence[str], file: Path) -> Integers:
     return np.flatnonzero(there.to_numpy()).astype(np.int64)
 
 
-def _captions(paths: Sequence[Path], entries: Entries, chosen: Integers, rows: int) -> Batches:
+def _captions(paths: Sequence[Path], entries: ClipTable, chosen: Integers, rows: int) -> CaptionBatches:
     """The captions of the chosen rows, read piece by piece; a row that is chosen twice is told twice."""
-    entry_of = np.full((len(entries.splits), rows), -1, dtype=np.int64)
+    entry_of = np.full((len(entries.split_names), rows), -1, dtype=np.int64)
     entry_of[entries.split, chosen] = np.arange(len(chosen))
 
     def read() -> Iterator[tuple[Integers, Any]]:

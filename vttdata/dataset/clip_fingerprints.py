@@ -15,14 +15,14 @@ from vttdata.errors import MediaError
 from vttdata.ids import is_safe_id
 from vttdata.records import Fingerprint
 from vttdata.split.near_duplicates.matches import match_sources
-from vttdata.split.near_duplicates.records import NearDuplicate, Resemblance
+from vttdata.split.near_duplicates.records import NearDuplicate, SimilarSources
 
 _COLUMNS = ["video_id", "source_id", "video"]
 
 
 def resemblance_of_clips(
     dataset: Path, clips: Sequence[Path], sides: Mapping[str, tuple[bool, ...]]
-) -> Resemblance | None:
+) -> SimilarSources | None:
     """Which sources look alike by their clips; None where there are no files or what decodes them is not installed.
 
     Args:
@@ -41,8 +41,8 @@ def resemblance_of_clips(
             found[key] = pair
     closest = matches.closest({name: sides[source] for name, source in source_of.items()})
     unseen = len(sides) - len(set(source_of.values()))
-    return Resemblance(
-        [found[key] for key in sorted(found)], closest and _of_sources(closest, source_of), unseen=unseen
+    return SimilarSources(
+        [found[key] for key in sorted(found)], closest and _of_sources(closest, source_of), without_fingerprint=unseen
     )
 
 

@@ -1,7 +1,7 @@
-"""Divides clips into splits: whole groups only, close to the asked ratios, each category alike, and stably.
+"""Division of clips into splits: whole groups only, close to the wanted ratios, each category alike, and stably.
 
-The groups come from `vttdata.split.groups`, how they are placed from `vttdata.split.balance`; this module says what
-was asked, what is fixed, what came out, and how far the two are apart.
+The groups come from `vttdata.split.groups`, their placement from `vttdata.split.balance`; this module holds the
+settings, applies pins, and reports how far the result is from what was wanted.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from typing import Any, ClassVar, Literal
 from vttdata.errors import VttdataError
 from vttdata.records import Clip
 from vttdata.settings import STRICT, Ratio
-from vttdata.split.groups import Group, Tie, group_clips
+from vttdata.split.balance import balance
+from vttdata.split.groups import ClipGroup, Tie, group_clips
 
+# Category of clips that have none.
 UNCATEGORISED = "(none)"
-"""Stands for the category of clips that have none."""
-_LEAST_RATIO = 1e-6
+_MIN_RATIO = 1e-6
 
 
 def _msrvtt_ratios() -> dict[str, float]:
@@ -29,16 +30,16 @@ def _msrvtt_ratios() -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class SplitSettings:
-    """How clips are divided.
+    """Settings of a division into splits.
 
     Fields:
         ratios: name -> share of clips, together 1. The default is MSR-VTT's 65/5/30 (Xu et al., CVPR 2016, section 3).
-        together: what never crosses a split: clips of one `source`, clips found by one `query`, clips of one
-            `uploader`, clips of sources that are `near_duplicate`s of each other.
+        together: clips that never cross a split: those of one `source`, found by one `query`, of one `uploader`, or of
+            sources that are `near_duplicate`s of each other.
         stratify: `category` divides each category by the same ratios as closely as the groups allow.
-        pin: a file that keeps clips where they are: a table with columns `video_id` and `split`, or one id a line, all
-            of `test`. What is tied to a pinned clip goes with it. A split with pins takes in nothing else, so a pinned
-            test set stays as it is; where all splits have pins, new groups go where clips lack.
+        pin: a file that keeps clips where they are: a table with columns `video_id` and `split`, or one id on each
+            line, all of `test`. Clips tied to a pinned clip go with it. A split with pins gets nothing else, so a
+            pinned test set stays as it is; where all splits have pins, further groups go where clips lack.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -51,9 +52,9 @@ class SplitSettings:
     def __post_init__(self) -> None:
         for name, ratio in self.ratios.items():
             if not re.fullmatch(r"\w+", name, re.ASCII) or name == "all":
-                raise ValueError(f"'{name}' cannot name a split; letters, digits and _ can, but not 'all'.")
-            if not ratio >= _LEAST_RATIO:
-                raise ValueError(f"the ratio of '{name}' is {ratio}; leave out a split that shall get nothing.")
+                raise ValueError(f"'{name}' is not a name for a split; use letters, digits and _, but not 'all'.")
+            if not ratio >= _MIN_RATIO:
+                raise ValueError(f"the ratio of '{name}' is {ratio}; leave out a split that should get nothing.")
         total = sum(self.ratios.values())
         if abs(total - 1) > 1e-6:
             raise ValueError(f"the ratios of {', '.join(self.ratios) or 'no splits'} add up to {total:g}, not to 1.")
@@ -61,15 +62,15 @@ class SplitSettings:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Which clip went where, and how close that is to what was asked. Ratios are shares of clips, 0..1.
+    """Split of each clip, and how close that is to the settings. Ratios are shares of clips, 0..1.
 
     Fields:
         split_of: `video_id` -> split.
-        groups: how many groups there were; `largest_group` is the number of clips in the largest.
+        groups: number of groups; `largest_group` is the number of clips in the largest.
         asked, achieved: split -> ratio.
         counts: split -> number of clips.
         by_category: category -> split -> ratio; clips without a category are under ``(none)``.
-        largest_gap: the largest difference between an asked and an achieved ratio.
+        largest_gap: largest difference between an asked and an achieved ratio.
         lost_pins: pinned ids that no clip has, in the order of ids.
     """
 
@@ -101,75 +102,80 @@ def assign_splits(
 
     Args:
         clips: with distinct ids.
-        settings: ratios, what belongs together, and what is stratified. `settings.pin` is not read here.
+        settings: ratios, ties between clips, and stratification. `settings.pin` is not read here.
         seed: decides which groups of equal size and category go where.
-        pairs: ids of sources that are near-duplicates; heeded when `settings.together` says so.
-        uploaders: source id -> who published it; needed when `settings.together` says ``uploader``.
-        pins: `video_id` -> split, as `vttdata.files.id_lists.read_pins` reads it; what `SplitSettings.pin` says of it.
+        pairs: ids of sources that are near-duplicates; used if `settings.together` has ``near_duplicate``.
+        uploaders: source id -> who published it; required if `settings.together` has ``uploader``.
+        pins: `video_id` -> split, as from `vttdata.files.id_lists.read_pins`; see `SplitSettings.pin`.
 
     Raises:
-        VttdataError: when two clips have one id, pins name an unknown split or no clip at all, two of one group are
-            pinned to two splits, or uploaders are asked for and none is known.
+        VttdataError: when two clips have one id, pins name an unknown split or no clip at all, two clips of one group
+            are pinned to two splits, or uploaders are required and none is known.
     """
-    from vttdata.split.balance import balance
-
-    doubled = [video_id for video_id, number in Counter(clip.video_id for clip in clips).items() if number > 1]
-    if doubled:
-        raise VttdataError(f"The clip id '{min(doubled)}' appears twice; splits need distinct ids.")
+    duplicated = [video_id for video_id, number in Counter(clip.video_id for clip in clips).items() if number > 1]
+    if duplicated:
+        raise VttdataError(f"The clip id '{min(duplicated)}' is duplicated; splits need distinct ids.")
+    uploaders, pins = uploaders or {}, pins or {}
     if clips and "uploader" in settings.together and not uploaders:
         raise VttdataError("The splits should keep each uploader's clips together, but no source has an uploader.")
-    pins = pins or {}
     group_of = group_clips(clips, settings.together, pairs, uploaders)
-    pinned, lost = _pinned_groups(group_of, pins, settings.ratios)
-    groups = _groups(clips, group_of, settings, seed, uploaders or {})
-    free = [group for group in groups if group.group_id not in pinned]
-    fixed = _by_stratum([(group, pinned[group.group_id]) for group in groups if group.group_id in pinned])
-    place = pinned | balance(free, _wanted(settings.ratios, _by_stratum([(group, "") for group in free]), fixed))
-    split_of = {clip.video_id: place[group_of[clip.video_id]] for clip in clips}
-    return _report(clips, split_of, Counter(group_of.values()), settings.ratios, lost)
+    pinned_groups, lost_pins = _pin_groups(group_of, pins, settings.ratios)
+    groups = _build_groups(clips, group_of, settings, seed, uploaders)
+    free = [group for group in groups if group.group_id not in pinned_groups]
+    pinned = [group for group in groups if group.group_id in pinned_groups]
+    wanted = _wanted_clips(settings.ratios, free, pinned, pinned_groups)
+    split_of_group = pinned_groups | balance(free, wanted)
+    split_of = {clip.video_id: split_of_group[group_of[clip.video_id]] for clip in clips}
+    return _report(clips, split_of, Counter(group_of.values()), settings.ratios, lost_pins)
 
 
-def _pinned_groups(
+def _pin_groups(
     group_of: Mapping[str, str], pins: Mapping[str, str], splits: Collection[str]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Group id -> the split that it is pinned to, and the pinned ids that do not exist."""
+    """Return group id -> the split that it is pinned to, and the pinned ids that do not exist."""
     for video_id, split in sorted(pins.items()):
         if split not in splits:
             raise VttdataError(f"The clip '{video_id}' is pinned to '{split}'; the splits are {', '.join(splits)}.")
-    lost = tuple(sorted(pins.keys() - group_of.keys()))
-    if pins and len(lost) == len(pins):
-        raise VttdataError(f"None of the {len(lost)} pinned clips exists, such as '{lost[0]}': is it the right file?")
-    first: dict[str, str] = {}
+    lost_pins = tuple(sorted(pins.keys() - group_of.keys()))
+    if pins and len(lost_pins) == len(pins):
+        raise VttdataError(
+            f"None of the {len(lost_pins)} pinned clips exists, such as '{lost_pins[0]}': is it the right file?"
+        )
+    first_pin: dict[str, str] = {}
     for video_id in sorted(pins.keys() & group_of.keys()):
-        other = first.setdefault(group_of[video_id], video_id)
-        if pins[other] != pins[video_id]:
+        first = first_pin.setdefault(group_of[video_id], video_id)
+        if pins[first] != pins[video_id]:
             raise VttdataError(
-                f"The clips '{other}' and '{video_id}' belong together, but '{other}' is pinned to {pins[other]} "
+                f"The clips '{first}' and '{video_id}' belong together, but '{first}' is pinned to {pins[first]} "
                 f"and '{video_id}' to {pins[video_id]}."
             )
-    return {group_id: pins[video_id] for group_id, video_id in first.items()}, lost
+    return {group_id: pins[video_id] for group_id, video_id in first_pin.items()}, lost_pins
 
 
-def _groups(
+def _build_groups(
     clips: Sequence[Clip], group_of: Mapping[str, str], settings: SplitSettings, seed: int, uploaders: Mapping[str, str]
-) -> list[Group]:
-    strata: dict[str, dict[str, int]] = {}
+) -> list[ClipGroup]:
+    strata: dict[str, Counter[str]] = {}
     anchors: dict[str, str] = {}
     for clip in clips:
         group_id = group_of[clip.video_id]
-        counts = strata.setdefault(group_id, {})
         stratum = (clip.category or UNCATEGORISED) if settings.stratify else ""
-        counts[stratum] = counts.get(stratum, 0) + 1
+        strata.setdefault(group_id, Counter())[stratum] += 1
         anchor = _anchor(clip, settings.together, uploaders)
         anchors[group_id] = min(anchor, anchors.get(group_id, anchor))
-    return [
-        Group(group_id, sum(own.values()), tuple(sorted(own.items())), *_two_numbers(f"{seed}\0{anchors[group_id]}"))
-        for group_id, own in strata.items()
-    ]
+    groups = []
+    for group_id, counts in strata.items():
+        hashed = hashlib.sha256(f"split\0{seed}\0{anchors[group_id]}".encode("utf-8", "surrogatepass")).digest()
+        rank, point = int.from_bytes(hashed[:6]) / 2**48, int.from_bytes(hashed[6:12]) / 2**48
+        groups.append(ClipGroup(group_id, counts.total(), tuple(sorted(counts.items())), rank, point))
+    return groups
 
 
 def _anchor(clip: Clip, together: Collection[Tie], uploaders: Mapping[str, str]) -> str:
-    """What a clip's group is known by; the widest tie sorts first, since later sources hardly change that one."""
+    """Return the text that a clip's group is hashed by, if it is the smallest in the group.
+
+    The widest tie sorts first, since that text hardly changes when sources are added to the group.
+    """
     if "query" in together and clip.query is not None:
         return f"0\0{clip.query}"
     if "uploader" in together and clip.source_id in uploaders:
@@ -179,34 +185,26 @@ def _anchor(clip: Clip, together: Collection[Tie], uploaders: Mapping[str, str])
     return f"3\0{clip.video_id}"
 
 
-def _two_numbers(text: str) -> tuple[float, float]:
-    """Two numbers in 0..1 that only the text decides, the same everywhere."""
-    hashed = hashlib.sha256(f"split\0{text}".encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(hashed[:6]) / 2**48, int.from_bytes(hashed[6:12]) / 2**48
-
-
-def _by_stratum(groups: Iterable[tuple[Group, str]]) -> dict[str, Counter[str]]:
-    """Stratum -> split -> number of clips."""
-    counts: dict[str, Counter[str]] = {}
-    for group, split in groups:
-        for name, number in group.strata:
-            counts.setdefault(name, Counter())[split] += number
-    return counts
-
-
-def _wanted(
-    ratios: Mapping[str, float], free: Mapping[str, Counter[str]], fixed: Mapping[str, Counter[str]]
+def _wanted_clips(
+    ratios: Mapping[str, float], free: Sequence[ClipGroup], pinned: Sequence[ClipGroup], pins: Mapping[str, str]
 ) -> dict[str, dict[str, float]]:
-    """How many of the free clips of each stratum each split that may grow should get, given what it has already."""
-    closed = {split for counts in fixed.values() for split in counts}
-    growing = sorted(ratios.keys() - closed) or sorted(ratios)
+    """Return split -> stratum -> number of free clips it should get, for each split that may grow."""
+    growing = sorted(ratios.keys() - {pins[group.group_id] for group in pinned}) or sorted(ratios)
+    pinned_clips: dict[str, Counter[str]] = {}
+    for group in pinned:
+        for stratum, number in group.strata:
+            pinned_clips.setdefault(stratum, Counter())[pins[group.group_id]] += number
+    free_clips: Counter[str] = Counter()
+    for group in free:
+        free_clips.update(dict(group.strata))
     wanted: dict[str, dict[str, float]] = {split: {} for split in growing}
-    for name, counts in free.items():
-        number, have = counts.total(), fixed.get(name, Counter())
-        lacks = {split: max(ratios[split] * (number + have.total()) - have[split], 0) for split in growing}
-        lacks = lacks if any(lacks.values()) else {split: ratios[split] for split in growing}
-        for split, lack in lacks.items():
-            wanted[split][name] = number * lack / sum(lacks.values())
+    for stratum, number in free_clips.items():
+        present = pinned_clips.get(stratum, Counter())
+        lacking = {split: max(ratios[split] * (number + present.total()) - present[split], 0) for split in growing}
+        if not any(lacking.values()):
+            lacking = {split: ratios[split] for split in growing}
+        for split, lack in lacking.items():
+            wanted[split][stratum] = number * lack / sum(lacking.values())
     return wanted
 
 
@@ -214,23 +212,23 @@ def _report(
     clips: Sequence[Clip],
     split_of: dict[str, str],
     groups: Counter[str],
-    asked: Mapping[str, float],
+    ratios: Mapping[str, float],
     lost_pins: tuple[str, ...],
 ) -> Assignment:
     counts = Counter(split_of.values())
     in_category: dict[str, Counter[str]] = {}
     for clip in sorted(clips, key=lambda clip: clip.category or UNCATEGORISED):
         in_category.setdefault(clip.category or UNCATEGORISED, Counter())[split_of[clip.video_id]] += 1
-    achieved = _shares(counts, asked)
+    achieved = _shares(counts, ratios)
     return Assignment(
         split_of=split_of,
         groups=len(groups),
         largest_group=max(groups.values(), default=0),
-        asked=dict(asked),
+        asked=dict(ratios),
         achieved=achieved,
-        counts={split: counts[split] for split in asked},
-        by_category={category: _shares(own, asked) for category, own in in_category.items()},
-        largest_gap=max(abs(achieved[split] - ratio) for split, ratio in asked.items()) if clips else 0.0,
+        counts={split: counts[split] for split in ratios},
+        by_category={category: _shares(counter, ratios) for category, counter in in_category.items()},
+        largest_gap=max(abs(achieved[split] - ratio) for split, ratio in ratios.items()) if clips else 0.0,
         lost_pins=lost_pins,
     )
 

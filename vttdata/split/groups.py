@@ -1,11 +1,11 @@
-"""Finds the groups of clips that must stay in one split: connected components over shared sources, queries and pairs.
+"""Groups of clips that must stay in one split: connected components over shared sources, queries, uploaders and pairs.
 
-It does not look for near-duplicates itself; whoever has found them hands in the pairs of sources.
+Near-duplicates are not looked for here; whoever has found them passes the pairs of sources.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,10 +15,14 @@ Tie = Literal["source", "query", "uploader", "near_duplicate"]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Clips that stay together: so many (`size`), how many of each stratum, sorted by stratum.
+class ClipGroup:
+    """Clips that stay together.
 
-    `rank` and `point` are two numbers, 0..1, as good as random.
+    Fields:
+        group_id: see `group_clips`.
+        size: number of clips.
+        strata: (stratum, number of clips) sorted by stratum; the numbers add up to `size`.
+        rank, point: two pseudo-random numbers, 0..1, that place the group; see `vttdata.split.balance`.
     """
 
     group_id: str
@@ -34,12 +38,12 @@ def group_clips(
     pairs: Iterable[tuple[str, str]] = (),
     uploaders: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Give each clip the id of its group.
+    """Return the group of each clip.
 
     Args:
         clips: with distinct ids.
-        together: what ties clips: ``source`` (cut from one original), ``query`` (found by one search; clips without a
-            query are not tied by it), ``uploader`` (their originals were published by one, as far as `uploaders`
+        together: ties between clips: ``source`` (cut from one original), ``query`` (found by one search; clips without
+            a query are not tied by it), ``uploader`` (their originals were published by one, as far as `uploaders`
             knows), ``near_duplicate`` (their originals are connected by `pairs`, directly or over others, which then
             count as one original).
         pairs: two source ids each; sources without clips still connect others.
@@ -48,63 +52,56 @@ def group_clips(
     Returns:
         `video_id` -> group id, which is the smallest `video_id` of the group, whatever the order of anything.
     """
-    forest = _Forest()
-    paired: set[str] = set()
-    for one, other in pairs if "near_duplicate" in together else ():
-        paired |= {one, other}
-        forest.join(forest.named("source", one), forest.named("source", other))
-    ids: list[str] = []
-    nodes: list[int] = []
+    uploaders = uploaders or {}
+    nodes = DisjointSets()
+    paired_sources: set[str] = set()
+    for source_a, source_b in pairs if "near_duplicate" in together else ():
+        paired_sources |= {source_a, source_b}
+        nodes.join(nodes.node("source", source_a), nodes.node("source", source_b))
+    node_of_clip: dict[str, int] = {}
     for clip in clips:
-        node = forest.new()
-        for tie, name in _ties(clip, together, paired, uploaders or {}):
-            forest.join(forest.named(tie, name), node)
-        ids.append(clip.video_id)
-        nodes.append(node)
-    roots = [forest.root(node) for node in nodes]
-    names: dict[int, str] = {}
-    for root, video_id in zip(roots, ids, strict=True):
-        names[root] = min(video_id, names.get(root, video_id))
-    return {video_id: names[root] for root, video_id in zip(roots, ids, strict=True)}
+        node = node_of_clip[clip.video_id] = nodes.add()
+        if "source" in together or clip.source_id in paired_sources:
+            nodes.join(nodes.node("source", clip.source_id), node)
+        if "query" in together and clip.query is not None:
+            nodes.join(nodes.node("query", clip.query), node)
+        if "uploader" in together and clip.source_id in uploaders:
+            nodes.join(nodes.node("uploader", uploaders[clip.source_id]), node)
+    root_of_clip = {video_id: nodes.root(node) for video_id, node in node_of_clip.items()}
+    group_of_root: dict[int, str] = {}
+    for video_id, root in root_of_clip.items():
+        group_of_root[root] = min(video_id, group_of_root.get(root, video_id))
+    return {video_id: group_of_root[root] for video_id, root in root_of_clip.items()}
 
 
-def _ties(
-    clip: Clip, together: Collection[Tie], paired: Collection[str], uploaders: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
-    if "source" in together or clip.source_id in paired:
-        yield "source", clip.source_id
-    if "query" in together and clip.query is not None:
-        yield "query", clip.query
-    if "uploader" in together and clip.source_id in uploaders:
-        yield "uploader", uploaders[clip.source_id]
-
-
-class _Forest:
-    """Disjoint sets of numbered nodes with path halving (Tarjan and van Leeuwen, 1984); the smaller number is root."""
+class DisjointSets:
+    """Disjoint sets of nodes with path halving (Tarjan and van Leeuwen, 1984); the smallest node is the root."""
 
     def __init__(self) -> None:
         self._parent: list[int] = []
-        self._numbers: dict[tuple[str, str], int] = {}
+        self._nodes: dict[tuple[str, str], int] = {}
 
-    def new(self) -> int:
-        """A node of its own."""
+    def add(self) -> int:
+        """Add a set of one node, and return the node."""
         self._parent.append(len(self._parent))
         return len(self._parent) - 1
 
-    def named(self, tie: str, name: str) -> int:
-        """The node of this name among those of its kind."""
-        number = self._numbers.get((tie, name))
+    def node(self, kind: str, name: str) -> int:
+        """Return the node of a name among those of its kind; add it when it is asked for the first time."""
+        number = self._nodes.get((kind, name))
         if number is None:
-            number = self._numbers[tie, name] = self.new()
+            number = self._nodes[kind, name] = self.add()
         return number
 
     def root(self, node: int) -> int:
+        """Return the node that stands for the set of this one."""
         parent = self._parent
         while parent[node] != node:
             parent[node] = parent[parent[node]]
             node = parent[node]
         return node
 
-    def join(self, one: int, other: int) -> None:
-        first, second = self.root(one), self.root(other)
-        self._parent[max(first, second)] = min(first, second)
+    def join(self, node_a: int, node_b: int) -> None:
+        """Unite the sets of two nodes."""
+        root_a, root_b = self.root(node_a), self.root(node_b)
+        self._parent[max(root_a, root_b)] = min(root_a, root_b)

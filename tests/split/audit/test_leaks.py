@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.helpers import msrvtt_records as official
 from vttdata.records import Caption, Clip
-from vttdata.split import NearDuplicate, Resemblance, SplitSettings, assign_splits, audit
+from vttdata.split import NearDuplicate, SimilarSources, SplitSettings, assign_splits, audit
 
 
 def alike(one: str, other: str, similarity: float = 1.5) -> NearDuplicate:
@@ -41,7 +41,7 @@ def test_all_counts_are_those_of_comparing_every_pair(rows, texts, pairs) -> Non
         clip(f"v{n}", source, start, start + length, split) for n, (source, start, length, split) in enumerate(rows)
     ]
     captions = [Caption(f"v{n}", place, text) for place, (n, text) in enumerate(texts)]
-    found = audit(clips, captions, Resemblance([alike(*pair) for pair in pairs]))
+    found = audit(clips, captions, SimilarSources([alike(*pair) for pair in pairs]))
 
     leaks: dict[str, set[str]] = {"source": set(), "overlap": set(), "near_duplicate": set(), "caption": set()}
     within, across, near, sources = 0, 0, set(), set()
@@ -87,7 +87,7 @@ def test_what_assign_splits_divides_has_no_leak(rows, pairs, seed) -> None:  # t
     wanted = SplitSettings(together=("source", "near_duplicate"))
     split_of = assign_splits(clips, wanted, seed=seed, pairs=pairs).split_of
     divided = [clip(c.video_id, c.source_id, c.start, c.end, split_of[c.video_id]) for c in clips]
-    assert audit(divided, (), Resemblance([alike(*pair) for pair in pairs])).ok
+    assert audit(divided, (), SimilarSources([alike(*pair) for pair in pairs])).ok
 
 
 def test_the_official_msrvtt_split_as_counted_without_this_code(shared: Path) -> None:
@@ -117,7 +117,7 @@ def test_the_worst_examples_come_first_with_their_ids() -> None:
         clip("v4", "b", 2, 20, "test"),
         clip("v5", "b", 18, 30, "test"),
     ]
-    found = audit(clips, (), Resemblance([alike("a", "b")])).examples
+    found = audit(clips, (), SimilarSources([alike("a", "b")])).examples
     assert [(e["seconds"], e["source_id"]) for e in found["overlap"]] == [(8.0, "b"), (1.0, "a")]
     assert found["overlap"][0]["clips"] == [{"video_id": "v3", "split": "train"}, {"video_id": "v4", "split": "test"}]
     assert found["source"][0]["video_ids"] == {"test": ["v2"], "train": ["v1"]}
@@ -133,7 +133,7 @@ def test_a_clip_in_two_splits_leaks_its_source_its_time_and_its_captions() -> No
 
 def test_the_closest_pair_is_told_even_where_nothing_leaks() -> None:
     clips = [clip("v1", "a", 0, 1, "train"), clip("v2", "b", 0, 1, "test")]
-    found = audit(clips, (), Resemblance([], alike("a", "b", 0.37)))
+    found = audit(clips, (), SimilarSources([], alike("a", "b", 0.37)))
     assert found.ok
     assert found.closest == {
         "sources": ["a", "b"],

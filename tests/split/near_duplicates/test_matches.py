@@ -171,14 +171,14 @@ def test_however_samples_are_looked_up_the_same_copies_are_found(
     some: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lookup, "_FEW_SAMPLES", few)
-    monkeypatch.setattr(lookup, "_SOME_SAMPLES", some)
-    monkeypatch.setattr(lookup, "_SHARD", 1000)
+    monkeypatch.setattr(lookup, "_MAX_SAMPLES_COMPARED_DIRECTLY", few)
+    monkeypatch.setattr(lookup, "_MAX_SAMPLES_WITH_SHORT_KEYS", some)
+    monkeypatch.setattr(lookup, "_KEYS_PER_SHARD", 1000)
     assert names(match_sources(crowd[0]).duplicates()) == crowd[1]
 
 
 def test_many_copies_of_one_video_are_all_connected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookup, "_FEW_SAMPLES", 0)
+    monkeypatch.setattr(lookup, "_MAX_SAMPLES_COMPARED_DIRECTLY", 0)
     words = drawn(11)
     found = pairs(**{f"s{number:03}": noisy(words, 0.05, number) for number in range(300)})
     connected = {"s000"}
@@ -189,7 +189,7 @@ def test_many_copies_of_one_video_are_all_connected(monkeypatch: pytest.MonkeyPa
 
 
 def test_an_intro_that_many_share_costs_a_few_comparisons_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookup, "_FEW_SAMPLES", 0)
+    monkeypatch.setattr(lookup, "_MAX_SAMPLES_COMPARED_DIRECTLY", 0)
     intro = drawn(12, 6)
     sources = [(f"s{n:04}", printed(np.concatenate([intro, drawn(100 + n, 20)]))) for n in range(1000)]
     samples = collect_samples(sources)

@@ -1,1 +1,1 @@
-"""Audits of splits: sources, overlaps, near-duplicates and captions that cross a split."""
+"""Audit of splits: sources, overlaps, near-duplicates and captions that cross a split."""

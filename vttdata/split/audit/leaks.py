@@ -1,7 +1,6 @@
-"""Judges a division into splits, whoever made it: which clips of one split have something of another in them.
+"""Audit of a division into splits, whoever made it: which clips of one split share material with another.
 
-It counts what it is given: it does not look for near-duplicates, and it reads no files. The counting is done in
-`vttdata.split.audit.leaks`.
+It counts what it gets: it does not look for near-duplicates, and it reads no files.
 """
 
 from __future__ import annotations
@@ -11,34 +10,35 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from vttdata.records import Caption, Clip
-from vttdata.split.audit.clip_table import Entries, Flags, Integers
-from vttdata.split.audit.repeated_captions import Batches, repeats
-from vttdata.split.audit.time_overlaps import has_span, overlapping, worst_overlaps
-from vttdata.split.near_duplicates.records import NearDuplicate, Resemblance
+from vttdata.split.audit.clip_table import ClipTable, Flags
+from vttdata.split.audit.repeated_captions import CaptionBatches, batch_captions, find_repeated_captions
+from vttdata.split.audit.time_overlaps import count_overlaps, has_span, longest_overlaps
+from vttdata.split.near_duplicates.records import NearDuplicate, SimilarSources
 
+# Leaks for which an audit fails; captions found in several splits are only reported.
 FAILING = ("source", "overlap", "near_duplicate")
-"""The leaks for which an audit fails; captions found in several splits are reported only."""
+
+_MAX_EXAMPLES = 10
+_PAIR_FIELDS = ("similarity", "distance", "offset_seconds", "overlap_seconds", "mirrored")
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The judgement, as plain values; numbers of clips are by split, and count clips that share with another split.
+    """Result of an audit as plain values. ``clips`` counts by split the clips that share with another split.
 
     Fields:
         splits: split -> ``clips``, ``sources``, ``captions``.
-        leaks: ``source`` (``sources``, ``clips``), ``overlap`` (``pairs``, ``clips``), ``near_duplicate`` (the same; is
+        leaks: ``source`` (``sources``, ``clips``), ``overlap`` (``pairs``, ``clips``), ``near_duplicate`` (the same;
             missing where nothing is known of near-duplicates) and ``caption``: ``captions`` is the number of texts that
-            stand verbatim in more than one split, ``sentences`` the number of captions that say them.
+            occur verbatim in more than one split, ``sentences`` the number of captions with these texts.
         within: ``overlap_pairs`` (in one split), ``duplicate_captions`` (captions that repeat an earlier one of their
             clip) and ``duplicate_captions_in_split`` (of their split).
-        unknown: ``sources`` and ``spans``: clips without a source, or without a usable span; they could not be judged.
+        unknown: ``sources`` and ``spans``: clips without a source, or without a usable span, which could not be judged.
             Where near-duplicates are judged also ``fingerprints``: sources that have none.
-        closest: the most similar pair of sources in different splits, where fingerprints exist.
-        examples: leak -> the worst of its kind, the worst first.
+        closest: most similar pair of sources in different splits, where fingerprints exist.
+        examples: leak -> the worst examples, the worst first.
     """
 
     splits: dict[str, dict[str, int]]
@@ -50,11 +50,11 @@ class Audit:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing leaks; what could not be judged does not count."""
-        return not any(any(self.leaks[kind]["clips"].values()) for kind in FAILING if kind in self.leaks)
+        """True if nothing leaks; what could not be judged does not count."""
+        return not any(any(self.leaks[leak]["clips"].values()) for leak in FAILING if leak in self.leaks)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, in the order in which people read them."""
+        """Return plain values, in the order in which people read them."""
         return {
             "splits": self.splits,
             "leaks": self.leaks,
@@ -66,126 +66,143 @@ class Audit:
         }
 
 
-def audit(clips: Iterable[Clip], captions: Iterable[Caption] = (), near: Resemblance | None = None) -> Audit:
-    """Judge the splits of clips.
+def audit(clips: Iterable[Clip], captions: Iterable[Caption] = (), near: SimilarSources | None = None) -> Audit:
+    """Audit the splits of clips.
 
     Args:
-        clips: with their splits; a clip given twice with two splits stands in both.
+        clips: with their splits; a clip that occurs twice with two splits is in both.
         captions: about these clips and others, which are left out.
-        near: what is known of sources that look alike, such as `Matches.resemblance` in
-        `vttdata.split.near_duplicates.matches`.
+        near: sources that look alike, such as from `Matches.similar_sources` of
+            `vttdata.split.near_duplicates.matches`; None if nothing is known of them.
     """
-    from vttdata.split.audit.clip_table import entries_of_clips
-    from vttdata.split.audit.repeated_captions import batches_of_captions
-
-    entries = entries_of_clips(clips)
-    return audit_entries(entries, batches_of_captions(entries, captions), near)
+    table = ClipTable.from_clips(clips)
+    return audit_table(table, batch_captions(table, captions), near)
 
 
-_EXAMPLES = 10
+def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources | None = None) -> Audit:
+    """Audit the splits of a table of clips.
 
-_TOLD = ("similarity", "distance", "offset_seconds", "overlap_seconds", "mirrored")
+    Takes n log n time, and about 100 bytes for each clip and 12 for each caption.
 
-
-def audit_entries(entries: Entries, captions: Batches, near: Resemblance | None = None) -> Audit:
-    """Judge entries and their captions; costs n log n in time and about 100 bytes an entry, 12 a caption."""
+    Args:
+        clips: a row for each clip in each split.
+        captions: of these rows.
+        near: sources that look alike; None if nothing is known of them.
+    """
     leaks: dict[str, dict[str, Any]] = {}
     examples: dict[str, list[dict[str, Any]]] = {}
-    there = entries.presence()
-    leaks["source"], examples["source"] = _source(entries, there)
-    leaks["overlap"], examples["overlap"], within = _overlap(entries)
+    splits_of_sources = clips.splits_of_sources()
+    leaks["source"], examples["source"] = _find_shared_sources(clips, splits_of_sources)
+    leaks["overlap"], examples["overlap"], overlaps_within = _find_overlaps(clips)
     closest = None
     if near is not None:
-        leaks["near_duplicate"], examples["near_duplicate"] = _near_duplicate(entries, there, near.pairs)
-        closest = _pair(near.closest, entries, there) if near.closest is not None else None
+        leaks["near_duplicate"], examples["near_duplicate"] = _find_near_duplicates(
+            clips, splits_of_sources, near.pairs
+        )
+        closest = _describe_pair(near.closest, clips, splits_of_sources) if near.closest is not None else None
         closest = closest or next(iter(examples["near_duplicate"]), None)
-    said = repeats(entries, captions, _EXAMPLES)
-    clips = entries.per_split(said.entries)
-    leaks["caption"] = {"captions": said.texts, "sentences": said.sentences, "clips": clips}
-    examples["caption"] = said.worst
-    every = entries.per_split(np.ones(len(entries), dtype=np.bool_))
-    splits = {
-        split: {"clips": every[split], "sources": int(there[:, place].sum()), "captions": said.captions[split]}
-        for place, split in enumerate(entries.splits)
+    repeated = find_repeated_captions(clips, captions, _MAX_EXAMPLES)
+    leaks["caption"] = {
+        "captions": repeated.texts,
+        "sentences": repeated.sentences,
+        "clips": clips.count_by_split(repeated.clips),
     }
-    within |= {"duplicate_captions": said.in_clip, "duplicate_captions_in_split": said.in_split}
-    unknown = _unknown(entries) | ({} if near is None else {"fingerprints": near.unseen})
+    examples["caption"] = repeated.examples
+    clip_counts = clips.count_by_split(np.ones(len(clips), dtype=np.bool_))
+    source_counts = splits_of_sources.sum(axis=0).tolist()
+    splits = {
+        split: {"clips": clip_counts[split], "sources": sources, "captions": repeated.captions[split]}
+        for split, sources in zip(clips.split_names, source_counts, strict=True)
+    }
+    within = {
+        "overlap_pairs": overlaps_within,
+        "duplicate_captions": repeated.in_clip,
+        "duplicate_captions_in_split": repeated.in_split,
+    }
+    unknown = {"sources": clips.clips_without_source, "spans": int((~has_span(clips.start, clips.end)).sum())}
+    if near is not None:
+        unknown["fingerprints"] = near.without_fingerprint
     return Audit(splits, leaks, within, unknown, closest, examples)
 
 
-def _source(entries: Entries, there: Flags) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Sources that feed several splits; the worst have the most clips outside their main split."""
-    shared = there.sum(axis=1) > 1
-    leaking = shared[entries.source]
-    found = {"sources": int(shared.sum()), "clips": entries.per_split(leaking)}
-    places = np.flatnonzero(leaking)
-    table = np.zeros((len(there), len(entries.splits)), dtype=np.int64)
-    np.add.at(table, (entries.source[places], entries.split[places]), 1)
-    astray = table.sum(axis=1) - table.max(axis=1, initial=0)
+def _find_shared_sources(clips: ClipTable, splits_of_sources: Flags) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Find sources with clips in several splits; the worst have the most clips outside their main split."""
+    shared = splits_of_sources.sum(axis=1) > 1
+    leaking = shared[clips.source]
+    rows = np.flatnonzero(leaking)
+    counts = np.zeros(splits_of_sources.shape, dtype=np.int64)
+    np.add.at(counts, (clips.source[rows], clips.split[rows]), 1)
+    outside_main_split = counts.sum(axis=1) - counts.max(axis=1, initial=0)
     examples = []
-    for source in np.argsort(-astray, kind="stable")[:_EXAMPLES]:
-        if astray[source]:
-            own = places[entries.source[places] == source]
-            clips = {split: int(n) for split, n in zip(entries.splits, table[source], strict=True) if n}
-            ids = {
-                split: [c["video_id"] for c in map(entries.clip, own[entries.split[own] == place][:3])]
-                for place, split in enumerate(entries.splits)
-                if split in clips
+    for source in np.argsort(-outside_main_split, kind="stable")[:_MAX_EXAMPLES]:
+        if not outside_main_split[source]:
+            break
+        rows_of_source = rows[clips.source[rows] == source]
+        in_split = {
+            name: rows_of_source[clips.split[rows_of_source] == split]
+            for split, name in enumerate(clips.split_names)
+            if counts[source, split]
+        }
+        examples.append(
+            {
+                "source_id": clips.source_ids[int(source)].as_py(),
+                "clips": {name: len(selected) for name, selected in in_split.items()},
+                "video_ids": {
+                    name: [clips.describe(row)["video_id"] for row in selected[:3]]
+                    for name, selected in in_split.items()
+                },
             }
-            examples.append({"source_id": entries.source_ids[int(source)].as_py(), "clips": clips, "video_ids": ids})
-    return found, examples
+        )
+    return {"sources": int(shared.sum()), "clips": clips.count_by_split(leaking)}, examples
 
 
-def _overlap(entries: Entries) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, int]]:
-    anywhere = overlapping(entries.source, entries.start, entries.end)
-    in_split = overlapping(entries.source * len(entries.splits) + entries.split, entries.start, entries.end)
-    across = anywhere - in_split
-    found = {"pairs": int(across.sum()) // 2, "clips": entries.per_split(across > 0)}
+def _find_overlaps(clips: ClipTable) -> tuple[dict[str, Any], list[dict[str, Any]], int]:
+    """Find clips of one source that overlap in time; the last value counts the pairs inside one split."""
+    in_source = count_overlaps(clips.source, clips.start, clips.end)
+    source_and_split = clips.source * len(clips.split_names) + clips.split
+    in_split = count_overlaps(source_and_split, clips.start, clips.end)
+    across = in_source - in_split
+    leak = {"pairs": int(across.sum()) // 2, "clips": clips.count_by_split(across > 0)}
     examples = [
         {
             "seconds": round(seconds, 3),
-            "source_id": entries.source_ids[int(entries.source[one])].as_py(),
-            "clips": [entries.clip(one), entries.clip(other)],
+            "source_id": clips.source_ids[int(clips.source[row_a])].as_py(),
+            "clips": [clips.describe(row_a), clips.describe(row_b)],
         }
-        for seconds, one, other in worst_overlaps(entries, across > 0, _EXAMPLES)
+        for seconds, row_a, row_b in longest_overlaps(clips, across > 0, _MAX_EXAMPLES)
     ]
-    return found, examples, {"overlap_pairs": int(in_split.sum()) // 2}
+    return leak, examples, int(in_split.sum()) // 2
 
 
-def _near_duplicate(
-    entries: Entries, there: Flags, pairs: Sequence[NearDuplicate]
+def _find_near_duplicates(
+    clips: ClipTable, splits_of_sources: Flags, pairs: Sequence[NearDuplicate]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Near-duplicate sources that feed different splits; the worst are the most alike."""
-    numbers = _numbers(entries, [name for pair in pairs for name in (pair.source_a, pair.source_b)]).reshape(-1, 2)
-    known = (numbers >= 0).all(axis=1) & (numbers[:, 0] != numbers[:, 1])
-    one, other = numbers[known].T
-    beside = np.zeros_like(there)
-    np.logical_or.at(beside, one, there[other])
-    np.logical_or.at(beside, other, there[one])
-    leaking = beside[entries.source].sum(axis=1) > beside[entries.source, entries.split]
-    across = np.flatnonzero(known)[(there[one] | there[other]).sum(axis=1) > 1]
-    distinct = {tuple(sorted(numbers[place])): place for place in across[::-1].tolist()}
-    worst = sorted((pairs[place] for place in distinct.values()), key=lambda p: (-p.similarity, p.source_a, p.source_b))
-    examples = [example for pair in worst[:_EXAMPLES] if (example := _pair(pair, entries, there))]
-    return {"pairs": len(distinct), "clips": entries.per_split(leaking)}, examples
+    """Find near-duplicate sources in different splits; the worst are the most similar."""
+    sources = clips.find_sources([name for pair in pairs for name in (pair.source_a, pair.source_b)]).reshape(-1, 2)
+    known = (sources >= 0).all(axis=1) & (sources[:, 0] != sources[:, 1])
+    source_a, source_b = sources[known].T
+    splits_of_partners = np.zeros_like(splits_of_sources)
+    np.logical_or.at(splits_of_partners, source_a, splits_of_sources[source_b])
+    np.logical_or.at(splits_of_partners, source_b, splits_of_sources[source_a])
+    # A clip leaks if a partner of its source has clips in any split but the clip's own.
+    leaking = splits_of_partners[clips.source].sum(axis=1) > splits_of_partners[clips.source, clips.split]
+    in_several = (splits_of_sources[source_a] | splits_of_sources[source_b]).sum(axis=1) > 1
+    # Of pairs that occur more than once, the first is kept.
+    distinct = {tuple(sorted(sources[index])): pairs[index] for index in np.flatnonzero(known)[in_several][::-1]}
+    worst = sorted(distinct.values(), key=lambda pair: (-pair.similarity, pair.source_a, pair.source_b))
+    described = (_describe_pair(pair, clips, splits_of_sources) for pair in worst[:_MAX_EXAMPLES])
+    examples = [example for example in described if example]
+    return {"pairs": len(distinct), "clips": clips.count_by_split(leaking)}, examples
 
 
-def _pair(pair: NearDuplicate, entries: Entries, there: Flags) -> dict[str, Any] | None:
-    """A pair of sources for people; None when one has no clips here."""
-    numbers = _numbers(entries, [pair.source_a, pair.source_b])
-    if (numbers < 0).any():
+def _describe_pair(pair: NearDuplicate, clips: ClipTable, splits_of_sources: Flags) -> dict[str, Any] | None:
+    """Return a pair of sources as an example; None when one of them has no clips."""
+    sources = clips.find_sources([pair.source_a, pair.source_b])
+    if (sources < 0).any():
         return None
-    splits = [[split for split, fed in zip(entries.splits, there[number], strict=True) if fed] for number in numbers]
-    told = {name: getattr(pair, name) for name in _TOLD}
-    return {"sources": [pair.source_a, pair.source_b], "splits": splits, **told}
-
-
-def _numbers(entries: Entries, source_ids: Sequence[str]) -> Integers:
-    """The numbers of sources; -1 for those that have no clips."""
-    found = pc.index_in(pa.array(source_ids, entries.source_ids.type), value_set=entries.source_ids)
-    numbers: Integers = found.fill_null(-1).to_numpy().astype(np.int64)
-    return numbers
-
-
-def _unknown(entries: Entries) -> dict[str, int]:
-    return {"sources": entries.homeless, "spans": int((~has_span(entries.start, entries.end)).sum())}
+    splits = [
+        [split for split, is_fed in zip(clips.split_names, splits_of_sources[source], strict=True) if is_fed]
+        for source in sources
+    ]
+    fields = {name: getattr(pair, name) for name in _PAIR_FIELDS}
+    return {"sources": [pair.source_a, pair.source_b], "splits": splits, **fields}

@@ -1,8 +1,8 @@
-"""Finds captions that stand verbatim more than once: in several splits, in one clip, in one split.
+"""Captions that occur verbatim more than once: in several splits, in one clip, in one split.
 
 Two captions are the same when their characters are the same: capitals, punctuation, white space and Unicode form all
-count. Texts are compared by a 64-bit hash, so memory is 12 bytes a caption, however long they are; among 20 million
-captions two different texts meet by chance in one run of 90,000.
+count. Texts are compared by a 64-bit hash, so memory is 12 bytes for each caption, however long they are; among 20
+million captions two different texts share a hash in one run of 90,000.
 """
 
 from __future__ import annotations
@@ -17,76 +17,77 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from vttdata.records import Caption
-from vttdata.split.audit.clip_table import Entries, Flags, Integers
+from vttdata.split.audit.clip_table import ClipTable, Flags, Integers
 
-Batches = Callable[[], Iterator[tuple[Integers, Any]]]
-"""Yields all captions piece by piece, each time it is called: the entry of each caption, and the texts (Arrow)."""
+# Yields all captions in batches, each time it is called: rows of a `ClipTable`, and as many texts (Arrow).
+CaptionBatches = Callable[[], Iterator[tuple[Integers, Any]]]
 Hashes = npt.NDArray[np.uint64]
 
-_PARTS = 16
+# Captions are sorted in so many portions, by the upper 4 bits of their hashes, to keep the peak of memory low.
+_PORTION_BITS = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Repeats:
-    """What was found.
+class RepeatedCaptions:
+    """Counts and examples of repeated captions.
 
     Fields:
-        captions: entries' number of captions, summed by split.
-        texts: how many texts stand in more than one split; `sentences` is how many captions say them.
-        entries: which entries have such a caption.
-        in_clip, in_split: how many captions repeat an earlier one of their clip, of their split.
-        worst: the most frequent texts of several splits: text, how often in each split, a clip of each.
+        captions: split -> number of captions.
+        texts: number of texts in more than one split.
+        sentences: number of captions with such a text.
+        clips: flags of the rows with such a caption.
+        in_clip, in_split: numbers of captions that repeat an earlier one of their clip, or of their split.
+        examples: most frequent texts of several splits: text, how often in each split, a clip of each.
     """
 
     captions: dict[str, int]
     texts: int
     sentences: int
-    entries: Flags
+    clips: Flags
     in_clip: int
     in_split: int
-    worst: list[dict[str, Any]]
+    examples: list[dict[str, Any]]
 
 
-def repeats(entries: Entries, batches: Batches, number: int) -> Repeats:
-    """Find repeated captions; `number` examples at most are told."""
-    pieces = [(entry.astype(np.uint32), _hash(texts)) for entry, texts in batches()]
-    entry = np.concatenate([piece[0] for piece in pieces]) if pieces else np.zeros(0, np.uint32)
-    hashes = np.concatenate([piece[1] for piece in pieces]) if pieces else np.zeros(0, np.uint64)
-    del pieces
-    flags = np.zeros(len(entries), dtype=np.bool_)
+def find_repeated_captions(clips: ClipTable, batches: CaptionBatches, max_examples: int) -> RepeatedCaptions:
+    """Count repeated captions, and return the most frequent ones of several splits as examples."""
+    hashed = [(rows.astype(np.uint32), _hash(texts)) for rows, texts in batches()]
+    rows = np.concatenate([np.zeros(0, np.uint32), *(rows for rows, _ in hashed)])
+    hashes = np.concatenate([np.zeros(0, np.uint64), *(hashes for _, hashes in hashed)])
+    del hashed
+    is_shared = np.zeros(len(clips), dtype=np.bool_)
     texts = sentences = in_clip = in_split = 0
+    # (minus the number of captions, hash), so that sorting puts the most frequent first.
     frequent: list[tuple[int, int]] = []
-    for part in range(_PARTS):
-        own = np.flatnonzero(hashes >> np.uint64(60) == part)
-        found = _group(hashes[own], entries.split[entry[own]], entry[own])
-        flags[found.entries] = True
-        texts += len(found.shared)
-        sentences += int(found.times.sum())
-        in_clip += found.in_clip
-        in_split += found.in_split
-        frequent = sorted([*frequent, *zip((-found.times).tolist(), found.shared.tolist(), strict=True)])[:number]
-    told = np.bincount(entries.split[entry], minlength=len(entries.splits))
-    captions = {name: int(count) for name, count in zip(entries.splits, told, strict=True)}
-    worst = _worst(entries, batches, hashes, entry, [value for _, value in frequent])
-    return Repeats(captions, texts, sentences, flags, in_clip, in_split, worst)
+    for portion in range(2**_PORTION_BITS):
+        selected = np.flatnonzero(hashes >> np.uint64(64 - _PORTION_BITS) == portion)
+        counted = _count_portion(hashes[selected], clips.split[rows[selected]], rows[selected])
+        is_shared[counted.rows] = True
+        texts += len(counted.shared)
+        sentences += int(counted.frequency.sum())
+        in_clip += counted.in_clip
+        in_split += counted.in_split
+        shared = zip((-counted.frequency).tolist(), counted.shared.tolist(), strict=True)
+        frequent = sorted([*frequent, *shared])[:max_examples]
+    per_split = np.bincount(clips.split[rows], minlength=len(clips.split_names))
+    captions = {name: int(count) for name, count in zip(clips.split_names, per_split, strict=True)}
+    examples = _examples(clips, batches, hashes, rows, [value for _, value in frequent])
+    return RepeatedCaptions(captions, texts, sentences, is_shared, in_clip, in_split, examples)
 
 
-def batches_of_captions(entries: Entries, captions: Iterable[Caption]) -> Batches:
-    """The captions of entries; one that stands in two splits is told in both."""
-    places: dict[str, list[int]] = {}
-    for place, video_id in enumerate(entries.video_id.to_pylist()):
-        places.setdefault(video_id, []).append(place)
-    told = [(place, c.caption) for c in captions for place in places.get(c.video_id, ())]
-    numbers = np.array([place for place, _ in told], dtype=np.int64)
-    texts = pa.array([text for _, text in told], pa.large_string())
-
-    def read() -> Iterator[tuple[Integers, Any]]:
-        yield numbers, texts
-
-    return read
+def batch_captions(clips: ClipTable, captions: Iterable[Caption]) -> CaptionBatches:
+    """Return the captions of clips as one batch; those of a clip in two splits occur twice."""
+    rows_of_clip: dict[str, list[int]] = {}
+    for row, video_id in enumerate(clips.video_id.to_pylist()):
+        rows_of_clip.setdefault(video_id, []).append(row)
+    pairs = [(row, caption.caption) for caption in captions for row in rows_of_clip.get(caption.video_id, ())]
+    rows = np.array([row for row, _ in pairs], dtype=np.int64)
+    texts = pa.array([text for _, text in pairs], pa.large_string())
+    return lambda: iter([(rows, texts)])
 
 
 def _hash(texts: Any) -> Hashes:
+    # pandas takes half a second to import, and most users of this package audit nothing.
     import pandas as pd
 
     hashes: Hashes = pd.util.hash_array(texts.to_numpy(zero_copy_only=False), categorize=False)
@@ -94,54 +95,58 @@ def _hash(texts: Any) -> Hashes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Found:
+class _PortionCounts:
+    """Counts of one portion: hashes of shared texts, their frequencies, rows that have them, and repeats."""
+
     shared: Hashes
-    times: Integers
-    entries: Integers
+    frequency: Integers
+    rows: Integers
     in_clip: int
     in_split: int
 
 
-def _group(hashes: Hashes, split: Integers, entry: npt.NDArray[np.uint32]) -> _Found:
-    """Sort captions by text, split and clip, and look at where each of these changes."""
-    order = np.lexsort((entry, split, hashes))
-    hashes, split, entry = hashes[order], split[order], entry[order]
+def _count_portion(hashes: Hashes, split: Integers, rows: npt.NDArray[np.uint32]) -> _PortionCounts:
+    """Sort captions by text, split and clip, and count where each of these changes."""
+    order = np.lexsort((rows, split, hashes))
+    hashes, split, rows = hashes[order], split[order], rows[order]
     new_text = np.ones(len(hashes), dtype=np.bool_)
     new_text[1:] = hashes[1:] != hashes[:-1]
     new_split, new_clip = new_text.copy(), new_text.copy()
     new_split[1:] |= split[1:] != split[:-1]
-    new_clip[1:] |= entry[1:] != entry[:-1]
+    new_clip[1:] |= rows[1:] != rows[:-1]
     text = np.cumsum(new_text) - 1
-    shared = np.bincount(text, weights=new_split) > 1
-    return _Found(
-        hashes[new_text][shared],
-        np.bincount(text)[shared],
-        entry[shared[text]].astype(np.int64),
-        len(hashes) - int(new_clip.sum()),
-        len(hashes) - int(new_split.sum()),
+    is_shared = np.bincount(text, weights=new_split) > 1
+    return _PortionCounts(
+        shared=hashes[new_text][is_shared],
+        frequency=np.bincount(text)[is_shared],
+        rows=rows[is_shared[text]].astype(np.int64),
+        in_clip=len(hashes) - int(new_clip.sum()),
+        in_split=len(hashes) - int(new_split.sum()),
     )
 
 
-def _worst(
-    entries: Entries, batches: Batches, hashes: Hashes, entry: npt.NDArray[np.uint32], wanted: list[int]
+def _examples(
+    clips: ClipTable, batches: CaptionBatches, hashes: Hashes, rows: npt.NDArray[np.uint32], wanted: list[int]
 ) -> list[dict[str, Any]]:
+    """Read the captions again until the texts of all wanted hashes are known, and describe each."""
     texts: dict[int, str] = {}
-    values = np.array(wanted, dtype=np.uint64)
     for _, captions in batches() if wanted else ():
-        own = _hash(captions)
-        for place in np.flatnonzero(np.isin(own, values)):
-            texts.setdefault(int(own[place]), captions[int(place)].as_py())
+        batch_hashes = _hash(captions)
+        for index in np.flatnonzero(np.isin(batch_hashes, np.array(wanted, dtype=np.uint64))):
+            texts.setdefault(int(batch_hashes[index]), captions[int(index)].as_py())
         if len(texts) == len(wanted):
             break
     examples = []
     for value in wanted:
-        places = [int(place) for place in entry[hashes == np.uint64(value)]]
-        first = {clip["split"]: clip["video_id"] for clip in (entries.clip(place) for place in reversed(places))}
-        times = Counter(entries.splits[entries.split[place]] for place in places)
-        splits = [split for split in entries.splits if split in first]
-        told = {
-            "captions": {split: times[split] for split in splits},
-            "clips": {split: first[split] for split in splits},
-        }
-        examples.append({"caption": texts[value], **told})
+        described = [clips.describe(int(row)) for row in rows[hashes == np.uint64(value)]]
+        first_clip = {clip["split"]: clip["video_id"] for clip in reversed(described)}
+        frequency = Counter(clip["split"] for clip in described)
+        splits = [split for split in clips.split_names if split in first_clip]
+        examples.append(
+            {
+                "caption": texts[value],
+                "captions": {split: frequency[split] for split in splits},
+                "clips": {split: first_clip[split] for split in splits},
+            }
+        )
     return examples

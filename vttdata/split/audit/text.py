@@ -1,4 +1,4 @@
-"""Says what an audit found: a table for the terminal, rows for the card, a sentence for a build that is refused."""
+"""Text of an audit: a table for the terminal, rows for the card, a sentence for a build that is refused."""
 
 from __future__ import annotations
 
@@ -8,33 +8,34 @@ from typing import Any
 
 from vttdata.split.audit.leaks import FAILING, Audit
 
-_FOUND = {
+# Leak -> its name, the key of its count in `Audit.leaks`, and the unit of that count, to be formatted with a plural s.
+_LEAKS = {
     "source": ("source in several splits", "sources", "source{}"),
     "overlap": ("overlap in time", "pairs", "pair{} of clips"),
     "near_duplicate": ("near-duplicate source", "pairs", "pair{} of sources"),
     "caption": ("caption in several splits", "captions", "text{}"),
 }
-_LONGEST = 100
+_MAX_CAPTION_LENGTH = 100
 
 
 def leak_rows(audit: Audit) -> list[tuple[str, ...]]:
-    """A head and a row for each kind of leak: what it is, how much of it was found, and the clips of each split."""
+    """Return a header and a row for each kind of leak: its name, its count, and the number of clips of each split."""
     rows: list[tuple[str, ...]] = [("leak", "found", *(f"{split} clips" for split in audit.splits))]
-    for kind, (name, key, unit) in _FOUND.items():
-        leak = audit.leaks.get(kind)
-        if leak is None:
+    for leak, (name, key, unit) in _LEAKS.items():
+        if leak not in audit.leaks:
             rows.append((name, "not judged", *("-" for _ in audit.splits)))
         else:
-            rows.append((name, _number(leak[key], unit), *(f"{number:,}" for number in leak["clips"].values())))
+            count, clips = audit.leaks[leak][key], audit.leaks[leak]["clips"]
+            rows.append((name, _quantity(count, unit), *(f"{number:,}" for number in clips.values())))
     return rows
 
 
 def notes(audit: Audit) -> list[str]:
-    """What belongs beside the rows: repeats inside splits, what could not be judged, and the closest pair."""
+    """Return sentences on repeats inside splits, on what could not be judged, and on the closest pair."""
     within, unknown = audit.within, audit.unknown
-    said = audit.leaks["caption"]["sentences"]
+    sentences = audit.leaks["caption"]["sentences"]
     lines = [
-        f"{said:,} captions say a text that stands in several splits; this is reported and no failure.",
+        f"{sentences:,} captions have a text that occurs in several splits; this is reported and no failure.",
         f"Inside one split {within['overlap_pairs']:,} pairs of clips overlap in time; "
         f"{within['duplicate_captions']:,} captions repeat another of their clip.",
     ]
@@ -47,10 +48,10 @@ def notes(audit: Audit) -> list[str]:
     if "near_duplicate" not in audit.leaks:
         lines.append("Near-duplicates were not judged: no fingerprints or pairs of near-duplicates are known.")
     if audit.closest is not None:
-        one, other = audit.closest["sources"]
-        first, second = (" and ".join(splits) for splits in audit.closest["splits"])
+        source_a, source_b = audit.closest["sources"]
+        splits_a, splits_b = (" and ".join(splits) for splits in audit.closest["splits"])
         lines.append(
-            f"The closest sources of different splits, {one} ({first}) and {other} ({second}), "
+            f"The closest sources of different splits, {source_a} ({splits_a}) and {source_b} ({splits_b}), "
             f"reach {math.floor(100 * audit.closest['similarity'])}% of what makes near-duplicates."
         )
     elif "near_duplicate" in audit.leaks:
@@ -59,78 +60,67 @@ def notes(audit: Audit) -> list[str]:
 
 
 def leak_sentence(audit: Audit) -> str:
-    """What fails, in words, such as ``source in several splits (3 sources)``."""
-    found = []
-    for kind in FAILING:
-        name, key, unit = _FOUND[kind]
-        number = audit.leaks.get(kind, {}).get(key, 0)
-        if number:
-            found.append(f"{name} ({_number(number, unit)})")
-    return ", ".join(found)
+    """Return the leaks that make an audit fail in words, such as ``source in several splits (3 sources)``."""
+    parts = []
+    for leak in FAILING:
+        name, key, unit = _LEAKS[leak]
+        count = audit.leaks.get(leak, {}).get(key, 0)
+        if count:
+            parts.append(f"{name} ({_quantity(count, unit)})")
+    return ", ".join(parts)
 
 
 def audit_text(audit: Audit) -> str:
-    """The whole judgement for a terminal, worst examples first."""
-    head = [("", *audit.splits)]
-    counts = [(key, *(f"{own[key]:,}" for own in audit.splits.values())) for key in ("clips", "sources", "captions")]
-    parts = [_aligned([*head, *counts]), _aligned(leak_rows(audit), left=2), "\n".join(map(_plain, notes(audit)))]
-    for kind, describe in _EXAMPLES.items():
-        examples = audit.examples.get(kind, [])
+    """Return the whole audit for a terminal, the worst examples first."""
+    counts = [(key, *(f"{row[key]:,}" for row in audit.splits.values())) for key in ("clips", "sources", "captions")]
+    parts = [_align([("", *audit.splits), *counts]), _align(leak_rows(audit), left=2)]
+    parts.append("\n".join(map(_printable, notes(audit))))
+    for leak, (name, _, _) in _LEAKS.items():
+        examples = [f"  {_printable(_example(leak, example))}" for example in audit.examples.get(leak, [])]
         if examples:
-            parts.append("\n".join([f"{_FOUND[kind][0]}, worst first:", *(f"  {describe(e)}" for e in examples)]))
+            parts.append("\n".join([f"{name}, worst first:", *examples]))
     parts.append("No leaks." if audit.ok else f"LEAKS: {leak_sentence(audit)}.")
     return "\n\n".join(parts)
 
 
-def _number(number: int, unit: str) -> str:
+def _quantity(number: int, unit: str) -> str:
     return f"{number:,} {unit.format('' if number == 1 else 's')}"
 
 
-def _source(example: Mapping[str, Any]) -> str:
-    ids = example["video_ids"]
-    told = (
-        f"{number:,} in {split} ({', '.join(ids[split])}{', ...' if number > len(ids[split]) else ''})"
-        for split, number in example["clips"].items()
-    )
-    return _plain(f"{example['source_id']}: {'; '.join(told)}")
-
-
-def _overlap(example: Mapping[str, Any]) -> str:
-    one, other = (f"{clip['video_id']} ({clip['split']})" for clip in example["clips"])
-    return _plain(f"{example['seconds']:.2f} s: {one} and {other} of {example['source_id']}")
-
-
-def _near_duplicate(example: Mapping[str, Any]) -> str:
-    named = zip(example["sources"], example["splits"], strict=True)
-    one, other = (f"{source} ({', '.join(splits)})" for source, splits in named)
-    return _plain(
-        f"{example['overlap_seconds']:.1f} s alike, similarity {example['similarity']:.2f}: {one} and {other}"
-    )
-
-
-def _caption(example: Mapping[str, Any]) -> str:
+def _example(leak: str, example: Mapping[str, Any]) -> str:
+    if leak == "source":
+        ids = example["video_ids"]
+        in_splits = (
+            f"{number:,} in {split} ({', '.join(ids[split])}{', ...' if number > len(ids[split]) else ''})"
+            for split, number in example["clips"].items()
+        )
+        return f"{example['source_id']}: {'; '.join(in_splits)}"
+    if leak == "overlap":
+        clip_a, clip_b = (f"{clip['video_id']} ({clip['split']})" for clip in example["clips"])
+        return f"{example['seconds']:.2f} s: {clip_a} and {clip_b} of {example['source_id']}"
+    if leak == "near_duplicate":
+        named = zip(example["sources"], example["splits"], strict=True)
+        source_a, source_b = (f"{source} ({', '.join(splits)})" for source, splits in named)
+        alike = f"{example['overlap_seconds']:.1f} s alike, similarity {example['similarity']:.2f}"
+        return f"{alike}: {source_a} and {source_b}"
     counts = ", ".join(f"{number:,} in {split}" for split, number in example["captions"].items())
-    text = example["caption"]
-    shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-    return _plain(f'{counts}: "{shown}"')
+    caption = example["caption"]
+    if len(caption) > _MAX_CAPTION_LENGTH:
+        caption = f"{caption[:_MAX_CAPTION_LENGTH]}..."
+    return f'{counts}: "{caption}"'
 
 
-_EXAMPLES = {"source": _source, "overlap": _overlap, "near_duplicate": _near_duplicate, "caption": _caption}
+def _printable(text: str) -> str:
+    """Return one line without control characters, which a terminal would obey."""
+    return "".join(character if character.isprintable() else "?" for character in text)
 
 
-def _plain(text: str) -> str:
-    """One line that a terminal shows as it is."""
-    return "".join(sign if sign.isprintable() else "?" for sign in text)
-
-
-def _aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Rows with aligned columns, the first `left` of them to the left."""
-    rows = [[_plain(cell) for cell in row] for row in rows]
-    widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if index < left else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
+def _align(rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Align columns, the first `left` of them to the left."""
+    rows = [[_printable(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        [cell.ljust(width) if index < left else cell.rjust(width) for index, (cell, width) in enumerate(cells)]
+        for cells in (zip(row, widths, strict=True) for row in rows)
     )
+    return "\n".join("  ".join(cells).rstrip() for cells in lines)

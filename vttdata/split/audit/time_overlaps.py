@@ -1,4 +1,4 @@
-"""Counts overlaps in time among spans by one sweep over their ends, never by comparing all pairs.
+"""Overlaps in time among spans, counted by one sweep over their ends and never by comparing all pairs.
 
 Two spans overlap when they share time: each starts before the other ends. Spans that only touch do not, nor does a
 span that is unknown or has no length.
@@ -11,75 +11,74 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from vttdata.split.audit.clip_table import Entries, Flags, Floats, Integers
+from vttdata.split.audit.clip_table import ClipTable, Flags, Floats, Integers
 
-_MOST_COMPARED = 200_000
-"""So many pairs are looked at for examples at most; all are counted."""
+# Pairs that are looked at for examples, at most; all are counted.
+_MAX_COMPARED_PAIRS = 200_000
 
 
 def has_span(start: Floats, end: Floats) -> Flags:
-    """Which spans are known and have a length."""
+    """Return which spans are known and have a length."""
     known: Flags = np.isfinite(start) & np.isfinite(end) & (end > start)
     return known
 
 
-def overlapping(group: Integers, start: Floats, end: Floats) -> Integers:
-    """With how many other spans of its group each span overlaps.
+def count_overlaps(group: Integers, start: Floats, end: Floats) -> Integers:
+    """Count for each span the other spans of its group that it overlaps with.
 
     Args:
         group: n numbers.
-        start: n times, in seconds.
-        end: the same; spans without `has_span` overlap with nothing.
+        start: n times in seconds.
+        end: n times in seconds; spans without `has_span` overlap with nothing.
 
     Returns:
-        n numbers. Half their sum is the number of overlapping pairs. Costs n log n.
+        n counts. Half their sum is the number of overlapping pairs. Takes n log n time.
     """
-    partners = np.zeros(len(group), dtype=np.int64)
+    counts = np.zeros(len(group), dtype=np.int64)
     known = np.flatnonzero(has_span(start, end))
     number = len(known)
     group, times = np.tile(group[known], 2), np.concatenate([end[known], start[known]])
     is_start = np.repeat([False, True], number)
-    order = np.lexsort((is_start, times, group))  # at one moment ends come first, since spans are half-open
-    started = np.cumsum(is_start[order])
-    place = np.empty(2 * number, dtype=np.int64)
-    place[order] = np.arange(2 * number)
-    before_end = started[place[:number]]  # every end of an earlier group is matched by a start of it
-    ended = np.cumsum(~is_start[order])
-    before_start = ended[place[number:]]
-    partners[known] = before_end - before_start - 1
-    return partners
+    # At one moment ends come first, since spans are half-open.
+    order = np.lexsort((is_start, times, group))
+    rank = np.empty(2 * number, dtype=np.int64)
+    rank[order] = np.arange(2 * number)
+    # Spans of earlier groups count in both sums, and cancel out.
+    started_before_end = np.cumsum(is_start[order])[rank[:number]]
+    ended_before_start = np.cumsum(~is_start[order])[rank[number:]]
+    counts[known] = started_before_end - ended_before_start - 1
+    return counts
 
 
-def worst_overlaps(entries: Entries, chosen: Flags, number: int) -> list[tuple[float, int, int]]:
-    """The longest overlaps in time between entries of one source and different splits.
+def longest_overlaps(clips: ClipTable, selected: Flags, number: int) -> list[tuple[float, int, int]]:
+    """Return the longest overlaps in time between clips of one source and different splits.
 
     Args:
-        entries: all entries.
-        chosen: those that take part in such an overlap.
-        number: how many to find. They are the longest of the first 200,000 pairs that may be among them.
+        clips: all clips.
+        selected: rows that take part in such an overlap.
+        number: of overlaps to return at most. They are the longest of the first 200,000 pairs that may be among them.
 
     Returns:
-        (seconds, entry, entry), the longest first.
+        (seconds, row, row), the longest first.
     """
+    # The smallest of the overlaps so far is on top; rows are negated, so that of equal ones the first rows stay.
     heap: list[tuple[float, int, int]] = []
-    for _, (seconds, one, other) in zip(range(_MOST_COMPARED), _pairs(entries, chosen, heap, number), strict=False):
-        if entries.split[one] != entries.split[other]:
-            keep = heapq.heappush if len(heap) < number else heapq.heappushpop
-            keep(heap, (seconds, -one, -other))
-    return [(seconds, -one, -other) for seconds, one, other in sorted(heap, reverse=True)]
 
+    def overlapping_pairs() -> Iterator[tuple[float, int, int]]:
+        rows = np.flatnonzero(selected)
+        rows = rows[np.lexsort((rows, clips.start[rows], clips.source[rows]))]
+        source, start, end = (column[rows].tolist() for column in (clips.source, clips.start, clips.end))
+        for first in range(len(rows)):
+            for second in range(first + 1, len(rows)):
+                seconds = end[first] - start[second]
+                # Later clips start later, so no overlap of theirs with the first clip is longer than this.
+                is_too_short = len(heap) == number and seconds < heap[0][0]
+                if source[second] != source[first] or seconds <= 0 or is_too_short:
+                    break
+                yield min(end[first], end[second]) - start[second], int(rows[first]), int(rows[second])
 
-def _pairs(
-    entries: Entries, chosen: Flags, heap: list[tuple[float, int, int]], number: int
-) -> Iterator[tuple[float, int, int]]:
-    """Overlapping pairs of one source, leaving out those that cannot be longer than what is in the full heap."""
-    places = np.flatnonzero(chosen)
-    order = places[np.lexsort((places, entries.start[places], entries.source[places]))]
-    columns = (entries.source[order], entries.start[order], entries.end[order])
-    source, start, end = (column.tolist() for column in columns)
-    for one in range(len(order)):
-        for other in range(one + 1, len(order)):
-            longest = end[one] - start[other]
-            if source[other] != source[one] or longest <= 0 or (len(heap) == number and longest < heap[0][0]):
-                break
-            yield min(end[one], end[other]) - start[other], int(order[one]), int(order[other])
+    for _, (seconds, row_a, row_b) in zip(range(_MAX_COMPARED_PAIRS), overlapping_pairs(), strict=False):
+        if clips.split[row_a] != clips.split[row_b]:
+            add = heapq.heappush if len(heap) < number else heapq.heappushpop
+            add(heap, (seconds, -row_a, -row_b))
+    return [(seconds, -row_a, -row_b) for seconds, row_a, row_b in sorted(heap, reverse=True)]

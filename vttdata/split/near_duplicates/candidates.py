@@ -1,7 +1,7 @@
-"""Finds samples of different sources that look alike without comparing all with all.
+"""Search for samples of different sources that look alike, without comparing all with all.
 
-Samples are sorted by some bits of their words, again and again by others; those that agree meet. A copy needs to be
-met in one sample only. Whether sources really are copies is decided in `vttdata.split.near_duplicates.alignment`.
+Samples are sorted by some bits of their words, again and again by others; those that agree are compared. A copy needs
+to be met in one sample only. `vttdata.split.near_duplicates.alignment` decides how much two sources really share.
 """
 
 from __future__ import annotations
@@ -16,42 +16,55 @@ from numpy.typing import NDArray
 from vttdata.errors import VttdataError
 from vttdata.split.near_duplicates.samples import MIRROR, Indices, Samples, Words
 
-ALIKE = 36
-"""Samples of 128 bits that differ in more are not followed up; unrelated ones differ in 64, rarely in fewer than 46."""
+# Samples of which more of the 128 bits differ are not followed up; unrelated ones differ in 64, rarely in less than 46.
+MAX_DIFFERING_BITS = 36
 
-_FEW_SAMPLES = 2**12  # 8 million comparisons, a second
-_SOME_SAMPLES = 2**20  # keys of 16 bits: 8 pairs a sample meet by chance; above, keys of 24 bits: one or two
-_SHARD = 2**25  # keys sorted at a time, 256 MB
-_CHUNK = 2**20
-_STEADY_NEWS = 0.4  # a sample is looked up for every so much of news: a picture that stands still, hardly ever
-_BUDGET = 1024  # comparisons in a bucket
-_ALWAYS = 2  # but so many for each sample, linear in the number of videos that share an intro
-_SOURCE_BITS, _OFFSET_BITS = 22, 19  # a day has 172,800 samples
-_NO_OFFSET = 2 ** (_OFFSET_BITS - 1)
+# All pairs are compared up to so many samples: 8 million comparisons take a second.
+_MAX_SAMPLES_COMPARED_DIRECTLY = 2**12
+
+# With keys of 16 bits each sample meets 8 others by chance at this size; above, keys have 24 bits, and it is 1 or 2.
+_MAX_SAMPLES_WITH_SHORT_KEYS = 2**20
+
+# Keys that are sorted at a time; they take 256 MB.
+_KEYS_PER_SHARD = 2**25
+
+_CHUNK_PAIRS = 2**20
+
+# A sample is looked up each time this much novelty has added up: a still picture, hardly ever.
+_NOVELTY_PER_LOOKUP = 0.4
+
+# Comparisons in a bucket of samples with the same key, except that each sample is compared with so many neighbours,
+# which is linear in the number of videos that share an intro.
+_MAX_COMPARISONS_PER_BUCKET = 1024
+_MIN_NEIGHBOURS = 2
+
+# A pair of sources with an offset is packed into 64 bits; a day of video has 172,800 samples.
+_SOURCE_BITS, _OFFSET_BITS = 22, 19
+_OFFSET_BIAS = 2 ** (_OFFSET_BITS - 1)
 _HALF_WORD = np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Pairs of sources to be looked at more closely; all arrays are equally long and sorted by their columns.
+    """Pairs of sources to be aligned; all arrays are equally long and sorted by their columns.
 
-    Attributes:
-        one, other: numbers of sources, one < other.
-        offset: sample s of `one` seems to be sample s + offset of `other`.
-        mirrored: whether they resemble each other as mirror images.
+    Fields:
+        a, b: indices of sources, a < b.
+        offset: sample s of source a seems to be sample s + offset of source b.
+        mirrored: they resemble each other as mirror images.
     """
 
-    one: Indices
-    other: Indices
+    a: Indices
+    b: Indices
     offset: Indices
     mirrored: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        return len(self.one)
+        return len(self.a)
 
 
 def find_candidates(samples: Samples) -> Candidates:
-    """Every pair of sources of which some samples look alike, with each offset at which they do.
+    """Return every pair of sources of which some samples look alike, with each offset at which they do.
 
     Up to 4,096 samples all are compared. Beyond, samples meet that agree in two of the four bytes of half a word (its
     upper 32 bits are those that a mirror keeps); beyond a million samples, in three. In a bucket of more than 32
@@ -63,99 +76,103 @@ def find_candidates(samples: Samples) -> Candidates:
     """
     if len(samples.ids) > 2**_SOURCE_BITS:
         raise VttdataError(f"{len(samples.ids)} sources cannot be compared at once; the limit is {2**_SOURCE_BITS}.")
-    few = len(samples.words) <= _FEW_SAMPLES
-    meetings = _all_pairs(len(samples.words)) if few else _meetings(samples)
+    number = len(samples.words)
+    pairs = _all_pairs(number) if number <= _MAX_SAMPLES_COMPARED_DIRECTLY else _pairs_with_equal_keys(samples)
     found: Words = np.empty(0, np.uint64)
-    waiting: list[Words] = []
-    for one, other in meetings:
-        waiting.append(_seeds(samples, one, other))
-        if sum(map(len, waiting)) > max(len(found), _CHUNK):
-            found, waiting = np.unique(np.concatenate([found, *waiting])), []
-    return _unpacked(np.unique(np.concatenate([found, *waiting])))
+    pending: list[Words] = []
+    for a, b in pairs:
+        pending.append(_select_alike(samples, a, b))
+        # Merging as often as the result doubles keeps memory and time in proportion to it.
+        if sum(map(len, pending)) > max(len(found), _CHUNK_PAIRS):
+            found, pending = np.unique(np.concatenate([found, *pending])), []
+    return _unpack(np.unique(np.concatenate([found, *pending])))
 
 
 def _all_pairs(count: int) -> Iterator[tuple[Indices, Indices]]:
-    rows = max(_CHUNK // max(count, 1), 1)
+    rows = max(_CHUNK_PAIRS // max(count, 1), 1)
     for first in range(0, count, rows):
-        one, other = np.meshgrid(np.arange(first, min(first + rows, count)), np.arange(first, count), indexing="ij")
-        later = other > one
-        yield one[later], other[later]
+        a, b = np.meshgrid(np.arange(first, min(first + rows, count)), np.arange(first, count), indexing="ij")
+        yield a[b > a], b[b > a]
 
 
-def _meetings(samples: Samples) -> Iterator[tuple[Indices, Indices]]:
-    """Pairs of samples that agree in enough bits of one half, the lower index first."""
-    steps = np.floor(np.cumsum(samples.news, dtype=np.float64) / _STEADY_NEWS)
-    worth = np.diff(steps, prepend=-1) > 0
-    worth[samples.starts[:-1][samples.counts() > 0]] = True
-    agreeing = 2 if len(samples.words) <= _SOME_SAMPLES else 3
+def _pairs_with_equal_keys(samples: Samples) -> Iterator[tuple[Indices, Indices]]:
+    """Yield pairs of samples that agree in enough bytes of half a word, the lower index first."""
+    lookups = np.floor(np.cumsum(samples.novelty, dtype=np.float64) / _NOVELTY_PER_LOOKUP)
+    is_looked_up = np.diff(lookups, prepend=-1) > 0
+    is_looked_up[samples.starts[:-1][samples.counts() > 0]] = True
+    bytes_in_key = 2 if len(samples.words) <= _MAX_SAMPLES_WITH_SHORT_KEYS else 3
     for half, shift in itertools.product((0, 1), (_HALF_WORD, np.uint64(0))):
-        chosen = np.flatnonzero(worth & (samples.words[:, half] != 0)).astype(np.uint64)
-        four_bytes = (samples.words[chosen, half] >> shift) & MIRROR
-        for places in itertools.combinations(range(4), agreeing):
-            mask = np.uint64(sum(0xFF << 8 * place for place in places))
-            yield from _buckets(four_bytes & mask, chosen)
+        selected = np.flatnonzero(is_looked_up & (samples.words[:, half] != 0)).astype(np.uint64)
+        four_bytes = (samples.words[selected, half] >> shift) & MIRROR
+        for key_bytes in itertools.combinations(range(4), bytes_in_key):
+            mask = np.uint64(sum(0xFF << 8 * byte for byte in key_bytes))
+            yield from _pairs_in_buckets(four_bytes & mask, selected)
 
 
-def _buckets(keys: Words, chosen: Words) -> Iterator[tuple[Indices, Indices]]:
-    shards = -(-len(keys) // _SHARD) | 1  # odd, so that every byte of a key counts
+def _pairs_in_buckets(keys: Words, selected: Words) -> Iterator[tuple[Indices, Indices]]:
+    """Sort samples by their keys, and yield pairs of equal keys; in words of 32 bits of key and 32 of sample."""
+    # An odd number of shards, so that every byte of a key counts.
+    shards = -(-len(keys) // _KEYS_PER_SHARD) | 1
     for shard in range(shards):
-        own = keys % np.uint64(shards) == shard if shards > 1 else slice(None)
-        entries = (keys[own] << _HALF_WORD) | chosen[own]
+        in_shard = keys % np.uint64(shards) == shard if shards > 1 else slice(None)
+        entries = (keys[in_shard] << _HALF_WORD) | selected[in_shard]
         entries.sort()
         first = 0
         while first < len(entries):
-            key = entries[min(first + _CHUNK, len(entries)) - 1] >> _HALF_WORD
-            after = np.searchsorted(entries, (key << _HALF_WORD) | MIRROR, side="right")
-            yield from _neighbours(entries[first:after])
-            first = int(after)
+            last_key = entries[min(first + _CHUNK_PAIRS, len(entries)) - 1] >> _HALF_WORD
+            end = np.searchsorted(entries, (last_key << _HALF_WORD) | MIRROR, side="right")
+            yield from _neighbours(entries[first:end])
+            first = int(end)
 
 
 def _neighbours(entries: Words) -> Iterator[tuple[Indices, Indices]]:
-    """Pairs within each run of equal keys: all of them in short runs, the nearest in long ones."""
+    """Yield pairs within each run of equal keys: all of them in short runs, the nearest in long ones."""
     keys = (entries >> _HALF_WORD).astype(np.uint32)
-    here = np.flatnonzero(keys[1:] == keys[:-1])
-    for step in range(1, _BUDGET):
-        for first in range(0, len(here), _CHUNK):
-            one = here[first : first + _CHUNK]
-            yield (entries[one] & MIRROR).astype(np.int64), (entries[one + step] & MIRROR).astype(np.int64)
-        here = here[here + step + 1 < len(keys)]
-        here = here[keys[here + step + 1] == keys[here]]
-        if step >= _ALWAYS:
-            sizes = np.searchsorted(keys, keys[here], side="right") - np.searchsorted(keys, keys[here])
-            here = here[sizes * (step + 1) <= _BUDGET]
-        if not len(here):
+    # Entries that have a neighbour with the same key at the current distance.
+    active = np.flatnonzero(keys[1:] == keys[:-1])
+    for distance in range(1, _MAX_COMPARISONS_PER_BUCKET):
+        for first in range(0, len(active), _CHUNK_PAIRS):
+            a = active[first : first + _CHUNK_PAIRS]
+            yield (entries[a] & MIRROR).astype(np.int64), (entries[a + distance] & MIRROR).astype(np.int64)
+        active = active[active + distance + 1 < len(keys)]
+        active = active[keys[active + distance + 1] == keys[active]]
+        if distance >= _MIN_NEIGHBOURS:
+            sizes = np.searchsorted(keys, keys[active], side="right") - np.searchsorted(keys, keys[active])
+            active = active[sizes * (distance + 1) <= _MAX_COMPARISONS_PER_BUCKET]
+        if not len(active):
             return
 
 
-def _seeds(samples: Samples, one: Indices, other: Indices) -> Words:
-    """Of pairs of samples (the lower index first) those that look alike, each as one number, sorted."""
-    apart = samples.owner[one] != samples.owner[other]
-    one, other = one[apart], other[apart]
-    kept, turned, halves = (np.zeros(len(one), np.uint8) for _ in range(3))
+def _select_alike(samples: Samples, a: Indices, b: Indices) -> Words:
+    """Return those pairs of samples (the lower index first) that look alike, packed and sorted."""
+    of_different_sources = samples.owner[a] != samples.owner[b]
+    a, b = a[of_different_sources], b[of_different_sources]
+    # Differing bits among those that a mirror keeps and those that it inverts, and the number of halves compared.
+    kept, inverted, halves = (np.zeros(len(a), np.uint8) for _ in range(3))
     for half in (0, 1):
-        mine, theirs = samples.words[one, half], samples.words[other, half]
-        seen = (mine != 0) & (theirs != 0)
-        changed = (mine ^ theirs) * seen
+        words_a, words_b = samples.words[a, half], samples.words[b, half]
+        seen = (words_a != 0) & (words_b != 0)
+        changed = (words_a ^ words_b) * seen
         kept += np.bitwise_count(changed >> _HALF_WORD)
-        turned += np.bitwise_count(changed & MIRROR)
+        inverted += np.bitwise_count(changed & MIRROR)
         halves += seen
-    plain = kept + turned <= ALIKE // 2 * halves
-    mirror = kept + 32 * halves - turned <= ALIKE // 2 * halves
-    seeds = [_packed(samples, one[like], other[like], flag) for flag, like in enumerate((plain, mirror))]
-    return np.unique(np.concatenate(seeds))
+    plain = kept + inverted <= MAX_DIFFERING_BITS // 2 * halves
+    mirrored = kept + 32 * halves - inverted <= MAX_DIFFERING_BITS // 2 * halves
+    packed = [_pack(samples, a[alike], b[alike], flag) for flag, alike in enumerate((plain, mirrored))]
+    return np.unique(np.concatenate(packed))
 
 
-def _packed(samples: Samples, one: Indices, other: Indices, mirrored: int) -> Words:
-    first, second = samples.owner[one].astype(np.int64), samples.owner[other].astype(np.int64)
-    offset = (other - samples.starts[second]) - (one - samples.starts[first])
-    value = (((first << _SOURCE_BITS) | second) << _OFFSET_BITS) | (offset + _NO_OFFSET)
+def _pack(samples: Samples, a: Indices, b: Indices, mirrored: int) -> Words:
+    """Pack pairs of samples into source a, source b, offset and mirrored, from the highest bits to the lowest."""
+    source_a, source_b = samples.owner[a].astype(np.int64), samples.owner[b].astype(np.int64)
+    offset = (b - samples.starts[source_b]) - (a - samples.starts[source_a])
+    value = (((source_a << _SOURCE_BITS) | source_b) << _OFFSET_BITS) | (offset + _OFFSET_BIAS)
     packed: Words = (value.astype(np.uint64) << np.uint64(1)) | np.uint64(mirrored)
     return packed
 
 
-def _unpacked(packed: Words) -> Candidates:
+def _unpack(packed: Words) -> Candidates:
     value = (packed >> np.uint64(1)).astype(np.int64)
-    offset = (value & (2 * _NO_OFFSET - 1)) - _NO_OFFSET
-    other = (value >> _OFFSET_BITS) & (2**_SOURCE_BITS - 1)
-    mirrored = (packed & np.uint64(1)).astype(bool)
-    return Candidates(value >> (_OFFSET_BITS + _SOURCE_BITS), other, offset, mirrored)
+    offset = (value & (2 * _OFFSET_BIAS - 1)) - _OFFSET_BIAS
+    source_b = (value >> _OFFSET_BITS) & (2**_SOURCE_BITS - 1)
+    return Candidates(value >> (_OFFSET_BITS + _SOURCE_BITS), source_b, offset, (packed & np.uint64(1)).astype(bool))

@@ -1,7 +1,7 @@
-"""Finds sources that are copies of each other, wholly or in part, from their fingerprints alone.
+"""Search for sources that are copies of each other, wholly or in part, by their fingerprints alone.
 
 Also says which pair of two sides comes closest to being copies where none are, so that "no leak" has a margin. Media
-is not read here, and clips are not known except for their spans.
+is not read here, and of clips only their sources are known.
 """
 
 from __future__ import annotations
@@ -15,57 +15,64 @@ from numpy.typing import NDArray
 from vttdata.records import HASHES_PER_SECOND, Fingerprint, Source
 from vttdata.split.near_duplicates.alignment import Alignments, align
 from vttdata.split.near_duplicates.candidates import find_candidates
-from vttdata.split.near_duplicates.records import NearDuplicate, Resemblance
+from vttdata.split.near_duplicates.records import NearDuplicate, SimilarSources
 from vttdata.split.near_duplicates.samples import Samples, collect_samples
 
-EVIDENCE = 40.0
-"""What the samples of a shared stretch must say together. Unrelated real videos reached 22, and 29 where both bore the
-same large logo. A still picture says at most 44: then all but 4 of its 128 bits must agree."""
+# Evidence that the samples of a shared stretch must add up to. Unrelated real videos reached 22, and 29 where both bore
+# the same large logo. A still picture has at most 44: then all but 4 of its 128 bits must agree.
+MIN_EVIDENCE = 40.0
 
+# Seconds that two sources must share, so that an intro of three seconds makes no copies; where the shorter source has
+# less than twice this, half of it.
 MIN_SECONDS = 5.0
-"""How much two sources must share, so that an intro of three seconds makes no copies; where the shorter one has less
-than twice this, half of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """All pairs of sources that look alike somewhere, near-duplicates or not, from `match_sources`."""
+    """All pairs of sources that look alike somewhere, near-duplicates or not, from `match_sources`.
+
+    Fields:
+        samples: of all sources.
+        alignments: n pairs.
+        similarity: (n,); see `NearDuplicate.similarity`.
+    """
 
     samples: Samples
-    found: Alignments
+    alignments: Alignments
     similarity: NDArray[np.float64]
 
     def duplicates(self) -> list[NearDuplicate]:
-        """The near-duplicates, sorted by their ids."""
+        """Return the near-duplicates, sorted by their ids."""
         return [self._pair(index) for index in np.flatnonzero(self.similarity >= 1)]
 
     def closest(self, side: Mapping[str, Hashable]) -> NearDuplicate | None:
-        """The pair of highest similarity among sources of different sides.
+        """Return the most similar pair of sources of different sides.
 
         Args:
-            side: source id -> its side (a split, say); sources that are not named take no part.
+            side: source id -> its side, such as a split; other sources take no part.
 
         Returns:
             A pair, near-duplicate or not; None where no two pictures of different sides look alike.
         """
         numbers = {name: number for number, name in enumerate(sorted({*map(repr, side.values())}), 1)}
         sides = np.array([numbers[repr(side[name])] if name in side else 0 for name in self.samples.ids], np.int64)
-        one, other = sides[self.found.one], sides[self.found.other]
-        across = np.flatnonzero((one != other) & (one > 0) & (other > 0))
+        side_a, side_b = sides[self.alignments.a], sides[self.alignments.b]
+        across = np.flatnonzero((side_a != side_b) & (side_a > 0) & (side_b > 0))
         if not len(across):
             return None
-        rank = np.lexsort((self.found.distance[across], -self.found.evidence[across], -self.similarity[across]))
-        return self._pair(across[rank[0]])
+        distance, evidence = self.alignments.distance[across], self.alignments.evidence[across]
+        order = np.lexsort((distance, -evidence, -self.similarity[across]))
+        return self._pair(across[order[0]])
 
-    def resemblance(self, side: Mapping[str, Hashable]) -> Resemblance:
-        """The near-duplicates, and the closest pair of different sides; see `closest`."""
-        return Resemblance(self.duplicates(), self.closest(side))
+    def similar_sources(self, side: Mapping[str, Hashable]) -> SimilarSources:
+        """Return the near-duplicates, and the closest pair of different sides; see `closest`."""
+        return SimilarSources(self.duplicates(), self.closest(side))
 
     def _pair(self, index: np.intp) -> NearDuplicate:
-        found = self.found
+        found = self.alignments
         return NearDuplicate(
-            source_a=self.samples.ids[found.one[index]],
-            source_b=self.samples.ids[found.other[index]],
+            source_a=self.samples.ids[found.a[index]],
+            source_b=self.samples.ids[found.b[index]],
             offset_seconds=round(float(found.offset[index]) / HASHES_PER_SECOND, 3),
             speed=round(float(found.speed[index]), 4),
             start_seconds=float(found.first[index]) / HASHES_PER_SECOND,
@@ -77,31 +84,28 @@ class Matches:
 
 
 def match_sources(sources: Iterable[tuple[str, Fingerprint]]) -> Matches:
-    """Compare sources by their fingerprints; the order in which they come makes no difference.
+    """Compare sources by their fingerprints; their order makes no difference.
 
     Args:
         sources: id and fingerprint of each.
 
     Raises:
-        VttdataError: when an id comes twice, or a fingerprint cannot be read.
+        VttdataError: when an id is duplicated, or a fingerprint cannot be read.
     """
-    return match_samples(collect_samples(sources))
-
-
-def match_samples(samples: Samples) -> Matches:
-    """Compare sources whose samples lie side by side already."""
-    found = align(samples, find_candidates(samples), EVIDENCE / 2)
+    samples = collect_samples(sources)
+    alignments = align(samples, find_candidates(samples), likely=MIN_EVIDENCE / 2)
     counts = samples.counts()
-    shorter = np.minimum(counts[found.one], counts[found.other])
-    needed = np.minimum(MIN_SECONDS * HASHES_PER_SECOND, np.maximum(shorter / 2, 1))
-    return Matches(samples, found, np.minimum(found.evidence / EVIDENCE, found.length / needed))
+    shorter = np.minimum(counts[alignments.a], counts[alignments.b])
+    min_length = np.minimum(MIN_SECONDS * HASHES_PER_SECOND, np.maximum(shorter / 2, 1))
+    similarity = np.minimum(alignments.evidence / MIN_EVIDENCE, alignments.length / min_length)
+    return Matches(samples, alignments, similarity)
 
 
 def find_near_duplicates(sources: Iterable[Source]) -> list[NearDuplicate]:
-    """The near-duplicates among those sources that have a fingerprint, sorted by their ids.
+    """Return the near-duplicates among those sources that have a fingerprint, sorted by their ids.
 
     Raises:
-        VttdataError: when an id comes twice, or a fingerprint cannot be read.
+        VttdataError: when an id is duplicated, or a fingerprint cannot be read.
     """
     known = ((source.source_id, source.fingerprint) for source in sources if source.fingerprint is not None)
     return match_sources(known).duplicates()

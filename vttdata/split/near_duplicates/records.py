@@ -1,7 +1,6 @@
-"""What is said of sources that look alike: pairs of near-duplicates, and which pair of two splits comes closest.
+"""Records of sources that look alike: pairs of near-duplicates, and the most similar pair in different splits.
 
-Plain values; who looks for them is `vttdata.split.near_duplicates.matches`, who judges by them
-`vttdata.split.audit.leaks`.
+`vttdata.split.near_duplicates.matches` finds them, and `vttdata.split.audit.leaks` judges splits by them.
 """
 
 from __future__ import annotations
@@ -14,16 +13,15 @@ from dataclasses import dataclass
 class NearDuplicate:
     """Two sources that show the same, at least for a while.
 
-    Attributes:
+    Fields:
         source_a, source_b: ids, the smaller first.
-        offset_seconds: what source a shows at time t, source b shows at t * speed + offset_seconds, to about half a
-            second.
+        offset_seconds: source b shows at t * speed + offset_seconds, to about half a second, what source a shows at t.
         speed: 1.05 where b takes 5 % longer.
-        start_seconds, overlap_seconds: where in a the shared stretch starts, and how long it is.
-        mirrored: whether b is a's mirror image.
+        start_seconds, overlap_seconds: start of the shared stretch in a, and its length.
+        mirrored: b is a's mirror image.
         distance: share (0..1) of the fingerprints' bits that differ in that stretch; unrelated videos have 0.5.
-        similarity: how far the evidence and the overlap reach what is asked for, the lesser of both: from 1 on the two
-            are near-duplicates.
+        similarity: lesser of evidence and overlap, each relative to what is required; from 1 on the two sources are
+            near-duplicates.
     """
 
     source_a: str
@@ -38,16 +36,16 @@ class NearDuplicate:
 
 
 @dataclass(frozen=True, slots=True)
-class Resemblance:
-    """What is known of sources that look alike.
+class SimilarSources:
+    """Sources that look alike, as far as is known.
 
-    Attributes:
+    Fields:
         pairs: all near-duplicates, each pair once.
-        closest: the most similar pair of sources in different splits, near-duplicates or not; None where no two
-            pictures of different splits look alike.
-        unseen: how many sources have no fingerprint that could be compared; nothing is known of them.
+        closest: most similar pair of sources in different splits, near-duplicates or not; None where no two pictures
+            of different splits look alike.
+        without_fingerprint: number of sources that have no comparable fingerprint; nothing is known of them.
     """
 
     pairs: Sequence[NearDuplicate]
     closest: NearDuplicate | None = None
-    unseen: int = 0
+    without_fingerprint: int = 0
