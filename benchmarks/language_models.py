@@ -26,7 +26,7 @@ import numpy as np
 
 from vttdata.text.lm import CausalModel, NgramModel, Scorer, Substitution
 from vttdata.text.lm.counts import BEGIN, WORD_BITS, WORD_MASK
-from vttdata.text.lm.words import split_words
+from vttdata.text.lm.tokens import split_words
 
 REPLACEMENTS = 13
 """Candidates a swap; EMScore's ActivityNet-FOIL has about 13 foils a concept."""
@@ -59,7 +59,7 @@ def main() -> None:
         model = CausalModel.load(arguments.model, device=arguments.device)
         report("what changed texts begin with read once", model, swaps)
         start = time.process_time()
-        model.perplexity([text for swap in swaps for text in swap.changed()])
+        model.perplexity([text for swap in swaps for text in swap.changed_texts()])
         speed("whole changed texts", start, swaps)
 
 
@@ -90,7 +90,7 @@ def scoring(data: Path) -> None:
     for swap in swaps:
         model.substitution_perplexity(*swap)
     speed("substitution_perplexity, one caption a call", start, swaps)
-    changed = [text for swap in swaps for text in swap.changed()]
+    changed = [text for swap in swaps for text in swap.changed_texts()]
     start = time.process_time()
     ours = model.perplexity(changed)
     speed("perplexity of the whole changed texts", start, swaps)
@@ -129,7 +129,7 @@ def with_formulas(texts: list[str], swaps: list[Substitution]) -> None:
 
     literal = LiteralKneserNey([split_words(text) for text in texts], 4)
     start = time.process_time()
-    for text in (text for swap in swaps for text in swap.changed()):
+    for text in (text for swap in swaps for text in swap.changed_texts()):
         path = ["<s>", *(word if word in literal.vocabulary else "<unk>" for word in split_words(text)), "</s>"]
         for at in range(1, len(path)):
             literal.probability(path[at], tuple(path[:at]))

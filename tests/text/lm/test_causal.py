@@ -1,4 +1,4 @@
-"""Causal models of HuggingFace, tried on a tiny one that is made here: saved, loaded, scored."""
+"""Causal models of HuggingFace, tried on a tiny one that is saved, loaded and scored."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ CAPTIONS = [
 @pytest.fixture(scope="module")
 def torch() -> Any:
     pytest.importorskip("transformers", reason="the extra 'lm' is not installed (transformers)")
-    found = pytest.importorskip("torch", reason="the extra 'lm' is not installed (torch)")
-    found.set_num_threads(1)  # several only wait for each other where a model is tiny
-    return found
+    torch = pytest.importorskip("torch", reason="the extra 'lm' is not installed (torch)")
+    torch.set_num_threads(1)  # several only wait for each other where a model is tiny
+    return torch
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def folder(torch: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tokenizers import ByteLevelBPETokenizer
     from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-    place = tmp_path_factory.mktemp("models") / "tiny"
+    path = tmp_path_factory.mktemp("models") / "tiny"
     pieces = ByteLevelBPETokenizer()
     pieces.train_from_iterator(CAPTIONS, vocab_size=300, special_tokens=["<|endoftext|>"], show_progress=False)
     tokenizer = PreTrainedTokenizerFast(
@@ -49,9 +49,9 @@ def folder(torch: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = GPT2LMHeadModel(config)
     for weights in model.parameters():
         weights.data.mul_(8)
-    model.save_pretrained(place)
-    tokenizer.save_pretrained(place)
-    return place
+    model.save_pretrained(path)
+    tokenizer.save_pretrained(path)
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def expected_log_probabilities(torch: Any, folder: Path, text: str) -> list[floa
     return found
 
 
-def test_each_token_is_scored_given_those_before_it(torch: Any, folder: Path, model: CausalModel) -> None:
+def test_token_is_scored_given_those_before_it(torch: Any, folder: Path, model: CausalModel) -> None:
     for text, found in zip(CAPTIONS, model.log_probabilities(CAPTIONS), strict=True):
         expected = expected_log_probabilities(torch, folder, text)
         assert found == pytest.approx(expected, abs=1e-4)
@@ -81,7 +81,7 @@ def test_each_token_is_scored_given_those_before_it(torch: Any, folder: Path, mo
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 40, 100_000])
-def test_the_batch_does_not_matter(folder: Path, model: CausalModel, batch_tokens: int) -> None:
+def test_batch_size_changes_no_perplexity(folder: Path, model: CausalModel, batch_tokens: int) -> None:
     texts = [*CAPTIONS, *reversed(CAPTIONS)]
     other = CausalModel.load(str(folder), batch_tokens=batch_tokens)
     alone = np.concatenate([model.perplexity([text]) for text in texts])
@@ -89,24 +89,26 @@ def test_the_batch_does_not_matter(folder: Path, model: CausalModel, batch_token
     assert model.perplexity([]).shape == (0,)
 
 
-def test_a_swap_scores_as_the_whole_changed_text(model: Scorer) -> None:
-    swaps = [
+def test_substitution_scores_as_the_whole_changed_text(model: Scorer) -> None:
+    substitutions = [
         Substitution(CAPTIONS[0], 2, 5, ["woman", "dog", "woman"]),
         Substitution(CAPTIONS[1], 0, 3, []),
         Substitution("", 0, 0, ["a man"]),
     ]
-    found = model.substitution_perplexities(swaps)
+    found = model.substitution_perplexities(substitutions)
     assert [len(values) for values in found] == [3, 0, 1]
-    for swap, values in zip(swaps, found, strict=True):
-        assert values == pytest.approx(model.perplexity(swap.changed()), rel=1e-4)
-        assert values == pytest.approx(model.substitution_perplexity(*swap), rel=1e-4)
+    for substitution, values in zip(substitutions, found, strict=True):
+        assert values == pytest.approx(model.perplexity(substitution.changed_texts()), rel=1e-4)
+        assert values == pytest.approx(model.substitution_perplexity(*substitution), rel=1e-4)
     with pytest.raises(VttdataError, match="does not lie in the text"):
         model.substitution_perplexity("a man", 2, 9, ["dog"])
 
 
 @pytest.mark.parametrize("family", ["GPT2", "GPTNeoX", "Bloom"])
-def test_captions_that_begin_alike_score_together_as_each_alone(torch: Any, model: CausalModel, family: str) -> None:
-    """A GPT-2 takes places within a pack, a GPT-NeoX turns keys by them, and a Bloom cannot be told them."""
+def test_captions_with_a_shared_prefix_score_the_same_packed_and_alone(
+    torch: Any, model: CausalModel, family: str
+) -> None:
+    """GPT-2 adds position embeddings, GPT-NeoX rotates keys by position, and Bloom takes no positions."""
     import transformers
 
     sizes = {"vocab_size": 300, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
@@ -118,52 +120,55 @@ def test_captions_that_begin_alike_score_together_as_each_alone(torch: Any, mode
     for weights in drawn.parameters():
         weights.data.mul_(4)
     other, read = CausalModel(drawn, model._tokenizer, family, batch_tokens=1), []  # no padding is counted
-    swaps = [
-        Substitution(CAPTIONS[place], at, at + 3, ["woman", "dog", "d", "red", "", "horses in"])
-        for place in (0, 4)
+    substitutions = [
+        Substitution(CAPTIONS[number], at, at + 3, ["woman", "dog", "d", "red", "", "horses in"])
+        for number in (0, 4)
         for at in (7, 15)
     ]
     other.perplexity([""])
     drawn.register_forward_pre_hook(lambda _, __, given: read.append(given["input_ids"].numel()), with_kwargs=True)
-    together = other.substitution_perplexities(swaps)
+    together = other.substitution_perplexities(substitutions)
     packed, read[:] = sum(read), []
-    alone = [np.concatenate([other.perplexity([text]) for text in swap.changed()]) for swap in swaps]
+    alone = [
+        np.concatenate([other.perplexity([text]) for text in substitution.changed_texts()])
+        for substitution in substitutions
+    ]
     assert (packed < 0.8 * sum(read)) == (family != "Bloom")
-    for one, other_one in zip(together, alone, strict=True):
-        np.testing.assert_allclose(one, other_one, rtol=1e-5)
+    for packed_values, values in zip(together, alone, strict=True):
+        np.testing.assert_allclose(packed_values, values, rtol=1e-5)
 
 
-def test_odd_signs_are_scored(model: CausalModel) -> None:
+def test_unusual_characters_are_scored(model: CausalModel) -> None:
     values = model.perplexity(["\ud800", "\x00\n", "<|endoftext|>", "--help %s ../..", "猫\u202e"])
     assert np.isfinite(values).all()
 
 
-def test_without_marks_the_first_token_is_given(folder: Path, model: CausalModel, tmp_path: Path) -> None:
-    place = tmp_path / "bare"
-    place.mkdir()
+def test_without_special_tokens_the_first_token_is_given(folder: Path, model: CausalModel, tmp_path: Path) -> None:
+    bare_folder = tmp_path / "bare"
+    bare_folder.mkdir()
     for file in folder.iterdir():
-        (place / file.name).write_bytes(file.read_bytes())
-    settings = json.loads((place / "tokenizer_config.json").read_text())
+        (bare_folder / file.name).write_bytes(file.read_bytes())
+    settings = json.loads((bare_folder / "tokenizer_config.json").read_text())
     settings.pop("bos_token"), settings.pop("eos_token")
-    (place / "tokenizer_config.json").write_text(json.dumps(settings))
-    bare = CausalModel.load(str(place))
+    (bare_folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    bare = CausalModel.load(str(bare_folder))
     with_marks, without = (found.log_probabilities(CAPTIONS[:1])[0] for found in (model, bare))
     assert len(without) == len(with_marks) - 2
     assert bare.perplexity([""]) == [1]
 
 
-def test_the_name_is_the_folder_without_its_place(folder: Path) -> None:
+def test_name_is_the_last_part_of_the_folder(folder: Path) -> None:
     scorer = load_scorer(str(folder) + "/")
     assert isinstance(scorer, CausalModel)
     assert scorer.name == "tiny"
 
 
-def test_a_text_longer_than_the_model_sees_is_refused(model: CausalModel) -> None:
+def test_text_longer_than_the_context_is_refused(model: CausalModel) -> None:
     with pytest.raises(VttdataError, match=r"A text has \d+ tokens, and tiny sees at most 64: 'a man a man"):
         model.perplexity(["short", "a man " * 60])
 
 
-def test_what_is_no_model_is_refused(torch: Any, folder: Path, tmp_path: Path) -> None:
+def test_folder_without_a_model_and_unknown_device_are_refused(torch: Any, folder: Path, tmp_path: Path) -> None:
     with pytest.raises(VttdataError, match="cannot be loaded"):
         CausalModel.load(str(tmp_path))
     with pytest.raises(VttdataError, match="cannot be loaded on nonsense"):

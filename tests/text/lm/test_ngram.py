@@ -1,4 +1,4 @@
-"""The n-gram model against the formulas, and what must hold of it on any corpus."""
+"""N-gram model against the formulas, lmplz, and properties that hold on any corpus."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vttdata.text.lm import NgramModel, Scorer, Substitution, load_scorer
 
 CAPTIONS = st.lists(st.lists(st.sampled_from("abcde"), min_size=1, max_size=6), min_size=1, max_size=12)
 ORDERS = st.integers(1, 4)
-LEAST = st.integers(1, 3)
+MIN_COUNTS = st.integers(1, 3)
 
 
 def train(sentences: Sequence[Sequence[str]], order: int, min_count: int = 1) -> NgramModel:
@@ -38,8 +38,8 @@ def drawn_captions(number: int, seed: int = 7) -> list[list[str]]:
     ]
 
 
-@given(CAPTIONS, ORDERS, LEAST, st.lists(st.sampled_from("abcdez"), max_size=5))
-def test_probabilities_are_those_of_the_formulas(
+@given(CAPTIONS, ORDERS, MIN_COUNTS, st.lists(st.sampled_from("abcdez"), max_size=5))
+def test_probabilities_equal_the_formulas(
     sentences: list[list[str]], order: int, min_count: int, words: list[str]
 ) -> None:
     literal = LiteralKneserNey(sentences, order, min_count)
@@ -51,7 +51,7 @@ def test_probabilities_are_those_of_the_formulas(
 
 
 @pytest.mark.parametrize("order", [2, 3, 4])
-def test_probabilities_are_those_of_the_formulas_where_all_discounts_are_estimated(order: int) -> None:
+def test_probabilities_equal_the_formulas_with_estimated_discounts(order: int) -> None:
     sentences = drawn_captions(400)
     literal = LiteralKneserNey(sentences, order)
     assert any(found != {0: 0, 1: 0.5, 2: 1, 3: 1.5} for found in literal.discounts[1:])
@@ -87,14 +87,14 @@ BY_LMPLZ = {
 
 
 @pytest.mark.parametrize(("min_count", "text"), BY_LMPLZ)
-def test_probabilities_are_those_of_lmplz(min_count: int, text: str) -> None:
+def test_probabilities_equal_those_of_lmplz(min_count: int, text: str) -> None:
     model = NgramModel.train(PARK.splitlines(), order=3, min_count=min_count)
     found = model.log_probability(text.split()) / math.log(10)
     assert found == pytest.approx(BY_LMPLZ[min_count, text], abs=1e-5)
 
 
-@given(CAPTIONS, ORDERS, LEAST, st.lists(st.sampled_from("abcdez"), max_size=4))
-def test_what_may_come_next_sums_to_one(
+@given(CAPTIONS, ORDERS, MIN_COUNTS, st.lists(st.sampled_from("abcdez"), max_size=4))
+def test_next_word_probabilities_sum_to_one(
     sentences: list[list[str]], order: int, min_count: int, before: list[str]
 ) -> None:
     model = train(sentences, order, min_count)
@@ -119,7 +119,7 @@ def test_every_context_of_a_large_corpus_sums_to_one() -> None:
     [["one"], ["one", "two", "three"], ["a"] * 9, ["a b c d e f g"], ["", "  ", "a b"], ["\ud800 \x00"], ["猫が好き"]],
     ids=["one word", "singletons", "one sentence often", "one sentence", "empty ones", "odd signs", "no spaces"],
 )
-def test_a_degenerate_corpus_gives_a_model(texts: list[str]) -> None:
+def test_degenerate_corpus_gives_a_model(texts: list[str]) -> None:
     for order in range(1, 6):
         model = NgramModel.train(texts, order=order)
         values = model.perplexity([*texts, "unseen words here"])
@@ -128,7 +128,7 @@ def test_a_degenerate_corpus_gives_a_model(texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("texts", [[], ["", " \n"]])
-def test_no_words_to_train_on_are_refused(texts: list[str]) -> None:
+def test_training_without_words_is_refused(texts: list[str]) -> None:
     with pytest.raises(VttdataError, match="no caption with a word"):
         NgramModel.train(texts)
 
@@ -141,23 +141,23 @@ def test_perplexity_is_the_mean_over_words_and_sentence_end(sentences: list[list
     assert model.perplexity(texts) == pytest.approx(expected, rel=1e-12)
 
 
-def test_a_usual_word_order_is_less_perplexing_than_its_reverse() -> None:
+def test_usual_word_order_has_lower_perplexity_than_its_reverse() -> None:
     model = train(drawn_captions(300), 3)
     usual, reverse = model.perplexity(["a man rides the horse in the park", "park the in horse the rides man a"])
     assert usual * 10 < reverse
 
 
-def test_a_known_word_is_never_less_likely_than_an_unknown_one() -> None:
+def test_known_word_is_never_less_likely_than_an_unknown_one() -> None:
     model = train(drawn_captions(300), 4)
     for before in (["a"], ["a", "man", "rides", "the"], ["park"]):
         unknown = model.log_probability([*before, "unseen"])[len(before)]
         assert all(model.log_probability([*before, word])[len(before)] >= unknown for word in model.words[3:])
 
 
-def test_the_order_of_the_captions_and_where_blocks_end_change_no_byte(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_order_of_captions_and_block_size_change_no_byte(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [" ".join(words) for words in drawn_captions(200)]
     first = NgramModel.train(texts)
-    monkeypatch.setattr("vttdata.text.lm.counts._BLOCK", 50)
+    monkeypatch.setattr("vttdata.text.lm.counts._WORDS_PER_BLOCK", 50)
     again = NgramModel.train(reversed(texts))
     assert first.words == again.words
     for name in ("keys", "log_probabilities", "log_weights"):
@@ -165,7 +165,7 @@ def test_the_order_of_the_captions_and_where_blocks_end_change_no_byte(monkeypat
             assert one.tobytes() == other.tobytes()
 
 
-def test_rare_ngrams_can_be_forgotten() -> None:
+def test_rare_ngrams_are_pruned() -> None:
     sentences = drawn_captions(300)
     whole, pruned = train(sentences, 4), train(sentences, 4, min_count=2)
     assert len(whole.ngrams.keys[0]) == len(pruned.ngrams.keys[0])
@@ -188,14 +188,14 @@ def test_numbers_below_one_are_refused(order: int, min_count: int) -> None:
         NgramModel.train(["a man"], order=order, min_count=min_count)
 
 
-def test_many_texts_are_scored_as_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_score_the_same_together_and_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     model: Scorer = train(drawn_captions(100), 3)
     texts = [" ".join(words) for words in drawn_captions(30, seed=3)]
-    swaps = [Substitution(text, 2, 5, ["cat", "two dogs", ""]) for text in texts]
+    substitutions = [Substitution(text, 2, 5, ["cat", "two dogs", ""]) for text in texts]
     alone = [model.perplexity([text])[0] for text in texts]
-    together = [model.substitution_perplexity(*swap) for swap in swaps]
-    monkeypatch.setattr("vttdata.text.lm.ngram._BLOCK", 7)
+    together = [model.substitution_perplexity(*substitution) for substitution in substitutions]
+    monkeypatch.setattr("vttdata.text.lm.ngram._TEXTS_PER_BLOCK", 7)
     assert model.perplexity(texts).tolist() == alone
-    assert np.array_equal(model.substitution_perplexities(swaps), together)
+    assert np.array_equal(model.substitution_perplexities(substitutions), together)
     assert model.perplexity([]).shape == (0,)
     assert model.substitution_perplexities([]) == []

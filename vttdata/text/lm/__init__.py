@@ -1,7 +1,7 @@
-"""Language models that say how usual a text is: an n-gram model of our own, and any causal model of HuggingFace.
+"""Language models that score how usual a text is: an n-gram model, and causal models of HuggingFace.
 
-They judge wording only and never see a video. Which texts they are trained on, and what follows from a perplexity, is
-for the caller to decide.
+They judge wording only and never see a video. Callers decide which texts they are trained on and what follows from a
+perplexity.
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ _NGRAM = re.compile(r"ngram(?:-([1-9]))?")
 
 
 def load_scorer(spec: str, training: Iterable[str] | None = None, *, device: str = "cpu") -> Scorer:
-    """The language model that `spec` names.
+    """Load or train the language model that `spec` names.
 
-    ``ngram`` (or ``ngram-2``, ``ngram-3``, ...; the plain word means 4) is trained on the texts of `training`; a file
-    that ends in ``.npz`` is an `NgramModel` that was saved; anything else is the name or the folder of a causal
-    model. `training` is read only for the first, `device` matters only for the last.
+    Args:
+        spec: ``ngram``, ``ngram-2``, ``ngram-3``, ... (without a number, 4) for a model to be trained; a file ending in
+            ``.npz`` for a saved `NgramModel`; otherwise the name or the folder of a causal model.
+        training: texts that an n-gram model is trained on.
+        device: where a causal model computes.
 
     Raises:
-        VttdataError: no training texts, no such file or model, or a library that is not installed.
+        VttdataError: when training texts, a file, a model or a library is missing.
     """
     ngram = _NGRAM.fullmatch(spec)
     if ngram:
@@ -51,14 +53,14 @@ def load_scorer(spec: str, training: Iterable[str] | None = None, *, device: str
 
 
 def is_trained(spec: str) -> bool:
-    """Whether the language model that `spec` names is trained on texts that are given, as ``ngram`` is."""
+    """Return whether the language model that `spec` names is trained on given texts, as ``ngram`` is."""
     return _NGRAM.fullmatch(spec) is not None
 
 
 def scorer_maker(spec: str, *, device: str = "cpu") -> Callable[[Iterable[str]], Scorer]:
-    """What makes of training texts the language model that `spec` names; `spec` and `device` as for `load_scorer`.
+    """Return a function from training texts to the language model that `spec` names; arguments as for `load_scorer`.
 
-    A model that is not trained is loaded here, once, so that one that cannot be had is known before work is done.
+    A model that is not trained is loaded at once, so that a missing one is reported before any work is done.
 
     Raises:
         VttdataError: as `load_scorer`.
@@ -70,10 +72,10 @@ def scorer_maker(spec: str, *, device: str = "cpu") -> Callable[[Iterable[str]],
 
 
 def load_judges(specs: Iterable[str], *, device: str = "cpu") -> dict[str, Scorer]:
-    """Language models by their names, to try what another one has chosen; each as for `load_scorer`, none trained.
+    """Load language models by their names, none of them trained; arguments as for `load_scorer`.
 
     Raises:
-        VttdataError: as `load_scorer`; also when two have one name.
+        VttdataError: as `load_scorer`, or when two have the same name.
     """
     judges: dict[str, Scorer] = {}
     for spec in specs:

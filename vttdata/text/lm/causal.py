@@ -1,7 +1,7 @@
-"""Any causal language model of HuggingFace, by name or folder: texts in, perplexities out, in batches of like length.
+"""Causal language models of HuggingFace, by name or folder: texts in, perplexities out, in batches of similar length.
 
-It needs the extra `lm` (torch and transformers), which is imported when a model is loaded. Weights are read from
-safetensors only and no code of a model's repository is run.
+They need the extra `lm` (torch and transformers), which is imported when a model is loaded. Weights are read from
+safetensors only, and no code of a model's repository is run.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.errors import VttdataError
-from vttdata.text.lm.packing import Pack, batches_of, packs_of
-from vttdata.text.lm.scorer import Substitution, check_swap
+from vttdata.text.lm.packing import Pack, batch_packs, pack_rows
+from vttdata.text.lm.scorer import Substitution
 
 Floats = NDArray[np.float64]
 
-_TRIED = [[0, 1, 2, 3, 0, 1], [0, 1, 3, 2, 1], [0, 1, 2, 0, 0]]
-_EXACT = 4
-"""Bytes of a weight from which on packed rows can be compared."""
-_ROUNDING = 1e-5
-"""Of log-probabilities, relative. Of 21 tiny models with drawn weights 13 differ by less than a third of it, what reads
-in order or within a window by more than four times of it."""
+# Rows that begin alike, to try whether a model scores them packed as it does alone.
+_TRIAL_ROWS = [[0, 1, 2, 3, 0, 1], [0, 1, 3, 2, 1], [0, 1, 2, 0, 0]]
+# Bytes of a weight below which rounding hides whether packed rows are scored right.
+_MIN_WEIGHT_BYTES = 4
+# Relative tolerance of log-probabilities. Of 21 tiny models with random weights 13 differ by less than a third of it;
+# those that read in order or within a window differ by more than four times of it.
+_TOLERANCE = 1e-5
 
 
 class CausalModel:
-    """A causal language model and its tokenizer.
+    """Causal language model and its tokenizer.
 
     A text is read as ``begin tokens end``. The begin token is the tokenizer's, or its end token where it has none (as
     GPT-2 was trained); it is given and never predicted. Without either, the first token of a text is given instead. The
@@ -39,9 +40,9 @@ class CausalModel:
     different models do not compare.
 
     Args:
-        model: a ``transformers`` model that answers with logits.
+        model: a ``transformers`` model that returns logits.
         tokenizer: its tokenizer.
-        name: what cards call it.
+        name: for cards and tables.
         batch_tokens: tokens scored at once, padding included; the logits take 4 bytes times this times the vocabulary
             (400 MB for GPT-2), and as much again in passing.
     """
@@ -53,7 +54,7 @@ class CausalModel:
         self._tokenizer = tokenizer
         self._end = tokenizer.eos_token_id
         self._begin = self._end if tokenizer.bos_token_id is None else tokenizer.bos_token_id
-        self._longest = getattr(model.config, "max_position_embeddings", None)
+        self._max_tokens = getattr(model.config, "max_position_embeddings", None)
 
     @classmethod
     def load(
@@ -65,19 +66,23 @@ class CausalModel:
         dtype: Literal["float32", "bfloat16", "float16"] = "float32",
         batch_tokens: int = 2048,
     ) -> CausalModel:
-        """Load `model`, a name on the Hub or a folder; `revision` pins a branch, tag or commit of the Hub.
+        """Load a model.
 
         Args:
-            model: name or folder; a folder's last part becomes the name.
-            revision: what to load from the Hub; none means its main branch.
+            model: name on the Hub or a folder, whose last part becomes the name.
+            revision: branch, tag or commit on the Hub; the main branch by default.
             device: where to compute, such as ``cpu``, ``cuda`` or ``cuda:1``.
             dtype: the type of the weights; 16 bits are faster on a GPU, and values then depend on the batch.
             batch_tokens: see the class.
 
         Raises:
-            VttdataError: when torch or transformers is missing, or model or device cannot be had.
+            VttdataError: when torch or transformers is missing, or model or device is not available.
         """
-        torch, transformers = _libraries()
+        try:
+            import torch
+            import transformers
+        except ImportError as error:
+            raise VttdataError("To score with a model of HuggingFace: pip install 'vttdata[lm]'.") from error
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(model, revision=revision, trust_remote_code=False)
             loaded = transformers.AutoModelForCausalLM.from_pretrained(
@@ -92,123 +97,116 @@ class CausalModel:
         return cls(loaded, tokenizer, f"{name}@{revision}" if revision else name, batch_tokens=batch_tokens)
 
     def log_probabilities(self, texts: Sequence[str]) -> list[Floats]:
-        """The natural log-probability of each predicted token of each text, sentence end last.
+        """Return the natural log-probability of each predicted token of each text, the end token last.
 
         Raises:
             VttdataError: when a text has more tokens than the model can see.
         """
-        return self._scores(self._rows(texts), [[place] for place in range(len(texts))])
+        return self._score(self._tokenize(texts), [[number] for number in range(len(texts))])
 
     def perplexity(self, texts: Sequence[str]) -> Floats:
-        """The perplexity of each text: exp of the mean negative log-probability of its predicted tokens; 1 for none.
+        """Return the perplexity of each text: exp of the mean negative log-probability of its tokens; 1 for none.
 
         Raises:
             VttdataError: when a text has more tokens than the model can see.
         """
-        return _perplexities(self.log_probabilities(texts))
+        return _to_perplexities(self.log_probabilities(texts))
 
     def substitution_perplexity(self, text: str, start: int, end: int, replacements: Sequence[str]) -> Floats:
-        """The perplexity of `text` with ``text[start:end]`` replaced by each of `replacements`.
+        """Return the perplexity of `text` with ``text[start:end]`` replaced by each of `replacements`.
 
         Raises:
             VttdataError: when the span does not lie in the text, or a changed text has too many tokens.
         """
         return self.substitution_perplexities([Substitution(text, start, end, replacements)])[0]
 
-    def substitution_perplexities(self, swaps: Sequence[Substitution]) -> list[Floats]:
-        """`substitution_perplexity` of many texts at once; equal changed texts are scored once.
+    def substitution_perplexities(self, substitutions: Sequence[Substitution]) -> list[Floats]:
+        """Score many texts at once; equal changed texts are scored once.
 
-        What changed texts of one text begin with is read once for all of them, where the model allows it: where the
-        caller can say which tokens each token sees.
+        What changed texts of one text begin with is read once for all of them, where the model takes an attention mask
+        that says so.
 
         Raises:
             VttdataError: when a span does not lie in its text, or a changed text has too many tokens.
         """
-        for swap in swaps:
-            check_swap(swap)
-        changed = [swap.changed() for swap in swaps]
-        places = {text: place for place, text in enumerate(dict.fromkeys(text for own in changed for text in own))}
-        alike: dict[str | int, list[int]] = defaultdict(list)
-        for swap, own in zip(swaps, changed, strict=True):
-            for text in own:
-                alike[swap.text if self._packs else places[text]].append(places[text])
-        values = _perplexities(self._scores(self._rows(list(places)), list(alike.values())))
-        return [values[np.array([places[text] for text in own], np.int64)] for own in changed]
+        for substitution in substitutions:
+            substitution.check()
+        changed = [substitution.changed_texts() for substitution in substitutions]
+        numbers = {text: number for number, text in enumerate(dict.fromkeys(text for own in changed for text in own))}
+        groups: dict[str | int, list[int]] = defaultdict(list)
+        for substitution, texts in zip(substitutions, changed, strict=True):
+            for text in texts:
+                groups[substitution.text if self._can_pack else numbers[text]].append(numbers[text])
+        values = _to_perplexities(self._score(self._tokenize(list(numbers)), list(groups.values())))
+        return [values[np.array([numbers[text] for text in texts], np.int64)] for texts in changed]
 
     @functools.cached_property
-    def _packs(self) -> bool:
+    def _can_pack(self) -> bool:
         """Whether the model scores packed rows as it does each alone, tried on a few tokens.
 
-        What reads its tokens one after another, or places them by their order only, does not. In 16 bits the difference
-        could not be told from what rounding makes.
+        Models that read tokens one after another, or know positions by their order only, do not. In 16 bits the
+        difference would be hidden by rounding.
         """
-        takes_places = "position_ids" in inspect.signature(self._model.forward).parameters
-        if not takes_places or self._model.dtype.itemsize < _EXACT:
+        takes_positions = "position_ids" in inspect.signature(self._model.forward).parameters
+        if not takes_positions or self._model.dtype.itemsize < _MIN_WEIGHT_BYTES:
             return False
-        alone = self._scores(_TRIED, [[place] for place in range(len(_TRIED))])
+        alone = self._score(_TRIAL_ROWS, [[number] for number in range(len(_TRIAL_ROWS))])
         try:
-            packed = self._scores(_TRIED, [range(len(_TRIED))])
+            packed = self._score(_TRIAL_ROWS, [range(len(_TRIAL_ROWS))])
         except (RuntimeError, ValueError, TypeError, IndexError):
             return False
-        return all(np.allclose(*both, rtol=_ROUNDING, atol=0) for both in zip(alone, packed, strict=True))
+        return all(np.allclose(*both, rtol=_TOLERANCE, atol=0) for both in zip(alone, packed, strict=True))
 
-    def _scores(self, rows: Sequence[list[int]], groups: Sequence[Sequence[int]]) -> list[Floats]:
-        """The log-probabilities of each row's tokens after the first; rows of a group are packed together."""
-        found: list[Floats] = [np.empty(0)] * len(rows)
-        for batch in batches_of(packs_of(rows, groups), self.batch_tokens):
-            places = [place for pack in batch for place in pack.paths]
-            ends = np.cumsum([len(rows[place]) - 1 for place in places])
-            for place, values in zip(places, np.split(self._forward(batch, rows), ends[:-1]), strict=True):
-                found[place] = values
-        return found
+    def _score(self, rows: Sequence[list[int]], groups: Sequence[Sequence[int]]) -> list[Floats]:
+        """Return the log-probabilities of each row's tokens after the first; rows of a group are packed together."""
+        scores: list[Floats] = [np.empty(0)] * len(rows)
+        for batch in batch_packs(pack_rows(rows, groups), self.batch_tokens):
+            numbers = [number for pack in batch for number in pack.paths]
+            ends = np.cumsum([len(rows[number]) - 1 for number in numbers])
+            for number, values in zip(numbers, np.split(self._forward(batch, rows), ends[:-1]), strict=True):
+                scores[number] = values
+        return scores
 
-    def _rows(self, texts: Sequence[str]) -> list[list[int]]:
-        return [self._row(ids, text) for ids, text in zip(self._encode(texts), texts, strict=True)]
-
-    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+    def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         if not texts:
             return []
-        # Tokenizers take only what UTF-8 can say; half a surrogate pair becomes a question mark.
-        sayable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        encoded: list[list[int]] = self._tokenizer(sayable, add_special_tokens=False)["input_ids"]
-        return encoded
-
-    def _row(self, ids: list[int], text: str) -> list[int]:
-        row = [token for token in (self._begin, *ids, self._end) if token is not None]
-        if self._longest is not None and len(row) > self._longest:
-            told = f"{len(row)} tokens, and {self.name} sees at most {self._longest}"
-            raise VttdataError(f"A text has {told}: {text[:80]!r}.")
-        return row
+        # Tokenizers take only what UTF-8 can encode; an unpaired surrogate becomes a question mark.
+        encodable = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        rows: list[list[int]] = []
+        for ids, text in zip(self._tokenizer(encodable, add_special_tokens=False)["input_ids"], texts, strict=True):
+            row = [token for token in (self._begin, *ids, self._end) if token is not None]
+            if self._max_tokens is not None and len(row) > self._max_tokens:
+                limit = f"{len(row)} tokens, and {self.name} sees at most {self._max_tokens}"
+                raise VttdataError(f"A text has {limit}: {text[:80]!r}.")
+            rows.append(row)
+        return rows
 
     def _forward(self, batch: Sequence[Pack], rows: Sequence[list[int]]) -> Floats:
-        """The log-probability of each token after the first of each row of a batch, one row after another."""
+        """Return the log-probability of each token after the first of each row of a batch, one row after another."""
         import torch
 
         width = len(batch[0].tokens)
-        # Padding stands on the right, where no other token looks; any token serves.
-        given = {"input_ids": self._tensor([pack.tokens + [0] * (width - len(pack.tokens)) for pack in batch])}
+        # Padding is on the right, where no other token looks; any token serves.
+        inputs = {"input_ids": self._tensor([pack.tokens + [0] * (width - len(pack.tokens)) for pack in batch])}
         if any(len(pack.paths) > 1 for pack in batch):
             positions = [pack.positions + [0] * (width - len(pack.tokens)) for pack in batch]
-            given |= {"position_ids": self._tensor(positions), "attention_mask": self._mask(batch, width)}
-        asked = [
-            (number, at, told)
-            for number, pack in enumerate(batch)
-            for place, path in pack.paths.items()
-            for at, told in zip(path, rows[place][1:], strict=True)
+            seen = self._tensor(np.stack([pack.attention_mask(width) for pack in batch])[:, None])
+            dtype = self._model.dtype
+            # Added to attention: nothing where a token sees another, almost minus infinity where it does not.
+            mask = torch.zeros(seen.shape, device=seen.device, dtype=dtype).masked_fill_(~seen, torch.finfo(dtype).min)
+            inputs |= {"position_ids": self._tensor(positions), "attention_mask": mask}
+        predictions = [
+            (pack_number, index, token)
+            for pack_number, pack in enumerate(batch)
+            for number, path in pack.paths.items()
+            for index, token in zip(path, rows[number][1:], strict=True)
         ]
-        numbers, at, told = self._tensor(np.array(asked).T)
+        packs, indices, tokens = self._tensor(np.array(predictions).T)
         with torch.inference_mode():
-            logits = self._model(**given, use_cache=False).logits.float()
-            found: Floats = (logits[numbers, at, told] - logits.logsumexp(2)[numbers, at]).double().cpu().numpy()
-        return found
-
-    def _mask(self, batch: Sequence[Pack], width: int) -> Any:
-        """What is added to attention: nothing where a token sees another, all but minus infinity where it does not."""
-        import torch
-
-        seen = self._tensor(np.stack([pack.seen(width) for pack in batch])[:, None])
-        dtype = self._model.dtype
-        return torch.zeros(seen.shape, device=seen.device, dtype=dtype).masked_fill_(~seen, torch.finfo(dtype).min)
+            logits = self._model(**inputs, use_cache=False).logits.float()
+            scores = logits[packs, indices, tokens] - logits.logsumexp(2)[packs, indices]
+            values: Floats = scores.double().cpu().numpy()
+        return values
 
     def _tensor(self, numbers: Any) -> Any:
         import torch
@@ -216,15 +214,6 @@ class CausalModel:
         return torch.as_tensor(numbers, device=self._model.device)
 
 
-def _perplexities(scores: Sequence[Floats]) -> Floats:
+def _to_perplexities(scores: Sequence[Floats]) -> Floats:
     means = [values.mean() if len(values) else 0.0 for values in scores]
     return np.exp(-np.array(means, np.float64))
-
-
-def _libraries() -> tuple[Any, Any]:
-    try:
-        import torch
-        import transformers
-    except ImportError as error:
-        raise VttdataError("To score with a model of HuggingFace: pip install 'vttdata[lm]'.") from error
-    return torch, transformers

@@ -1,4 +1,4 @@
-"""Words of a text, and the perplexity of texts with one span replaced."""
+"""Words of a text, the perplexity of texts with one span replaced, and files of models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from vttdata.errors import VttdataError
 from vttdata.text.lm import NgramModel, Substitution, load_scorer
-from vttdata.text.lm.words import split_words
+from vttdata.text.lm.tokens import split_words
 
 CAPTIONS = [
     "A man's dog runs.",
@@ -37,12 +37,12 @@ TEXT = st.text(alphabet=st.sampled_from("aAdog'\u2019-., \t\nΣİß\u0301猫"), 
         (" \n ", []),
     ],
 )
-def test_words_are_parted_from_signs(text: str, words: list[str]) -> None:
+def test_words_are_separated_from_punctuation(text: str, words: list[str]) -> None:
     assert split_words(text) == words
 
 
 @given(st.text(), st.text())
-def test_the_words_of_a_text_are_those_of_its_parts_between_spaces(first: str, second: str) -> None:
+def test_words_of_a_text_are_those_of_its_parts_between_spaces(first: str, second: str) -> None:
     assert split_words(f"{first} {second}") == split_words(first) + split_words(second)
 
 
@@ -54,29 +54,29 @@ def test_no_text_holds_a_mark_or_a_word_with_white_space(text: str) -> None:
 
 
 @given(TEXT, st.data(), st.sampled_from(sorted(MODELS)))
-def test_a_swap_scores_as_the_whole_changed_text(text: str, data: st.DataObject, order: int) -> None:
+def test_substitution_scores_as_the_whole_changed_text(text: str, data: st.DataObject, order: int) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     replacements = data.draw(st.lists(TEXT, max_size=4))
-    swap = Substitution(text, start, end, replacements)
-    assert swap.changed() == [text[:start] + new + text[end:] for new in replacements]
-    expected = MODELS[order].perplexity(swap.changed())
-    assert MODELS[order].substitution_perplexity(*swap) == pytest.approx(expected, rel=1e-12)
+    substitution = Substitution(text, start, end, replacements)
+    assert substitution.changed_texts() == [text[:start] + new + text[end:] for new in replacements]
+    expected = MODELS[order].perplexity(substitution.changed_texts())
+    assert MODELS[order].substitution_perplexity(*substitution) == pytest.approx(expected, rel=1e-12)
 
 
-def test_swaps_in_a_part_of_a_word_and_over_several_words_are_scored() -> None:
+def test_substitutions_within_a_word_and_across_words_are_scored() -> None:
     model = MODELS[4]
     values = model.substitution_perplexity("a man's dog runs.", 2, 11, ["dog", "woman's horse", ""])
     assert values == pytest.approx(model.perplexity(["a dog runs.", "a woman's horse runs.", "a  runs."]), rel=1e-12)
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 2), (3, 2), (0, 99)])
-def test_a_span_outside_its_text_is_refused(start: int, end: int) -> None:
+def test_span_outside_its_text_is_refused(start: int, end: int) -> None:
     with pytest.raises(VttdataError, match=r"does not lie in the text of 7 characters: 'a horse'"):
         MODELS[2].substitution_perplexity("a horse", start, end, ["dog"])
 
 
-def test_a_saved_model_scores_the_same_and_saves_the_same_bytes(tmp_path: Path) -> None:
+def test_saved_model_scores_the_same_and_saves_the_same_bytes(tmp_path: Path) -> None:
     for number, path in enumerate((tmp_path / "a.npz", tmp_path / "b.npz")):
         NgramModel.train(CAPTIONS[::-1] if number else CAPTIONS).save(path)
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
@@ -87,9 +87,7 @@ def test_a_saved_model_scores_the_same_and_saves_the_same_bytes(tmp_path: Path) 
 
 
 @given(st.data())
-def test_a_damaged_model_is_refused_or_read_unharmed(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
+def test_damaged_model_is_refused_or_read_safely(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     path = tmp_path_factory.mktemp("model") / "model.npz"
     MODELS[2].save(path)
     sound = bytearray(path.read_bytes())
@@ -103,12 +101,12 @@ def test_a_damaged_model_is_refused_or_read_unharmed(
     assert len(model.perplexity(CAPTIONS)) == len(CAPTIONS)
 
 
-def test_files_that_hold_no_model_are_refused(tmp_path: Path) -> None:
+def test_file_without_a_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.npz").write_text(json.dumps(CAPTIONS))
     np.savez(tmp_path / "other.npz", words=np.zeros(3))
     np.savez(tmp_path / "pickle.npz", format=np.array([{}], dtype=object), allow_pickle=True)
     for name in ("text", "other", "pickle"):
-        with pytest.raises(VttdataError, match="no n-gram model"):
+        with pytest.raises(VttdataError, match="not an n-gram model"):
             load_scorer(str(tmp_path / f"{name}.npz"))
     with pytest.raises(VttdataError, match="No such file"):
         load_scorer(str(tmp_path / "missing.npz"))
@@ -116,6 +114,6 @@ def test_files_that_hold_no_model_are_refused(tmp_path: Path) -> None:
         MODELS[2].save(tmp_path / "missing" / "model.npz")
 
 
-def test_ngram_models_want_captions() -> None:
+def test_ngram_model_needs_training_captions() -> None:
     with pytest.raises(VttdataError, match="'ngram' is trained on the captions given"):
         load_scorer("ngram")
