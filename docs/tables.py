@@ -1,0 +1,84 @@
+"""Write the tables of the documentation that follow from the code, or check them.
+
+Each table lies between ``<!-- table: NAME -->`` and ``<!-- end -->`` in README.md or docs/*.md. Run ``python
+docs/tables.py`` to write all of them, with ``--check`` to compare only, and with a table's name to print it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from vttdata.export.formats import export_formats
+from vttdata.media.filters import FILTERS
+from vttdata.recipe import packaged
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+_PLACE = re.compile(r"(<!-- table: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+
+
+def recipes() -> str:
+    """Return the table of packaged recipes, each with the first line of its file."""
+    lines = ((name, path.read_text(encoding="utf-8").partition("\n")[0]) for name, path in packaged.recipes().items())
+    return table(["recipe", "what it builds"], ([f"`{name}`", line.removeprefix("#").strip()] for name, line in lines))
+
+
+def formats() -> str:
+    """Return the table of export formats."""
+    return table(["format", "what it writes"], ([f"`{name}`", text] for name, text in export_formats().items()))
+
+
+def filters() -> str:
+    """Return the table of filters, with their recipe keys and defaults."""
+    return table(
+        ["filter", "key in `filter`", "default", "meaning"],
+        (
+            [
+                f"`{filter_class.name}`",
+                f"`{key.name}`",
+                "null" if key.default is None else f"{key.default:g}",
+                key.description,
+            ]
+            for filter_class in FILTERS
+            for key in filter_class.recipe_keys()
+        ),
+    )
+
+
+TABLES = {"recipes": recipes, "formats": formats, "filters": filters}
+
+
+def main() -> int:
+    """Write or check the tables; return 1 when a table differs from the code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", nargs="?", choices=TABLES, help="print this table only")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 when a table differs")
+    options = parser.parse_args()
+    if options.name:
+        print(TABLES[options.name](), end="")
+        return 0
+    stale = []
+    for page in PAGES:
+        before = page.read_text(encoding="utf-8")
+        after = _PLACE.sub(lambda match: f"{match[1]}{TABLES[match[2]]()}{match[4]}", before)
+        if after != before:
+            stale.append(page.relative_to(ROOT).as_posix())
+            if not options.check:
+                page.write_text(after, encoding="utf-8")
+    if stale:
+        print(f"{'differs from the code' if options.check else 'written'}: {', '.join(stale)}")
+    return 1 if stale and options.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
