@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 from tests.helpers.builds import film
+from tests.helpers.session_files import make_once
 
 settings.register_profile("no wall clock", deadline=None)
 settings.load_profile("no wall clock")
@@ -34,10 +35,12 @@ def shared() -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def videos(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write a folder of four small films, some of them without motion."""
-    folder = tmp_path_factory.mktemp("videos")
-    for place, picture in enumerate(["testsrc2", "mandelbrot", "rgbtestsrc", "smptehdbars"]):
-        film(folder / f"{picture}.mp4", 3 + place, picture)
-    return folder
+    """Return a folder of four small films, some of them without motion; tests must not change it."""
+
+    def make(folder: Path) -> None:
+        for extra, picture in enumerate(["testsrc2", "mandelbrot", "rgbtestsrc", "smptehdbars"]):
+            film(folder / f"{picture}.mp4", 3 + extra, picture)
+
+    return make_once(tmp_path_factory, "videos", make)

@@ -13,7 +13,10 @@ from pathlib import Path
 
 import pytest
 
-SMALL = ["collect.scenes.videos=4", "collect.scenes.width=160", "collect.scenes.height=96", "media.height=96"]
+SMALL = [
+    *("collect.scenes.videos=2", "collect.scenes.width=160", "collect.scenes.height=96"),
+    *("collect.scenes.frame_rate=8", "clips.per_source=1", "media.height=96"),
+]
 
 
 def command(folder: Path, workers: int) -> list[str]:
