@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+from vttdata.annotate.da_page import page_writer
 from vttdata.assess import HitPlan, HitSettings, make_hits
 from vttdata.assess.hits.write import write_hits
 from vttdata.records import Caption
@@ -76,7 +77,8 @@ def main() -> None:
     plan = make_hits(systems, human, settings=HitSettings(assessments=options.assessments))
     made = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
-        write_hits(plan, Path(folder), {f"v{n}": f"https://example.org/v{n}.mp4" for n in range(options.videos)})
+        videos = {f"v{n}": f"https://example.org/v{n}.mp4" for n in range(options.videos)}
+        write_hits(plan, Path(folder), videos, page_writer(videos))
     written = time.process_time()
     far = distances(plan)
     told = {kind: len(cases) for kind, cases in plan.notes.items()}

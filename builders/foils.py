@@ -14,12 +14,12 @@ from typing import ClassVar, Literal
 import pydantic
 
 from vttdata.annotations import Annotations
-from vttdata.assess.paired_tests import check_foil_libraries
 from vttdata.compose.package import about_build, provenance_of_build
 from vttdata.dataset.foils.write import FoilSet, Paragraph, paragraph_pairs, write_foils
 from vttdata.dataset.provenance import write_provenance
 from vttdata.errors import VttdataError
 from vttdata.generate.foils.blind.shortcuts import TextPair, audit_shortcuts
+from vttdata.generate.foils.requirements import check_foil_libraries
 from vttdata.generate.foils.search import FoilSettings
 from vttdata.generate.foils.verdicts import read_verdicts
 from vttdata.generate.foils.videos import ConceptAnnotation, VideoTexts, assign_training_folds

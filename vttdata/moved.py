@@ -23,7 +23,7 @@ MOVED = {
     "vttdata.annotations.trecvid.read_trecvid": _LOAD_BUILDER.format("trecvid_vtt"),
     "vttdata.assess.accuracy": "vttdata.generate.foils.blind.accuracy",
     "vttdata.assess.hits_files": "vttdata.assess.hits.write",
-    "vttdata.assess.needs": "vttdata.assess.paired_tests",
+    "vttdata.assess.needs": "vttdata.generate.foils.requirements",
     "vttdata.assess.page": "vttdata.annotate.da_page",
     "vttdata.assess.shortcuts": "vttdata.generate.foils.blind.shortcuts",
     "vttdata.generate.corpus": "vttdata.generate.foils.videos",

@@ -1,4 +1,4 @@
-"""Plans: what more HITs, larger differences and bad workers change."""
+"""Test how power depends on the number of HITs, the difference between systems, and bad workers."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ from vttdata.cli.main import main
 from vttdata.errors import VttdataError
 
 
-def test_made_up_hits_show_every_caption() -> None:
+def test_placeholder_hits_show_every_caption() -> None:
     hits = placeholder_hits(3, 60)
-    shown = [own for items in hits.values() for own in items.values() if own.kind == "system"]
-    assert {(own.system, own.video_id) for own in shown} == {
+    shown = [item for items in hits.values() for item in items.values() if item.kind == "system"]
+    assert {(item.system, item.video_id) for item in shown} == {
         (f"system{s}", f"video{v}") for s in (1, 2, 3) for v in range(1, 61)
     }
     assert all(len(items) == 100 for items in hits.values())
 
 
-def test_a_crowd_has_its_share_of_bad_workers() -> None:
+def test_crowd_has_the_given_share_of_bad_workers() -> None:
     assert set(BEHAVIOURS) > set(crowd(50, 0.2).values())
-    assert sum(own in ("lazy", "random") for own in crowd(50, 0.2).values()) == 10
+    assert sum(behaviour in ("lazy", "random") for behaviour in crowd(50, 0.2).values()) == 10
     assert set(crowd(10, 1.0, ("colluding",)).values()) == {"colluding"}
     assert crowd(50, 0.2) == crowd(50, 0.2)
 
 
-def test_power_grows_with_hits_and_with_the_difference_and_equal_systems_seldom_win() -> None:
+def test_power_grows_with_hits_and_gap_and_equal_systems_rarely_win() -> None:
     hits = placeholder_hits(4, 140)
     few, many = power(hits, 2, 8, seeds=8), power(hits, 16, 8, seeds=8)
     none, large = power(hits, 16, 0, seeds=8), power(hits, 16, 40, seeds=8)
     assert few.power < many.power < large.power == 1
     assert none.power < 0.3
-    assert max(own.false for own in (few, many, none, large)) < 0.15
+    assert max(estimate.false for estimate in (few, many, none, large)) < 0.15
     assert many.caught > 0.8
     assert many.lost < 0.1
     assert power(hits, 16, 8, seeds=8) == many
 
 
-def test_where_nobody_is_reliable_nothing_is_found() -> None:
+def test_power_is_zero_without_reliable_workers() -> None:
     alone = power(placeholder_hits(2, 140), 1, 50, bad=1.0, seeds=2)
     assert (alone.power, alone.caught) == (0, 1)
     assert math.isnan(alone.lost)
     assert power_table([alone])[1][:3] == [1, 50, 0]
 
 
-def test_power_is_about_pairs_of_systems() -> None:
+def test_power_needs_two_systems() -> None:
     with pytest.raises(VttdataError, match="the HITs show 1"):
         power(placeholder_hits(1, 80), 4, 5)
 
 
-def test_the_command_plans_for_made_up_and_for_real_campaigns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_takes_placeholder_and_real_campaigns(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["hits", "power", "--systems", "2", "--videos", "70", "--gap", "30", "--seeds", "2"]
     assert main(command) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -64,7 +64,7 @@ def test_the_command_plans_for_made_up_and_for_real_campaigns(capsys: pytest.Cap
 
 
 @pytest.mark.parametrize("wrong", [["--gap", "x"], ["--hits", "0"], ["--bad", "1"], ["--seeds", "9999999999"]])
-def test_numbers_that_make_no_sense_are_bad_usage(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_numbers_are_bad_usage(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["hits", "power", *wrong])
     assert stopped.value.code == 2

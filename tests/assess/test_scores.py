@@ -1,4 +1,4 @@
-"""Scores: WMT's published files exactly, both conventions, and intervals that do not depend on order."""
+"""Test scores against WMT's published files, both conventions, and that intervals do not depend on order."""
 
 from __future__ import annotations
 
@@ -30,63 +30,68 @@ def published(file: Path, *, head: bool) -> Iterator[list[str]]:
     return (line.split() for line in lines[head:])
 
 
-def test_the_scores_of_a_real_campaign_are_the_published_ones(shared: Path) -> None:
+def test_scores_of_a_real_campaign_equal_the_published_ones(shared: Path) -> None:
     folder = shared / WMT
     moments = read_moments(folder / "ad-lven-trk-mean-sd.txt")
     results = read_results([folder / "ad-lven-good-stnd-redup.csv"], moments=moments)
     assert not results.findings
     assert len(results.judgments) == 5782
-    assert all(own.score.is_integer() and 0 <= own.score <= 100 for own in results.judgments)
+    assert all(judgment.score.is_integer() and 0 <= judgment.score <= 100 for judgment in results.judgments)
 
     captions = caption_scores(standardise(results.judgments, moments=moments))
-    found = {(own.system, own.video_id): own for own in captions}
+    computed = {(score.system, score.video_id): score for score in captions}
     rows = {
         (system, segment): row for system, segment, *row in published(folder / "ad-seg-scores-lv-en.csv", head=True)
     }
-    assert found.keys() == rows.keys()
+    assert computed.keys() == rows.keys()
     for key, (raw, z, n) in rows.items():
-        own = found[key]
-        assert (own.raw, own.z) == pytest.approx((float(raw), float(z)), abs=1e-9)
-        assert own.assessments == int(n)
+        score = computed[key]
+        assert (score.raw, score.z) == pytest.approx((float(raw), float(z)), abs=1e-9)
+        assert score.assessments == int(n)
 
     systems = system_scores(captions)
     scores = {row[3]: row for row in published(folder / "ad-sys-scores-lv-en.csv", head=True)}
-    assert {own.system for own in systems} == scores.keys()
-    for own in systems:
-        raw, z, n, _, assessments = scores[own.system]
-        assert (own.raw, own.z) == pytest.approx((float(raw), float(z)), abs=1e-9)
-        assert (own.captions, own.assessments) == (int(n), int(assessments))
+    assert {system.system for system in systems} == scores.keys()
+    for system in systems:
+        raw, z, n, _, assessments = scores[system.system]
+        assert (system.raw, system.z) == pytest.approx((float(raw), float(z)), abs=1e-9)
+        assert (system.captions, system.assessments) == (int(n), int(assessments))
     ranking = [
-        [f"{own.raw:.1f}".removesuffix(".0"), f"{own.z:.3f}", str(own.captions), str(own.assessments), own.system]
-        for own in systems
+        [f"{s.raw:.1f}".removesuffix(".0"), f"{s.z:.3f}", str(s.captions), str(s.assessments), s.system]
+        for s in systems
     ]
     assert ranking == list(published(folder / "ad-sys-ranking-lv-en-z.csv", head=False))
 
 
-def test_the_published_moments_are_those_of_all_items_controls_included(shared: Path) -> None:
+def test_published_moments_include_controls(shared: Path) -> None:
     folder = shared / WMT
     printed = read_moments(folder / "ad-lven-trk-mean-sd.txt")
     judgments = read_results([folder / "ad-lven-good-stnd-redup.csv"], moments=printed).judgments
     everything, ranked = worker_moments(judgments), worker_moments(judgments, "ranked")
-    for worker, own in everything.items():
-        assert (f"{own.mean:.7g}", f"{own.sd:.7g}") == (f"{printed[worker].mean:.7g}", f"{printed[worker].sd:.7g}")
-    assert sum(abs(ranked[worker].sd - own.sd) > 0.01 for worker, own in everything.items()) > len(everything) / 2
-    systems = [own.system for own in system_scores(caption_scores(standardise(judgments)))]
+    for worker, moments in everything.items():
+        assert (f"{moments.mean:.7g}", f"{moments.sd:.7g}") == (
+            f"{printed[worker].mean:.7g}",
+            f"{printed[worker].sd:.7g}",
+        )
+    assert (
+        sum(abs(ranked[worker].sd - moments.sd) > 0.01 for worker, moments in everything.items()) > len(everything) / 2
+    )
+    systems = [score.system for score in system_scores(caption_scores(standardise(judgments)))]
     assert systems == [row[4] for row in published(folder / "ad-sys-ranking-lv-en-z.csv", head=False)]
 
 
-def test_every_worker_of_a_real_campaign_is_judged_on_all_of_their_pairs(shared: Path) -> None:
+def test_workers_of_a_real_campaign_are_judged_on_all_pairs(shared: Path) -> None:
     file = shared / WMT / "ad-lven-good-stnd-redup.csv"
     rows = [(row[0], row[1], row[6], row[9], row[8]) for row in published(file, head=True)]
-    there = set(rows)
-    pairs = sum(row[4] == "BAD_REF" and (*row[:4], "SYSTEM") in there for row in rows)
+    known = set(rows)
+    pairs = sum(row[4] == "BAD_REF" and (*row[:4], "SYSTEM") in known for row in rows)
     moments = read_moments(shared / WMT / "ad-lven-trk-mean-sd.txt")
     reports = judge_workers(read_results([file], moments=moments).judgments)
     assert [report.worker for report in reports] == sorted({row[1] for row in rows})
     assert sum(report.degraded.pairs for report in reports) == pairs > 500
 
 
-def test_the_two_conventions_differ_in_what_they_count_and_in_constant_workers() -> None:
+def test_conventions_differ_in_counted_items_and_constant_workers() -> None:
     judgments = [
         *hit("w", [("system", 20), ("repeat", 40), ("human", 90), ("degraded", 10)]),
         *hit("same", [("system", 50), ("system", 50), ("degraded", 50)]),
@@ -98,27 +103,27 @@ def test_the_two_conventions_differ_in_what_they_count_and_in_constant_workers()
     assert ranked.left_out == ()
     assert ranked.moments["w"] == pytest.approx((30.0, math.sqrt(200)))
     assert ranked.moments["same"] == (50.0, 1.0)
-    assert [z for own, z in zip(ranked.judgments, ranked.z, strict=True) if own.worker != "w"] == [0.0] * 4
+    assert [z for judgment, z in zip(ranked.judgments, ranked.z, strict=True) if judgment.worker != "w"] == [0.0] * 4
 
 
-def test_a_caption_is_averaged_within_its_workers_first_and_controls_do_not_count() -> None:
+def test_captions_are_averaged_by_worker_first_without_controls() -> None:
     judgments = [
         *hit("w", [("system", 10), ("repeat", 30), ("degraded", 0), ("human", 100), ("reference", 100)]),
         *hit("v", [("system", 80), ("degraded", 0)], name="h2"),
     ]
     moments = dict.fromkeys(("w", "v"), worker_moments(judgments)["w"])
     scores = caption_scores(standardise(judgments, moments=moments))
-    assert [(own.system, own.video_id, own.raw, own.assessments) for own in scores] == [
+    assert [(score.system, score.video_id, score.raw, score.assessments) for score in scores] == [
         ("A", "v0", pytest.approx((10 + 30 + 100) / 3 / 2 + 40), 4)
     ]
 
 
-def test_intervals_depend_on_the_seed_and_on_nothing_else() -> None:
+def test_intervals_depend_only_on_scores_and_seed() -> None:
     random.seed(1)
     scores = [CaptionScore(f"v{n}", "A", 50, random.gauss(0.3, 1), 1) for n in range(200)]
     others = [CaptionScore(f"v{n}", "B", 50, 0.25, 1) for n in range(20)]
     lower, upper = bootstrap(scores)["A"]
-    mean = sum(own.z for own in scores) / 200
+    mean = sum(score.z for score in scores) / 200
     assert lower < mean < upper
     assert upper - lower == pytest.approx(2 * 1.96 / math.sqrt(200), rel=0.2)
     assert bootstrap(scores[::-1] + others) == {"A": (lower, upper), "B": (0.25, 0.25)}

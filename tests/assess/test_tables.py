@@ -1,4 +1,4 @@
-"""Tables and the picture of significant wins: readable again, and harmless whatever names systems and workers have."""
+"""Test that tables and the drawing of wins are readable and harmless, whatever names systems and workers have."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ HOSTILE = ["=1+1", "<script>alert(1)</script>", "a|b\n| c |", "x" * 300, "*bold*
 
 
 def scores() -> list[CaptionScore]:
-    return [CaptionScore(f"v{n}", name, 50, place + n % 5, 1) for place, name in enumerate(HOSTILE) for n in range(20)]
+    return [CaptionScore(f"v{n}", name, 50, index + n % 5, 1) for index, name in enumerate(HOSTILE) for n in range(20)]
 
 
-def test_a_csv_table_reads_back_with_all_digits_and_runs_in_no_spreadsheet() -> None:
+def test_csv_keeps_all_digits_and_escapes_formulas() -> None:
     captions = scores()
     table = system_table(system_scores(captions), bootstrap(captions), significance(captions))
     rows = list(csv.DictReader(io.StringIO(as_csv(table))))
@@ -39,7 +39,7 @@ def test_a_csv_table_reads_back_with_all_digits_and_runs_in_no_spreadsheet() -> 
     )
 
 
-def test_a_markdown_table_keeps_its_shape() -> None:
+def test_markdown_table_keeps_its_columns() -> None:
     text = as_markdown(caption_table(scores()))
     lines = text.splitlines()
     assert len(lines) == 102
@@ -48,7 +48,7 @@ def test_a_markdown_table_keeps_its_shape() -> None:
     assert as_markdown([["p", "q"], [0.000012345, None]]) == "| p | q |\n| --- | --- |\n| 1.234e-05 | - |\n"
 
 
-def test_a_table_of_workers_has_everybody_and_every_p_value() -> None:
+def test_worker_table_has_every_p_value() -> None:
     judgments = hit("=w", [("human", 90.0 + n) for n in range(9)] + [("degraded", 10.0 - n) for n in range(9)])
     (row,) = csv.DictReader(io.StringIO(as_csv(worker_table(judge_workers(judgments)))))
     assert (row["worker"], row["verdict"], row["degraded_pairs"]) == ("'=w", "too_few_pairs", "9")
@@ -56,13 +56,13 @@ def test_a_table_of_workers_has_everybody_and_every_p_value() -> None:
     assert row["repeat_paired_t"] == ""
 
 
-def test_findings_are_told_with_examples() -> None:
+def test_findings_table_has_examples() -> None:
     table = findings_table({"duplicate": ("h/w/1", "h/w/2", "h/w/3", "h/w/4")})
     assert table[1][:2] == ["duplicate", 4]
     assert table[1][3] == "h/w/1, h/w/2, h/w/3"
 
 
-def test_the_picture_has_a_green_cell_for_each_win() -> None:
+def test_drawing_has_a_green_cell_for_each_win() -> None:
     tested = significance(scores())
     wins = sum(tested.wins(row, column) for row in range(5) for column in range(5))
     tree = ElementTree.fromstring(significance_svg(tested))
@@ -73,7 +73,7 @@ def test_the_picture_has_a_green_cell_for_each_win() -> None:
     assert significance_table(tested)[0] == ["system", *tested.systems]
 
 
-def test_one_system_is_a_table_and_a_picture_too() -> None:
+def test_single_system_has_table_and_drawing() -> None:
     captions = caption_scores(standardise(hit("w", [("system", 3), ("system", 9)])))
     tested = significance(captions)
     assert len(system_table(system_scores(captions), bootstrap(captions), tested)) == 2

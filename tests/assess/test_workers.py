@@ -1,4 +1,4 @@
-"""Workers: published p-values, and a verdict for everybody."""
+"""Test workers' p-values against published ones, and their verdicts."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ PUBLISHED = [
 
 
 def in_order(judgments: tuple[Judgment, ...], test: str = "paired_t") -> list[WorkerReport]:
-    """The reports in the order in which workers appear."""
+    """Return reports in the order in which workers appear."""
     reports = judge_workers(judgments, ReliabilitySettings(test=test))  # type: ignore[arg-type]
-    order = list(dict.fromkeys(own.worker for own in judgments))
+    order = list(dict.fromkeys(judgment.worker for judgment in judgments))
     return sorted(reports, key=lambda report: order.index(report.worker))
 
 
-def test_the_p_values_of_a_real_batch_are_the_published_ones(shared: Path) -> None:
+def test_p_values_of_a_real_batch_equal_the_published_ones(shared: Path) -> None:
     results = read_results([shared / BATCH])
     assert not results.findings
     first, second = in_order(results.judgments)
     for report, comparisons in zip((first, second), PUBLISHED, strict=True):
         for kind, original, control, *printed in comparisons:
-            found = getattr(report, kind)
-            assert (found.pairs, found.original, found.control) == (10, original, control)
-            assert [f"{p:.5g}" for p in (found.paired_t, found.wilcoxon, found.mann_whitney)] == printed
+            comparison = getattr(report, kind)
+            assert (comparison.pairs, comparison.original, comparison.control) == (10, original, control)
+            assert [f"{p:.5g}" for p in (comparison.paired_t, comparison.wilcoxon, comparison.mann_whitney)] == printed
     assert (f"{first.repeat.distance:.2f}", f"{second.repeat.distance:.2f}") == ("11.30", "18.00")
     assert (f"{first.mean:.2f}", f"{first.sd:.2f}") == ("50.60", "39.98")
     assert (f"{second.mean:.2f}", f"{second.sd:.2f}") == ("49.56", "36.02")
@@ -60,14 +60,14 @@ def test_the_p_values_of_a_real_batch_are_the_published_ones(shared: Path) -> No
     assert second.consistent
 
 
-def test_the_chosen_test_names_the_verdict(shared: Path) -> None:
+def test_chosen_test_decides_the_verdict(shared: Path) -> None:
     judgments = read_results([shared / BATCH]).judgments
     for test, verdict in (("paired_t", "reliable"), ("wilcoxon", "reliable"), ("mann_whitney", "unreliable")):
         assert [report.verdict for report in in_order(judgments, test)] == ["unreliable", verdict]
 
 
 def pairs(worker: str, *scores: tuple[float, float]) -> list[Judgment]:
-    """Human captions with their degraded twins."""
+    """Return judgments of human captions and of their degraded forms."""
     return hit(worker, [("human", a) for a, _ in scores] + [("degraded", b) for _, b in scores])
 
 
@@ -91,7 +91,7 @@ def test_every_worker_gets_a_verdict(scores: list[tuple[float, float]], verdict:
     assert bool(reliable_only(judgments, [report])) == (verdict == "reliable")
 
 
-def test_a_worker_without_control_items_has_too_few_pairs() -> None:
+def test_worker_without_control_items_has_too_few_pairs() -> None:
     (report,) = judge_workers(hit("w", [("system", 3), ("system", 60)]))
     assert (report.verdict, report.degraded.pairs, report.consistent) == ("too_few_pairs", 0, None)
     assert math.isnan(report.p)
@@ -106,7 +106,7 @@ def test_pairs_are_pooled_over_hits_but_never_cross_them() -> None:
     assert repr(judge_workers(reversed(twice))) == repr(judge_workers(twice))
 
 
-def test_advice_names_haste_and_long_runs_and_does_not_decide() -> None:
+def test_flags_name_haste_and_long_runs_and_decide_nothing() -> None:
     scores = [(80.0 + i, 20.0 - i) for i in range(10)]
     hasty = hit("w", [("system", 7.0)] * 9, name="fast", seconds=1.5)
     report = judge_workers(pairs("w", *scores) + hasty)[0]
@@ -117,23 +117,23 @@ def test_advice_names_haste_and_long_runs_and_does_not_decide() -> None:
 
 
 @given(st.lists(st.integers(-100, 100), min_size=1, max_size=9), st.sampled_from(["less", "greater", "two-sided"]))
-def test_signed_ranks_are_exact_ties_included(differences: list[int], side: str) -> None:
-    found = signed_rank_p(np.array(differences, float), side)  # type: ignore[arg-type]
+def test_signed_rank_p_is_exact_with_ties(differences: list[int], side: str) -> None:
+    p = signed_rank_p(np.array(differences, float), side)  # type: ignore[arg-type]
     nonzero = [difference for difference in differences if difference]
     if not nonzero:
-        assert math.isnan(found)
+        assert math.isnan(p)
         return
     ranks = scipy.stats.rankdata(np.abs(nonzero))
-    every = [
+    sums = [
         sum(rank for rank, up in zip(ranks, signs, strict=True) if up) for signs in product((0, 1), repeat=len(ranks))
     ]
-    own = sum(rank for rank, difference in zip(ranks, nonzero, strict=True) if difference > 0)
-    lower, upper = (np.mean([test(sums, own) for sums in every]) for test in (operator.le, operator.ge))
+    observed = sum(rank for rank, difference in zip(ranks, nonzero, strict=True) if difference > 0)
+    lower, upper = (np.mean([test(total, observed) for total in sums]) for test in (operator.le, operator.ge))
     expected = {"less": lower, "greater": upper, "two-sided": min(2 * lower, 2 * upper, 1)}[side]
-    assert found == pytest.approx(expected, abs=1e-12)
+    assert p == pytest.approx(expected, abs=1e-12)
 
 
-def test_many_pairs_without_ties_agree_with_the_exact_distribution_of_scipy() -> None:
+def test_signed_rank_p_equals_scipy_without_ties() -> None:
     differences = np.array([(-1) ** i * (i + 1) for i in range(40)], float)
     for side in ("less", "greater", "two-sided"):
         exact = scipy.stats.wilcoxon(differences, alternative=side, method="exact").pvalue

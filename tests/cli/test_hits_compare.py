@@ -85,9 +85,9 @@ def test_too_few_systems_are_told_and_captions_are_tested_all_the_same(
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("video_id,system,raw,z,assessments\n", "holds no scores"),
-        ("video_id,system,raw,z,assessments\nv,a,1,nan,1\n", ":2: 'z' is 'nan', which is no number"),
-        ("video_id,system,raw,z,assessments\nv,a,1,1,1\nv,a,1,1,1\n", ":3: the caption of 'v' by 'a' stands twice"),
+        ("video_id,system,raw,z,assessments\n", "contains no scores"),
+        ("video_id,system,raw,z,assessments\nv,a,1,nan,1\n", ":2: 'z' is 'nan', which is not a finite number"),
+        ("video_id,system,raw,z,assessments\nv,a,1,1,1\nv,a,1,1,1\n", ":3: the caption of 'v' by 'a' is duplicated"),
         ("video_id,system\nv,a\n", "the column 'raw' is missing"),
     ],
 )

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.campaigns import captions_of, people
+from tests.helpers.campaigns import human_captions, system_captions
+from vttdata.annotate.da_page import page_writer
 from vttdata.assess import HitPlan, make_hits, read_manifest, score_hits
 from vttdata.assess.hits.write import write_hits
 from vttdata.assess.simulation import Behaviour, simulate
@@ -35,12 +36,12 @@ def write_table(path: Path, rows: list[dict[str, Any]]) -> str:
 
 
 def inputs(folder: Path, videos: int = 120) -> list[str]:
-    systems = captions_of(["good", "fair", "poor"], videos)
+    systems = system_captions(["good", "fair", "poor"], videos)
     files = [
         write_table(folder / f"{name}.csv", [{"video_id": v, "caption": text} for v, text in own.items()])
         for name, own in systems.items()
     ]
-    human = [{"video_id": own.video_id, "caption": own.caption, "sen_id": own.sen_id} for own in people(videos)]
+    human = [{"video_id": own.video_id, "caption": own.caption, "sen_id": own.sen_id} for own in human_captions(videos)]
     return [*files, "--captions", write_table(folder / "human.csv", human)]
 
 
@@ -100,8 +101,9 @@ def test_a_campaign_goes_all_the_way_from_captions_to_a_ranking(
 
 def test_the_library_does_what_the_command_does(tmp_path: Path) -> None:
     assert main(["hits", "make", *inputs(tmp_path), "--out", str(tmp_path / "one"), "--seed", "2"]) == 0
-    plan: HitPlan = make_hits(captions_of(["good", "fair", "poor"], 120), people(120), seed=2)
-    write_hits(plan, tmp_path / "two", {f"v{n}": f"../videos/v{n}.mp4" for n in range(120)})
+    plan: HitPlan = make_hits(system_captions(["good", "fair", "poor"], 120), human_captions(120), seed=2)
+    videos = {f"v{n}": f"../videos/v{n}.mp4" for n in range(120)}
+    write_hits(plan, tmp_path / "two", videos, page_writer(videos))
     first, second = (
         {path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name).rglob("*.*")}
         for name in ("one", "two")

@@ -1,4 +1,4 @@
-"""Campaigns made up for tests of HITs."""
+"""Generate campaigns of HITs for tests."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ _VERBS = ["eats", "sees", "holds", "draws", "paints", "moves", "finds", "likes",
 _THINGS = ["apple", "car", "ball", "drum", "tree", "book", "lamp", "chair", "plate", "stone"]
 
 
-def sentence(luck: random.Random) -> str:
-    parts = (luck.choice(words) for words in (_NOUNS, _VERBS, _THINGS, _NOUNS, _THINGS))
+def random_sentence(generator: random.Random) -> str:
+    parts = (generator.choice(words) for words in (_NOUNS, _VERBS, _THINGS, _NOUNS, _THINGS))
     return "a {} {} a {} with the {} near a {}".format(*parts)
 
 
-def captions_of(systems: Sequence[str], videos: int, seed: int = 0) -> dict[str, dict[str, str]]:
-    """Every system's caption of every video, no two of which say the same."""
+def system_captions(systems: Sequence[str], videos: int, seed: int = 0) -> dict[str, dict[str, str]]:
+    """Return every system's caption of every video, all different."""
     return {
-        name: {f"v{n}": f"{sentence(random.Random(f'{seed} {name} {n}'))} {name} {n}" for n in range(videos)}
+        name: {f"v{n}": f"{random_sentence(random.Random(f'{seed} {name} {n}'))} {name} {n}" for n in range(videos)}
         for name in systems
     }
 
 
-def people(videos: int, each: int = 2, seed: int = 0) -> list[Caption]:
-    """Human captions of videos, in no order of theirs."""
+def human_captions(videos: int, each: int = 2, seed: int = 0) -> list[Caption]:
+    """Return human captions of videos, `each` per video, not grouped by video."""
     return [
-        Caption(f"v{n}", 10 * n + own, f"{sentence(random.Random(f'{seed} {n} {own}'))} {n} {own} there")
-        for own in range(each)
+        Caption(f"v{n}", 10 * n + k, f"{random_sentence(random.Random(f'{seed} {n} {k}'))} {n} {k} there")
+        for k in range(each)
         for n in range(videos)
     ]
 
 
-def kinds(plan: HitPlan, kind: str) -> list[tuple[str, str, str]]:
-    """(HIT, system, video) of all items of a kind."""
+def items_of_kind(plan: HitPlan, kind: str) -> list[tuple[str, str, str]]:
+    """Return (HIT, system, video) of all items of a kind."""
     return [(hit.hit, item.system, item.video_id) for hit in plan.hits for item in hit.items if item.kind == kind]
 
 
 @st.composite
-def settings(draw: st.DrawFn, most: int = 12) -> HitSettings:
+def hit_settings(draw: st.DrawFn, most: int = 12) -> HitSettings:
     system = draw(st.integers(3, most))
     human = draw(st.integers(0, 4))
     return HitSettings(
@@ -57,18 +57,18 @@ def settings(draw: st.DrawFn, most: int = 12) -> HitSettings:
 
 
 @st.composite
-def uneven(draw: st.DrawFn) -> tuple[Mapping[str, Mapping[str, str]], list[Caption]]:
-    """Systems that leave videos out and often say the same, as another system, as themselves, or as a person."""
+def uneven_campaigns(draw: st.DrawFn) -> tuple[Mapping[str, Mapping[str, str]], list[Caption]]:
+    """Draw systems that lack videos and often have the same caption as another system, themselves or a person."""
     videos = draw(st.integers(8, 25))
-    luck = random.Random(draw(st.integers(0, 2**20)))
-    human = people(videos, each=1, seed=luck.randrange(100))
-    stock = [sentence(luck) for _ in range(draw(st.integers(2, 30)))]
+    generator = random.Random(draw(st.integers(0, 2**20)))
+    human = human_captions(videos, each=1, seed=generator.randrange(100))
+    stock = [random_sentence(generator) for _ in range(draw(st.integers(2, 30)))]
     systems: dict[str, dict[str, str]] = {}
     for name in range(draw(st.integers(1, 5))):
         texts = {
-            own.video_id: own.caption.upper() if luck.random() < 0.2 else luck.choice(stock)
-            for own in human
-            if luck.random() < 0.9
+            caption.video_id: caption.caption.upper() if generator.random() < 0.2 else generator.choice(stock)
+            for caption in human
+            if generator.random() < 0.9
         }
         systems[f"s{name}"] = texts or {"v0": "a cat"}
     return systems, human

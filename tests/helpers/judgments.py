@@ -1,4 +1,4 @@
-"""Judgments made up for tests."""
+"""Generate judgments for tests."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def hit(
     system: str = "A",
     seconds: float | None = None,
 ) -> list[Judgment]:
-    """One HIT of one worker: the n-th item of each kind is about video n."""
+    """Return a worker's judgments of a HIT, in which the n-th item of each kind is about video n."""
     numbers: Counter[str] = Counter()
     judgments = []
-    for place, (kind, score) in enumerate(scores):
+    for position, (kind, score) in enumerate(scores):
         video = f"v{numbers[kind]}"
         numbers[kind] += 1
-        judgments.append(Judgment(name, worker, f"{name}-{place}", video, system, kind, score, place, seconds))
+        judgments.append(Judgment(name, worker, f"{name}-{position}", video, system, kind, score, position, seconds))
     return judgments

@@ -1,18 +1,13 @@
-"""Direct Assessment of captions (Graham et al., PLOS ONE 2018): HITs out; judgments in, reliable workers, scores.
+"""Assess captions by Direct Assessment (Graham et al., PLOS ONE 2018): make HITs, judge workers, score systems.
 
-Nothing here talks to a crowd platform. Tests of significance need SciPy, which ``vttdata[assess]`` brings.
+Files are exchanged with crowd platforms, but nothing is sent to them. Statistical tests need SciPy, which
+``vttdata[assess]`` installs.
 """
 
-from vttdata.assess.answers.intake import Results, read_manifest
+from vttdata.assess.answers.intake import Results
 from vttdata.assess.answers.read import read_results
 from vttdata.assess.answers.wmt import read_moments
-from vttdata.assess.hits.make import make_hits
-from vttdata.assess.hits.plan import HitPlan, HitSettings
-from vttdata.assess.scores import bootstrap, caption_scores, standardise, system_scores, worker_moments
-from vttdata.assess.significance import Significance, significance
-from vttdata.assess.summary import Summary, score_hits, summarise
-from vttdata.assess.workers import ReliabilitySettings, WorkerReport, judge_workers, reliable_only
-from vttdata.evaluate.meta.correlation import (
+from vttdata.assess.correlation import (
     Correlation,
     WilliamsTest,
     compare_metrics,
@@ -21,6 +16,13 @@ from vttdata.evaluate.meta.correlation import (
     replication,
     williams,
 )
+from vttdata.assess.hits.make import make_hits
+from vttdata.assess.hits.plan import HitPlan, HitSettings
+from vttdata.assess.manifest import read_manifest
+from vttdata.assess.scores import bootstrap, caption_scores, standardise, system_scores, worker_moments
+from vttdata.assess.significance import Significance, significance
+from vttdata.assess.summary import Summary, score_hits, summarise
+from vttdata.assess.workers import ReliabilitySettings, WorkerReport, judge_workers, reliable_only
 
 __all__ = [
     "Correlation",

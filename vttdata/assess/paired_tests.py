@@ -1,8 +1,8 @@
-"""The three tests under which workers are judged, on two samples of equal length whose elements belong together."""
+"""Run the paired tests by which workers are judged: the t-test, the signed-rank test and the rank-sum test."""
 
 from __future__ import annotations
 
-import importlib.util
+import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -11,88 +11,78 @@ from vttdata.assess.scores import Floats
 from vttdata.errors import VttdataError
 
 PairedTest = Literal["paired_t", "wilcoxon", "mann_whitney"]
-Side = Literal["less", "greater", "two-sided"]
-"""The alternative: what the first sample is, compared with the second."""
+Alternative = Literal["less", "greater", "two-sided"]
+"""Alternative hypothesis: how the first sample compares with the second."""
 
-_EXACT_UP_TO = 100
-"""Pairs up to which the signed-rank test is exact; 100 pairs take about 1 ms, and the normal approximation is then
-right to three digits."""
+# The exact distribution takes about 1 ms for 100 pairs; above, the normal approximation is right to three digits.
+_MAX_EXACT_PAIRS = 100
 
 
-def paired_p_values(x: Floats, y: Floats, side: Side) -> tuple[float, float, float]:
-    """The p-values of the paired t-test, the Wilcoxon signed-rank test and the Mann-Whitney U test.
+def paired_p_values(x: Floats, y: Floats, alternative: Alternative) -> tuple[float, float, float]:
+    """Return the p-values of the paired t-test, the Wilcoxon signed-rank test and the Mann-Whitney U test.
 
-    A p-value is NaN where the test has none: for scores that are not finite, for one pair, and for differences that are
-    all 0. The Mann-Whitney test ignores which elements belong together and is here for comparison.
+    The Mann-Whitney test ignores the pairing and serves for comparison. A p-value is NaN where the test is
+    undefined: if a score is not finite, if all differences are 0 (paired tests), or for a single pair (t-test).
 
     Args:
-        x: scores, the first of each pair.
-        y: scores, the second of each pair.
-        side: the alternative.
+        x: first score of each pair, shape (n,).
+        y: second score of each pair, shape (n,).
+        alternative: how `x` compares with `y` under the alternative hypothesis.
 
     Raises:
-        VttdataError: when SciPy is not installed.
+        VttdataError: if SciPy is not installed.
     """
-    nan = float("nan")
     stats = scipy_stats()
-    if not (np.isfinite(x).all() and np.isfinite(y).all()) or not len(x):
-        return nan, nan, nan
-    unpaired = float(stats.mannwhitneyu(x, y, alternative=side).pvalue)
-    return _paired_t(x - y, side), signed_rank_p(x - y, side), unpaired
+    if not len(x) or not np.isfinite([x, y]).all():
+        return float("nan"), float("nan"), float("nan")
+    with warnings.catch_warnings():
+        # SciPy warns if all differences are equal, where its p-value is right: 0 or 1, or NaN if they are 0.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        paired_t = stats.ttest_rel(x, y, alternative=alternative).pvalue
+    unpaired = stats.mannwhitneyu(x, y, alternative=alternative).pvalue
+    return float(paired_t), signed_rank_p(x - y, alternative), float(unpaired)
 
 
-def _paired_t(differences: Floats, side: Side) -> float:
-    """Student's test of the mean of differences against 0, n - 1 degrees of freedom."""
-    n = len(differences)
-    if n < 2 or not differences.any():
-        return float("nan")
-    error = differences.std(ddof=1) / np.sqrt(n)
-    with np.errstate(divide="ignore"):
-        t = differences.mean() / error
-    tail = scipy_stats().distributions.t
-    p = {"less": tail.cdf(t, n - 1), "greater": tail.sf(t, n - 1), "two-sided": 2 * tail.sf(abs(t), n - 1)}[side]
-    return float(p)
+def signed_rank_p(differences: Floats, alternative: Alternative) -> float:
+    """Return the p-value of Wilcoxon's signed-rank test; NaN if all differences are 0.
 
+    Differences of 0 are left out, and equal ones share the mean of their ranks. The distribution is exact for up to
+    100 remaining pairs, including ties, for which SciPy has only an approximation; above, SciPy's is used.
 
-def signed_rank_p(differences: Floats, side: Side) -> float:
-    """Wilcoxon's signed-rank test: differences of 0 are left out, equal ones share the mean of their ranks.
+    Args:
+        differences: differences of the pairs, shape (n,).
+        alternative: whether differences are negative, positive, or either under the alternative hypothesis.
 
-    The distribution is exact for up to `_EXACT_UP_TO` pairs, ties included; for more it is SciPy's approximation.
+    Raises:
+        VttdataError: if SciPy is not installed.
     """
-    left = differences[differences != 0]
-    if not len(left):
+    stats = scipy_stats()
+    nonzero = differences[differences != 0]
+    if not len(nonzero):
         return float("nan")
-    if len(left) > _EXACT_UP_TO:
-        return float(scipy_stats().wilcoxon(left, alternative=side).pvalue)
-    doubled = np.rint(2 * scipy_stats().rankdata(np.abs(left))).astype(np.int64)  # ranks may end in one half
-    ways = np.ones(1)
-    for rank in doubled:
-        with_it = np.concatenate([np.zeros(rank), ways])
-        ways = (np.concatenate([ways, np.zeros(rank)]) + with_it) / 2
-    sum_of_positive = int(doubled[left > 0].sum())
-    lower, upper = float(ways[: sum_of_positive + 1].sum()), float(ways[sum_of_positive:].sum())
-    return min({"less": lower, "greater": upper, "two-sided": 2 * min(lower, upper)}[side], 1.0)
+    if len(nonzero) > _MAX_EXACT_PAIRS:
+        return float(stats.wilcoxon(nonzero, alternative=alternative).pvalue)
+    # Tied ranks may end in one half, so ranks are doubled to count in integers.
+    doubled_ranks = np.rint(2 * stats.rankdata(np.abs(nonzero))).astype(np.int64)
+    # Element k becomes the probability that the doubled ranks with a positive sign sum to k, all signs equally likely.
+    probabilities = np.ones(1)
+    for rank in doubled_ranks:
+        negative = np.concatenate([probabilities, np.zeros(rank)])
+        positive = np.concatenate([np.zeros(rank), probabilities])
+        probabilities = (negative + positive) / 2
+    rank_sum = int(doubled_ranks[nonzero > 0].sum())
+    lower, upper = float(probabilities[: rank_sum + 1].sum()), float(probabilities[rank_sum:].sum())
+    return min({"less": lower, "greater": upper, "two-sided": 2 * min(lower, upper)}[alternative], 1.0)
 
 
 def scipy_stats() -> Any:
-    """The module `scipy.stats`.
+    """Import and return `scipy.stats`.
 
     Raises:
-        VttdataError: when SciPy is not installed; the sentence names the extra that brings it.
+        VttdataError: if SciPy is not installed; the message names the extra that installs it.
     """
     try:
         import scipy.stats
     except ModuleNotFoundError as error:
         raise VttdataError(f"Statistical tests need SciPy: pip install 'vttdata[assess]' ({error}).") from error
     return scipy.stats
-
-
-def check_foil_libraries() -> None:
-    """See that foils can be chosen and tried, before minutes are spent on mining them.
-
-    Raises:
-        VttdataError: when SciPy or scikit-learn is not installed; the sentence names the extra that brings them.
-    """
-    missing = [name for name in ("scipy", "sklearn") if importlib.util.find_spec(name) is None]
-    if missing:
-        raise VttdataError(f"Foils need {' and '.join(missing)}: pip install 'vttdata[foil]'.")

@@ -1,14 +1,14 @@
-"""From judgments to scores: standardised by worker, averaged by caption, then by system (Graham et al., PLOS ONE 2018).
+"""Turn judgments into scores: standardise by worker, average by caption, then by system (Graham et al., PLOS ONE 2018).
 
-It takes the judgments it is given: leaving unreliable workers out is `vttdata.assess.workers`'s decision.
+All judgments are scored; `vttdata.assess.workers` decides which workers are reliable enough to be passed in.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +19,20 @@ from vttdata.records import CaptionScore, Judgment
 Floats = NDArray[np.float64]
 
 Convention = Literal["all", "ranked"]
-"""Which of a worker's items give mean and standard deviation: ``all`` items, controls included (Graham's scripts: "that
-individual's mean and standard deviation score overall"), or system captions and their repeats only, ``ranked`` (the
-Appraise evaluation system of WMT). Both divide by n - 1. Where the deviation is 0 or unknown, ``all`` leaves the worker
-out and ``ranked`` puts 1 in its place, as those programs do."""
+"""Items from which a worker's mean and standard deviation are computed: ``all`` items, controls included (Graham's
+scripts: "that individual's mean and standard deviation score overall"), or only system captions and their repeats,
+``ranked`` (the Appraise evaluation system of WMT). Both divide by n - 1. If the deviation is 0 or undefined, ``all``
+leaves the worker out and ``ranked`` replaces it by 1, as those programs do."""
 
-SCORED = frozenset({"system", "repeat", "human"})
-"""The kinds of judgments that count for a caption; the others only control the worker."""
+SCORED_KINDS = frozenset({"system", "repeat", "human"})
+"""Kinds of judgments that count for a caption; the others only control the worker."""
+
+# Bounds the memory of the bootstrap: 8 MiB of indices at a time.
+_MAX_DRAWS_AT_ONCE = 2**20
 
 
 class Moments(NamedTuple):
-    """A worker's mean and standard deviation (n - 1 in the denominator; NaN for one item)."""
+    """Mean and standard deviation of a worker's scores (n - 1 in the denominator; NaN for a single score)."""
 
     mean: float
     sd: float
@@ -37,13 +40,13 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Standardised:
-    """Judgments with their z scores.
+    """Judgments with their z-scores.
 
     Fields:
-        judgments: those whose worker could be standardised, in their order.
-        z: the z score of each.
-        moments: of each worker, as used.
-        left_out: workers without a usable deviation, sorted; their judgments are not among `judgments`.
+        judgments: judgments of all workers who could be standardised, in input order.
+        z: z-score of each judgment.
+        moments: worker -> mean and deviation that were used.
+        left_out: sorted workers without a usable deviation; their judgments are not in `judgments`.
     """
 
     judgments: tuple[Judgment, ...]
@@ -54,7 +57,7 @@ class Standardised:
 
 @dataclass(frozen=True, slots=True)
 class SystemScore:
-    """A system's mean over its captions: `raw` of 0..100 and `z`; how many captions and assessments are behind it."""
+    """Mean of a system's caption scores, `raw` in 0..100 and `z`, with the numbers of captions and assessments."""
 
     system: str
     raw: float
@@ -64,37 +67,35 @@ class SystemScore:
 
 
 def worker_moments(judgments: Iterable[Judgment], convention: Convention = "all") -> dict[str, Moments]:
-    """Each worker's mean and standard deviation of raw scores; a worker without such items has NaN for both."""
-    own: dict[str, list[float]] = {}
+    """Return each worker's mean and standard deviation of raw scores, NaN for workers without counted items."""
+    scores: dict[str, list[float]] = {}
     for judgment in judgments:
-        scores = own.setdefault(judgment.worker, [])
+        counted = scores.setdefault(judgment.worker, [])
         if convention == "all" or judgment.kind in ("system", "repeat"):
-            scores.append(judgment.score)
-    return {worker: _moments(scores) for worker, scores in own.items()}
-
-
-def _moments(scores: Sequence[float]) -> Moments:
-    values = np.asarray(scores, np.float64)
-    mean = float(values.mean()) if len(values) else float("nan")
-    return Moments(mean, float(values.std(ddof=1)) if len(values) > 1 else float("nan"))
+            counted.append(judgment.score)
+    moments = {}
+    for worker, counted in scores.items():
+        values = np.asarray(counted, np.float64)
+        mean = float(values.mean()) if len(values) else float("nan")
+        moments[worker] = Moments(mean, float(values.std(ddof=1)) if len(values) > 1 else float("nan"))
+    return moments
 
 
 def standardise(
     judgments: Iterable[Judgment], convention: Convention = "all", moments: Mapping[str, Moments] | None = None
 ) -> Standardised:
-    """Turn raw scores into z scores: how many of the worker's own standard deviations from the worker's own mean.
+    """Convert raw scores to z-scores: distances from the worker's mean in units of the worker's standard deviation.
 
     Args:
-        judgments: all of them, controls included.
-        convention: which items give a worker's mean and deviation, and what happens where the deviation is 0.
-        moments: means and deviations that were published, in the place of computed ones; workers without an entry are
-            left out.
+        judgments: all judgments, controls included.
+        convention: which items determine a worker's mean and deviation, and how a deviation of 0 is treated.
+        moments: published means and deviations to use instead of computed ones; workers without an entry are left out.
     """
     judgments = list(judgments)
     known = dict(moments) if moments is not None else worker_moments(judgments, convention)
     if convention == "ranked" and moments is None:
-        known = {worker: Moments(own.mean, own.sd if own.sd > 0 else 1.0) for worker, own in known.items()}
-    usable = {worker: own for worker, own in known.items() if own.sd > 0 and np.isfinite(own.mean)}
+        known = {worker: Moments(mean, sd if sd > 0 else 1.0) for worker, (mean, sd) in known.items()}
+    usable = {worker: known[worker] for worker in known if known[worker].sd > 0 and np.isfinite(known[worker].mean)}
     kept = [judgment for judgment in judgments if judgment.worker in usable]
     scores = np.array([judgment.score for judgment in kept], np.float64)
     mean = np.array([usable[judgment.worker].mean for judgment in kept], np.float64)
@@ -105,33 +106,30 @@ def standardise(
 
 
 def caption_scores(standardised: Standardised) -> list[CaptionScore]:
-    """Average what each system's caption of each video got: first within a worker, then over workers.
+    """Average the judgments of each system's caption of each video, first by worker, then over workers.
 
-    The mean within a worker comes first, as in Graham's scripts, so that a repeat does not give its worker more weight.
-    Controls do not count. Captions come in the order in which they first appear.
+    Averaging by worker first, as in Graham's scripts, keeps a repeat from giving its worker more weight. Controls do
+    not count. Captions are returned in order of first appearance.
     """
-    own: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = {}
+    scores_by_caption: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = {}
     for judgment, z in zip(standardised.judgments, standardised.z, strict=True):
-        if judgment.kind in SCORED:
-            workers = own.setdefault((judgment.system, judgment.video_id), {})
-            workers.setdefault(judgment.worker, []).append((judgment.score, z))
-    return [_caption_score(*caption, list(workers.values())) for caption, workers in own.items()]
-
-
-def _caption_score(system: str, video_id: str, workers: Sequence[Sequence[tuple[float, float]]]) -> CaptionScore:
-    raw, z = (
-        sum(sum(score[column] for score in scores) / len(scores) for scores in workers) / len(workers)
-        for column in (0, 1)
-    )
-    return CaptionScore(video_id, system, raw, z, sum(map(len, workers)))
+        if judgment.kind in SCORED_KINDS:
+            scores_by_worker = scores_by_caption.setdefault((judgment.system, judgment.video_id), {})
+            scores_by_worker.setdefault(judgment.worker, []).append((judgment.score, z))
+    captions = []
+    for (system, video_id), scores_by_worker in scores_by_caption.items():
+        workers = list(scores_by_worker.values())
+        raw, z = (
+            sum(sum(score[column] for score in scores) / len(scores) for scores in workers) / len(workers)
+            for column in (0, 1)
+        )
+        captions.append(CaptionScore(video_id, system, raw, z, sum(map(len, workers))))
+    return captions
 
 
 def system_scores(scores: Iterable[CaptionScore]) -> list[SystemScore]:
-    """Average the captions of each system; the highest mean z comes first, then by name."""
-    own: dict[str, list[CaptionScore]] = {}
-    for score in scores:
-        own.setdefault(score.system, []).append(score)
-    found = [
+    """Average the captions of each system; systems are sorted by descending mean z-score, then by name."""
+    systems = [
         SystemScore(
             system,
             sum(score.raw for score in captions) / len(captions),
@@ -139,44 +137,42 @@ def system_scores(scores: Iterable[CaptionScore]) -> list[SystemScore]:
             len(captions),
             sum(score.assessments for score in captions),
         )
-        for system, captions in own.items()
+        for system, captions in group_by_system(scores).items()
     ]
-    return sorted(found, key=lambda score: (-score.z, score.system))
+    return sorted(systems, key=lambda score: (-score.z, score.system))
 
 
 def bootstrap(
     scores: Iterable[CaptionScore], *, seed: int = 0, samples: int = 1000, level: float = 0.95
 ) -> dict[str, tuple[float, float]]:
-    """Percentile intervals of each system's mean z, its captions drawn again with replacement.
+    """Return percentile bootstrap intervals of each system's mean z-score, resampling its captions.
 
     Args:
-        scores: of captions, in any order.
-        seed: with a system's name it decides the draws of this system, whatever other systems there are.
-        samples: how many times captions are drawn.
-        level: the share of draws between the two ends, 0..1.
+        scores: scores of captions, in any order.
+        seed: determines, with a system's name, the draws for this system, independently of other systems.
+        samples: number of resamples.
+        level: share of resampled means within the interval, 0..1.
 
     Returns:
         System -> lower and upper end.
     """
-    own: dict[str, list[CaptionScore]] = {}
-    for score in scores:
-        own.setdefault(score.system, []).append(score)
-    ends = (100 * (1 - level) / 2, 100 * (1 + level) / 2)
+    percentiles = (100 * (1 - level) / 2, 100 * (1 + level) / 2)
     intervals: dict[str, tuple[float, float]] = {}
-    for system, captions in sorted(own.items()):
-        ordered = sorted(captions, key=lambda score: (score.video_id, score.campaign, score.hit or "", score.z))
-        means = _drawn_means(np.array([score.z for score in ordered]), [seed, system, "bootstrap"], samples)
-        lower, upper = np.percentile(means, ends)
+    for system, captions in sorted(group_by_system(scores).items()):
+        captions.sort(key=lambda score: (score.video_id, score.campaign, score.hit or "", score.z))
+        values = np.array([score.z for score in captions])
+        random = np.random.default_rng(int(digest([seed, system, "bootstrap"])[:16], 16))
+        step = max(_MAX_DRAWS_AT_ONCE // len(values), 1)
+        sizes = [min(step, samples - start) for start in range(0, samples, step)]
+        means = [values[random.integers(len(values), size=(size, len(values)))].mean(axis=1).tolist() for size in sizes]
+        lower, upper = np.percentile(np.array(list(itertools.chain.from_iterable(means))), percentiles)
         intervals[system] = (float(lower), float(upper))
     return intervals
 
 
-_DRAWN_AT_ONCE = 2**20
-
-
-def _drawn_means(values: Floats, purpose: Any, samples: int) -> Floats:
-    random = np.random.default_rng(int(digest(purpose)[:16], 16))
-    step = max(_DRAWN_AT_ONCE // len(values), 1)
-    sizes = [min(step, samples - start) for start in range(0, samples, step)]
-    means = [values[random.integers(len(values), size=(size, len(values)))].mean(axis=1).tolist() for size in sizes]
-    return np.array(list(itertools.chain.from_iterable(means)))
+def group_by_system(scores: Iterable[CaptionScore]) -> dict[str, list[CaptionScore]]:
+    """Return the caption scores of each system, in input order."""
+    systems: dict[str, list[CaptionScore]] = {}
+    for score in scores:
+        systems.setdefault(score.system, []).append(score)
+    return systems

@@ -1,44 +1,48 @@
-"""A crowd of workers of known quality that answers HITs, to check an evaluation from end to end and to plan one.
+"""Simulate a crowd of workers of known quality, to check an evaluation from end to end and to plan one.
 
-The behaviours are made up: they say what a method does with such workers, not how many there are.
+The behaviours are invented: they show how a method deals with such workers, not how common they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from vttdata.assess.answers.intake import Described, Manifest
+from vttdata.assess.manifest import Manifest, ManifestItem
 from vttdata.ids import digest
 from vttdata.records import Judgment
 
 Behaviour = Literal["diligent", "noisy", "biased", "lazy", "random", "colluding"]
 
 BEHAVIOURS: dict[Behaviour, str] = {
-    "diligent": "scores what a caption is worth, with a bias and a scale of its own and an error of 8",
-    "noisy": "like diligent, with an error of 25",
-    "biased": "like diligent, 25 lower or higher and on half the scale",
-    "lazy": "gives about 70 whatever is shown",
+    "diligent": "scores the quality of a caption with a personal bias and scale, and an error of 8 points",
+    "noisy": "like diligent, with an error of 25 points",
+    "biased": "like diligent, 25 points lower or higher and on half the scale",
+    "lazy": "scores everything with about 70",
     "random": "gives any score with equal probability",
-    "colluding": "like diligent, but gives 90 to 100 to the captions of the system that is to win",
+    "colluding": "like diligent, but scores the captions of the favoured system with 90 to 100",
 }
-"""What each behaviour does. The last three harm a ranking; colluding workers pass every control, since no control item
-is of their system."""
+"""Descriptions of the behaviours. The last three harm a ranking; colluding workers pass every control, since no control
+item is of their system."""
 
+# Standard deviation of the quality of a system's captions, in points.
 _CAPTION_SPREAD = 18.0
-"""Standard deviation of the worth of one system's captions."""
-_DEGRADED, _DEGRADED_SPREAD, _REFERENCE = 40.0, 12.0, 95.0
-"""What degrading takes from a caption, and what a human caption in the place of a system's is worth."""
+# Mean and standard deviation of the points that degrading takes from a caption.
+_DEGRADED, _DEGRADED_SPREAD = 40.0, 12.0
+# Quality of a human caption that replaces a system's.
+_REFERENCE = 95.0
+# Spread of workers' biases and scales, and their errors, in points.
 _BIAS, _SCALE, _ERROR, _NOISY_ERROR = 5.0, 0.15, 8.0, 25.0
 _LAZY, _LAZY_ERROR = 70.0, 6.0
+_RANKED_KINDS = ("system", "human")
 
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What a simulated crowd answered, and the truth: each system's mean worth over its captions in the HITs."""
+    """Judgments of a simulated crowd, and the truth: each system's mean quality over its captions in the HITs."""
 
     judgments: tuple[Judgment, ...]
     truth: Mapping[str, float]
@@ -53,78 +57,74 @@ def simulate(
     hits_per_worker: int = 1,
     favourite: str | None = None,
 ) -> Simulation:
-    """Let workers answer HITs, taken in turns, so that each HIT gets as many as the next.
+    """Simulate the answers of workers to HITs, which are dealt in turn, so that each is answered equally often.
 
     Args:
         manifest: HIT -> item -> what it shows.
-        worth: system -> what its captions are worth on average, 0..100; those of single captions spread around it.
+        worth: system -> mean quality of its captions, 0..100; the quality of single captions spreads around it.
         workers: name -> behaviour.
-        seed: with the name of a worker or a caption it decides all of its draws.
-        hits_per_worker: how many HITs each answers; no more than there are.
-        favourite: the system that colluding workers want to win; the one of least worth if None.
+        seed: determines, with the name of a worker or a caption, all draws for it.
+        hits_per_worker: number of HITs that each worker answers, limited to all of them.
+        favourite: system that colluding workers favour; the one of least worth if None.
     """
-    captions = {
-        (item.system, item.video_id): _worth(worth, item, seed) for hit in manifest.values() for item in hit.values()
-    }
+    quality: dict[tuple[str, str], float] = {}
+    for items in manifest.values():
+        for item in items.values():
+            spread = _generator(seed, "caption", item.system, item.video_id).normal(0, _CAPTION_SPREAD)
+            quality[item.system, item.video_id] = float(min(max(worth[item.system] + spread, 0.0), 100.0))
     favourite = favourite if favourite is not None else min(worth, key=lambda system: (worth[system], system))
     hits = list(manifest)
     judgments: list[Judgment] = []
     for number, (worker, behaviour) in enumerate(workers.items()):
-        draw = _draws(seed, "worker", worker)
+        generator = _generator(seed, "worker", worker)
         for turn in range(min(hits_per_worker, len(hits))):
             hit = hits[(number * hits_per_worker + turn) % len(hits)]
             shown = list(manifest[hit].values())
-            scores = _answers(behaviour, shown, captions, favourite, draw)
+            scores = _answers(behaviour, shown, quality, favourite, generator)
             judgments += [
-                Judgment(hit, worker, item, *own, score=score, position=place)
-                for place, (item, own, score) in enumerate(zip(manifest[hit], shown, scores, strict=True))
+                Judgment(hit, worker, item, *content, score=score, position=position)
+                for position, (item, content, score) in enumerate(zip(manifest[hit], shown, scores, strict=True))
             ]
-    ranked = {
-        (item.system, item.video_id) for hit in manifest.values() for item in hit.values() if item.kind in _RANKED
-    }
+    ranked: dict[str, set[str]] = {}
+    for items in manifest.values():
+        for item in items.values():
+            if item.kind in _RANKED_KINDS:
+                ranked.setdefault(item.system, set()).add(item.video_id)
     truth = {
-        system: [captions[own] for own in sorted(ranked) if own[0] == system]
-        for system in sorted({s for s, _ in ranked})
+        system: sum(quality[system, video] for video in sorted(ranked[system])) / len(ranked[system])
+        for system in sorted(ranked)
     }
-    return Simulation(tuple(judgments), {system: sum(own) / len(own) for system, own in truth.items()})
+    return Simulation(tuple(judgments), truth)
 
 
-_RANKED = ("system", "human")
-
-
-def _draws(*purpose: object) -> np.random.Generator:
+def _generator(*purpose: object) -> np.random.Generator:
     return np.random.default_rng(int(digest(list(purpose))[:16], 16))
-
-
-def _worth(worth: Mapping[str, float], item: Described, seed: int) -> float:
-    drawn = worth[item.system] + _draws(seed, "caption", item.system, item.video_id).normal(0, _CAPTION_SPREAD)
-    return float(min(max(drawn, 0.0), 100.0))
 
 
 def _answers(
     behaviour: Behaviour,
-    shown: list[Described],
-    captions: Mapping[tuple[str, str], float],
+    shown: Sequence[ManifestItem],
+    quality: Mapping[tuple[str, str], float],
     favourite: str,
-    draw: np.random.Generator,
+    generator: np.random.Generator,
 ) -> list[float]:
-    """Whole numbers of 0..100."""
+    """Draw a worker's scores of the items of a HIT, whole numbers of 0..100."""
     n = len(shown)
-    bias, scale = draw.normal(0, _BIAS), draw.uniform(1 - _SCALE, 1 + _SCALE)
+    bias, scale = generator.normal(0, _BIAS), generator.uniform(1 - _SCALE, 1 + _SCALE)
     if behaviour == "biased":
-        bias, scale = draw.choice([-25.0, 25.0]), 0.5
-    harm = np.maximum(draw.normal(_DEGRADED, _DEGRADED_SPREAD, n), 0)
-    worth = np.array([captions[item.system, item.video_id] for item in shown])
+        bias, scale = generator.choice([-25.0, 25.0]), 0.5
+    harm = np.maximum(generator.normal(_DEGRADED, _DEGRADED_SPREAD, n), 0)
+    worth = np.array([quality[item.system, item.video_id] for item in shown])
     worth = np.where([item.kind == "degraded" for item in shown], worth - harm, worth)
     worth = np.where([item.kind == "reference" for item in shown], _REFERENCE, worth)
-    error = draw.normal(0, _NOISY_ERROR if behaviour == "noisy" else _ERROR, n)
+    error = generator.normal(0, _NOISY_ERROR if behaviour == "noisy" else _ERROR, n)
     scores = 50 + bias + scale * (np.maximum(worth, 0) - 50) + error
     if behaviour == "lazy":
-        scores = draw.normal(_LAZY, _LAZY_ERROR, n)
+        scores = generator.normal(_LAZY, _LAZY_ERROR, n)
     elif behaviour == "random":
-        scores = draw.uniform(0, 100, n)
+        scores = generator.uniform(0, 100, n)
     elif behaviour == "colluding":
-        boosted = [item.system == favourite and item.kind in ("system", "repeat") for item in shown]
-        scores = np.where(boosted, draw.uniform(90, 100, n), scores)
+        favoured = [item.system == favourite and item.kind in ("system", "repeat") for item in shown]
+        scores = np.where(favoured, generator.uniform(90, 100, n), scores)
     rounded: list[float] = np.clip(np.rint(scores), 0, 100).tolist()
     return rounded

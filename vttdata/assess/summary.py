@@ -1,4 +1,4 @@
-"""The whole way from judgments to a ranking, and what there is to show of it."""
+"""Turn judgments into a ranking of systems, and the ranking into tables and a report."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vttdata.assess.answers.intake import Manifest, Results, read_manifest
+from vttdata.assess.answers.intake import Results
 from vttdata.assess.answers.read import read_results
 from vttdata.assess.answers.wmt import read_moments
+from vttdata.assess.manifest import Manifest, read_manifest
 from vttdata.assess.scores import (
     Convention,
     Moments,
@@ -24,9 +25,9 @@ from vttdata.assess.significance_svg import significance_svg
 from vttdata.assess.tables import (
     as_csv,
     as_markdown,
+    as_text,
     caption_table,
     findings_table,
-    shown,
     significance_table,
     system_table,
     worker_table,
@@ -35,21 +36,22 @@ from vttdata.assess.workers import VERDICTS, ReliabilitySettings, WorkerReport, 
 from vttdata.errors import VttdataError
 from vttdata.records import CaptionScore
 
-_WORKER_COLUMNS = 11  # the p-values of all comparisons are in the CSV table
+# The report has no columns for the p-values of all comparisons; they are in the CSV table.
+_REPORT_WORKER_COLUMNS = 11
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All that a campaign comes to.
+    """Scores of a campaign.
 
     Fields:
-        workers: a report on every worker.
+        workers: report on every worker.
         left_out: workers that were kept but could not be standardised.
-        captions: scores of captions, by the workers that were kept.
-        systems: best first.
-        intervals: system -> ends of the 95 % bootstrap interval of its mean z.
-        tested: which systems are significantly better than which.
-        findings: what was odd in the results.
+        captions: scores of captions by the workers that were kept.
+        systems: scores of systems, best first.
+        intervals: system -> ends of the 95 % bootstrap interval of its mean z-score.
+        tested: pairwise tests of the systems.
+        findings: problems in the results: kind -> cases.
     """
 
     workers: Sequence[WorkerReport]
@@ -61,7 +63,7 @@ class Summary:
     findings: Mapping[str, Sequence[str]]
 
     def files(self) -> dict[str, str]:
-        """Name of a file -> its content."""
+        """Return the tables, the report and the drawing: file name -> content."""
         return {
             "workers.csv": as_csv(worker_table(self.workers)),
             "systems.csv": as_csv(system_table(self.systems, self.intervals, self.tested)),
@@ -73,10 +75,10 @@ class Summary:
         }
 
     def as_markdown(self) -> str:
-        """A report for people."""
+        """Return the report in Markdown."""
         verdicts = Counter(report.verdict for report in self.workers)
         lines = [f"- {verdict}: {verdicts[verdict]} ({VERDICTS[verdict]})" for verdict in VERDICTS if verdicts[verdict]]
-        workers = [row[:_WORKER_COLUMNS] for row in worker_table(self.workers)]
+        workers = [row[:_REPORT_WORKER_COLUMNS] for row in worker_table(self.workers)]
         parts = [
             "## Workers\n",
             "\n".join(lines) + "\n",
@@ -87,7 +89,7 @@ class Summary:
             as_markdown(significance_table(self.tested)),
         ]
         if self.left_out:
-            names = ", ".join(map(shown, self.left_out))
+            names = ", ".join(map(as_text, self.left_out))
             parts.insert(3, f"Not standardised, since all their scores are the same: {names}.\n")
         if self.findings:
             parts += ["## Findings in the results\n", as_markdown(findings_table(self.findings))]
@@ -103,32 +105,32 @@ def summarise(
     keep_all: bool = False,
     seed: int = 0,
 ) -> Summary:
-    """Judge workers, keep the reliable ones, standardise, average, and test.
+    """Judge workers, keep the reliable ones, standardise and average their scores, and test the systems.
 
     Args:
-        results: the judgments and what was found in reading them.
-        settings: when a worker is reliable; its `alpha` decides wins between systems as well.
+        results: judgments and findings.
+        settings: conditions of reliability; their `alpha` decides wins between systems as well.
         convention: see `vttdata.assess.scores.Convention`.
-        moments: published means and deviations in the place of computed ones.
+        moments: published means and deviations to use instead of computed ones.
         keep_all: score with unreliable workers too.
-        seed: of the bootstrap intervals.
+        seed: seed of the bootstrap intervals.
 
     Raises:
-        VttdataError: when no worker is reliable, none of the reliable ones can be standardised, or SciPy is missing.
+        VttdataError: if no worker is reliable, no reliable worker can be standardised, or SciPy is not installed.
     """
     settings = settings or ReliabilitySettings()
     reports = judge_workers(results.judgments, settings)
     kept = list(results.judgments) if keep_all else reliable_only(results.judgments, reports)
     if not kept:
         verdicts = Counter(report.verdict for report in reports)
-        told = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in VERDICTS if verdicts[verdict])
+        counts = ", ".join(f"{verdict} {verdicts[verdict]}" for verdict in VERDICTS if verdicts[verdict])
         raise VttdataError(
-            f"No worker is reliable ({told}), so there is nothing to score; --keep-all scores all the same."
+            f"No worker is reliable ({counts}), so there is nothing to score; --keep-all scores all workers."
         )
     standardised = standardise(kept, convention, moments)
     captions = caption_scores(standardised)
     if not captions:
-        raise VttdataError("No caption of a system was scored by a worker whose scores vary, so there is no ranking.")
+        raise VttdataError("No worker whose scores vary scored a caption of a system, so there is no ranking.")
     return Summary(
         workers=reports,
         left_out=standardised.left_out,
@@ -150,21 +152,27 @@ def score_hits(
     keep_all: bool = False,
     seed: int = 0,
 ) -> Summary:
-    """Turn files of results into reliable workers, scores and significance: what ``vttdata hits score`` does.
+    """Read files of results and summarise them, as ``vttdata hits score`` does.
 
     Args:
         results: exports of a crowd platform or of assessment pages, or WMT's table; see `read_results`.
-        manifest: what the items show: a file, or `HitPlan.manifest`. None where the results say it themselves.
-        settings: when a worker is reliable.
-        moments: a file of the workers' means and deviations, where results are standardised (WMT).
+        manifest: what the items show: a file, or `HitPlan.manifest`; None if the results say it.
+        settings: conditions of reliability.
+        moments: file of the workers' means and deviations, for standardised results (WMT).
         convention: see `vttdata.assess.scores.Convention`.
         keep_all: score with unreliable workers too.
-        seed: of the bootstrap intervals.
+        seed: seed of the bootstrap intervals.
 
     Raises:
-        VttdataError: when a file cannot be read, no answer is left, or there is nothing to rank; see `summarise`.
+        VttdataError: if a file cannot be read, no answer is left, or there is nothing to rank; see `summarise`.
     """
-    shown = read_manifest(manifest) if isinstance(manifest, Path) else manifest
+    items = read_manifest(manifest) if isinstance(manifest, Path) else manifest
     known = read_moments(moments) if moments is not None else None
-    found = read_results(results, manifest=shown, moments=known)
-    return summarise(found, settings, convention=convention, moments=known, keep_all=keep_all, seed=seed)
+    return summarise(
+        read_results(results, manifest=items, moments=known),
+        settings,
+        convention=convention,
+        moments=known,
+        keep_all=keep_all,
+        seed=seed,
+    )

@@ -1,7 +1,7 @@
-"""Which workers can be trusted: each one's scores of degraded captions against those of the same captions unharmed.
+"""Judge the reliability of workers by their scores of degraded captions compared with the original captions.
 
-Every worker gets a verdict in words, those who cannot be tested included. It decides nothing about rewards, and it
-leaves no judgment out by itself: `reliable_only` does that when asked.
+Every worker gets a verdict, including those who cannot be tested. Nothing is decided about payment, and judgments are
+left out only by `reliable_only`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from annotated_types import Gt, Lt
 
-from vttdata.assess.paired_tests import PairedTest, Side, paired_p_values
+from vttdata.assess.paired_tests import Alternative, PairedTest, paired_p_values
 from vttdata.records import Judgment, JudgmentKind
 from vttdata.settings import STRICT, PositiveCount, Seconds
 
@@ -28,24 +28,24 @@ VERDICTS: dict[Verdict, str] = {
     "not_a_number": "has a score that is no finite number",
     "undefined": "the chosen test has no value for these pairs, as where all differences are 0",
 }
-"""What each verdict means. Only `reliable` workers are to be kept."""
+"""Meaning of each verdict. Only `reliable` workers should be kept."""
 
-_SIDES: dict[JudgmentKind, Side] = {"degraded": "less", "reference": "greater", "repeat": "two-sided"}
+_ALTERNATIVES: dict[JudgmentKind, Alternative] = {"degraded": "less", "reference": "greater", "repeat": "two-sided"}
 
 
 @dataclass(frozen=True, slots=True)
 class ReliabilitySettings:
-    """When a worker counts as reliable.
+    """Conditions under which a worker counts as reliable.
 
     Fields:
-        test: the test whose p-value decides. The video paper says only "paired" (Graham et al., PLOS ONE 2018); the
+        test: test whose p-value decides. The video paper says only "paired" (Graham et al., PLOS ONE 2018); the
             scripts of its author use the paired t-test, Appraise uses ``mann_whitney``.
-        alpha: the p-value must be below it; 0.05 in the paper.
-        min_pairs: a worker with fewer pairs of degraded and unharmed captions is not judged; the paper collects at
-            least 10 of each worker.
-        fast_seconds: a worker who in some HIT took less than this for an item, on average, is flagged; Graham's
+        alpha: level below which the p-value must be; 0.05 in the paper.
+        min_pairs: workers with fewer pairs of degraded and original captions are not judged; the paper collects at
+            least 10 from each worker.
+        fast_seconds: a worker who in some HIT took less than this per item, on average, is flagged; Graham's
             scripts flag less than 300 s for a HIT of 100.
-        longest_run: a worker who gave one score more often than this in a row is flagged; 8 in Graham's scripts.
+        longest_run: a worker who gave the same score more often than this in a row is flagged; 8 in Graham's scripts.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -59,11 +59,15 @@ class ReliabilitySettings:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A worker's control items of one kind against the captions they belong to.
+    """Comparison of a worker's control items of one kind with the captions they were made from.
 
-    `original` and `control` are mean scores, `difference` is the mean of control - original, `distance` that of its
-    absolute value; NaN without pairs. The p-values are NaN where a test has none. The alternatives: degraded lower than
-    original, reference higher than original, repeats different.
+    The alternatives: degraded lower than original, reference higher than original, repeats different.
+
+    Fields:
+        pairs: number of pairs.
+        original, control: mean scores; NaN without pairs.
+        difference, distance: mean of control - original and of its absolute value; NaN without pairs.
+        paired_t, wilcoxon, mann_whitney: p-values; NaN where a test is undefined.
     """
 
     pairs: int
@@ -76,24 +80,25 @@ class Comparison:
     mann_whitney: float
 
     def p(self, test: PairedTest) -> float:
-        """The p-value of one of the tests."""
+        """Return the p-value of a test."""
         return {"paired_t": self.paired_t, "wilcoxon": self.wilcoxon, "mann_whitney": self.mann_whitney}[test]
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """What is known of one worker.
+    """Statistics and verdict of a worker.
 
     Fields:
-        worker, hits, items: who, and how much was answered.
-        mean, sd: of all scores; the deviation has n - 1 in the denominator.
-        verdict: see `VERDICTS`; `p` is the p-value of the deciding test, NaN where there is none.
-        degraded, reference, repeat: the comparisons.
-        consistent: whether repeats were not scored significantly differently; None where that cannot be tested. It is
-            reported and decides nothing.
-        seconds_per_item: mean over the items whose time is known, None where none is.
-        longest_run: how many times in a row one score was given, at most.
-        flags: advice that decides nothing: ``fast``, ``constant_run``, ``degraded_not_lower``.
+        worker: id of the worker.
+        hits, items: numbers of HITs and items with an answer.
+        mean, sd: mean and standard deviation of all scores, with n - 1 in the denominator.
+        verdict: see `VERDICTS`.
+        p: p-value of the deciding test, NaN if undefined.
+        degraded, reference, repeat: comparisons of the control items.
+        consistent: repeats were not scored significantly differently; None if undefined. It decides nothing.
+        seconds_per_item: mean over the items with a known time, None if there are none.
+        longest_run: longest run of equal scores.
+        flags: hints that decide nothing: ``fast``, ``constant_run``, ``degraded_not_lower``.
     """
 
     worker: str
@@ -113,41 +118,44 @@ class WorkerReport:
 
 
 def judge_workers(judgments: Iterable[Judgment], settings: ReliabilitySettings | None = None) -> list[WorkerReport]:
-    """Report on every worker, sorted by name; pairs of a worker are pooled over HITs.
+    """Report on every worker, sorted by name; a worker's pairs are pooled over HITs.
 
-    A control item is compared with the worker's own score, in the same HIT, of the same system's caption of the same
-    video: the ``system`` item, or the ``human`` one where there is no such.
+    A control item is compared with the worker's score, in the same HIT, of the same system's caption of the same
+    video: the ``system`` item, or the ``human`` item if there is none.
 
     Raises:
-        VttdataError: when SciPy is not installed.
+        VttdataError: if SciPy is not installed.
     """
     settings = settings or ReliabilitySettings()
-    own: dict[str, list[Judgment]] = {}
+    by_worker: dict[str, list[Judgment]] = {}
     for judgment in judgments:
-        own.setdefault(judgment.worker, []).append(judgment)
-    in_hits = {
-        worker: sorted(items, key=lambda item: (item.hit, item.position, item.item)) for worker, items in own.items()
-    }
-    return [_report(worker, in_hits[worker], settings) for worker in sorted(in_hits)]
+        by_worker.setdefault(judgment.worker, []).append(judgment)
+    return [_report(worker, by_worker[worker], settings) for worker in sorted(by_worker)]
 
 
 def reliable_only(judgments: Iterable[Judgment], reports: Iterable[WorkerReport]) -> list[Judgment]:
-    """The judgments of those workers whose verdict is `reliable`."""
+    """Return the judgments of the workers whose verdict is `reliable`."""
     reliable = {report.worker for report in reports if report.verdict == "reliable"}
     return [judgment for judgment in judgments if judgment.worker in reliable]
 
 
-def _report(worker: str, judgments: Sequence[Judgment], settings: ReliabilitySettings) -> WorkerReport:
+def _report(worker: str, judgments: list[Judgment], settings: ReliabilitySettings) -> WorkerReport:
+    judgments.sort(key=lambda judgment: (judgment.hit, judgment.position, judgment.item))
     pairs = _pairs(judgments)
-    comparisons = {kind: _compare(pairs[kind], side) for kind, side in _SIDES.items()}
+    comparisons = {kind: _compare(pairs[kind], alternative) for kind, alternative in _ALTERNATIVES.items()}
     degraded, repeat = comparisons["degraded"], comparisons["repeat"]
     scores = np.array([judgment.score for judgment in judgments])
-    again = repeat.p(settings.test)
-    hits: dict[str, list[Judgment]] = {}
-    for judgment in judgments:
-        hits.setdefault(judgment.hit, []).append(judgment)
-    known = [judgment.seconds for judgment in judgments if judgment.seconds is not None]
-    longest = max(_longest_run(items) for items in hits.values())
+    repeat_p = repeat.p(settings.test)
+    hits = [list(items) for _, items in itertools.groupby(judgments, key=lambda judgment: judgment.hit)]
+    runs = (itertools.groupby(items, key=lambda judgment: judgment.score) for items in hits)
+    longest_run = max(len(list(run)) for runs_of_hit in runs for _, run in runs_of_hit)
+    seconds = [[item.seconds for item in items if item.seconds is not None] for items in hits]
+    known = list(itertools.chain.from_iterable(seconds))
+    flags = {
+        "fast": any(sum(times) / len(times) < settings.fast_seconds for times in seconds if times),
+        "constant_run": longest_run > settings.longest_run,
+        "degraded_not_lower": degraded.pairs > 0 and degraded.difference >= 0,
+    }
     return WorkerReport(
         worker=worker,
         hits=len(hits),
@@ -159,10 +167,10 @@ def _report(worker: str, judgments: Sequence[Judgment], settings: ReliabilitySet
         degraded=degraded,
         reference=comparisons["reference"],
         repeat=repeat,
-        consistent=None if np.isnan(again) else bool(again >= settings.alpha),
+        consistent=None if np.isnan(repeat_p) else bool(repeat_p >= settings.alpha),
         seconds_per_item=sum(known) / len(known) if known else None,
-        longest_run=longest,
-        flags=tuple(_flags(hits.values(), longest, degraded, settings)),
+        longest_run=longest_run,
+        flags=tuple(name for name, is_set in flags.items() if is_set),
     )
 
 
@@ -179,45 +187,29 @@ def _verdict(scores: Sequence[float], degraded: Comparison, settings: Reliabilit
     return "reliable" if p < settings.alpha else "unreliable"
 
 
-def _flags(
-    hits: Iterable[Sequence[Judgment]], longest: int, degraded: Comparison, settings: ReliabilitySettings
-) -> Iterable[str]:
-    times = [[item.seconds for item in items if item.seconds is not None] for items in hits]
-    if any(sum(own) / len(own) < settings.fast_seconds for own in times if own):
-        yield "fast"
-    if longest > settings.longest_run:
-        yield "constant_run"
-    if degraded.pairs and degraded.difference >= 0:
-        yield "degraded_not_lower"
-
-
-def _longest_run(items: Iterable[Judgment]) -> int:
-    return max(len(list(run)) for _, run in itertools.groupby(items, key=lambda item: item.score))
-
-
 def _pairs(judgments: Iterable[Judgment]) -> dict[JudgmentKind, list[tuple[float, float]]]:
-    """By kind of control: the score of the control item and that of its original."""
+    """Return, by kind of control, the scores of control items with those of their originals."""
     judgments = list(judgments)
     originals: dict[tuple[str, str, str], float] = {}
     for kind in ("system", "human"):
-        for own in judgments:
-            if own.kind == kind:
-                originals.setdefault((own.hit, own.system, own.video_id), own.score)
-    pairs: dict[JudgmentKind, list[tuple[float, float]]] = {kind: [] for kind in _SIDES}
-    for own in judgments:
-        original = originals.get((own.hit, own.system, own.video_id))
-        if own.kind in pairs and original is not None:
-            pairs[own.kind].append((own.score, original))
+        for judgment in judgments:
+            if judgment.kind == kind:
+                originals.setdefault((judgment.hit, judgment.system, judgment.video_id), judgment.score)
+    pairs: dict[JudgmentKind, list[tuple[float, float]]] = {kind: [] for kind in _ALTERNATIVES}
+    for judgment in judgments:
+        original = originals.get((judgment.hit, judgment.system, judgment.video_id))
+        if judgment.kind in pairs and original is not None:
+            pairs[judgment.kind].append((judgment.score, original))
     return pairs
 
 
-def _compare(pairs: Sequence[tuple[float, float]], side: Side) -> Comparison:
+def _compare(pairs: Sequence[tuple[float, float]], alternative: Alternative) -> Comparison:
     nan = float("nan")
     if not pairs:
         return Comparison(0, nan, nan, nan, nan, nan, nan, nan)
     control, original = np.array(pairs, np.float64).T
     difference = control - original
-    paired_t, wilcoxon, mann_whitney = paired_p_values(control, original, side)
+    paired_t, wilcoxon, mann_whitney = paired_p_values(control, original, alternative)
     return Comparison(
         pairs=len(pairs),
         original=float(original.mean()),

@@ -126,11 +126,11 @@ _CHOICES: tuple[tuple[str, str, Callable[[str], float], float, str], ...] = (
 
 
 def _foil(options: argparse.Namespace) -> int:
-    from vttdata.assess.paired_tests import check_foil_libraries
     from vttdata.dataset.foils.write import FoilSet, write_foils
     from vttdata.dataset.provenance import write_provenance
     from vttdata.generate import mine_foils
     from vttdata.generate.foils.blind.shortcuts import TextPair, attacks_text, audit_shortcuts
+    from vttdata.generate.foils.requirements import check_foil_libraries
     from vttdata.generate.foils.search import FoilSettings
     from vttdata.generate.foils.verdicts import read_verdicts
     from vttdata.generate.foils.videos import assign_training_folds, group_texts_by_video

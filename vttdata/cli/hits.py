@@ -221,7 +221,7 @@ def _share(text: str) -> float:
 
 
 def _power(options: argparse.Namespace) -> int:
-    from vttdata.assess.answers.intake import read_manifest
+    from vttdata.assess.manifest import read_manifest
     from vttdata.assess.power import placeholder_hits, power, power_table
     from vttdata.assess.tables import as_markdown
 

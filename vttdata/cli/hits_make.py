@@ -103,21 +103,22 @@ def _settings(options: argparse.Namespace) -> HitSettings:
 
 
 def _make(options: argparse.Namespace) -> int:
+    from vttdata.annotate.da_page import page_writer
     from vttdata.assess import make_hits
     from vttdata.assess.hits.system_captions import read_systems
-    from vttdata.assess.hits.write import addresses, write_hits
+    from vttdata.assess.hits.write import video_addresses, write_hits
 
     settings = _settings(options)
     systems, doubled = read_systems(options.systems)
     human, source_of = _human(options.captions)
     shown = sorted({video for captions in systems.values() for video in captions})
-    videos = addresses(options.videos, shown, options.out / "pages")
+    videos = video_addresses(options.videos, shown, options.out / "pages")
     lost = [video for video in shown if video not in videos]
     if not videos:
         raise VttdataError(f"{options.videos}: has none of the {len(shown):,} videos that systems have captions of.")
     there = {name: {v: text for v, text in own.items() if v in videos} for name, own in systems.items()}
     plan = make_hits(there, human, source_of, settings, seed=options.seed)
-    written = write_hits(plan, options.out, videos)
+    written = write_hits(plan, options.out, videos, page_writer(videos))
     _tell(plan, sorted(systems), len(videos))
     _tell_cases("rows that say what another row says; left out", doubled)
     _tell_cases("videos that are not in the folder; left out", lost)

@@ -1,1 +1,1 @@
-"""Scores of predictions, and agreement of scores with human judgments."""
+"""Score predictions, and measure the agreement of scores with human judgments."""

@@ -10,13 +10,13 @@ _FORMULA = re.compile(r"'*\s*[=+\-@\t\r\uff0b\uff0d\uff1d\uff20]")
 _FIRST = re.compile(r"\s*[=+\-@\t\r\uff0b\uff0d\uff1d\uff20]")
 
 
-def guarded(text: str) -> str:
-    """The text, behind a ``'`` where a spreadsheet would run it, or where it looks as if it had been guarded before."""
+def escape_formula(text: str) -> str:
+    """Put a ``'`` before text that a spreadsheet would run as a formula, or that looks already escaped."""
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-def unguarded(text: str) -> str:
-    """What `guarded` was given; a text that it did not guard as it is."""
+def unescape_formula(text: str) -> str:
+    """Undo `escape_formula`."""
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 

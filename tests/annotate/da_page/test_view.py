@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vttdata.annotate.da_page import DEFAULT_QUESTION, HitView, ItemView, page_text, write_page
+from tests.helpers.campaigns import human_captions, system_captions
+from vttdata.annotate.da_page import DEFAULT_QUESTION, HitView, ItemView, hit_view, page_text, write_page
+from vttdata.assess import HitSettings, make_hits
 from vttdata.errors import VttdataError
 
 
@@ -100,7 +102,7 @@ def test_a_hit_without_items_or_with_one_twice_is_refused() -> None:
     item = ItemView("i", "a.mp4", "a")
     with pytest.raises(VttdataError, match=r"^The HIT 'h' has no items\.$"):
         HitView("h", ())
-    with pytest.raises(VttdataError, match=r"^The item 'i' of HIT 'h' stands twice\.$"):
+    with pytest.raises(VttdataError, match=r"^The item 'i' of HIT 'h' is duplicated\.$"):
         HitView("h", (item, item))
 
 
@@ -120,3 +122,16 @@ def test_the_same_hit_gives_the_same_file_and_other_contents_another_print(tmp_p
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(VttdataError, match="cannot be written"):
         write_page(tmp_path / "no" / "page.html", hit("a"))
+
+
+def test_view_has_the_items_of_the_hit_in_order() -> None:
+    plan = make_hits(
+        system_captions(["a", "b"], 20),
+        human_captions(20),
+        settings=HitSettings(system=7, human=1, degraded=1, repeat=1, min_pairs=1),
+    )
+    view = hit_view(plan.hits[0], {f"v{n}": f"../videos/v{n}.mp4" for n in range(20)}, "Good?")
+    assert (view.hit, view.question) == (plan.hits[0].hit, "Good?")
+    assert [(shown.item, shown.video, shown.caption) for shown in view.items] == [
+        (item.item, f"../videos/{item.video_id}.mp4", item.caption) for item in plan.hits[0].items
+    ]

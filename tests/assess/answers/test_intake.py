@@ -37,7 +37,7 @@ def answers(folder: Path, *rows: Any, name: str = "page.csv") -> Path:
 GOOD = [("h1", "w", "i2", 7, 2.5), ("h1", "w", "i0", 50, 3), ("h1", "w", "i1", 90, "")]
 
 
-def test_a_pages_export_gets_its_meaning_from_the_manifest(tmp_path: Path) -> None:
+def test_page_export_is_joined_with_the_manifest(tmp_path: Path) -> None:
     results = read_results([answers(tmp_path, *GOOD)], manifest=manifest(tmp_path))
     assert not results.findings
     first = results.judgments[0]
@@ -45,7 +45,7 @@ def test_a_pages_export_gets_its_meaning_from_the_manifest(tmp_path: Path) -> No
     assert [(own.position, own.seconds) for own in results.judgments] == [(0, 2.5), (1, 3.0), (2, None)]
 
 
-def test_json_and_csv_exports_say_the_same(tmp_path: Path) -> None:
+def test_json_and_csv_exports_give_the_same_results(tmp_path: Path) -> None:
     listed = [dict(zip(("item", "score", "seconds"), row[2:], strict=True)) for row in GOOD]
     page = {"hit": "h1", "worker": "w", "answers": listed}
     (tmp_path / "page.json").write_text(json.dumps(page))
@@ -77,7 +77,7 @@ def test_json_and_csv_exports_say_the_same(tmp_path: Path) -> None:
         ([("h2", "", "i0", 1, 1)], {"unknown_worker": 1}),
     ],
 )
-def test_what_cannot_be_used_is_counted_and_left_out(tmp_path: Path, rows: Any, findings: dict[str, int]) -> None:
+def test_unusable_answers_are_counted_and_left_out(tmp_path: Path, rows: Any, findings: dict[str, int]) -> None:
     results = read_results([answers(tmp_path, *GOOD, *rows)], manifest=manifest(tmp_path))
     assert {kind: len(ids) for kind, ids in results.findings.items()} == findings
     kept = {(own.hit, own.worker, own.item): own.score for own in results.judgments}
@@ -85,30 +85,30 @@ def test_what_cannot_be_used_is_counted_and_left_out(tmp_path: Path, rows: Any, 
     assert len(kept) == 3 + ("missing_answer" in findings and rows[0][1] == "v")
 
 
-def test_an_answer_of_another_file_is_a_duplicate_too(tmp_path: Path) -> None:
+def test_answer_in_another_file_is_a_duplicate(tmp_path: Path) -> None:
     files = [answers(tmp_path, *GOOD), answers(tmp_path, GOOD[0], name="again.csv")]
     assert read_results(files, manifest=manifest(tmp_path)).findings == {"duplicate": ("h1/w/i2",)}
 
 
-def test_workers_that_are_not_known_are_told(tmp_path: Path) -> None:
+def test_unknown_workers_are_a_finding(tmp_path: Path) -> None:
     rows = [*GOOD, ("h2", "stranger", "i0", 5, 1)]
     results = read_results([answers(tmp_path, *rows)], manifest=manifest(tmp_path), workers={"w"})
     assert results.findings == {"unknown_worker": ("h2/stranger/i0",)}
 
 
-def test_results_of_another_campaign_are_one_sentence(tmp_path: Path) -> None:
+def test_results_of_another_campaign_raise_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(VttdataError, match="No answer is left of these results: unknown_hit 1"):
         read_results([answers(tmp_path, ("x", "w", "i0", 5, 1))], manifest=manifest(tmp_path))
 
 
-def test_edited_ids_are_told(tmp_path: Path) -> None:
+def test_edited_ids_are_a_finding(tmp_path: Path) -> None:
     head = "hit worker item score video_id system kind"
     rows = [("h1", "w", "i0", 5, "v0", "B", "system"), ("h1", "w", "i1", 5, "v1", "human", "human")]
     results = read_results([write(tmp_path / "page.csv", head, *rows)], manifest=manifest(tmp_path))
     assert results.findings == {"changed_item": ("h1/w/i0",), "missing_answer": ("h1/w/i0", "h1/w/i2")}
 
 
-def test_without_a_manifest_the_file_must_say_what_was_shown(tmp_path: Path) -> None:
+def test_results_without_manifest_must_describe_items(tmp_path: Path) -> None:
     with pytest.raises(VttdataError, match="'video_id' is missing; without it a manifest"):
         read_results([answers(tmp_path, *GOOD)])
     head = "hit worker item score video_id system kind"
@@ -138,7 +138,7 @@ def crowd(folder: Path, *answered: str, status: str = "Approved") -> Path:
     return folder / "batch.csv"
 
 
-def test_a_crowd_export_is_read_with_its_gaps(tmp_path: Path) -> None:
+def test_crowd_export_is_read_with_its_gaps(tmp_path: Path) -> None:
     file = crowd(tmp_path, "0_r_0_5|1_r_1_100", "1_r_1_7", "", "0_r_0_5|1_r_9_4", "0_r_0_x|1__3")
     results = read_results([file])
     assert [(own.worker, own.item, own.score, own.position, own.seconds) for own in results.judgments] == [
@@ -156,7 +156,7 @@ def test_a_crowd_export_is_read_with_its_gaps(tmp_path: Path) -> None:
     assert read_results([crowd(tmp_path, "0_r_0_5|1_r_1_1", status="Rejected")]).findings == {"rejected": ("H/w0",)}
 
 
-def test_wmts_layout_without_moments_holds_raw_scores_and_unknown_workers_are_told(tmp_path: Path) -> None:
+def test_wmt_layout_has_raw_scores_without_moments(tmp_path: Path) -> None:
     head = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
     rows = ["H w lv en ad 1 A 7 SYSTEM s1 55 20.0", "H w lv en ad 1 A 8 BAD_REF s1 100.5 20.0", ""]
     (tmp_path / "ad.csv").write_text("\n".join([head, *rows]))
@@ -164,7 +164,7 @@ def test_wmts_layout_without_moments_holds_raw_scores_and_unknown_workers_are_to
     assert [(own.score, own.seconds) for own in results.judgments] == [(55, 10.0)]
     assert results.findings == {"out_of_range": ("H/w/8",)}
     (tmp_path / "standardised.csv").write_text("\n".join([head, *rows]).replace("100.5", "-0.5"))
-    with pytest.raises(VttdataError, match=r"standardised.csv:3: found the score -0.5; .*--moments"):
+    with pytest.raises(VttdataError, match=r"standardised.csv:3: the score -0.5 is negative.*--moments"):
         read_results([tmp_path / "standardised.csv"])
     (tmp_path / "moments.txt").write_text('[1] "other"\n[1] 50\n[1] 10\n')
     with pytest.raises(VttdataError, match="unknown_worker 2"):
@@ -179,16 +179,16 @@ def test_wmts_layout_without_moments_holds_raw_scores_and_unknown_workers_are_to
         ("a.csv", b"hit,worker\xff,item,score\n", "not UTF-8"),
         ("a.csv", b"", "there are no answers"),
         ("a.json", b"[1]", "a list of answers or an object"),
-        ("a.json", b'{"hit": "h", "worker": "w", "answers": 3}', "a.json:1: 'answers' is no list"),
+        ("a.json", b'{"hit": "h", "worker": "w", "answers": 3}', "a.json:1: 'answers' is not a list"),
         ("a.json", b"{", "not JSON"),
         ("a.json", b"[" * 100_000, "not JSON"),
         ("a.xlsx", b"x", "a table must end in"),
         ("a.csv", b"HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time\nx\n", "1 cells"),
-        ("a.csv", b"hit,worker,item,score,video_id,system,kind\nh,w,i,3,v,A,odd\n", "found the kind 'odd'"),
+        ("a.csv", b"hit,worker,item,score,video_id,system,kind\nh,w,i,3,v,A,odd\n", "unknown kind 'odd'"),
         ("a.csv", b"HITId,WorkerId,Input.rid_0,Answer.Q1\nh,w,r,0_r_3\n", "the item 0 lacks Input.sid_"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+def test_unreadable_file_raises_one_sentence(tmp_path: Path, name: str, content: bytes, words: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(VttdataError) as caught:
         read_results([tmp_path / name])
@@ -199,20 +199,20 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, name: str, c
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[1] 3\n[1] 4\n", "ends within a worker"),
+        ("[1] 3\n[1] 4\n", "the last worker is incomplete"),
         ("x\n", "moments.txt:1"),
-        ('[1] "a"\n[1] 1\n[1] 1\n' * 2, "stands twice"),
+        ('[1] "a"\n[1] 1\n[1] 1\n' * 2, "a worker is duplicated"),
     ],
 )
-def test_damaged_moments_are_one_sentence(tmp_path: Path, text: str, words: str) -> None:
+def test_corrupt_moments_raise_one_sentence(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "moments.txt").write_text(text)
     with pytest.raises(VttdataError, match=words):
         read_moments(tmp_path / "moments.txt")
 
 
-def test_a_manifest_names_each_item_once(tmp_path: Path) -> None:
+def test_manifest_rejects_duplicated_items_and_no_items(tmp_path: Path) -> None:
     head = "hit item video_id system kind"
-    with pytest.raises(VttdataError, match=r"manifest.csv:3: the item 'i0' of HIT 'h1' stands twice"):
+    with pytest.raises(VttdataError, match=r"manifest.csv:3: the item 'i0' of HIT 'h1' is duplicated"):
         read_manifest(write(tmp_path / "manifest.csv", head, MANIFEST[0], MANIFEST[0]))
-    with pytest.raises(VttdataError, match="holds no items"):
+    with pytest.raises(VttdataError, match="contains no items"):
         read_manifest(write(tmp_path / "manifest.csv", head))

@@ -1,4 +1,4 @@
-"""What is written of HITs, read as spreadsheets, crowd platforms and assessors read it."""
+"""Test the files of HITs as spreadsheets, crowd platforms and assessors read them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import settings as budget
 from hypothesis import strategies as st
 
-from tests.helpers.campaigns import captions_of, people
+from tests.helpers.campaigns import human_captions, system_captions
+from vttdata.annotate.da_page import page_writer
 from vttdata.assess import HitSettings, make_hits, read_manifest
 from vttdata.assess.hits.system_captions import read_systems
-from vttdata.assess.hits.write import addresses, hit_view, write_hits
+from vttdata.assess.hits.write import video_addresses, write_hits
 from vttdata.errors import VttdataError
-from vttdata.files.csv_safety import guarded, html_cell, unguarded
+from vttdata.files.csv_safety import escape_formula, html_cell, unescape_formula
 from vttdata.records import Caption
 
 SMALL = HitSettings(system=7, human=1, degraded=1, repeat=1, min_pairs=1)
@@ -45,13 +46,15 @@ def table(file: Path) -> list[dict[str, str]]:
 def hostile_plan():
     videos = [f"{sign}v{n}" for n, sign in enumerate("=+-@vv&<\"'%#")]
     texts = {video: f"{HOSTILE[n % len(HOSTILE)]} {n}" for n, video in enumerate(videos)}
-    human = [Caption(video, 0, f"= a {own.caption}") for video, own in zip(videos, people(12, each=1), strict=True)]
+    human = [
+        Caption(video, 0, f"= a {own.caption}") for video, own in zip(videos, human_captions(12, each=1), strict=True)
+    ]
     return make_hits(
         {"=cmd()": texts, "'=x": {video: f"other {n}" for n, video in enumerate(videos)}}, human, settings=SMALL
     )
 
 
-def test_nothing_that_is_written_can_run_in_a_spreadsheet(tmp_path: Path) -> None:
+def test_no_cell_is_a_formula(tmp_path: Path) -> None:
     plan = hostile_plan()
     videos = {item.video_id: f"https://x.org/{n}?a=1&b=2" for hit in plan.hits for n, item in enumerate(hit.items)}
     write_hits(plan, tmp_path, videos)
@@ -61,42 +64,43 @@ def test_nothing_that_is_written_can_run_in_a_spreadsheet(tmp_path: Path) -> Non
                 assert not cell.lstrip().startswith(tuple(FORMULA_SIGNS)), (name, cell)
 
 
-def test_a_manifest_is_read_back_as_it_was(tmp_path: Path) -> None:
+def test_manifest_reads_back_unchanged(tmp_path: Path) -> None:
     plan = hostile_plan()
     write_hits(plan, tmp_path, {item.video_id: "v.mp4" for hit in plan.hits for item in hit.items})
     assert read_manifest(tmp_path / "manifest.csv") == plan.manifest()
     rows = table(tmp_path / "manifest.csv")
     shown = [item for hit in plan.hits for item in hit.items]
-    assert [unguarded(row["caption"]) for row in rows] == [item.caption for item in shown]
+    assert [unescape_formula(row["caption"]) for row in rows] == [item.caption for item in shown]
     for row, item in zip(rows, shown, strict=True):
         if item.degraded is None:
             assert row["original"] == row["donor_video_id"] == ""
         else:
-            words = unguarded(row["original"]).split()
+            words = unescape_formula(row["original"]).split()
             start, number = int(row["start"]), int(row["words"])
             assert item.caption.split()[:start] == words[:start]
             assert item.caption.split()[start + number :] == words[start + number :]
-            assert unguarded(row["donor_video_id"]) == item.degraded.donor_video_id
+            assert unescape_formula(row["donor_video_id"]) == item.degraded.donor_video_id
 
 
-def test_a_crowd_platform_shows_captions_and_addresses_as_they_are(tmp_path: Path) -> None:
+def test_crowd_csv_unescapes_to_captions_and_addresses(tmp_path: Path) -> None:
     plan = hostile_plan()
     write_hits(plan, tmp_path, {item.video_id: "https://x.org/?a=1&b=<2>" for hit in plan.hits for item in hit.items})
     rows = table(tmp_path / "crowd.csv")
     assert [row["hit"] for row in rows] == [hit.hit for hit in plan.hits]
     for row, hit in zip(rows, plan.hits, strict=True):
-        for place, item in enumerate(hit.items):
-            assert row[f"rid_{place}"] == item.item
-            assert "<" not in row[f"caption_{place}"] + row[f"url_{place}"]
-            assert html.unescape(row[f"caption_{place}"]) == item.caption
-            assert html.unescape(row[f"url_{place}"]) == "https://x.org/?a=1&b=<2>"
+        for position, item in enumerate(hit.items):
+            assert row[f"rid_{position}"] == item.item
+            assert "<" not in row[f"caption_{position}"] + row[f"url_{position}"]
+            assert html.unescape(row[f"caption_{position}"]) == item.caption
+            assert html.unescape(row[f"url_{position}"]) == "https://x.org/?a=1&b=<2>"
 
 
-def test_what_assessors_get_names_neither_kinds_nor_systems(tmp_path: Path) -> None:
-    systems = captions_of(["zebrafish", "quagga"], 20)
-    plain = {name: {v: t.replace(name, "") for v, t in own.items()} for name, own in systems.items()}
-    plan = make_hits(plain, people(20), settings=SMALL)
-    write_hits(plan, tmp_path, {f"v{n}": f"v{n}.mp4" for n in range(20)})
+def test_files_for_assessors_reveal_neither_kinds_nor_systems(tmp_path: Path) -> None:
+    systems = system_captions(["zebrafish", "quagga"], 20)
+    plain = {name: {v: t.replace(name, "") for v, t in texts.items()} for name, texts in systems.items()}
+    plan = make_hits(plain, human_captions(20), settings=SMALL)
+    videos = {f"v{n}": f"v{n}.mp4" for n in range(20)}
+    write_hits(plan, tmp_path, videos, page_writer(videos))
     pages = sorted((tmp_path / "pages").iterdir())
     assert [page.stem for page in pages] == [hit.hit for hit in plan.hits]
     for file in (tmp_path / "crowd.csv", tmp_path / "hits.jsonl", *pages):
@@ -111,33 +115,24 @@ def test_what_assessors_get_names_neither_kinds_nor_systems(tmp_path: Path) -> N
     assert {tuple(sorted(item)) for line in lines for item in line["items"]} == {("caption", "item", "video")}
 
 
-def test_the_same_plan_is_written_as_the_same_bytes_and_another_one_is_kept_apart(tmp_path: Path) -> None:
+def test_same_plan_gives_same_bytes_and_another_campaign_is_not_overwritten(tmp_path: Path) -> None:
     videos = {f"v{n}": f"v{n}.mp4" for n in range(20)}
-    plan = make_hits(captions_of(["a", "b"], 20), people(20), settings=SMALL)
-    write_hits(plan, tmp_path, videos)
+    plan = make_hits(system_captions(["a", "b"], 20), human_captions(20), settings=SMALL)
+    write_hits(plan, tmp_path, videos, page_writer(videos))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
-    write_hits(plan, tmp_path, videos)
+    write_hits(plan, tmp_path, videos, page_writer(videos))
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
-    other = make_hits(captions_of(["a", "b"], 20), people(20), settings=SMALL, seed=1)
-    with pytest.raises(VttdataError, match="holds the HITs of another campaign"):
-        write_hits(other, tmp_path, videos)
+    other = make_hits(system_captions(["a", "b"], 20), human_captions(20), settings=SMALL, seed=1)
+    with pytest.raises(VttdataError, match="contains the HITs of another campaign"):
+        write_hits(other, tmp_path, videos, page_writer(videos))
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
-
-
-def test_a_view_has_the_items_in_their_order() -> None:
-    plan = make_hits(captions_of(["a", "b"], 20), people(20), settings=SMALL)
-    view = hit_view(plan.hits[0], {f"v{n}": f"../videos/v{n}.mp4" for n in range(20)}, "Good?")
-    assert (view.hit, view.question) == (plan.hits[0].hit, "Good?")
-    assert [(own.item, own.video, own.caption) for own in view.items] == [
-        (item.item, f"../videos/{item.video_id}.mp4", item.caption) for item in plan.hits[0].items
-    ]
 
 
 @budget(max_examples=200)
 @given(st.text(alphabet=st.sampled_from("=+-@' \t\r\n\xa0\u2028a\uff1d<&;#6\"")))
-def test_guards_are_safe_and_can_be_taken_off(text: str) -> None:
-    assert unguarded(guarded(text)) == text
-    assert not guarded(text).lstrip().startswith(tuple(FORMULA_SIGNS))
+def test_escaped_formulas_are_safe_and_can_be_unescaped(text: str) -> None:
+    assert unescape_formula(escape_formula(text)) == text
+    assert not escape_formula(text).lstrip().startswith(tuple(FORMULA_SIGNS))
     assert not html_cell(text).lstrip().startswith(tuple(FORMULA_SIGNS))
     if "\r" not in text and text.isprintable():  # HTML has no reference for control characters
         assert html.unescape(html_cell(text)) == text
@@ -148,44 +143,44 @@ def test_addresses_come_from_a_template_or_a_folder(tmp_path: Path) -> None:
     for name in ("a.mp4", "b c.webm", "d.txt"):
         (tmp_path / "data" / "videos" / name).touch()
     pages = tmp_path / "out" / "pages"
-    found = addresses(str(tmp_path / "data"), ["a", "b c", "d"], pages)
-    assert found == {"a": "../../data/videos/a.mp4", "b c": "../../data/videos/b c.webm"}
-    assert addresses(str(tmp_path / "data" / "videos"), ["a"], pages) == {"a": "../../data/videos/a.mp4"}
-    assert addresses("https://x.org/{video_id}.mp4", ["ü/?#"], pages) == {"ü/?#": "https://x.org/%C3%BC%2F%3F%23.mp4"}
-    assert addresses("../v/{video_id}.mp4", ["=a"], pages) == {"=a": "../v/=a.mp4"}
-    with pytest.raises(VttdataError, match="cannot stand in a path"):
-        addresses("../v/{video_id}.mp4", ["../../etc/passwd"], pages)
+    addresses = video_addresses(str(tmp_path / "data"), ["a", "b c", "d"], pages)
+    assert addresses == {"a": "../../data/videos/a.mp4", "b c": "../../data/videos/b c.webm"}
+    assert video_addresses(str(tmp_path / "data" / "videos"), ["a"], pages) == {"a": "../../data/videos/a.mp4"}
+    assert video_addresses("https://x.org/{video_id}.mp4", ["ü/?#"], pages) == {
+        "ü/?#": "https://x.org/%C3%BC%2F%3F%23.mp4"
+    }
+    assert video_addresses("../v/{video_id}.mp4", ["=a"], pages) == {"=a": "../v/=a.mp4"}
+    with pytest.raises(VttdataError, match="cannot be part of a path"):
+        video_addresses("../v/{video_id}.mp4", ["../../etc/passwd"], pages)
     with pytest.raises(VttdataError, match="neither a folder of videos nor an address"):
-        addresses("nowhere", ["a"], pages)
+        video_addresses("nowhere", ["a"], pages)
 
 
-def test_systems_are_read_from_tables_and_from_coco_results(tmp_path: Path) -> None:
+def test_system_captions_are_read_from_tables_and_coco_results(tmp_path: Path) -> None:
     (tmp_path / "one.csv").write_text("video_id,caption\nv1,a dog\nv1,a dog\nv2,\n")
     (tmp_path / "two.json").write_text('[{"image_id": 7, "caption": "a cat"}]')
     (tmp_path / "many.jsonl").write_text('{"system": "x", "video_id": "v1", "caption": " a\\u0007 b "}\n')
-    systems, doubled = read_systems(sorted(tmp_path.iterdir()))
+    systems, repeated = read_systems(sorted(tmp_path.iterdir()))
     assert systems == {"one": {"v1": "a dog", "v2": ""}, "two": {"7": "a cat"}, "x": {"v1": "a b"}}
-    assert doubled == ["one/v1"]
+    assert repeated == ["one/v1"]
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
-        ("s.csv", "video_id,caption\nv1,a\nv1,b\n", "s.csv:3: the system 's' has another caption for 'v1' already"),
-        ("s.csv", "video_id,text\nv1,a\n", "s.csv:2: there is no 'caption'"),
-        ("s.csv", "caption\na\n", "s.csv:2: there is no 'video_id'"),
-        ("s.csv", "video_id,caption\n", "s.csv: holds no captions"),
-        ("s.csv", "system,video_id,caption\n,v1,a\n", "s.csv:2: there is no 'system'"),
+        ("s.csv", "video_id,caption\nv1,a\nv1,b\n", "s.csv:3: the system 's' already has another caption of 'v1'"),
+        ("s.csv", "video_id,text\nv1,a\n", "s.csv:2: 'caption' is missing"),
+        ("s.csv", "caption\na\n", "s.csv:2: 'video_id' is missing"),
+        ("s.csv", "video_id,caption\n", "s.csv: contains no captions"),
+        ("s.csv", "system,video_id,caption\n,v1,a\n", "s.csv:2: 'system' is missing"),
         ("s.json", "{}", "a list of objects"),
         ("s.json", "[" * 100_000, "not JSON"),
-        ("s.json", '[{"image_id": true, "caption": "a"}]', "s.json:1: 'video_id' is no name"),
+        ("s.json", '[{"image_id": true, "caption": "a"}]', "s.json:1: 'video_id' is not a name"),
         ("s.jsonl", '{"video_id": "v", "caption": ["a"]}', "s.jsonl:1: the caption is list, not text"),
         ("s.txt", "x", "a table must end in"),
     ],
 )
-def test_a_file_of_a_system_that_cannot_be_read_is_one_sentence(
-    tmp_path: Path, name: str, text: str, told: str
-) -> None:
+def test_bad_system_captions_raise_one_sentence(tmp_path: Path, name: str, text: str, message: str) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(VttdataError, match=told):
+    with pytest.raises(VttdataError, match=message):
         read_systems([tmp_path / name])

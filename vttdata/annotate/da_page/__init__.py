@@ -1,8 +1,26 @@
-"""A self-contained web page on which one HIT is assessed; `vttdata.assess.read_results` reads what it gives back.
+"""Write a self-contained web page on which a HIT is assessed; `vttdata.assess.read_results` reads its answers.
 
-It knows what an assessor sees and nothing of systems or kinds of items; composing HITs is not done here.
+A page contains what an assessor sees, and nothing about systems or kinds of items. HITs are made in `vttdata.assess`.
 """
 
-from vttdata.annotate.da_page.view import DEFAULT_ENDS, DEFAULT_QUESTION, HitView, ItemView, page_text, write_page
+from vttdata.annotate.da_page.view import (
+    DEFAULT_SCALE_ENDS,
+    HitView,
+    ItemView,
+    hit_view,
+    page_text,
+    page_writer,
+    write_page,
+)
+from vttdata.assess.hits.plan import DEFAULT_QUESTION
 
-__all__ = ["DEFAULT_ENDS", "DEFAULT_QUESTION", "HitView", "ItemView", "page_text", "write_page"]
+__all__ = [
+    "DEFAULT_QUESTION",
+    "DEFAULT_SCALE_ENDS",
+    "HitView",
+    "ItemView",
+    "hit_view",
+    "page_text",
+    "page_writer",
+    "write_page",
+]

@@ -1,7 +1,7 @@
-"""What an assessor gets to see of a HIT, and the one HTML file that shows it.
+"""Put what an assessor sees of a HIT into a single HTML file.
 
-The page needs nothing but itself and its videos: markup, style and scripts are put together from the files beside this
-module, and its security policy names them by their hashes, so that no text of a caption can ever run.
+The page needs only itself and its videos. Markup, style and scripts are assembled from the files beside this module,
+and the page's security policy names style and scripts by their hashes, so that no text of a caption can ever run.
 """
 
 from __future__ import annotations
@@ -13,37 +13,37 @@ import json
 import os
 import re
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
+from vttdata.assess.hits.plan import DEFAULT_QUESTION, Hit
+from vttdata.assess.hits.write import PageWriter
 from vttdata.errors import VttdataError
 
-DEFAULT_QUESTION = "How adequately does the caption describe what took place in the video?"
-"""What assessors are asked (Graham, Awad and Smeaton, PLOS ONE 2018, section on Direct Assessment of captions)."""
-
-DEFAULT_ENDS = ("Not at all", "Perfectly")
-"""What the scale's ends, 0 and 100, are called."""
+DEFAULT_SCALE_ENDS = ("Not at all", "Perfectly")
+"""Labels of the ends of the scale, 0 and 100."""
 
 _STYLES = ("page.css", "task.css")
 _SCRIPTS = ("answers.js", "scale.js", "screens.js", "page.js")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}")
-_ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
+_ABSOLUTE_URL = re.compile(r"https?://", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """One assessment.
+    """Item of a HIT as an assessor sees it.
 
     Fields:
-        item: its id; must say nothing of what kind of item it is.
-        video: an ``http(s)`` URL, taken as it is, or a path relative to the page (not quoted).
-        caption: any text; shown as it is.
+        item: id of the item; must not reveal the kind of item.
+        video: ``http(s)`` URL, used unchanged, or a path relative to the page, unquoted.
+        caption: any text; shown literally.
 
     Raises:
-        VttdataError: when the id is none (see `HitView`), or the video neither a URL nor a path that a page can name.
+        VttdataError: if the id is invalid (see `HitView`), or the video is neither a URL nor a path that a page can
+            name.
     """
 
     item: str
@@ -52,28 +52,28 @@ class ItemView:
 
     def __post_init__(self) -> None:
         _check_id("item", self.item)
-        _address(self.video)
+        _quote_address(self.video)
 
 
 @dataclass(frozen=True, slots=True)
 class HitView:
-    """One HIT.
+    """HIT as an assessor sees it.
 
     Fields:
-        hit: its id. Ids are letters, digits, ``_``, ``.``, ``:`` and ``-``, beginning with a letter or digit, at most
-            100: they stand in results that are opened in spreadsheets and joined with ``|``.
-        items: in the order shown, each id once.
-        question: asked for every item.
-        ends: what the lower and the upper end of the scale are called.
+        hit: id of the HIT. Ids are letters, digits, ``_``, ``.``, ``:`` and ``-``, begin with a letter or digit, and
+            have at most 100 characters: results with them are opened in spreadsheets and joined with ``|``.
+        items: items in the order shown, with unique ids.
+        question: question of every item.
+        ends: labels of the lower and the upper end of the scale.
 
     Raises:
-        VttdataError: when an id is none or stands twice, or there are no items.
+        VttdataError: if an id is invalid or duplicated, or there are no items.
     """
 
     hit: str
     items: tuple[ItemView, ...]
     question: str = DEFAULT_QUESTION
-    ends: tuple[str, str] = DEFAULT_ENDS
+    ends: tuple[str, str] = DEFAULT_SCALE_ENDS
 
     def __post_init__(self) -> None:
         _check_id("HIT", self.hit)
@@ -82,15 +82,37 @@ class HitView:
         seen: set[str] = set()
         for view in self.items:
             if view.item in seen:
-                raise VttdataError(f"The item {view.item!a} of HIT {self.hit!a} stands twice.")
+                raise VttdataError(f"The item {view.item!a} of HIT {self.hit!a} is duplicated.")
             seen.add(view.item)
+
+
+def hit_view(hit: Hit, videos: Mapping[str, str], question: str = DEFAULT_QUESTION) -> HitView:
+    """Return what an assessor sees of a HIT.
+
+    Args:
+        hit: HIT of a plan.
+        videos: `video_id` -> URL, or path relative to the page.
+        question: question of every item.
+    """
+    items = (ItemView(item.item, videos[item.video_id], item.caption) for item in hit.items)
+    return HitView(hit.hit, tuple(items), question)
+
+
+def page_writer(videos: Mapping[str, str], question: str = DEFAULT_QUESTION) -> PageWriter:
+    """Return a function that writes the page of a HIT, for `vttdata.assess.hits.write.write_hits`.
+
+    Args:
+        videos: `video_id` -> URL, or path relative to the page.
+        question: question of every item.
+    """
+    return lambda path, hit: write_page(path, hit_view(hit, videos, question))
 
 
 def write_page(path: Path, hit: HitView, *, submit_url: str | None = None) -> None:
     """Write the page of a HIT; see `page_text`.
 
     Raises:
-        VttdataError: when it cannot be written.
+        VttdataError: if it cannot be written, or `submit_url` is not an address.
     """
     text = page_text(hit, submit_url=submit_url)
     try:
@@ -100,50 +122,57 @@ def write_page(path: Path, hit: HitView, *, submit_url: str | None = None) -> No
 
 
 def page_text(hit: HitView, *, submit_url: str | None = None) -> str:
-    """The HTML of the page of a HIT, pure ASCII, the same for the same HIT.
+    """Return the HTML of a HIT's page in ASCII; the same HIT gives the same text.
 
     Args:
-        hit: what it shows.
-        submit_url: where the page posts the answers as JSON when all are given: an ``http(s)`` URL, or a path on the
-            server that the page comes from. The page can send nothing anywhere else, but to Mechanical Turk's own form
-            when that opened it.
+        hit: HIT to show.
+        submit_url: address to which the page posts the answers as JSON once they are complete: an ``http(s)`` URL, or
+            a path on the page's server. The page can send data nowhere else, except to Mechanical Turk's form if
+            Mechanical Turk opened it.
 
     Raises:
-        VttdataError: when `submit_url` is no such address.
+        VttdataError: if `submit_url` is not such an address.
     """
-    data = _embedded(hit, submit_url)
-    parts = {
-        "policy": html.escape(_policy(hit.items, submit_url)),
-        "style": _style(),
-        "script": _script(),
-        "data": data,
-    }
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _source("page.html"))
-
-
-def _embedded(hit: HitView, submit_url: str | None) -> str:
-    """What the page reads, as JSON that cannot end its element: `print` tells pages of different contents apart."""
     view = {
         "hit": hit.hit,
         "question": hit.question,
         "ends": list(hit.ends),
-        "items": [{"item": v.item, "video": _address(v.video), "caption": v.caption} for v in hit.items],
+        "items": [{"item": v.item, "video": _quote_address(v.video), "caption": v.caption} for v in hit.items],
     }
-    print_ = hashlib.sha256(json.dumps(view).encode("ascii")).hexdigest()[:16]
-    text = json.dumps(view | {"print": print_, "submit": submit_url}, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    # The digest tells pages of the same HIT id with other contents apart, so that their answers are not mixed up.
+    digest = hashlib.sha256(json.dumps(view).encode("ascii")).hexdigest()[:16]
+    data = json.dumps(view | {"print": digest, "submit": submit_url}, separators=(",", ":"))
+    # No `</script>` in a caption can end the element that contains the data.
+    data = data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    parts = {
+        "policy": html.escape(_security_policy(hit, submit_url)),
+        "style": _style(),
+        "script": _script(),
+        "data": data,
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _source("page.html"))
 
 
-def _policy(items: Iterable[ItemView], submit_url: str | None) -> str:
-    """The Content-Security-Policy: our own script and style, the hosts of the videos, and where answers may go."""
+def _security_policy(hit: HitView, submit_url: str | None) -> str:
+    """Return a Content-Security-Policy that allows our script and style, the videos' hosts, and the answers' target."""
+    if submit_url is None:
+        submit_origin = "'none'"
+    else:
+        try:
+            _quote_address(submit_url)
+        except VttdataError as error:
+            raise VttdataError(
+                f"Answers cannot be sent to {submit_url[:80]!a}; give a URL or a path on the server."
+            ) from error
+        submit_origin = _origin(submit_url)
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src '{_digest(_script())}'",
-            f"style-src '{_digest(_style())}'",
+            f"script-src '{_hash_source(_script())}'",
+            f"style-src '{_hash_source(_style())}'",
             "img-src data:",
-            f"media-src {' '.join(sorted({_origin(view.video) for view in items}))} file:",
-            f"connect-src {_submit_origin(submit_url)}",
+            f"media-src {' '.join(sorted({_origin(view.video) for view in hit.items}))} file:",
+            f"connect-src {submit_origin}",
             "form-action https://*.mturk.com",
             "base-uri 'none'",
             "require-trusted-types-for 'script'",
@@ -163,62 +192,50 @@ def _style() -> str:
 
 
 @functools.cache
-def _digest(text: str) -> str:
+def _hash_source(text: str) -> str:
     return "sha256-" + b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
-def _origin(video: str) -> str:
-    """The host of a video as the policy names it."""
-    if not _ABSOLUTE.match(video):
+def _origin(address: str) -> str:
+    """Return the host of an address as a security policy names it."""
+    if not _ABSOLUTE_URL.match(address):
         return "'self'"
-    parts = urlsplit(video)
+    parts = urlsplit(address)
     return f"{parts.scheme.lower()}://{parts.netloc.rpartition('@')[2].lower()}"
 
 
-def _submit_origin(url: str | None) -> str:
-    if url is None:
-        return "'none'"
-    try:
-        _address(url)
-    except VttdataError as error:
-        raise VttdataError(
-            f"Answers cannot be sent to {url[:80]!a}: a URL or a path on the server is needed."
-        ) from error
-    return _origin(url)
-
-
-def _address(video: str) -> str:
-    """The URL of a video, relative where it was a path.
+def _quote_address(video: str) -> str:
+    """Return a URL unchanged and a path percent-encoded.
 
     Raises:
-        VttdataError: when a page cannot name it, or it could mean something else than it says.
+        VttdataError: if a page cannot name the video, or could understand the address as another one.
     """
-    told = f"The video {video[:80]!a} is neither an http(s) URL nor a path relative to the page."
-    if _ABSOLUTE.match(video):
+    message = f"The video {video[:80]!a} is neither an http(s) URL nor a path relative to the page."
+    if _ABSOLUTE_URL.match(video):
         try:
             parts = urlsplit(video)
-            hosted = bool(parts.hostname) and (parts.port is None or parts.port >= 0)
+            has_host = bool(parts.hostname) and (parts.port is None or parts.port >= 0)
         except ValueError as error:
-            raise VttdataError(told) from error
-        if not hosted or re.fullmatch(r"[\w.:\[\]-]+", parts.netloc.rpartition("@")[2], re.ASCII) is None:
-            raise VttdataError(told)
+            raise VttdataError(message) from error
+        if not has_host or re.fullmatch(r"[\w.:\[\]-]+", parts.netloc.rpartition("@")[2], re.ASCII) is None:
+            raise VttdataError(message)
         return video
     if (
         not video.strip()
         or video.startswith(("//", "\\\\"))
         or re.search(r"[\x00-\x1f]|^[A-Za-z][A-Za-z0-9+.-]*:", video)
     ):
-        raise VttdataError(told)
+        raise VttdataError(message)
     try:
         return quote(os.fsencode(video), safe="/")
     except UnicodeEncodeError as error:
-        raise VttdataError(told) from error
+        raise VttdataError(message) from error
 
 
-def _check_id(what: str, name: str) -> None:
+def _check_id(noun: str, name: str) -> None:
     if _ID.fullmatch(name) is None:
         raise VttdataError(
-            f"The {what} id {name[:80]!a} must be letters, digits, '_', '.', ':' and '-' (at most 100), "
+            f"The {noun} id {name[:80]!a} must be letters, digits, '_', '.', ':' and '-' (at most 100), "
             "beginning with a letter or digit."
         )
 

@@ -1,1 +1,1 @@
-"""Crowd answers read from result files: assessment pages, crowd platforms, and the layouts of WMT."""
+"""Read the answers of assessors from the layouts of crowd platforms, assessment pages and WMT, and check them."""

@@ -1,23 +1,22 @@
-"""Reads files of results: exports of a crowd platform, exports of an assessment page, and WMT's layout."""
+"""Read files of results: exports of a crowd platform, exports of an assessment page, and WMT's layout."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from vttdata.assess.answers.intake import Described, Intake, Manifest, Results, cell, kind_of, number
-from vttdata.assess.answers.wmt import HEAD, take_wmt
+from vttdata.assess.answers.intake import Intake, Results
+from vttdata.assess.answers.wmt import HEADER, take_wmt
+from vttdata.assess.manifest import Manifest, ManifestItem, number_or_nan, parse_kind, required_text
 from vttdata.assess.scores import Moments
 from vttdata.errors import VttdataError
 from vttdata.files.tables import read_rows, read_table
 
-Layout = Literal["crowd", "page", "wmt"]
-
-_ITEM = re.compile(r"Input\.rid_(\d+)")
+_ITEM_COLUMN = re.compile(r"Input\.rid_(\d+)")
 _ANSWER = re.compile(r"\d+_[^|]*(?:\|\d+_[^|]*)*")
-_DESCRIPTION = ("video_id", "system", "kind")
+_CONTENT_COLUMNS = ("video_id", "system", "kind")
 
 
 def read_results(
@@ -27,144 +26,123 @@ def read_results(
     moments: Mapping[str, Moments] | None = None,
     workers: Collection[str] | None = None,
 ) -> Results:
-    """Read files of results; each says by its first line which layout it has.
+    """Read files of results; the layout of each is recognised by its first line.
 
-    - **crowd**: the CSV of Amazon Mechanical Turk, a row an assignment: `HITId`, `WorkerId`, `WorkTimeInSeconds`, an
-      answer ``place_item_score|place_item_score|...`` in a column `Answer....`, and `Input.sys_id_0`, `Input.sid_0`,
-      `Input.tst_0`, `Input.rid_0` and so on for what was shown; with a manifest these may be missing. A column
-      `Input.hit` names the HIT in the place of `HITId`.
-    - **page**: what an assessment page exports, CSV, TSV or JSONL with a row an answer: `hit`, `worker`, `item`,
-      `score`, and if known `position` (from 0) and `seconds`; or objects with `hit`, `worker` and the list `answers`,
-      as pages post them, one a line of JSONL. ``.json`` is one object or a list of either kind. Without a manifest
-      `video_id`, `system` and `kind` are needed as well.
+    - **crowd**: the CSV of Amazon Mechanical Turk, a row per assignment: `HITId`, `WorkerId`, `WorkTimeInSeconds`, an
+      answer ``position_item_score|position_item_score|...`` in a column `Answer....`, and `Input.sys_id_0`,
+      `Input.sid_0`, `Input.tst_0`, `Input.rid_0` and so on for what was shown; with a manifest these may be missing. A
+      column `Input.hit` names the HIT instead of `HITId`.
+    - **page**: the export of an assessment page, CSV, TSV or JSONL with a row per answer: `hit`, `worker`, `item`,
+      `score`, and optionally `position` (from 0) and `seconds`; or objects with `hit`, `worker` and the list
+      `answers`, as pages post them, one per line of JSONL. ``.json`` is one object or a list of either type. Without a
+      manifest, `video_id`, `system` and `kind` are required as well.
     - **wmt**: see `vttdata.assess.answers.wmt`.
 
     Args:
-        files: read in this order; the first answer to an item stays where several are there.
-        manifest: what the items show, see `vttdata.assess.answers.intake.read_manifest`.
-        moments: for WMT's layout, where scores are standardised.
-        workers: the known workers; answers of others are left out.
+        files: files, read in this order; of several answers to an item, the first one is kept.
+        manifest: what the items show, see `vttdata.assess.manifest.read_manifest`.
+        moments: means and deviations of workers, for WMT's layout with standardised scores.
+        workers: known workers; answers of others are left out.
 
     Raises:
-        VttdataError: when a file cannot be read, or has none of the layouts, or no answer is left.
+        VttdataError: if a file cannot be read or has none of the layouts, or no answer is left.
     """
     intake = Intake(manifest, workers)
     for file in files:
-        layout = _layout(file)
-        if layout == "wmt":
+        try:
+            with file.open("rb") as stream:
+                first_line = stream.readline(2**20).decode("utf-8-sig", "replace")
+        except OSError as error:
+            raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
+        if first_line.split() == HEADER.split():
             take_wmt(file, intake, moments)
-        elif layout == "crowd":
+        elif {"HITId", "WorkerId"} <= set(re.split(r'[,\t"\r\n]+', first_line)):
             _take_crowd(file, intake)
         else:
             _take_page(file, intake)
     results = intake.result()
     if not results.judgments:
-        found = ", ".join(f"{kind} {len(ids)}" for kind, ids in results.findings.items()) or "there are no answers"
-        raise VttdataError(f"No answer is left of these results: {found}.")
+        reasons = ", ".join(f"{kind} {len(ids)}" for kind, ids in results.findings.items()) or "there are no answers"
+        raise VttdataError(f"No answer is left of these results: {reasons}.")
     return results
 
 
-def _layout(file: Path) -> Layout:
-    try:
-        with file.open("rb") as stream:
-            head = stream.readline(2**20).decode("utf-8-sig", "replace")
-    except OSError as error:
-        raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
-    if head.split() == HEAD.split():
-        return "wmt"
-    return "crowd" if {"HITId", "WorkerId"} <= set(re.split(r'[,\t"\r\n]+', head)) else "page"
-
-
 def _take_crowd(file: Path, intake: Intake) -> None:
-    for line, row in read_table(file, short_rows=True):  # the last columns are for the requester to fill in
-        hit = cell(file, line, row, "Input.hit" if row.get("Input.hit") else "HITId")
-        worker = cell(file, line, row, "WorkerId")
+    # The last columns are for the requester to fill in, and may be missing.
+    for line, row in read_table(file, short_rows=True):
+        hit = required_text(file, line, row, "Input.hit" if row.get("Input.hit") else "HITId")
+        worker = required_text(file, line, row, "WorkerId")
         if row.get("AssignmentStatus") == "Rejected":
             intake.note("rejected", hit, worker)
-        shown = _shown(row, f"{file}:{line}", known=intake.manifest is not None)
-        items = list(intake.manifest.get(hit, ())) if intake.manifest is not None else list(shown)
-        answers = _answers(row)
-        seconds = number(row.get("WorkTimeInSeconds")) / max(len(items) or len(answers), 1)
+        shown = _crowd_items(row, f"{file}:{line}", has_manifest=intake.manifest is not None)
+        items = list(shown) if intake.manifest is None else list(intake.manifest.get(hit, ()))
+        cells = [value for name, value in row.items() if name.startswith("Answer.") and isinstance(value, str)]
+        answers = next((value.split("|") for value in cells if _ANSWER.fullmatch(value.strip())), [])
+        seconds = number_or_nan(row.get("WorkTimeInSeconds")) / max(len(items) or len(answers), 1)
         for answer in answers:
-            place, item, score = _parts(answer)
-            if not place.isdecimal() or not item:
+            # An item's id may contain underscores itself.
+            position, _, item_and_score = answer.partition("_")
+            item, _, score = item_and_score.rpartition("_")
+            if not position.isdecimal() or not item:
                 intake.note("unreadable", hit, worker, answer[:40])
                 continue
-            intake.take(hit, worker, item, score, shown=shown.get(item), position=int(place[:9]), seconds=seconds)
+            intake.take(hit, worker, item, score, shown=shown.get(item), position=int(position[:9]), seconds=seconds)
         intake.expect(hit, worker, items)
 
 
-def _parts(answer: str) -> tuple[str, str, str]:
-    """Place, item and score; an item may hold ``_`` itself."""
-    place, _, rest = answer.partition("_")
-    item, _, score = rest.rpartition("_")
-    return place, item, score
-
-
-def _answers(row: Mapping[str, Any]) -> Sequence[str]:
-    """The parts of the cell that holds the scores; none where the worker sent nothing."""
-    cells = [value for name, value in row.items() if name.startswith("Answer.") and isinstance(value, str)]
-    return next((value.split("|") for value in cells if _ANSWER.fullmatch(value.strip())), ())
-
-
-def _shown(row: Mapping[str, Any], place: str, *, known: bool) -> dict[str, Described]:
-    """Item -> what it shows, as far as the row says it; it must say it where that is not known otherwise."""
-    shown: dict[str, Described] = {}
+def _crowd_items(row: Mapping[str, Any], location: str, *, has_manifest: bool) -> dict[str, ManifestItem]:
+    """Return what the items of a row show; without a manifest, the row must say it of all of them."""
+    shown: dict[str, ManifestItem] = {}
     for name, item in row.items():
-        found = _ITEM.fullmatch(name)
-        if found is None or item is None:
+        match = _ITEM_COLUMN.fullmatch(name)
+        if match is None or item is None:
             continue
-        video_id, system, kind = (row.get(f"Input.{column}_{found[1]}") for column in ("sid", "sys_id", "tst"))
+        video_id, system, kind = (row.get(f"Input.{column}_{match[1]}") for column in ("sid", "sys_id", "tst"))
         if video_id is None or system is None or kind is None:
-            if known:
+            if has_manifest:
                 continue
-            raise VttdataError(f"{place}: the item {found[1]} lacks Input.sid_, Input.sys_id_ or Input.tst_.")
+            raise VttdataError(f"{location}: the item {match[1]} lacks Input.sid_, Input.sys_id_ or Input.tst_.")
         if item in shown:
-            raise VttdataError(f"{place}: the item {item[:40]!a} stands twice in its HIT.")
-        shown[item] = Described(video_id, system, kind_of(kind, place))
+            raise VttdataError(f"{location}: the item {item[:40]!a} is duplicated in its HIT.")
+        shown[item] = ManifestItem(video_id, system, parse_kind(kind, location))
     return shown
 
 
 def _take_page(file: Path, intake: Intake) -> None:
-    places: dict[tuple[str, str], int] = {}
+    counts: dict[tuple[str, str], int] = {}
     expected = "a list of answers or an object with the list 'answers'"
+    needs_content = intake.manifest is None
     for line, row in _single_answers(file, read_rows(file, expected, alone=True)):
-        hit, item = (cell(file, line, row, name) for name in ("hit", "item"))
+        hit, item = (required_text(file, line, row, name) for name in ("hit", "item"))
         worker = str(row.get("worker") or "")
-        for name in ("worker", "score") if intake.manifest is not None else ("worker", "score", *_DESCRIPTION):
+        for name in ("worker", "score", *(_CONTENT_COLUMNS if needs_content else ())):
             if name not in row:
-                raise VttdataError(f"{file}:{line}: '{name}' is missing{'' if name == 'score' else _hint(name)}.")
-        place = places[hit, worker] = places.get((hit, worker), -1) + 1
-        position, seconds = number(row.get("position")), number(row.get("seconds"))
+                hint = "; without it a manifest of the HITs is needed" if name in _CONTENT_COLUMNS else ""
+                raise VttdataError(f"{file}:{line}: '{name}' is missing{hint}.")
+        shown = None
+        if all(row.get(name) for name in _CONTENT_COLUMNS):
+            video_id, system, kind = (required_text(file, line, row, name) for name in _CONTENT_COLUMNS)
+            shown = ManifestItem(video_id, system, parse_kind(kind, f"{file}:{line}"))
+        number = counts[hit, worker] = counts.get((hit, worker), -1) + 1
+        position = number_or_nan(row.get("position"))
         intake.take(
             hit,
             worker,
             item,
             row["score"],
-            shown=_described(file, line, row),
-            position=int(position) if 0 <= position < 1e9 else place,
-            seconds=seconds,
+            shown=shown,
+            position=int(position) if 0 <= position < 1e9 else number,
+            seconds=number_or_nan(row.get("seconds")),
         )
 
 
 def _single_answers(file: Path, rows: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows, of which an object with the list `answers` gives one an answer."""
+    """Yield a row per answer, also for objects with the list `answers`."""
     for line, row in rows:
         answers = row.pop("answers", None)
         if answers is None:
             yield line, row
             continue
         if not isinstance(answers, list) or not all(isinstance(answer, dict) for answer in answers):
-            raise VttdataError(f"{file}:{line}: 'answers' is no list of answers.")
+            raise VttdataError(f"{file}:{line}: 'answers' is not a list of objects.")
         yield from ((line, row | answer) for answer in answers)
-
-
-def _hint(name: str) -> str:
-    return "; without it a manifest of the HITs is needed" if name in _DESCRIPTION else ""
-
-
-def _described(file: Path, line: int, row: Mapping[str, Any]) -> Described | None:
-    if not all(row.get(name) for name in _DESCRIPTION):
-        return None
-    video_id, system, kind = (cell(file, line, row, name) for name in _DESCRIPTION)
-    return Described(video_id, system, kind_of(kind, f"{file}:{line}"))

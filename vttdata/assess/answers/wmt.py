@@ -1,6 +1,6 @@
-"""Reads Direct Assessment as WMT publishes it: standardised scores, and each worker's mean and standard deviation.
+"""Read Direct Assessment as WMT publishes it: standardised scores, and each worker's mean and standard deviation.
 
-The table is separated by white space; the moments are a print-out of R, and turn z scores back into what was given.
+The table is separated by white space. The moments are an R print-out; they turn z-scores back into raw scores.
 """
 
 from __future__ import annotations
@@ -10,90 +10,90 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from vttdata.assess.answers.intake import Described, Intake, kind_of, number
+from vttdata.assess.answers.intake import Intake
+from vttdata.assess.manifest import ManifestItem, number_or_nan, parse_kind
 from vttdata.assess.scores import Moments
 from vttdata.errors import VttdataError
 
-HEAD = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
-"""The first line of a file of judgments."""
+HEADER = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
+"""First line of a file of judgments."""
 
-_MOMENT = re.compile(r'\[1\] (?:"([^"]*)"|(\S+))')
-_ROUND = 1e-3
-"""How far a score may be from a whole number and still be one: means are printed to seven digits."""
+_R_VALUE = re.compile(r'\[1\] (?:"([^"]*)"|(\S+))')
+# Moments are printed to seven digits, so a recovered score may differ from the whole number it was by this much.
+_ROUNDING_ERROR = 1e-3
 
 
 def take_wmt(file: Path, intake: Intake, moments: Mapping[str, Moments] | None = None) -> None:
-    """Take the answers of a file such as ``ad-lven-good-stnd-redup.csv`` of WMT22.
+    """Pass the answers of a file such as ``ad-lven-good-stnd-redup.csv`` of WMT22 to an intake, with raw scores.
 
-    Segment ids become `video_id`, and `seconds` is the time of a HIT divided by its items.
+    Segment ids become `video_id`, and `seconds` is the time of a HIT divided by its number of items.
 
     Args:
-        file: twelve columns, see `HEAD`; `score` is a z score if moments are given, else one of 0..100.
-        intake: gets the answers, with raw scores.
-        moments: worker -> mean and standard deviation, see `read_moments`; others are unknown workers.
+        file: table of twelve columns, see `HEADER`; `score` is a z-score if moments are given, else a score of 0..100.
+        intake: collector of answers.
+        moments: worker -> mean and standard deviation, see `read_moments`; other workers are unknown.
 
     Raises:
-        VttdataError: when the file cannot be read, has another layout, or has standardised scores and there are no
-            moments.
+        VttdataError: if the file cannot be read or has another layout, or its scores are standardised and no moments
+            are given.
     """
-    width = len(HEAD.split())
+    columns = HEADER.split()
     rows = []
     for line, text in _lines(file):
         cells = text.split()
-        if line == 1 and cells != HEAD.split():
-            raise VttdataError(f"{file}: the first line is not '{HEAD}'.")
-        if cells and len(cells) != width:
-            raise VttdataError(f"{file}:{line}: {len(cells)} cells under {width} column names.")
+        if line == 1 and cells != columns:
+            raise VttdataError(f"{file}: the first line is not '{HEADER}'.")
+        if cells and len(cells) != len(columns):
+            raise VttdataError(f"{file}:{line}: {len(cells)} cells under {len(columns)} column names.")
         if cells and line > 1:
             rows.append((line, cells))
-    sizes = Counter((cells[0], cells[1]) for _, cells in rows)
-    places: Counter[tuple[str, str]] = Counter()
+    items_of_hit = Counter((cells[0], cells[1]) for _, cells in rows)
+    counts: Counter[tuple[str, str]] = Counter()
     for line, (hit, worker, *_, system, item, kind, segment, score, time) in rows:
-        place, places[hit, worker] = places[hit, worker], places[hit, worker] + 1
-        shown = Described(segment, system, kind_of(kind, f"{file}:{line}"))
+        position, counts[hit, worker] = counts[hit, worker], counts[hit, worker] + 1
+        shown = ManifestItem(segment, system, parse_kind(kind, f"{file}:{line}"))
         if moments is not None and worker not in moments:
             intake.note("unknown_worker", hit, worker, item)
             continue
-        if moments is None and number(score) < 0:
+        value = number_or_nan(score)
+        if moments is None and value < 0:
             raise VttdataError(
-                f"{file}:{line}: found the score {score[:40]}; scores that are standardised need the workers' means "
-                "and deviations as well (--moments)."
+                f"{file}:{line}: the score {score[:40]} is negative, so scores are standardised; pass the workers' "
+                "means and deviations as well (--moments)."
             )
-        raw = number(score) if moments is None else _given(number(score), moments[worker])
-        seconds = number(time) / sizes[hit, worker]
-        intake.take(hit, worker, item, raw, shown=shown, position=place, seconds=seconds)
+        raw = value if moments is None else _raw_score(value, moments[worker])
+        seconds = number_or_nan(time) / items_of_hit[hit, worker]
+        intake.take(hit, worker, item, raw, shown=shown, position=position, seconds=seconds)
 
 
-def _given(z: float, moments: Moments) -> float:
-    """The score on the slider: whole numbers, as far as the digits of the moments allow to say."""
+def _raw_score(z: float, moments: Moments) -> float:
     score = z * moments.sd + moments.mean
     whole = float(round(score)) if abs(score) < 1e6 else score
-    return whole if abs(score - whole) < _ROUND else score
+    return whole if abs(score - whole) < _ROUNDING_ERROR else score
 
 
 def read_moments(file: Path) -> dict[str, Moments]:
-    """Each worker's mean and standard deviation from a file such as ``ad-lven-trk-mean-sd.txt``: three lines a worker.
+    """Read each worker's mean and standard deviation from a file such as ``ad-lven-trk-mean-sd.txt``.
+
+    A worker has three lines: name, mean, standard deviation.
 
     Raises:
-        VttdataError: when it cannot be read or has another layout.
+        VttdataError: if it cannot be read or has another layout.
     """
-    values = list(_printed(file))
-    if len(values) % 3:
-        raise VttdataError(f"{file}: ends within a worker; each has three lines: name, mean, standard deviation.")
-    triples = zip(values[::3], values[1::3], values[2::3], strict=True)
-    moments = {worker: Moments(number(mean), number(sd)) for worker, mean, sd in triples}
-    if len(moments) * 3 < len(values):
-        raise VttdataError(f"{file}: a worker stands twice in it.")
-    return moments
-
-
-def _printed(file: Path) -> Iterator[str]:
+    values = []
     for line, text in _lines(file):
-        found = _MOMENT.fullmatch(text.strip())
-        if found is None and text.strip():
-            raise VttdataError(f"{file}:{line}: found {text[:40]!a}; [1] and a value are expected, as R prints it.")
-        if found is not None:
-            yield found[1] if found[1] is not None else found[2]
+        match = _R_VALUE.fullmatch(text.strip())
+        if match is not None:
+            values.append(match[1] if match[1] is not None else match[2])
+        elif text.strip():
+            raise VttdataError(f"{file}:{line}: {text[:40]!a} is not [1] and a value, as R prints it.")
+    if len(values) % 3:
+        raise VttdataError(f"{file}: the last worker is incomplete; each has three lines: name, mean, deviation.")
+    triples = zip(values[::3], values[1::3], values[2::3], strict=True)
+    moments = {worker: Moments(number_or_nan(mean), number_or_nan(sd)) for worker, mean, sd in triples}
+    if len(moments) * 3 < len(values):
+        raise VttdataError(f"{file}: a worker is duplicated.")
+    return moments
 
 
 def _lines(file: Path) -> Iterator[tuple[int, str]]:

@@ -1,1 +1,1 @@
-"""HITs for Direct Assessment: planned, filled with system captions and hidden controls, written to files."""
+"""Make HITs for Direct Assessment: choose captions and hidden controls, order them, and write the files."""

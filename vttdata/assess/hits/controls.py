@@ -1,8 +1,8 @@
-"""The human captions that control workers: one of each video, and its degraded form."""
+"""Choose the human captions that control workers: one per video, with its degraded form."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vttdata.generate import Donors, degrade
@@ -12,53 +12,59 @@ from vttdata.text.captions import clean_text
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
-    """A person's caption of a video, its degraded form, and where the new words of that come from."""
+class HumanCaption:
+    """Human caption of a video with its degraded form; `degraded` says where the new words come from."""
 
     video_id: str
     caption: str
-    worse: str
+    degraded_caption: str
     degraded: Degraded
 
 
+@dataclass(frozen=True, slots=True)
 class Controls:
-    """What the human captions give for controls.
+    """Human captions of a campaign.
 
-    Args:
-        human: in an order that does not depend on the input's.
-        source_of: `video_id` -> `source_id`; a video that is not there is its own source.
-        videos: those that systems have captions of, sorted.
-        seed: of all draws.
-
-    Attributes:
-        videos: as given.
-        people: one for each of these videos that allows it, sorted by video. Where a video has several captions the
-            seed says which; the others only lend words. So a video has one human caption, as in the paper.
-        without: a kind of `vttdata.assess.hits.plan.NOTES` -> the videos for which there is no control.
+    Fields:
+        captions: human captions with their degraded forms, at most one per video, sorted by video.
+        notes: kind of `vttdata.assess.hits.plan.NOTES` -> videos without controls.
     """
 
-    def __init__(
-        self, human: Sequence[Caption], source_of: Mapping[str, str], videos: Sequence[str], seed: int
-    ) -> None:
-        self.videos = videos
-        own: dict[str, list[Caption]] = {}
-        for caption in human:
-            own.setdefault(caption.video_id, []).append(caption)
-        donors = Donors(human, {video: source_of.get(video, video) for video in own})
-        found = {video: _person(own[video], donors, seed) for video in videos if video in own}
-        self.people = [person for person in found.values() if person is not None]
-        shown = set(videos)
-        self.without = {
-            "no_human": [video for video in videos if video not in own],
-            "not_degraded": [video for video, person in found.items() if person is None],
-            "only_human": [video for video in own if video not in shown],
-        }
+    captions: list[HumanCaption]
+    notes: dict[str, list[str]]
 
 
-def _person(captions: Iterable[Caption], donors: Donors, seed: int) -> Person | None:
-    """The first of a video's captions, in an order that the seed decides, that can be degraded."""
-    for caption in sorted(captions, key=lambda c: point("person", seed, c.video_id, c.sen_id, c.caption)):
-        result = degrade(caption, donors, seed=seed)
-        if result.flag is None and result.caption is not None:
-            return Person(caption.video_id, clean_text(caption.caption), clean_text(result.caption), result)
-    return None
+def choose_controls(
+    human: Sequence[Caption], source_of: Mapping[str, str], videos: Sequence[str], seed: int
+) -> Controls:
+    """Choose one human caption of each video, as in the paper, and degrade it.
+
+    Of several captions of a video, the first one that can be degraded in an order drawn by the seed is chosen; the
+    others only lend words.
+
+    Args:
+        human: human captions, in an order that does not depend on the input's.
+        source_of: `video_id` -> `source_id`; a video without an entry is its own source.
+        videos: sorted videos with captions of systems.
+        seed: seed of all draws.
+    """
+    captions_of: dict[str, list[Caption]] = {}
+    for caption in human:
+        captions_of.setdefault(caption.video_id, []).append(caption)
+    donors = Donors(human, {video: source_of.get(video, video) for video in captions_of})
+    chosen: dict[str, HumanCaption] = {}
+    for video in videos:
+        order = sorted(captions_of.get(video, ()), key=lambda c: point("person", seed, c.video_id, c.sen_id, c.caption))
+        for caption in order:
+            result = degrade(caption, donors, seed=seed)
+            if result.flag is None and result.caption is not None:
+                texts = clean_text(caption.caption), clean_text(result.caption)
+                chosen[video] = HumanCaption(video, *texts, result)
+                break
+    shown = set(videos)
+    notes = {
+        "no_human": [video for video in videos if video not in captions_of],
+        "not_degraded": [video for video in videos if video in captions_of and video not in chosen],
+        "only_human": [video for video in captions_of if video not in shown],
+    }
+    return Controls(list(chosen.values()), notes)

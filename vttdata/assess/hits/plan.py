@@ -1,4 +1,4 @@
-"""What a campaign of HITs is: its settings, and the HITs with what each of their items shows."""
+"""Define the settings of HITs, and HITs with what each of their items shows."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge
 
-from vttdata.assess.answers.intake import Described, Manifest
-from vttdata.assess.hits.order import block_length
+from vttdata.assess.manifest import Manifest, ManifestItem
 from vttdata.records import Degraded, JudgmentKind
 from vttdata.settings import STRICT, Count, PositiveCount
+
+DEFAULT_QUESTION = "How adequately does the caption describe what took place in the video?"
+"""Question of every item (Graham, Awad and Smeaton, PLOS ONE 2018, section on Direct Assessment of captions)."""
 
 NOTES = {
     "empty_caption": "captions of systems in which nothing is to be read; left out",
@@ -22,25 +24,25 @@ NOTES = {
     "same_text": "items that say word for word what another item of their HIT says of another video",
     "assessed_again": "captions that are assessed once more than asked for, since HITs are filled up",
 }
-"""What may be told of a plan, and what it means."""
+"""Kinds of notes on a plan and their meanings."""
 
 
 @dataclass(frozen=True, slots=True)
 class HitSettings:
-    """What a HIT is made of.
+    """Composition of HITs.
 
     Fields:
-        system: captions of systems in a HIT. 70, human, degraded and repeat 10 each is the composition of Graham's
-            scripts; what TRECVID published fits ``system=75, human=10, degraded=10, repeat=5``.
-        human: human captions, each about another video. They are ranked as a system of their own.
+        system: captions of systems in a HIT. 70, with 10 each of human, degraded and repeat, is the composition of
+            Graham's scripts; ``system=75, human=10, degraded=10, repeat=5`` fits what TRECVID published.
+        human: human captions in a HIT, each about another video. They are ranked like a system.
         degraded: how many of these human captions are shown a second time, degraded; at most `human`.
-        repeat: how many of the HIT's system captions are shown a second time as they are; at most `system`.
-        assessments: in how many HITs each system's caption stands at least.
-        min_pairs: refuse HITs with fewer pairs of a human caption and its degraded form. The paper collects 10 of each
-            worker, and a worker may do a single HIT.
-        min_distance: how many places at least lie between a control and its original. None means two fifths of the
-            HIT, 41 places of 100, which is what Graham's scripts come to; at most half of the HIT.
-        human_name: what human captions are called among systems.
+        repeat: how many of the HIT's system captions are shown a second time unchanged; at most `system`.
+        assessments: minimum number of HITs that show each system's caption.
+        min_pairs: minimum number of pairs of a human caption and its degraded form in a HIT. The paper collects 10
+            from each worker, and a worker may do a single HIT.
+        min_distance: minimum distance in positions between a control and its original, at most half of the HIT. None
+            means two fifths of the HIT, 41 positions for 100 items, as in Graham's scripts.
+        human_name: name of human captions among systems.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -71,18 +73,28 @@ class HitSettings:
 
     @property
     def items(self) -> int:
-        """How many items a HIT has."""
+        """Return the number of items of a HIT."""
         return self.system + self.human + self.degraded + self.repeat
 
     @property
+    def block_length(self) -> int:
+        """Return the length of the blocks into which both halves of a HIT are cut; see `vttdata.assess.hits.layout`.
+
+        By default there are ten blocks, as in Graham's scripts: 10 of 100 items, with pairs 41 to 59 positions apart.
+        """
+        if self.min_distance is None:
+            return max(1, self.items // 10)
+        return min(-(-self.items // 2) - self.min_distance + 1, max(1, self.items // 2))
+
+    @property
     def distance(self) -> int:
-        """How many places lie between a control and its original at least: ceil(items / 2) - block + 1."""
-        return -(-self.items // 2) - block_length(self.items, self.min_distance) + 1
+        """Return the minimum distance in positions between a control and its original."""
+        return -(-self.items // 2) - self.block_length + 1
 
 
 @dataclass(frozen=True, slots=True)
 class HitItem:
-    """One question of a HIT. `degraded` says where the words of a degraded caption come from."""
+    """Item of a HIT. `degraded` says where the words of a degraded caption come from."""
 
     item: str
     video_id: str
@@ -94,7 +106,7 @@ class HitItem:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What one worker is asked, in the order shown."""
+    """HIT, a task for one worker, with its items in the order shown."""
 
     hit: str
     items: tuple[HitItem, ...]
@@ -102,7 +114,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class HitPlan:
-    """All HITs of a campaign, what they were made with, and what is to be told: a kind of `NOTES` -> its cases."""
+    """HITs of a campaign, the settings and seed that they were made with, and notes: kind of `NOTES` -> cases."""
 
     hits: tuple[Hit, ...]
     settings: HitSettings
@@ -110,8 +122,8 @@ class HitPlan:
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def manifest(self) -> Manifest:
-        """What each item shows, as reading results and simulating a crowd want it."""
+        """Return what each item shows, for reading results and for simulating a crowd."""
         return {
-            own.hit: {item.item: Described(item.video_id, item.system, item.kind) for item in own.items}
-            for own in self.hits
+            hit.hit: {item.item: ManifestItem(item.video_id, item.system, item.kind) for item in hit.items}
+            for hit in self.hits
         }

@@ -1,6 +1,6 @@
-"""Which captions stand together in a HIT: systems by their share, videos spread, no text twice.
+"""Select the captions of each HIT: systems by their shares, videos evenly, no text twice about a video.
 
-One pass over the captions, greedy: a caption that does not go with those already in a HIT waits for the next one.
+Captions are passed through once and greedily: a caption that conflicts with those already in a HIT waits for the next.
 """
 
 from __future__ import annotations
@@ -10,222 +10,226 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vttdata.assess.hits.controls import Person
+from vttdata.assess.hits.controls import HumanCaption
 from vttdata.assess.hits.plan import HitSettings
 from vttdata.errors import VttdataError
 from vttdata.generate.degrade.donors import point
 
+# How many waiting captions of a system are searched for the best one. In the worst case, 30 systems whose captions of
+# 2,000 videos are all one of ten sentences, 40 takes 3 s in total and 200 takes 8 s.
 _LOOK_AHEAD = 40
-"""How many waiting captions of a system are looked at for the one that goes best with a HIT. With 30 systems that all
-say one of ten sentences about 2,000 videos, where none goes well, 40 takes 3 s in all and 200 takes 8 s."""
 
-_Entry = tuple[str, tuple[str, ...]]
-"""A video, and what is said about it in this item and its controls."""
+_Candidate = tuple[str, tuple[str, ...]]
+"""Video, and the case-folded texts about it of an item and its controls."""
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """What a HIT shows, without order: (system, video, caption) of systems, and human captions."""
+class HitContent:
+    """Captions of a HIT, unordered: (system, video, caption) of systems, and human captions."""
 
     captions: tuple[tuple[str, str, str], ...]
-    people: tuple[Person, ...]
+    human: tuple[HumanCaption, ...]
 
 
 @dataclass(slots=True)
-class _Shown:
-    """What a HIT shows so far: texts, texts with their video, and how often each video."""
+class _HitSoFar:
+    """Texts, texts with their video, and counts of videos in a HIT so far."""
 
     number_of_videos: int
     texts: set[str] = field(default_factory=set)
-    about: set[tuple[str, str]] = field(default_factory=set)
+    video_texts: set[tuple[str, str]] = field(default_factory=set)
     videos: Counter[str] = field(default_factory=Counter)
     items: int = 0
 
     def add(self, video: str, *texts: str) -> None:
         self.texts.update(texts)
-        self.about.update((video, text) for text in texts)
+        self.video_texts.update((video, text) for text in texts)
         self.videos[video] += 1
         self.items += 1
 
-    def best(self, waiting: Sequence[_Entry], left: Mapping[str, int]) -> int | None:
-        """The place of what goes best with the rest, None if nothing goes.
+    def best(self, waiting: Sequence[_Candidate], captions_left: Mapping[str, int]) -> int | None:
+        """Return the index of the candidate that fits best, None if none fits.
 
-        No text again comes first, then a video seldom shown here, then one of which most captions are `left` to show.
+        Prefer texts that the HIT does not have, then videos rarely shown in it, then videos with most captions left.
         """
-        level = self.items // self.number_of_videos
+        average = self.items // self.number_of_videos
         best: tuple[bool, int, int, int] | None = None
-        for place, (video, texts) in enumerate(waiting):
-            if place >= _LOOK_AHEAD and best is not None:
+        for index, (video, texts) in enumerate(waiting):
+            if index >= _LOOK_AHEAD and best is not None:
                 break
             shown = self.videos.get(video, 0)
-            if shown and any((video, text) in self.about for text in texts):
+            if shown and any((video, text) in self.video_texts for text in texts):
                 continue
-            trouble = (not self.texts.isdisjoint(texts), max(shown - level, 0), -left[video], place)
-            if best is None or trouble < best:
-                best = trouble
+            cost = (not self.texts.isdisjoint(texts), max(shown - average, 0), -captions_left[video], index)
+            if best is None or cost < best:
+                best = cost
         return None if best is None else best[-1]
 
 
 @dataclass(slots=True)
 class _Queue:
-    """A system's captions: those that must still be shown, and those to fill up with."""
+    """Captions of a system: those that must still be shown, and those to fill HITs up with."""
 
     system: str
-    waiting: list[_Entry]
-    further: list[_Entry]
+    waiting: list[_Candidate]
+    extra: list[_Candidate]
 
 
 class Selection:
-    """Chooses what HITs show.
+    """Selection of the captions of a campaign's HITs.
 
     Args:
         systems: name -> `video_id` -> caption, all sorted, none empty.
-        people: human captions, one a video, sorted by video.
-        wanted: how many of each a HIT shows.
-        seed: of all draws.
+        human: human captions, at most one per video, sorted by video.
+        settings: composition of HITs.
+        seed: seed of all draws.
 
     Raises:
-        VttdataError: when there are too few captions or videos for one HIT.
+        VttdataError: if there are too few captions or videos for one HIT.
     """
 
     def __init__(
-        self, systems: Mapping[str, Mapping[str, str]], people: Sequence[Person], wanted: HitSettings, seed: int
+        self, systems: Mapping[str, Mapping[str, str]], human: Sequence[HumanCaption], settings: HitSettings, seed: int
     ) -> None:
-        self._systems, self._people, self._wanted, self._seed = systems, people, wanted, seed
+        self._systems, self._human, self._settings, self._seed = systems, human, settings, seed
         self._videos = sorted({video for texts in systems.values() for video in texts})
-        self._people_waiting: list[_Entry] = []
-        self._people_rounds = 0
-        self._person = {person.video_id: person for person in people}
-        self._check()
-        passes = [self._pass(number) for number in range(wanted.assessments + 1)]
+        self._human_waiting: list[_Candidate] = []
+        self._human_rounds = 0
+        self._human_of_video = {caption.video_id: caption for caption in human}
+        self._check_numbers()
+        passes = [self._pass(number) for number in range(settings.assessments + 1)]
         self._queues = [
-            _Queue(system, [own for queues in passes[:-1] for own in queues[system]], passes[-1][system])
+            _Queue(system, [candidate for queues in passes[:-1] for candidate in queues[system]], passes[-1][system])
             for system in systems
         ]
-        self._left = Counter(video for queue in self._queues for video, _ in queue.waiting)
-        self._none_left = dict.fromkeys(self._videos, 0)
+        self._captions_left = Counter(video for queue in self._queues for video, _ in queue.waiting)
+        self._no_preference = dict.fromkeys(self._videos, 0)
 
-    def _check(self) -> None:
-        different = {(video, _key(text)) for texts in self._systems.values() for video, text in texts.items()}
-        if len(different) < self._wanted.system:
+    def _check_numbers(self) -> None:
+        texts = {(video, text.casefold()) for captions in self._systems.values() for video, text in captions.items()}
+        if len(texts) < self._settings.system:
             raise VttdataError(
-                f"There are {len(different)} different captions by {len(self._systems)} systems of "
-                f"{len(self._videos)} videos, and one HIT needs {self._wanted.system}."
+                f"There are {len(texts)} different captions by {len(self._systems)} systems of "
+                f"{len(self._videos)} videos, and one HIT needs {self._settings.system}."
             )
-        if len(self._people) < self._wanted.human:
+        if len(self._human) < self._settings.human:
             raise VttdataError(
-                f"{len(self._people)} of {len(self._videos)} videos have a human caption that can be degraded, "
-                f"and one HIT needs {self._wanted.human}."
+                f"{len(self._human)} of {len(self._videos)} videos have a human caption that can be degraded, "
+                f"and one HIT needs {self._settings.human}."
             )
 
-    def _pass(self, number: int) -> dict[str, list[_Entry]]:
-        """Each system's captions once: videos in one order, where each system begins at another place."""
+    def _pass(self, number: int) -> dict[str, list[_Candidate]]:
+        """Return each system's captions once, in a common order of videos that each system starts elsewhere."""
         order = sorted(self._videos, key=lambda video: point("pass", self._seed, number, video))
         ranks = sorted(self._systems, key=lambda system: point("pass", self._seed, number, "system", system))
-        queues: dict[str, list[_Entry]] = {}
+        queues: dict[str, list[_Candidate]] = {}
         for rank, system in enumerate(ranks):
             start = rank * len(order) // len(ranks)
-            own = self._systems[system]
-            queues[system] = [(v, (_key(own[v]),)) for v in (*order[start:], *order[:start]) if v in own]
+            texts = self._systems[system]
+            queues[system] = [(v, (texts[v].casefold(),)) for v in (*order[start:], *order[:start]) if v in texts]
         return queues
 
-    def hits(self, notes: dict[str, list[str]]) -> Iterator[Chosen]:
-        """HIT after HIT until every caption has been shown; `same_text` and `assessed_again` are noted."""
+    def hits(self, notes: dict[str, list[str]]) -> Iterator[HitContent]:
+        """Yield HITs until every caption has been shown; add notes `same_text` and `assessed_again`.
+
+        Raises:
+            VttdataError: if there are too few different captions for a HIT.
+        """
         number = 0
         while any(queue.waiting for queue in self._queues):
-            shown = _Shown(len(self._videos))
-            people = self._choose_people(shown)
-            captions = self._choose_waiting(number, shown)
-            if not captions:
-                raise VttdataError(self._stuck())
-            extra = self._choose_further(number, shown, captions)
+            hit = _HitSoFar(len(self._videos))
+            human = self._choose_human(hit)
+            captions = self._choose_waiting(number, hit)
+            extra = self._choose_extra(number, hit, captions) if captions else None
+            if extra is None:
+                raise VttdataError(
+                    f"No HIT of {self._settings.system} captions of systems and {self._settings.human} human ones can "
+                    "be made without showing a text twice about a video: there are too few different captions of the "
+                    f"{len(self._videos)} videos."
+                )
             notes.setdefault("assessed_again", []).extend(f"{system}/{video}" for system, video in extra)
             chosen = [(system, video, self._systems[system][video]) for system, video in (*captions, *extra)]
-            notes.setdefault("same_text", []).extend(_doubled(chosen, people))
-            yield Chosen(tuple(chosen), tuple(people))
+            notes.setdefault("same_text", []).extend(_repeated_texts(chosen, human))
+            yield HitContent(tuple(chosen), tuple(human))
             number += 1
 
-    def _choose_people(self, shown: _Shown) -> list[Person]:
-        """Human captions in turns, so that all are shown equally often."""
+    def _choose_human(self, hit: _HitSoFar) -> list[HumanCaption]:
+        """Choose human captions in rounds, so that all are shown equally often."""
         chosen = []
-        for _ in range(self._wanted.human):
-            place = shown.best(self._people_waiting, self._none_left)
-            while place is None:
-                own, round_ = self._people, ("people", self._seed, self._people_rounds)
-                order = sorted(own, key=lambda person: point(round_, person.video_id))
-                self._people_waiting += [(p.video_id, (_key(p.caption), _key(p.worse))) for p in order]
-                self._people_rounds += 1
-                place = shown.best(self._people_waiting, self._none_left)
-            video, texts = self._people_waiting.pop(place)
-            shown.add(video, *texts)
-            chosen.append(self._person[video])
+        for _ in range(self._settings.human):
+            index = hit.best(self._human_waiting, self._no_preference)
+            while index is None:
+                purpose = ("people", self._seed, self._human_rounds)
+                order = sorted(self._human, key=lambda caption: point(purpose, caption.video_id))
+                self._human_waiting += [
+                    (caption.video_id, (caption.caption.casefold(), caption.degraded_caption.casefold()))
+                    for caption in order
+                ]
+                self._human_rounds += 1
+                index = hit.best(self._human_waiting, self._no_preference)
+            video, texts = self._human_waiting.pop(index)
+            hit.add(video, *texts)
+            chosen.append(self._human_of_video[video])
         return chosen
 
-    def _choose_waiting(self, number: int, shown: _Shown) -> list[tuple[str, str]]:
-        """Captions that must still be shown: each system's share of the HIT is its share of what is left (Webster)."""
+    def _choose_waiting(self, number: int, hit: _HitSoFar) -> list[tuple[str, str]]:
+        """Choose captions that must still be shown.
+
+        Each system's share of the HIT is its share of the captions left, by Webster's method of apportionment.
+        """
         left = [len(queue.waiting) for queue in self._queues]
-        luck = [point("turn", self._seed, number, queue.system) for queue in self._queues]
-        turns = [(0.5 / left[rank], luck[rank], rank) for rank in range(len(left)) if left[rank]]
+        tie_break = [point("turn", self._seed, number, queue.system) for queue in self._queues]
+        turns = [(0.5 / left[rank], tie_break[rank], rank) for rank in range(len(left)) if left[rank]]
         heapq.heapify(turns)
         chosen: list[tuple[str, str]] = []
-        while turns and len(chosen) < self._wanted.system:
+        while turns and len(chosen) < self._settings.system:
             _, _, rank = heapq.heappop(turns)
             queue = self._queues[rank]
-            place = shown.best(queue.waiting, self._left)
-            if place is None:
+            index = hit.best(queue.waiting, self._captions_left)
+            if index is None:
                 continue
-            video, texts = queue.waiting.pop(place)
-            self._left[video] -= 1
-            shown.add(video, *texts)
+            video, texts = queue.waiting.pop(index)
+            self._captions_left[video] -= 1
+            hit.add(video, *texts)
             chosen.append((queue.system, video))
             if queue.waiting:
                 taken = left[rank] - len(queue.waiting)
-                heapq.heappush(turns, ((taken + 0.5) / left[rank], luck[rank], rank))
+                heapq.heappush(turns, ((taken + 0.5) / left[rank], tie_break[rank], rank))
         return chosen
 
-    def _choose_further(self, number: int, shown: _Shown, captions: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-        """What fills the HIT up: further captions of the systems with the fewest in it."""
-        here = Counter(system for system, _ in captions)
-        open_ = {queue.system: queue for queue in self._queues}
-        luck = {system: point("further", self._seed, number, system) for system in open_}
+    def _choose_extra(
+        self, number: int, hit: _HitSoFar, captions: Sequence[tuple[str, str]]
+    ) -> list[tuple[str, str]] | None:
+        """Fill the HIT up with captions of the systems with the fewest in it; None if there are not enough."""
+        shown = Counter(system for system, _ in captions)
+        queues = {queue.system: queue for queue in self._queues}
+        tie_break = {system: point("further", self._seed, number, system) for system in queues}
         chosen: list[tuple[str, str]] = []
-        while len(captions) + len(chosen) < self._wanted.system:
-            if not open_:
-                raise VttdataError(self._stuck())
-            system = min(open_, key=lambda name: (here[name], luck[name]))
-            queue = open_[system]
-            place = shown.best(queue.further, self._none_left)
-            if place is None:
-                del open_[system]
+        while len(captions) + len(chosen) < self._settings.system:
+            if not queues:
+                return None
+            system = min(queues, key=lambda name: (shown[name], tie_break[name]))
+            queue = queues[system]
+            index = hit.best(queue.extra, self._no_preference)
+            if index is None:
+                del queues[system]
                 continue
-            video, texts = own = queue.further.pop(place)
-            queue.further.append(own)
-            shown.add(video, *texts)
-            here[system] += 1
-            chosen.append((system, video))
+            candidate = queue.extra.pop(index)
+            queue.extra.append(candidate)
+            hit.add(candidate[0], *candidate[1])
+            shown[system] += 1
+            chosen.append((system, candidate[0]))
         return chosen
 
-    def _stuck(self) -> str:
-        return (
-            f"No HIT of {self._wanted.system} captions of systems and {self._wanted.human} human ones can be made "
-            f"without showing a text twice about a video: there are too few different captions of the "
-            f"{len(self._videos)} videos."
-        )
 
-
-def _key(text: str) -> str:
-    """What counts as the same text."""
-    return text.casefold()
-
-
-def _doubled(captions: Sequence[tuple[str, str, str]], people: Sequence[Person]) -> list[str]:
-    """The items whose text stands in the HIT before, about another video."""
-    rows = [(f"human/{p.video_id}", text) for p in people for text in (p.caption, p.worse)]
-    rows += [(f"{system}/{video}", text) for system, video, text in captions]
+def _repeated_texts(captions: Sequence[tuple[str, str, str]], human: Sequence[HumanCaption]) -> list[str]:
+    """Return the items whose text an earlier item of the HIT has about another video."""
+    items = [(f"human/{h.video_id}", text) for h in human for text in (h.caption, h.degraded_caption)]
+    items += [(f"{system}/{video}", text) for system, video, text in captions]
     seen: set[str] = set()
-    doubled = []
-    for name, text in rows:
-        if _key(text) in seen:
-            doubled.append(name)
-        seen.add(_key(text))
-    return doubled
+    repeated = []
+    for name, text in items:
+        if text.casefold() in seen:
+            repeated.append(name)
+        seen.add(text.casefold())
+    return repeated

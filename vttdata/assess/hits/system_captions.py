@@ -1,4 +1,4 @@
-"""Reads what systems say of videos: tables, and the JSON in which results of captioning are exchanged (COCO)."""
+"""Read captions of systems from tables, and from the JSON in which captioning results are exchanged (COCO)."""
 
 from __future__ import annotations
 
@@ -12,47 +12,48 @@ from vttdata.text.captions import clean_text
 
 
 def read_systems(files: Iterable[Path]) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Read captions of systems: name -> `video_id` -> caption, and the rows that say again what another says.
+    """Read captions of systems.
 
     CSV, TSV and JSON lines have `video_id` and `caption`; ``.json`` is a list of objects with `image_id` or `video_id`
-    and `caption`, as COCO's results. A column `system` names the system; without one it is the file's name.
+    and `caption`, like COCO's results. A column `system` names the system; by default it is the file's name.
+
+    Returns:
+        System -> `video_id` -> caption, and `system/video_id` of rows that repeat another row.
 
     Raises:
-        VttdataError: naming the file and the row, when it cannot be read, something is missing or no text, or a system
-            has two different captions for a video.
+        VttdataError: if a file cannot be read, a value is missing or not text, or a system has two different captions
+            of a video; the message names the file and the row.
     """
     systems: dict[str, dict[str, str]] = {}
-    doubled: list[str] = []
+    repeated: list[str] = []
     for file in files:
-        empty = True
+        is_empty = True
         for line, row in read_rows(file, "a list of objects with 'image_id' and 'caption'"):
-            empty = False
-            place = f"{file}:{line}"
-            system = _name(place, "system", row.get("system", file.stem))
-            video = _name(place, "video_id", row.get("video_id", row.get("image_id")))
-            caption = _caption(place, row)
-            own = systems.setdefault(system, {})
-            if video not in own:
-                own[video] = caption
-            elif own[video] == caption:
-                doubled.append(f"{system}/{video}")
+            is_empty = False
+            location = f"{file}:{line}"
+            system = _name(location, "system", row.get("system", file.stem))
+            video = _name(location, "video_id", row.get("video_id", row.get("image_id")))
+            if "caption" not in row:
+                raise VttdataError(f"{location}: 'caption' is missing.")
+            text = row["caption"] or ""
+            if not isinstance(text, str):
+                raise VttdataError(f"{location}: the caption is {type(text).__name__}, not text.")
+            caption = clean_text(text)
+            captions = systems.setdefault(system, {})
+            if video not in captions:
+                captions[video] = caption
+            elif captions[video] == caption:
+                repeated.append(f"{system}/{video}")
             else:
-                raise VttdataError(f"{place}: the system {system!a} has another caption for {video!a} already.")
-        if empty:
-            raise VttdataError(f"{file}: holds no captions.")
-    return systems, doubled
+                raise VttdataError(f"{location}: the system {system!a} already has another caption of {video!a}.")
+        if is_empty:
+            raise VttdataError(f"{file}: contains no captions.")
+    return systems, repeated
 
 
-def _name(place: str, what: str, value: Any) -> str:
+def _name(location: str, column: str, value: Any) -> str:
+    if value is None:
+        raise VttdataError(f"{location}: '{column}' is missing.")
     if not isinstance(value, str | int) or isinstance(value, bool) or not str(value).strip():
-        raise VttdataError(f"{place}: there is no '{what}'." if value is None else f"{place}: '{what}' is no name.")
+        raise VttdataError(f"{location}: '{column}' is not a name.")
     return str(value).strip()
-
-
-def _caption(place: str, row: dict[str, Any]) -> str:
-    if "caption" not in row:
-        raise VttdataError(f"{place}: there is no 'caption'.")
-    value = row["caption"] or ""
-    if not isinstance(value, str):
-        raise VttdataError(f"{place}: the caption is {type(value).__name__}, not text.")
-    return clean_text(value)

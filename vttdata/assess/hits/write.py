@@ -1,161 +1,146 @@
-"""Writes HITs: a manifest for the requester; a crowd platform's CSV, JSON lines and pages for those who assess.
+"""Write HITs: a manifest and notes for the requester; a crowd platform's CSV, JSON lines and pages for assessors.
 
-What assessors get names HIT, item, video and caption and nothing else; kinds and systems stand in the manifest alone.
+Files for assessors contain ids of HITs and items, videos and captions only; kinds and systems are in the manifest.
 """
 
 from __future__ import annotations
 
 import csv
-import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TextIO
 from urllib.parse import quote
 
-from vttdata.annotate.da_page import DEFAULT_QUESTION, HitView, ItemView, write_page
-from vttdata.assess.hits.plan import NOTES, Hit, HitPlan
+from vttdata.assess.hits.plan import DEFAULT_QUESTION, NOTES, Hit, HitPlan
 from vttdata.assess.tables import Table, as_csv
 from vttdata.errors import VttdataError
 from vttdata.files.csv_safety import html_cell
 
-_OF_DEGRADED = ("original", "sen_id", "start", "words", "donor_video_id", "donor_sen_id", "donor_start")
-_ENDINGS = (".mp4", ".webm", ".mkv", ".mov", ".avi", ".m4v")
+PageWriter = Callable[[Path, Hit], None]
+"""Function that writes the assessment page of a HIT to a path."""
+
+_DEGRADED_COLUMNS = ("original", "sen_id", "start", "words", "donor_video_id", "donor_sen_id", "donor_start")
+_VIDEO_SUFFIXES = (".mp4", ".webm", ".mkv", ".mov", ".avi", ".m4v")
 
 
-def addresses(videos: str, video_ids: Iterable[str], pages: Path) -> dict[str, str]:
-    """Where the pages find each video; ids without a file are left out.
+def video_addresses(videos: str, video_ids: Iterable[str], pages: Path) -> dict[str, str]:
+    """Return the address of each video for the pages; videos without a file are left out.
 
     Args:
-        videos: a URL or a path relative to the pages, with ``{video_id}`` in it, or a folder that holds files of these
-            names, itself or in its ``videos``. In a URL ids are percent-encoded.
-        video_ids: whose addresses are wanted.
-        pages: the folder of the pages; paths to a folder's files are relative to it.
+        videos: URL or path relative to the pages that contains ``{video_id}``, or a folder that has files with these
+            names, itself or in its folder ``videos``. In a URL, ids are percent-encoded.
+        video_ids: ids of the videos.
+        pages: folder of the pages; paths to a folder's files are relative to it.
 
     Raises:
-        VttdataError: when `videos` is neither, or an id cannot stand in a path.
+        VttdataError: if `videos` is neither, or an id cannot be part of a path.
     """
     if "{video_id}" in videos:
-        return {video: videos.replace("{video_id}", _part(videos, video)) for video in video_ids}
+        return {video: videos.replace("{video_id}", _address_part(videos, video)) for video in video_ids}
     folder = Path(videos)
     if not folder.is_dir():
         raise VttdataError(f"{videos}: neither a folder of videos nor an address with {{video_id}} in it.")
-    files = {path.name: path for place in (folder / "videos", folder) if place.is_dir() for path in place.iterdir()}
-    found = {video: [files[video + end] for end in _ENDINGS if video + end in files] for video in video_ids}
-    return {video: _relative(paths[0], pages) for video, paths in found.items() if paths}
+    files = {path.name: path for parent in (folder / "videos", folder) if parent.is_dir() for path in parent.iterdir()}
+    addresses = {}
+    for video in video_ids:
+        names = [video + suffix for suffix in _VIDEO_SUFFIXES if video + suffix in files]
+        if names:
+            addresses[video] = Path(os.path.relpath(files[names[0]].resolve(), pages.resolve())).as_posix()
+    return addresses
 
 
-def _part(template: str, video: str) -> str:
+def _address_part(template: str, video: str) -> str:
     if template.lower().startswith(("http://", "https://")):
         return quote(video, safe="")
     if "/" in video or "\\" in video or video in {".", ".."}:
-        raise VttdataError(f"The video id {video!a} cannot stand in a path; a URL could hold it.")
+        raise VttdataError(f"The video id {video!a} cannot be part of a path; use a URL.")
     return video
 
 
-def _relative(path: Path, pages: Path) -> str:
-    own, other = path.resolve(), pages.resolve()
-    shared = 0
-    for one, two in zip(own.parts, other.parts, strict=False):
-        if one != two:
-            break
-        shared += 1
-    return "/".join([".."] * (len(other.parts) - shared) + list(own.parts[shared:]))
+def write_hits(
+    plan: HitPlan,
+    folder: Path,
+    videos: Mapping[str, str],
+    write_page: PageWriter | None = None,
+    question: str = DEFAULT_QUESTION,
+) -> list[str]:
+    """Write the files of a campaign.
 
-
-def hit_view(hit: Hit, videos: Mapping[str, str], question: str = DEFAULT_QUESTION) -> HitView:
-    """What an assessor gets to see of a HIT.
-
-    Args:
-        hit: one of a plan.
-        videos: `video_id` -> URL, or path relative to the page.
-        question: asked for every item.
-    """
-    items = (ItemView(item.item, videos[item.video_id], item.caption) for item in hit.items)
-    return HitView(hit.hit, tuple(items), question)
-
-
-def write_hits(plan: HitPlan, folder: Path, videos: Mapping[str, str], question: str = DEFAULT_QUESTION) -> list[str]:
-    """Write everything a campaign needs.
-
-    - ``manifest.csv``: `hit, item, video_id, system, kind`, the caption, and of degraded ones the original, the place
-      and number of words that went, and the donor's ids and place. Not for workers.
-    - ``notes.csv``: what is to be told of the plan. Not for workers.
-    - ``crowd.csv``: a row a HIT with `hit` and for each item, counted from 0, `rid_0`, `url_0` and `caption_0`. Since a
-      platform puts cells into its page as they stand, captions and addresses are HTML: escaped, and with a character
-      reference for a sign that would make the cell a formula.
-    - ``hits.jsonl``: a line a HIT, ``{"hit", "question", "items": [{"item", "video", "caption"}]}``; plain text.
-    - ``pages/<hit>.html``: the assessment page.
+    - ``manifest.csv``: `hit, item, video_id, system, kind`, the caption, and of degraded ones the original, position
+      and number of the replaced words, and ids and position of the donor's. Not for workers.
+    - ``notes.csv``: notes on the plan. Not for workers.
+    - ``crowd.csv``: a row per HIT with `hit` and for each item, counted from 0, `rid_0`, `url_0` and `caption_0`. Since
+      a platform inserts cells into its page unchanged, captions and addresses are HTML: escaped, and with a character
+      reference for a character that would make the cell a formula.
+    - ``hits.jsonl``: a line per HIT, ``{"hit", "question", "items": [{"item", "video", "caption"}]}``; plain text.
+    - ``pages/<hit>.html``: assessment pages, if a writer of pages is given.
 
     Args:
-        plan: the HITs.
-        folder: made if need be.
+        plan: HITs.
+        folder: folder to write; created if it does not exist.
         videos: `video_id` -> URL, or path relative to ``pages``.
-        question: asked for every item.
+        write_page: writer of pages, such as `vttdata.annotate.da_page.page_writer`.
+        question: question of every item.
 
     Returns:
-        The names of what was written.
+        Names of the files and folders that were written.
 
     Raises:
-        VttdataError: when the folder cannot be written to, or has the pages of another campaign.
+        VttdataError: if the folder cannot be written, or has the pages of another campaign.
     """
     pages = folder / "pages"
     try:
-        pages.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         strangers = sorted({path.stem for path in pages.glob("*.html")} - {hit.hit for hit in plan.hits})
         if strangers:
             raise VttdataError(
-                f"{pages}: holds the HITs of another campaign, such as {strangers[0]!a}; choose another."
+                f"{pages}: contains the HITs of another campaign, such as {strangers[0]!a}; choose another folder."
             )
-        _write(folder / "manifest.csv", [as_csv(_manifest(plan))])
-        _write(folder / "notes.csv", [as_csv(notes_table(plan))])
-        _write(folder / "crowd.csv", _crowd(plan, videos))
-        _write(folder / "hits.jsonl", (_line(hit_view(hit, videos, question)) for hit in plan.hits))
-        for hit in plan.hits:
-            write_page(pages / f"{hit.hit}.html", hit_view(hit, videos, question))
+        (folder / "manifest.csv").write_text(as_csv(manifest_table(plan)), encoding="utf-8", newline="")
+        (folder / "notes.csv").write_text(as_csv(notes_table(plan)), encoding="utf-8", newline="")
+        with (folder / "crowd.csv").open("w", encoding="utf-8", newline="") as stream:
+            _write_crowd(stream, plan, videos)
+        with (folder / "hits.jsonl").open("w", encoding="utf-8", newline="") as stream:
+            for hit in plan.hits:
+                items = [{"item": i.item, "video": videos[i.video_id], "caption": i.caption} for i in hit.items]
+                line = json.dumps({"hit": hit.hit, "question": question, "items": items}, ensure_ascii=False)
+                stream.write(f"{line}\n")
+        if write_page is not None:
+            pages.mkdir(exist_ok=True)
+            for hit in plan.hits:
+                write_page(pages / f"{hit.hit}.html", hit)
     except OSError as error:
         raise VttdataError(f"{folder}: cannot be written ({error.strerror or error}).") from error
-    return ["manifest.csv", "notes.csv", "crowd.csv", "hits.jsonl", "pages"]
+    names = ["manifest.csv", "notes.csv", "crowd.csv", "hits.jsonl"]
+    return names if write_page is None else [*names, "pages"]
 
 
-def _write(path: Path, parts: Iterable[str]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        stream.writelines(parts)
-
-
-def _manifest(plan: HitPlan) -> Table:
-    rows = [["hit", "item", "video_id", "system", "kind", "caption", *_OF_DEGRADED]]
+def manifest_table(plan: HitPlan) -> Table:
+    """Return a row per item: ids, system, kind, caption, and the origin of degraded captions."""
+    rows = [["hit", "item", "video_id", "system", "kind", "caption", *_DEGRADED_COLUMNS]]
     for hit in plan.hits:
         for item in hit.items:
-            told = ["" if item.degraded is None else getattr(item.degraded, name) for name in _OF_DEGRADED]
-            rows.append([hit.hit, item.item, item.video_id, item.system, item.kind, item.caption, *told])
+            origin = ["" if item.degraded is None else getattr(item.degraded, name) for name in _DEGRADED_COLUMNS]
+            rows.append([hit.hit, item.item, item.video_id, item.system, item.kind, item.caption, *origin])
     return rows
 
 
 def notes_table(plan: HitPlan) -> Table:
-    """A row for each kind of note: how often, what it means, and the first three cases."""
+    """Return a row per kind of note: count, meaning, and the first three cases."""
     rows = [[kind, len(cases), NOTES[kind], ", ".join(cases[:3])] for kind, cases in plan.notes.items()]
     return [["note", "count", "meaning", "such as"], *rows]
 
 
-def _crowd(plan: HitPlan, videos: Mapping[str, str]) -> Iterator[str]:
-    number = plan.settings.items
-    yield _row(["hit", *(f"{name}_{place}" for place in range(number) for name in ("rid", "url", "caption"))])
-    cells = {video: html_cell(_url(address)) for video, address in videos.items()}
+def _write_crowd(stream: TextIO, plan: HitPlan, videos: Mapping[str, str]) -> None:
+    rows = csv.writer(stream, lineterminator="\n")
+    positions = range(plan.settings.items)
+    rows.writerow(["hit", *(f"{name}_{position}" for position in positions for name in ("rid", "url", "caption"))])
+    urls = {
+        video: html_cell(address if address.lower().startswith(("http://", "https://")) else quote(address))
+        for video, address in videos.items()
+    }
     for hit in plan.hits:
-        shown = ((item.item, cells[item.video_id], html_cell(item.caption)) for item in hit.items)
-        yield _row([hit.hit, *(cell for cells in shown for cell in cells)])
-
-
-def _url(address: str) -> str:
-    return address if address.lower().startswith(("http://", "https://")) else quote(address)
-
-
-def _row(cells: list[str]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(cells)
-    return out.getvalue()
-
-
-def _line(view: HitView) -> str:
-    items = [{"item": own.item, "video": own.video, "caption": own.caption} for own in view.items]
-    return json.dumps({"hit": view.hit, "question": view.question, "items": items}, ensure_ascii=False) + "\n"
+        cells = ((item.item, urls[item.video_id], html_cell(item.caption)) for item in hit.items)
+        rows.writerow([hit.hit, *(cell for cells_of_item in cells for cell in cells_of_item)])

@@ -1,1 +1,1 @@
-"""Metrics and evaluations compared with human judgments."""
+"""Compare metrics and evaluations with human judgments."""

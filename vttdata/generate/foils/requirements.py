@@ -1,0 +1,18 @@
+"""Check for the optional libraries that choosing and testing foils needs."""
+
+from __future__ import annotations
+
+import importlib.util
+
+from vttdata.errors import VttdataError
+
+
+def check_foil_libraries() -> None:
+    """Check that SciPy and scikit-learn are installed, so that a missing one is noticed before foils are mined.
+
+    Raises:
+        VttdataError: when one is missing; the message names the extra that installs it.
+    """
+    missing = [name for name in ("scipy", "sklearn") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise VttdataError(f"Foils need {' and '.join(missing)}: pip install 'vttdata[foil]'.")
