@@ -1,4 +1,4 @@
-"""Records as flat table rows, with the Arrow schema and the HuggingFace `Features` of such tables."""
+"""Flat table rows of records, with the Arrow schema and the HuggingFace `Features` of such tables."""
 
 from __future__ import annotations
 
@@ -8,36 +8,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+_NO_KEYS: Mapping[str, Sequence[str]] = MappingProxyType({})
 
-def row(record: Any) -> dict[str, Any]:
-    """A record as one flat table row: the fields of nested records become columns of their own."""
+
+def to_row(record: Any) -> dict[str, Any]:
+    """Return a record as one flat table row: fields of nested records and keys of mappings are columns too."""
     columns: dict[str, Any] = {}
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        nested = _nested(type(record), field.name)  # type: ignore[arg-type] # a class is hashable
+        nested = _nested_record(type(record), field.name)  # type: ignore[arg-type] # a class is hashable
         if isinstance(value, Mapping):
             columns |= value
-        elif nested is None:
-            columns[field.name] = _plain(value)
-        elif value is None:
+        elif nested is not None and value is not None:
+            columns |= to_row(value)
+        elif nested is not None:
             columns |= dict.fromkeys(f.name for f in dataclasses.fields(nested) if not _is_mapping(nested, f.name))
+        elif isinstance(value, tuple):
+            columns[field.name] = [dataclasses.asdict(v) if dataclasses.is_dataclass(v) else v for v in value]  # type: ignore[arg-type]
         else:
-            columns |= row(value)
+            columns[field.name] = value
     return columns
 
 
-def _plain(value: Any) -> Any:
-    if not isinstance(value, tuple):
-        return value
-    return [dataclasses.asdict(item) if dataclasses.is_dataclass(item) else item for item in value]  # type: ignore[arg-type]
-
-
 @functools.cache
-def _nested(record: Any, name: str) -> type | None:
+def _nested_record(record: Any, name: str) -> type | None:
+    """Return the record class of a field, optional or not; None for other fields."""
     hint = get_type_hints(record)[name]
-    options = get_args(hint)
-    if type(None) not in options:
-        return hint if dataclasses.is_dataclass(hint) and isinstance(hint, type) else None
+    options = get_args(hint) if type(None) in get_args(hint) else (hint,)
     return next((option for option in options if isinstance(option, type) and dataclasses.is_dataclass(option)), None)
 
 
@@ -46,8 +43,8 @@ def _is_mapping(record: Any, name: str) -> bool:
     return get_origin(get_type_hints(record)[name]) is Mapping
 
 
-def arrow_schema(record: type, mapping_keys: Mapping[str, Sequence[str]] = MappingProxyType({})) -> Any:
-    """Return the Arrow schema of `row(record)`: int64, float64, string and bool columns, and lists of structs.
+def arrow_schema(record: type, mapping_keys: Mapping[str, Sequence[str]] = _NO_KEYS) -> Any:
+    """Return the Arrow schema of `to_row(record)`: int64, float64, string and bool columns, and lists of structs.
 
     Args:
         record: record class.
@@ -58,8 +55,8 @@ def arrow_schema(record: type, mapping_keys: Mapping[str, Sequence[str]] = Mappi
     return pa.schema(list(_arrow_fields(record, mapping_keys)))
 
 
-def features(record: type, mapping_keys: Mapping[str, Sequence[str]] = MappingProxyType({})) -> Any:
-    """Return the HuggingFace `Features` of a table of these records, columns as in `row`."""
+def features(record: type, mapping_keys: Mapping[str, Sequence[str]] = _NO_KEYS) -> Any:
+    """Return the HuggingFace `Features` of a table of these records; arguments as of `arrow_schema`."""
     import datasets
 
     return datasets.Features.from_arrow_schema(arrow_schema(record, mapping_keys))
@@ -70,13 +67,13 @@ def _arrow_fields(record: type, mapping_keys: Mapping[str, Sequence[str]]) -> It
 
     hints = get_type_hints(record)
     for field in dataclasses.fields(record):
-        nested = _nested(record, field.name)
+        nested = _nested_record(record, field.name)
         if _is_mapping(record, field.name):
             yield from (pa.field(key, pa.float64()) for key in mapping_keys.get(field.name, ()))
-        elif nested is None:
-            yield pa.field(field.name, _arrow_type(hints[field.name]))
-        else:
+        elif nested is not None:
             yield from _arrow_fields(nested, mapping_keys)
+        else:
+            yield pa.field(field.name, _arrow_type(hints[field.name]))
 
 
 def _arrow_type(hint: Any) -> Any:
@@ -86,10 +83,8 @@ def _arrow_type(hint: Any) -> Any:
     if hint in plain:
         return plain[hint]
     if dataclasses.is_dataclass(hint):
-        return pa.struct(list(_arrow_fields(hint, {})))  # type: ignore[arg-type]
-    options = [option for option in get_args(hint) if option not in (type(None), Ellipsis)]
-    if get_origin(hint) is tuple:
-        return pa.list_(_arrow_type(options[0]))
+        return pa.struct(list(_arrow_fields(hint, _NO_KEYS)))  # type: ignore[arg-type]
     if get_origin(hint) is Literal:
         return pa.string()
-    return _arrow_type(options[0])
+    options = [option for option in get_args(hint) if option not in (type(None), Ellipsis)]
+    return pa.list_(_arrow_type(options[0])) if get_origin(hint) is tuple else _arrow_type(options[0])

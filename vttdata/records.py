@@ -1,8 +1,8 @@
-"""The records that travel between the rooms of vttdata: small frozen values, defined here once.
+"""Records that travel between the rooms of vttdata: small frozen values, from a listed video to assessed captions.
 
-This module imports nothing of ours. Times are seconds as float64 counted from the container's start time, which is
-what players show and what ``ffmpeg -ss`` takes; spans are half-open; frame indices are 0-based presentation order;
-ratios are 0..1. An id depends on content or on an official id, never on order, path, time or machine.
+Times are seconds as float64 counted from the container's start time, which is what players show and what
+``ffmpeg -ss`` takes; spans are half-open; frame indices are 0-based presentation order; ratios are 0..1. An id depends
+on content or on an official id, never on order, path, time or machine.
 """
 
 from __future__ import annotations
@@ -11,14 +11,23 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Literal
 
+# Scheme of the fingerprints that `vttdata.media.fingerprint` computes; those of other schemes cannot be compared.
+HASH_SCHEME = "halves-1"
+
+# Samples of a fingerprint in a second. Of edited copies of 4-45 s, 16 % shared no sample at 1 a second, 7 % at 2, and
+# 2 % at 4, which takes twice the space.
+HASHES_PER_SECOND = 2
+
+# Beginning of a shot.
 Transition = Literal["start", "cut", "fade", "dissolve", "gradual"]
 
-"""What an assessed caption is: ``system`` and ``human`` captions are ranked, the rest controls their assessor."""
+# Captions of kind ``system`` and ``human`` are ranked; the other kinds are controls of the assessor.
+JudgmentKind = Literal["system", "repeat", "human", "degraded", "reference"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Span:
-    """A given clip inside a source: half-open, in seconds. `video_id` is the official id where there is one."""
+    """Clip that a list names inside a source: half-open, in seconds. `video_id` is its official id, if it has one."""
 
     start: float
     end: float
@@ -27,10 +36,16 @@ class Span:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Candidate:
-    """A video that somebody listed and nobody has fetched yet.
+    """Video that is listed and not fetched yet.
 
-    `locator` is a URL, or a path relative to the folder that was listed. `stamp` changes when a local file does
-    (size and modification time); it decides what is stale and reaches no table.
+    Fields:
+        kind: of the locator.
+        locator: URL, or path relative to the folder that was listed.
+        source_id: official id, if it has one.
+        query: search query that found it.
+        spans: clips that the list names.
+        stamp: size and modification time of a local file, so that a changed file makes results stale; not written to
+            any table.
     """
 
     kind: Literal["file", "url"]
@@ -46,7 +61,15 @@ class Candidate:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Probe:
-    """What a container says of itself, without decoding. Width and height are in display pixels after rotation."""
+    """Facts that a container states, without decoding.
+
+    Fields:
+        width, height: display pixels after rotation.
+        rotation: degrees.
+        frame_rate: frames per second.
+        container_frames: number of frames, where the container states it.
+        video_stream, audio_stream: indices of the streams; of the audio only where there is one.
+    """
 
     container: str
     video_codec: str
@@ -74,20 +97,14 @@ class Measure:
     scores: Mapping[str, float]
 
 
-HASH_SCHEME = "halves-1"
-"""The name of what `vttdata.media.fingerprint` computes; fingerprints of another scheme cannot be compared with it."""
-
-HASHES_PER_SECOND = 2
-"""How often a fingerprint looks at its source. Of edited copies of 4-45 s, 16 % met in no sample at 1 a second, 7 % at
-2, and 2 % at 4, which takes twice the room."""
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What a source shows, half second by half second, for finding copies; see `vttdata.media.fingerprint`.
+    """Hashes of what a source shows every half second, for finding copies; see `vttdata.media.fingerprint`.
 
-    `hash_scheme` names how it was computed; `hashes` is base64 of 16 bytes a sample: two big-endian 64-bit words, of
-    the upper and the lower half of the picture, 0 where there is nothing to see.
+    Fields:
+        hash_scheme: method that computed it.
+        hashes: base64 of 16 bytes for each sample: two big-endian 64-bit words, of the upper and the lower half of the
+            picture, 0 where there is nothing to see.
     """
 
     hash_scheme: str
@@ -96,10 +113,15 @@ class Fingerprint:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Source:
-    """An original video. `file` is relative to the listed folder (`stored="listed"`) or the build's (`"fetched"`).
+    """Original video.
 
-    Of one that annotations name and nobody has seen (`"nowhere"`), `file`, `sha256` and `bytes` are empty;
-    `stated_seconds` is its duration as annotations state it.
+    Fields:
+        file: path relative to the folder that `stored` tells.
+        stored: ``listed`` (the listed folder), ``fetched`` (the build's folder), or ``nowhere`` for a video that
+            annotations name and nobody has seen: its `file` and `sha256` are empty, its `bytes` 0.
+        query: search query that found it.
+        spans: clips that the list names.
+        stated_seconds: duration as annotations state it.
     """
 
     source_id: str
@@ -123,10 +145,14 @@ class Source:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Shot:
-    """One shot of a source: half-open in seconds, inclusive in frames. `transition` says how it begins.
+    """Shot of a source: half-open in seconds, inclusive in frames.
 
-    `dark` is its share of nearly black frames, `motion` the mean change between its frames (0..1), `colours` its mean
-    colour histogram: three channels of equally many bins, each summing to 1.
+    Fields:
+        index: number of the shot in its source, from 0.
+        transition: with which it begins.
+        dark: share of nearly black frames.
+        motion: mean change between its frames, 0..1.
+        colours: mean colour histogram: three channels of equally many bins, each summing to 1.
     """
 
     source_id: str
@@ -143,7 +169,12 @@ class Shot:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClipMedia:
-    """A clip's own file: name relative to the dataset folder, and facts checked by decoding, unless it was given."""
+    """File of a clip.
+
+    Fields:
+        video: path relative to the dataset folder.
+        frames, seconds, width, height, audio_seconds: checked by decoding; None for a file that was not cut here.
+    """
 
     video: str
     sha256: str
@@ -157,10 +188,13 @@ class ClipMedia:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Clip:
-    """What gets captioned. `first_frame` and `last_frame` index the source's frames; `shots` counts its shots.
+    """Span of a source that gets captions.
 
-    A clip whose span came from a list, not from shots, has no frame indices: there only the seconds are known. The
-    shots of a clip that official annotations name are unknown too.
+    Fields:
+        first_frame, last_frame: indices of the source's frames; None for a span from a list, where only seconds are
+            known.
+        shots: number of shots; None for a clip of official annotations.
+        query: search query that found its source.
     """
 
     video_id: str
@@ -179,7 +213,7 @@ class Clip:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Caption:
-    """One sentence about one clip. `author` is ``human`` or a system's name."""
+    """Sentence about a clip. `author` is ``human`` or a system's name."""
 
     video_id: str
     sen_id: int
@@ -191,9 +225,13 @@ class Caption:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Concepts:
-    """The annotated concepts of a clip's sentence, mention by mention: which object, its class, its word.
+    """Annotated concepts of a clip's sentence, mention by mention.
 
-    Objects are numbered from 0 within the clip, and several mentions may share one; words by their place in `tokens`.
+    Fields:
+        tokens: words of the sentence.
+        objects: of each mention its object, numbered from 0 within the clip; several mentions may share an object.
+        classes: of each mention the class of its object.
+        token_indices: of each mention its word, as index of `tokens`.
     """
 
     video_id: str
@@ -205,10 +243,17 @@ class Concepts:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Degraded:
-    """A caption made worse on purpose, and how; `caption` is None where that could not be done, and `flag` says why.
+    """Degraded caption: words of the original are replaced by words of a donor. Words are separated by white space.
 
-    `words` words of `original` from word `start` on gave way to words of the donor from its word `donor_start` on;
-    words are what white space separates, counted from 0. `generator` names what computed it and `variant` the rules.
+    Fields:
+        caption: the degraded text; None where degrading was not possible.
+        original: the caption before.
+        start, words: index of the first replaced word in the original, and number of replaced words.
+        donor_video_id, donor_sen_id: caption that the new words come from.
+        donor_start: index of their first word in it.
+        variant: name of the rules.
+        generator: program that computed it.
+        flag: reason why `caption` is None.
     """
 
     video_id: str
@@ -226,16 +271,17 @@ class Degraded:
     flag: str | None = None
 
 
-JudgmentKind = Literal["system", "repeat", "human", "degraded", "reference"]
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
 class Judgment:
-    """One assessor's score of one caption of one video, 0 worst to 100 best: what Direct Assessment collects.
+    """Score that an assessor gave a caption of a video in Direct Assessment.
 
-    `item` names the question within its HIT, `position` is its place there from 0. `system` wrote the caption; of a
-    control item it is the system whose caption was repeated, degraded or, with ``reference``, replaced by a human one.
-    A ``human`` caption is judged as a system of its own. `seconds` is the time spent on this item, where it is known.
+    Fields:
+        item: id of the question within its HIT.
+        system: author of the caption; of a control item the system whose caption was repeated, degraded or, with
+            ``reference``, replaced by a human one. A ``human`` caption counts as one of a system of its own.
+        score: 0 (worst) to 100 (best).
+        position: number of the question within its HIT, from 0.
+        seconds: time spent on this item, where it is known.
     """
 
     hit: str
@@ -251,10 +297,14 @@ class Judgment:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CaptionScore:
-    """What assessors gave one system's caption of one video, averaged: `raw` of 0..100, `z` standardised by worker.
+    """Mean score of a system's caption of a video over its assessments.
 
-    `assessments` counts what was averaged. `campaign` and `hit` say where published scores come from, `sen_id` which
-    caption of the video was judged.
+    Fields:
+        raw: mean of scores, 0..100.
+        z: mean of scores standardised by worker.
+        assessments: number of scores.
+        campaign, hit: origin of published scores.
+        sen_id: caption of the video that was judged.
     """
 
     video_id: str

@@ -1,6 +1,6 @@
-"""The vocabulary in which rooms declare their settings, so that a recipe can be checked against them.
+"""Types in which rooms declare their settings, so that a recipe can be checked against them.
 
-A settings class is a frozen dataclass whose fields carry their ranges as annotations. It works without any checking
+A settings class is a frozen dataclass whose fields have their ranges as annotations. It works without any validation
 library; `vttdata.recipe.load` reads the same annotations to validate YAML.
 """
 
@@ -12,8 +12,8 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Le
 
+# Class attribute ``__pydantic_config__`` of every settings class: no unknown keys, no silent conversions.
 STRICT = {"extra": "forbid", "strict": True}
-"""The class attribute ``__pydantic_config__`` of every settings class: no unknown keys, no silent conversions."""
 
 Ratio = Annotated[float, Ge(0), Le(1)]
 Seconds = Annotated[float, Ge(0)]
@@ -22,36 +22,36 @@ Count = Annotated[int, Ge(0)]
 PositiveCount = Annotated[int, Ge(1)]
 Pixels = Annotated[int, Ge(16), Le(8192)]
 
+# Parts of a dataset that may have a licence of their own; annotations are ids, times, labels, and what is derived.
 LICENSED_PARTS = ("annotations", "captions", "videos")
-"""What of a dataset may have a licence of its own; annotations are ids, times, labels, and what is derived."""
 
 
 def check_licence(licence: str | Mapping[str, str]) -> None:
-    """Refuse a licence without a text, and parts that no dataset has.
+    """Check a licence, or the licence of each part of a dataset.
 
     Raises:
-        ValueError: says what is wrong, in one sentence.
+        ValueError: when a licence is empty, or a part is none of `LICENSED_PARTS`.
     """
     parts = {"annotations": licence} if isinstance(licence, str) else licence
-    odd = sorted(set(parts) - set(LICENSED_PARTS))
-    if odd:
-        raise ValueError(f"found a licence for '{odd[0]}'; parts of a dataset are {', '.join(LICENSED_PARTS)}")
+    unknown = sorted(set(parts) - set(LICENSED_PARTS))
+    if unknown:
+        raise ValueError(f"found a licence for '{unknown[0]}'; parts of a dataset are {', '.join(LICENSED_PARTS)}")
     if not parts or not all(text.strip() for text in parts.values()):
         raise ValueError("found an empty licence; it should be a name such as cc-by-4.0")
 
 
 def check_date(date: str | None) -> None:
-    """Refuse what is no day in the form YYYY-MM-DD.
+    """Check that a date, if there is one, has the form YYYY-MM-DD.
 
     Raises:
-        ValueError: says what is wrong, in one sentence.
+        ValueError: when it has not, or there is no such day.
     """
-    if date is not None and (len(date) != 10 or _day(date) is None):
-        raise ValueError(f"found '{date}'; it should be a day such as 2026-11-21")
-
-
-def _day(text: str) -> datetime.date | None:
+    if date is None:
+        return
     try:
-        return datetime.date.fromisoformat(text)
+        # Other forms of ISO 8601, such as 2026-W47-6, are read too.
+        is_date = datetime.date.fromisoformat(date).isoformat() == date
     except ValueError:
-        return None
+        is_date = False
+    if not is_date:
+        raise ValueError(f"found '{date}'; it should be a day such as 2026-11-21")

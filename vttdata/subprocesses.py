@@ -1,7 +1,7 @@
-"""Runs external programs, and functions of our own, with a limit on time; of programs also on what they write.
+"""External programs and functions of this package in processes of their own, with limits on time and on disk use.
 
-Each program gets a process group of its own, which is ended as a whole, and on Linux the kernel ends it too when
-the process that started it dies. No shell is ever involved.
+Each program gets its own process group, which is ended as a whole. On Linux the kernel also ends a process when the one
+that started it dies. No shell is ever involved.
 """
 
 from __future__ import annotations
@@ -20,19 +20,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from vttdata.errors import VttdataError
 
+# From <linux/prctl.h>.
 _PR_SET_PDEATHSIG = 1
+# Loaded before any fork: the function that uses it runs between fork and exec, where no lock may be taken.
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform.startswith("linux") else None
+
 _POLL_SECONDS = 0.05
-_OUTPUT_BYTES = 32 * 2**20
+_MAX_OUTPUT_BYTES = 32 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """How a program ended. `stopped` says why it was killed: ``timeout``, ``too_large`` or None."""
+    """Exit code and output of a program. `stopped` says why it was killed, ``timeout`` or ``too_large``, if it was."""
 
     code: int
     stdout: str
@@ -41,7 +44,7 @@ class Completed:
 
 
 def die_with_parent() -> None:
-    """Ask the kernel to kill this process when the one that started it dies (Linux; elsewhere nothing happens)."""
+    """Ask the kernel to kill this process when the one that started it dies. Does nothing except on Linux."""
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -54,69 +57,67 @@ def run(
     max_bytes: int | None = None,
     feed: Callable[[int], None] | None = None,
 ) -> Completed:
-    """Run `command` and wait for it, at most `seconds` of wall-clock time.
+    """Run a program and wait for it.
 
     Args:
         command: program and arguments; never a shell string.
-        seconds: limit after which the whole process group is killed.
-        folder: working folder of the program; with `max_bytes` it is watched, and outgrowing it ends the program.
-        max_bytes: size limit for everything under `folder`.
-        feed: writes the program's standard input, given a file descriptor; without it the input is empty.
+        seconds: wall-clock limit, after which the whole process group is killed.
+        folder: working folder of the program.
+        max_bytes: size limit for everything in `folder`; a program that exceeds it is killed.
+        feed: writes the program's standard input to the file descriptor that it gets; without it the input is empty.
 
     Raises:
         OSError: ENOSPC when the program says that the disk is full, whatever its exit code.
     """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         process = subprocess.Popen(
             [os.fspath(part) for part in command],
             stdin=subprocess.PIPE if feed else subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
+            stdout=stdout,
+            stderr=stderr,
             cwd=folder,
             start_new_session=True,
             preexec_fn=die_with_parent,  # noqa: PLW1509 - one C call, no locks taken
         )
         try:
             if feed and process.stdin:
+                # The program may end, or close its input, before it has read everything.
                 with contextlib.suppress(BrokenPipeError):
                     feed(process.stdin.fileno())
                     process.stdin.close()
-            stopped = _wait(process, seconds, folder if max_bytes else None, max_bytes or 0)
+            stopped = _wait(process, seconds, folder, max_bytes)
         finally:
-            _kill_group(process)
-        completed = Completed(process.returncode, _text(out), _text(err), stopped)
+            # The program's own children may outlive it.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        completed = Completed(process.returncode, _read_text(stdout), _read_text(stderr), stopped)
     if "No space left on device" in completed.stderr:
         raise OSError(errno.ENOSPC, f"{os.fspath(command[0])}: no space left on the disk")
     return completed
 
 
-def _wait(process: subprocess.Popen[bytes], seconds: float, folder: Path | None, max_bytes: int) -> str | None:
+def _wait(process: subprocess.Popen[bytes], seconds: float, folder: Path | None, max_bytes: int | None) -> str | None:
+    """Wait until a process ends or has to be killed, and return the reason for the latter."""
     deadline = time.monotonic() + seconds
     while True:
         try:
-            process.wait(_POLL_SECONDS if folder else max(deadline - time.monotonic(), 0))
+            process.wait(_POLL_SECONDS if folder and max_bytes else max(deadline - time.monotonic(), 0))
             return None
         except subprocess.TimeoutExpired:
             if time.monotonic() >= deadline:
                 return "timeout"
-            if folder and folder_bytes(folder) > max_bytes:
+            if folder and max_bytes and folder_bytes(folder) > max_bytes:
                 return "too_large"
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def _text(stream: object) -> str:
-    stream.seek(0)  # type: ignore[attr-defined]
-    data: bytes = stream.read(_OUTPUT_BYTES)  # type: ignore[attr-defined]
-    return data.decode("utf-8", "replace")
+def _read_text(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return stream.read(_MAX_OUTPUT_BYTES).decode("utf-8", "replace")
 
 
 def folder_bytes(folder: Path) -> int:
-    """The size of all files below `folder`, in bytes; files that vanish meanwhile count nothing."""
+    """Return the size of all files in a folder and its subfolders; files that vanish meanwhile count nothing."""
     total = 0
     for path in folder.rglob("*"):
         with contextlib.suppress(OSError):
@@ -125,27 +126,28 @@ def folder_bytes(folder: Path) -> int:
 
 
 def call(function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
-    """Call a function of a module in a process of its own, which the kernel ends when its time is over.
+    """Call a function in a process of its own, which the kernel ends when its time is over.
 
     Args:
-        function: found again by its name; its arguments and its result are pickled.
+        function: of a module, so that the other process can import it; its arguments and result are pickled.
         arguments: of the function.
         seconds: wall-clock limit; the function may replace it by a better one with `limit_this_process`.
 
     Returns:
-        What the function returns; a `VttdataError` or `OSError` that it raises is raised again.
+        The function's result.
 
     Raises:
+        VttdataError: what the function raises; an `OSError` is raised again too.
         TimeoutError: when the limit was exceeded.
         ChildProcessError: when the process ended without an answer.
     """
     context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_answer, args=(theirs, function, arguments, seconds), daemon=True)
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send_result, args=(sender, function, arguments, seconds), daemon=True)
     process.start()
-    theirs.close()
+    sender.close()
     try:
-        result, error = ours.recv()
+        result, error = receiver.recv()
     except EOFError:
         process.join()
         if process.exitcode == -signal.SIGALRM:
@@ -154,23 +156,25 @@ def call(function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
     finally:
         process.kill()
         process.join()
-        ours.close()
+        receiver.close()
     if error:
         raise error
     return result
 
 
 def limit_this_process(seconds: float) -> None:
-    """Have the kernel end this process after so many seconds from now, instead of any limit set before."""
+    """Have the kernel end this process so many seconds from now, instead of at any limit set before."""
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _answer(connection: Connection, function: Callable[..., Any], arguments: Sequence[Any], seconds: float) -> None:
+def _send_result(sender: Connection, function: Callable[..., Any], arguments: Sequence[Any], seconds: float) -> None:
+    # Ctrl-C reaches the whole process group; the parent ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Without a Python handler the signal ends the process even while a C library is at work.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     die_with_parent()
     limit_this_process(seconds)
     try:
-        connection.send((function(*arguments), None))
+        sender.send((function(*arguments), None))
     except (VttdataError, OSError) as error:
-        connection.send((None, error))
+        sender.send((None, error))

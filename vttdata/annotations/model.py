@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from vttdata.annotations.findings import Finding, Findings
 from vttdata.annotations.trecvid.id_offsets import OffsetScan
 from vttdata.errors import VttdataError
-from vttdata.ids import LONGEST_GIVEN_ID, is_safe_id
+from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, is_safe_id
 from vttdata.records import Caption, CaptionScore, Clip, Concepts, Source
 
 SPLITS = {
@@ -67,9 +67,11 @@ def checked_id(video_id: str, place: str) -> str:
     Raises:
         VttdataError: when it could not be a file's name; `place` says where it stands.
     """
-    if not is_safe_id(video_id, LONGEST_GIVEN_ID):
-        shown = ascii(video_id[:LONGEST_GIVEN_ID])
-        raise VttdataError(f"{place}: {shown} cannot be an id; 1-{LONGEST_GIVEN_ID} of A-Z a-z 0-9 . _ - can, no '..'.")
+    if not is_safe_id(video_id, MAX_EXTERNAL_ID_LENGTH):
+        shown = ascii(video_id[:MAX_EXTERNAL_ID_LENGTH])
+        raise VttdataError(
+            f"{place}: {shown} cannot be an id; 1-{MAX_EXTERNAL_ID_LENGTH} of A-Z a-z 0-9 . _ - can, no '..'."
+        )
     return video_id
 
 

@@ -175,10 +175,10 @@ def _results(
 
 
 def _write_degraded(path: Path, results: Iterable[Degraded]) -> None:
-    from vttdata.record_schemas import arrow_schema, row
+    from vttdata.record_schemas import arrow_schema, to_row
     from vttdata.records import Degraded
 
-    _write(path, arrow_schema(Degraded), map(row, results))
+    _write(path, arrow_schema(Degraded), map(to_row, results))
 
 
 def _write_rejected(path: Path, removed: Iterable[Removal]) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from vttdata.collect.folder import file_stamp
 from vttdata.errors import VttdataError
 from vttdata.files.tables import read_table
-from vttdata.ids import LONGEST_GIVEN_ID, is_safe_id
+from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, is_safe_id
 from vttdata.records import Candidate, Span
 
 _ALIASES = {"id": "source_id", "license": "licence"}
@@ -118,7 +118,7 @@ class _Reader:
             raise self._error(f"{name} must be text, found {value!r}")
         if "\0" in value or not _encodable(value):
             raise self._error(f"{name} holds characters that fit into no table: {value!a}")
-        if name in ("source_id", "video_id") and not is_safe_id(value.strip(), LONGEST_GIVEN_ID):
+        if name in ("source_id", "video_id") and not is_safe_id(value.strip(), MAX_EXTERNAL_ID_LENGTH):
             raise self._error(
                 f"{name} {value!r} must be 1-120 of A-Z a-z 0-9 . _ - and start with no dot or '..' in it"
             )

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from vttdata.collect.settings import CollectSettings
 from vttdata.collect.ytdlp_errors import TRANSIENT_REASONS, FetchError, failure
 from vttdata.errors import VttdataError
-from vttdata.ids import LONGEST_GIVEN_ID, is_safe_id
+from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, is_safe_id
 from vttdata.subprocesses import Completed, run
 
 _COOKIES = "cookies.txt"
@@ -105,7 +105,7 @@ def site_id(extractor: object, identifier: object) -> str | None:
     if not isinstance(extractor, str) or not isinstance(identifier, str) or extractor.lower() in ("generic", "html5"):
         return None
     joined = f"{extractor.lower()}-{identifier}"
-    return joined if is_safe_id(joined, LONGEST_GIVEN_ID) else None
+    return joined if is_safe_id(joined, MAX_EXTERNAL_ID_LENGTH) else None
 
 
 def text_of(value: Any) -> str | None:

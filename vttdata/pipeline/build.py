@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import vttdata
-from vttdata.errors import DISK_ERRORS, HaltError, VttdataError, disk_halt
+from vttdata.errors import DISK_ERRORS, HaltError, VttdataError, disk_error_halt
 from vttdata.media.ffmpeg import ffmpeg_version
 from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors import Executor
@@ -174,7 +174,7 @@ def open_build(
     except OSError as error:
         if error.errno not in DISK_ERRORS:
             raise
-        raise disk_halt(error, folder) from error
+        raise disk_error_halt(error, folder) from error
 
 
 def keep_only(folder: Path, names: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from vttdata.errors import DISK_ERRORS, HaltError, VttdataError, disk_halt
+from vttdata.errors import DISK_ERRORS, HaltError, VttdataError, disk_error_halt
 from vttdata.ids import digest
 
 
@@ -143,7 +143,7 @@ def process_item(stage: Stage, item: Any) -> ItemResult:
         outcomes = (Failed(stage.item_id(item), reason, detail, retry),)
     except OSError as error:
         if error.errno in DISK_ERRORS:
-            raise disk_halt(error, stage.name) from error
+            raise disk_error_halt(error, stage.name) from error
         outcomes = (Failed(stage.item_id(item), "io_error", str(error), retry=True),)
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]

@@ -16,7 +16,7 @@ from vttdata.media.filters import SCORES
 from vttdata.pipeline.engine import Table
 from vttdata.pipeline.journal import write_json
 from vttdata.pipeline.stage import Failed, Rejected
-from vttdata.record_schemas import arrow_schema, row
+from vttdata.record_schemas import arrow_schema, to_row
 
 _ROWS_PER_GROUP = 4096
 
@@ -34,7 +34,7 @@ def write_tables(table: Table, folder: Path) -> None:
     state_file.unlink(missing_ok=True)
     texts = [pa.field(name, pa.string()) for name in (table.stage.id_column, "reason", "detail")]
     kept_schema = arrow_schema(table.stage.output, {"scores": SCORES})
-    _write(folder / "kept.parquet", kept_schema, (row(record) for record in table))
+    _write(folder / "kept.parquet", kept_schema, (to_row(record) for record in table))
     _write(folder / "rejected.parquet", pa.schema(texts), _rows(table, Rejected) if tally.rejected else iter(()))
     with_retry = pa.schema([*texts, pa.field("retry", pa.bool_())])
     _write(folder / "failed.parquet", with_retry, _rows(table, Failed) if tally.failed else iter(()))
