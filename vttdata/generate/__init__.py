@@ -1,4 +1,4 @@
-"""New captions made from given ones, as pure functions on records: no files, no stages."""
+"""Captions made from given ones, degraded or false: pure functions on records, without files and stages."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,12 @@ __all__ = ["VARIANTS", "DegradeSettings", "Donors", "degrade", "mine_foils"]
 
 
 def __getattr__(name: str) -> Any:
-    # Loading a dataset imports this room for its flags, and then neither spaCy nor a lexicon is at hand or needed.
+    # Loading a dataset imports this package for its flags, when spaCy need not be installed.
     if name == "mine_foils":
         try:
             from vttdata.generate.foils.mine import mine_foils
         except ModuleNotFoundError as error:
-            told = f"Foils need more than loading does: pip install 'vttdata[foil]' ({error})."
-            raise ModuleNotFoundError(told, name=error.name) from error
+            message = f"Foils need more libraries: pip install 'vttdata[foil]' ({error})."
+            raise ModuleNotFoundError(message, name=error.name) from error
         return mine_foils
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""What holds for every degraded caption, whatever the captions and donors are."""
+"""Properties of every degraded caption, for any captions and donors."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from builders.msrvtt import read as read_msrvtt
 from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings, Donors, degrade
-from vttdata.generate.degrade.donors import point
+from vttdata.generate.degrade.donors import hash64
 from vttdata.records import Caption, Degraded
 
 WHOLE = DegradeSettings(whole=True)
 REPLACED = [0, 0, 1, 2, 2, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5]
-"""How many words of captions of 1 to 20 words are to be replaced; of longer ones a quarter."""
+"""Number of words replaced in captions of 1 to 20 words; of longer ones a quarter."""
 
 
 def expected(length: int) -> int:
@@ -37,7 +37,7 @@ LONG = captions_of(*(words(1000 * number, 70) for number in range(1, 6)), video=
 
 
 def check(result: Degraded, donors: Sequence[Caption], source_of: dict[str, str]) -> None:
-    """Everything that a degraded caption without a flag promises, from its words alone."""
+    """Check every property of a degraded caption without a flag, from its words alone."""
     before, after = result.original.split(), (result.caption or "").split()
     assert result.start is not None
     assert result.words == expected(len(before))
@@ -58,7 +58,7 @@ def check(result: Degraded, donors: Sequence[Caption], source_of: dict[str, str]
 
 
 @pytest.mark.parametrize("length", range(3, 61))
-def test_a_run_by_the_table_gives_way_wherever_it_may_begin(length: int) -> None:
+def test_run_length_follows_the_table_and_every_start_occurs(length: int) -> None:
     own = [Caption("own", number, words(100 * number, length)) for number in range(12 * length)]
     donors = Donors(own + LONG)
     results = [degrade(caption, donors, seed=length) for caption in own]
@@ -68,7 +68,7 @@ def test_a_run_by_the_table_gives_way_wherever_it_may_begin(length: int) -> None
 
 
 @given(st.data())
-def test_every_promise_is_kept_for_all_captions(data: st.DataObject) -> None:
+def test_every_property_holds_for_all_captions(data: st.DataObject) -> None:
     word = st.sampled_from(["a", "man", "A", "man,", "Man", "runs.", "<b>", "été", "跑", "“x”", "dog", "in"])
     text = st.lists(word, min_size=1, max_size=60).map(" ".join)
     sources = st.sampled_from(["s", "t", "u"])
@@ -88,7 +88,7 @@ def test_every_promise_is_kept_for_all_captions(data: st.DataObject) -> None:
 
 
 @given(text=st.text(max_size=80), seed=st.integers(0, 9))
-def test_no_text_breaks_it_and_nothing_outside_of_the_run_changes(text: str, seed: int) -> None:
+def test_any_text_can_be_degraded_and_nothing_outside_the_run_changes(text: str, seed: int) -> None:
     result = degrade(Caption("own", 0, text), Donors(LONG), seed=seed)
     if result.caption is None:
         assert result.flag in {"empty", "too_short"}
@@ -101,7 +101,7 @@ def test_no_text_breaks_it_and_nothing_outside_of_the_run_changes(text: str, see
     assert result.caption.endswith(text[len(left) :])
 
 
-def test_neither_order_nor_sharding_matters(shared: Path) -> None:
+def test_order_of_captions_does_not_matter(shared: Path) -> None:
     known = read_msrvtt(shared / "data" / "msrvtt")
     source_of = {clip.video_id: clip.source_id for clip in known.clips if clip.split == "test"}
     captions = [caption for caption in known.captions if caption.video_id in source_of]
@@ -122,7 +122,7 @@ def test_neither_order_nor_sharding_matters(shared: Path) -> None:
     assert degrade(captions[0], donors, seed=4) != results[0]
 
 
-def test_a_new_source_changes_few_captions() -> None:
+def test_new_source_changes_few_captions() -> None:
     old = [Caption(f"v{number}", 0, words(100 * number, 12)) for number in range(2000)]
     new = [Caption(f"n{number}", 0, words(10**6 + 100 * number, 12)) for number in range(20)]
     before, after = Donors(old), Donors(old + new)
@@ -131,19 +131,19 @@ def test_a_new_source_changes_few_captions() -> None:
     assert all((degrade(caption, after).donor_video_id or "").startswith("n") for caption in changed)
 
 
-def test_places_on_the_circle_stay_the_same_for_ever() -> None:
-    # what b2sum -l 64 says of the text ('source', 'video7'), read from its first byte on
-    assert point("source", "video7") == int.from_bytes(bytes.fromhex("5cbeec130bff89a2"), "little")
+def test_hash_is_blake2b() -> None:
+    # Output of b2sum -l 64 for the text ('source', 'video7'), least significant byte first
+    assert hash64("source", "video7") == int.from_bytes(bytes.fromhex("5cbeec130bff89a2"), "little")
 
 
-def test_words_come_from_another_source_and_not_only_from_another_clip() -> None:
+def test_words_come_from_another_source_not_only_another_clip() -> None:
     captions = captions_of(words(0, 9), words(100, 9), words(200, 9))
     donors = Donors(captions, {"v0": "s", "v1": "s", "v2": "t"})
     assert {degrade(captions[0], donors, seed=seed).donor_video_id for seed in range(50)} == {"v2"}
     assert degrade(captions[0], Donors(captions, dict.fromkeys(["v0", "v1", "v2"], "s"))).flag == "no_donor"
 
 
-def test_a_clip_whose_source_is_not_known_is_an_error() -> None:
+def test_clip_without_a_known_source_is_an_error() -> None:
     donors = Donors(LONG, {caption.video_id: "s" for caption in LONG})
     with pytest.raises(VttdataError, match=r"source of clip 'v0' is not known"):
         degrade(captions_of("a man runs")[0], donors)
@@ -161,23 +161,23 @@ def test_donors_are_human_and_of_the_same_language() -> None:
 @pytest.mark.parametrize(
     ("own", "donor"),
     [
-        ("a man runs", "a man sits"),  # the one word that may go is the one that may come
+        ("a man runs", "a man sits"),  # the only inner words are equal
         ("a man runs", "a Man, sits"),
         ("a man runs fast", "A man runs fast."),
         ("a man runs", "so short"),
     ],
 )
-def test_where_nothing_would_change_there_is_no_donor(own: str, donor: str) -> None:
+def test_donor_that_changes_nothing_is_refused(own: str, donor: str) -> None:
     assert degrade(Caption("own", 0, own), Donors(captions_of(donor))).flag == "no_donor"
 
 
-def test_the_result_is_none_of_the_captions_about_the_same_source() -> None:
+def test_result_differs_from_all_captions_about_the_same_source() -> None:
     own = [Caption("own", 0, "a man runs"), Caption("own", 1, "a dog runs")]
     donors = Donors(own + captions_of("one dog sits", "one cat sits"))
     assert {degrade(own[0], donors, seed=seed).caption for seed in range(40)} == {"a cat runs"}
 
 
-def test_new_words_read_well_where_donors_allow_it() -> None:
+def test_inserted_words_read_well_where_donors_allow_it() -> None:
     donors = captions_of(
         "He sat. Then a dog came in", "one (small) “red” car is here, now", "THE BIG BAD WOLF COMES IN"
     )
@@ -186,7 +186,7 @@ def test_new_words_read_well_where_donors_allow_it() -> None:
     assert inserted == {"Then a", "a dog", "dog came", "car is"}
 
 
-def test_donors_full_of_brackets_serve_where_there_are_no_others() -> None:
+def test_donor_full_of_brackets_serves_without_alternative() -> None:
     result = degrade(captions_of("a man runs fast")[0], Donors(captions_of("x (red) [blue] y", video="d")))
     assert result.caption == "a (red) [blue] fast"
 
@@ -201,7 +201,7 @@ def test_donors_full_of_brackets_serve_where_there_are_no_others() -> None:
         ("a \t man runs \u00a0 fast\n", ("a \t ", " \u00a0 fast\n")),
     ],
 )
-def test_the_last_word_keeps_its_punctuation_and_what_follows(text: str, fixed: tuple[str, str]) -> None:
+def test_last_word_keeps_its_punctuation_and_what_follows(text: str, fixed: tuple[str, str]) -> None:
     result = degrade(Caption("own", 0, text), Donors(LONG))
     assert (result.caption or "").startswith(fixed[0])
     assert (result.caption or "").endswith(fixed[1])
@@ -210,12 +210,12 @@ def test_the_last_word_keeps_its_punctuation_and_what_follows(text: str, fixed: 
 
 
 @pytest.mark.parametrize("text", ["", " \n", "...", "— !"])
-def test_a_caption_without_a_word_is_flagged(text: str) -> None:
+def test_caption_without_a_word_is_flagged(text: str) -> None:
     result = degrade(Caption("own", 0, text), Donors(LONG), WHOLE)
     assert (result.caption, result.start, result.flag) == (None, None, "empty")
 
 
-def test_short_captions_are_flagged_or_replaced_as_a_whole_if_asked() -> None:
+def test_short_caption_is_flagged_or_replaced_as_a_whole_if_requested() -> None:
     own = captions_of("running !", "he runs")
     donors = Donors(own + captions_of("a cat", "He runs", "sleeping", "three words here", video="d"))
     assert [degrade(caption, donors).flag for caption in own] == ["too_short", "too_short"]
@@ -225,7 +225,7 @@ def test_short_captions_are_flagged_or_replaced_as_a_whole_if_asked() -> None:
     assert degrade(own[0], Donors(LONG), WHOLE).flag == "no_donor"
 
 
-def test_very_long_captions_need_as_long_a_donor() -> None:
+def test_very_long_caption_needs_a_long_donor() -> None:
     long = Caption("own", 0, words(0, 4000))
     assert degrade(long, Donors(LONG)).flag == "no_donor"
     result = degrade(long, Donors([*LONG, Caption("book", 0, words(10**6, 5000))]))

@@ -1,4 +1,4 @@
-"""The published scripts by name: what each does, as read from the scripts themselves."""
+"""Variants do what the published scripts do, as read from the scripts themselves."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def drawn(variant: VariantName, length: int) -> list[Degraded]:
     return [degrade(caption, donors, DegradeSettings(variant), seed=seed) for seed in range(SEEDS)]
 
 
-# length, words that go, first and last place where they may begin, words that come
+# length, number of replaced words, first and last position of their start, number of inserted words
 BINS = [(1, 1), (2, 2), (5, 2), (6, 3), (8, 3), (9, 4), (15, 4), (16, 5), (20, 5)]
 APPRAISE = [(n, k, 0, max(0, n - k - 1), k) for n, k in BINS]
 RULES: dict[VariantName, list[tuple[int, int, int, int, int]]] = {
@@ -70,27 +70,27 @@ RULES: dict[VariantName, list[tuple[int, int, int, int, int]]] = {
 
 
 @pytest.mark.parametrize(
-    ("variant", "length", "goes", "first", "last", "comes"),
+    ("variant", "length", "replaced", "first", "last", "inserted"),
     [(variant, *rule) for variant, rules in RULES.items() for rule in rules],
 )
-def test_lengths_and_places_are_those_of_the_script(
-    variant: VariantName, length: int, goes: int, first: int, last: int, comes: int
+def test_lengths_and_positions_are_those_of_the_script(
+    variant: VariantName, length: int, replaced: int, first: int, last: int, inserted: int
 ) -> None:
     results = [result for result in drawn(variant, length) if result.flag != "unchanged"]
-    assert {result.words for result in results} == {goes}
+    assert {result.words for result in results} == {replaced}
     assert {result.start for result in results} == set(range(first, last + 1))
-    assert {len((result.caption or "").split()) for result in results} == {length - goes + comes}
+    assert {len((result.caption or "").split()) for result in results} == {length - replaced + inserted}
     assert {result.variant for result in results} == {variant}
 
 
-def test_the_first_perl_script_takes_words_out() -> None:
+def test_ad_bad_refs_removes_words() -> None:
     result = degrade(own(6), Donors([]), DegradeSettings("ad-bad-refs-2013"), seed=1)
     assert (result.donor_video_id, result.flag) == (None, None)
     assert (result.caption or "").split() == [word for word in own(6).caption.split() if word in (result.caption or "")]
     assert degrade(own(1), Donors([]), DegradeSettings("ad-bad-refs-2013")).caption == "The"
 
 
-def test_bad_refs_lowers_the_first_new_word_and_makes_a_title_of_a_single_one() -> None:
+def test_bad_refs_lowers_the_first_inserted_word_and_capitalizes_a_single_one() -> None:
     donors = Donors([Caption("d", 0, "One BIG DOG ran")])
     texts = {degrade(own(4), donors, DegradeSettings("bad-refs-2016"), seed=seed).caption for seed in range(9)}
     assert texts == {"w0 big DOG w3"}
@@ -98,27 +98,29 @@ def test_bad_refs_lowers_the_first_new_word_and_makes_a_title_of_a_single_one() 
     assert alone == {"Big", "Dog"}
 
 
-@pytest.mark.parametrize(("variant", "itself"), [("wmt17", True), ("bad-refs-2016", True), ("appraise-wmt19", False)])
-def test_some_scripts_take_words_from_the_same_caption_and_say_nothing(variant: VariantName, itself: bool) -> None:
+@pytest.mark.parametrize(
+    ("variant", "same_caption"), [("wmt17", True), ("bad-refs-2016", True), ("appraise-wmt19", False)]
+)
+def test_some_scripts_take_words_from_the_same_caption(variant: VariantName, same_caption: bool) -> None:
     donors = {result.donor_video_id for result in drawn(variant, 12)}
-    assert ("own" in donors) == itself
-    if itself:
+    assert ("own" in donors) == same_caption
+    if same_caption:
         flags = {result.flag for result in drawn(variant, 12)}
         assert flags == {None, "unchanged"}
         assert all(r.caption == r.original for r in drawn(variant, 12) if r.flag == "unchanged")
 
 
-def test_scripts_may_put_the_first_word_of_a_donor_into_the_middle_and_ours_may_not() -> None:
+def test_only_published_scripts_insert_the_first_word_of_a_donor() -> None:
     first = {variant: any(r.donor_start == 0 for r in drawn(variant, 12)) for variant in ("wmt17", "video-2018")}
     assert first == {"wmt17": True, "video-2018": False}
 
 
-def test_a_donor_that_is_too_short_shortens_the_captions_of_appraise() -> None:
+def test_short_donor_shortens_captions_of_appraise() -> None:
     donors = Donors([Caption("d", 0, "Too short")])
     result = degrade(own(12), donors, DegradeSettings("appraise-wmt19"))
     assert len((result.caption or "").split()) == 12 - 4 + 2
     assert degrade(own(12), donors, DegradeSettings("wmt17")).flag == "no_donor"
 
 
-def test_all_names_are_known_everywhere() -> None:
+def test_variant_names_agree_with_the_command_line() -> None:
     assert list(VARIANTS) == list(get_args(VariantName)) == _VARIANTS

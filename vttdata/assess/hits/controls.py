@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vttdata.generate import Donors, degrade
-from vttdata.generate.degrade.donors import point
+from vttdata.generate.degrade.donors import hash64
 from vttdata.records import Caption, Degraded
 from vttdata.text.captions import clean_text
 
@@ -54,7 +54,9 @@ def choose_controls(
     donors = Donors(human, {video: source_of.get(video, video) for video in captions_of})
     chosen: dict[str, HumanCaption] = {}
     for video in videos:
-        order = sorted(captions_of.get(video, ()), key=lambda c: point("person", seed, c.video_id, c.sen_id, c.caption))
+        order = sorted(
+            captions_of.get(video, ()), key=lambda c: hash64("person", seed, c.video_id, c.sen_id, c.caption)
+        )
         for caption in order:
             result = degrade(caption, donors, seed=seed)
             if result.flag is None and result.caption is not None:

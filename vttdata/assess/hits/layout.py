@@ -13,7 +13,7 @@ from typing import TypeVar
 from vttdata.assess.hits.plan import Hit, HitItem, HitSettings
 from vttdata.assess.hits.selection import HitContent
 from vttdata.errors import VttdataError
-from vttdata.generate.degrade.donors import point
+from vttdata.generate.degrade.donors import hash64
 
 T = TypeVar("T")
 
@@ -58,13 +58,13 @@ def _choose_repeats(
     videos_of: dict[str, list[str]] = {}
     for system, video, _ in content.captions:
         videos_of.setdefault(system, []).append(video)
-    tie_break = {system: point("repeat", seed, number, system) for system in videos_of}
+    tie_break = {system: hash64("repeat", seed, number, system) for system in videos_of}
     repeats_in_hit = Counter[str]()
     repeated: list[tuple[str, str]] = []
     for _ in range(number_of_repeats):
         system = min(videos_of, key=lambda name: (repeats_in_hit[name], repeats_of_system[name], tie_break[name]))
         videos = videos_of[system]
-        video = min(videos, key=lambda name: point("repeat", seed, number, system, name))
+        video = min(videos, key=lambda name: hash64("repeat", seed, number, system, name))
         videos.remove(video)
         if not videos:
             del videos_of[system]
@@ -79,7 +79,7 @@ def _order_items(
 ) -> list[HitItem]:
     name = settings.human_name
     human = [HitItem("", caption.video_id, name, "human", caption.caption) for caption in content.human]
-    order = sorted(range(len(human)), key=lambda index: point("degraded", purpose, index))
+    order = sorted(range(len(human)), key=lambda index: hash64("degraded", purpose, index))
     degraded = [
         HitItem("", caption.video_id, name, "degraded", caption.degraded_caption, caption.degraded)
         for caption in content.human
@@ -115,7 +115,7 @@ def arrange(pairs: Sequence[Sequence[tuple[T, T]]], single: Sequence[T], block_l
     placed: dict[int, T] = {}
     turn = 0
     for kind, pairs_of_kind in enumerate(pairs):
-        flips = [point(purpose, "flip", kind, block) % 2 for block in range(len(blocks))]
+        flips = [hash64(purpose, "flip", kind, block) % 2 for block in range(len(blocks))]
         for pair in _shuffled(pairs_of_kind, (purpose, "pairs", kind)):
             while not first_half[order[turn % len(order)]]:
                 turn += 1
@@ -132,11 +132,11 @@ def arrange(pairs: Sequence[Sequence[tuple[T, T]]], single: Sequence[T], block_l
 
 def _shuffled(values: Sequence[T], purpose: object) -> list[T]:
     """Return the values in an order that depends only on their number and the purpose."""
-    order = sorted(range(len(values)), key=lambda index: point(purpose, index))
+    order = sorted(range(len(values)), key=lambda index: hash64(purpose, index))
     return [values[index] for index in order]
 
 
 def _random_letters(*purpose: object) -> str:
     """Return twelve consonants, 48 bits."""
-    number = point(*purpose)
+    number = hash64(*purpose)
     return "".join(_ID_LETTERS[number >> shift & 15] for shift in range(0, 48, 4))

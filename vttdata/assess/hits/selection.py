@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from vttdata.assess.hits.controls import HumanCaption
 from vttdata.assess.hits.plan import HitSettings
 from vttdata.errors import VttdataError
-from vttdata.generate.degrade.donors import point
+from vttdata.generate.degrade.donors import hash64
 
 # How many waiting captions of a system are searched for the best one. In the worst case, 30 systems whose captions of
 # 2,000 videos are all one of ten sentences, 40 takes 3 s in total and 200 takes 8 s.
@@ -120,8 +120,8 @@ class Selection:
 
     def _pass(self, number: int) -> dict[str, list[_Candidate]]:
         """Return each system's captions once, in a common order of videos that each system starts elsewhere."""
-        order = sorted(self._videos, key=lambda video: point("pass", self._seed, number, video))
-        ranks = sorted(self._systems, key=lambda system: point("pass", self._seed, number, "system", system))
+        order = sorted(self._videos, key=lambda video: hash64("pass", self._seed, number, video))
+        ranks = sorted(self._systems, key=lambda system: hash64("pass", self._seed, number, "system", system))
         queues: dict[str, list[_Candidate]] = {}
         for rank, system in enumerate(ranks):
             start = rank * len(order) // len(ranks)
@@ -160,7 +160,7 @@ class Selection:
             index = hit.best(self._human_waiting, self._no_preference)
             while index is None:
                 purpose = ("people", self._seed, self._human_rounds)
-                order = sorted(self._human, key=lambda caption: point(purpose, caption.video_id))
+                order = sorted(self._human, key=lambda caption: hash64(purpose, caption.video_id))
                 self._human_waiting += [
                     (caption.video_id, (caption.caption.casefold(), caption.degraded_caption.casefold()))
                     for caption in order
@@ -178,7 +178,7 @@ class Selection:
         Each system's share of the HIT is its share of the captions left, by Webster's method of apportionment.
         """
         left = [len(queue.waiting) for queue in self._queues]
-        tie_break = [point("turn", self._seed, number, queue.system) for queue in self._queues]
+        tie_break = [hash64("turn", self._seed, number, queue.system) for queue in self._queues]
         turns = [(0.5 / left[rank], tie_break[rank], rank) for rank in range(len(left)) if left[rank]]
         heapq.heapify(turns)
         chosen: list[tuple[str, str]] = []
@@ -203,7 +203,7 @@ class Selection:
         """Fill the HIT up with captions of the systems with the fewest in it; None if there are not enough."""
         shown = Counter(system for system, _ in captions)
         queues = {queue.system: queue for queue in self._queues}
-        tie_break = {system: point("further", self._seed, number, system) for system in queues}
+        tie_break = {system: hash64("further", self._seed, number, system) for system in queues}
         chosen: list[tuple[str, str]] = []
         while len(captions) + len(chosen) < self._settings.system:
             if not queues:

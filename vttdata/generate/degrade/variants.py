@@ -1,8 +1,7 @@
-"""The rules for degrading captions: ours for video, and those of the published scripts of machine translation.
+"""Variants of degrading: rules for captions of videos, and those of published scripts of machine translation.
 
-A variant says how many words go, where they may go, and where the new ones may come from;
-`vttdata.generate.degrade.degrade`
-draws. The published scripts are described by what they do, not by what their comments say.
+A variant says how many words are replaced, where they may be, and where the new ones may come from; the draws are made
+in `vttdata.generate.degrade.degrade`. The published scripts are described by what they do, not by their comments.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ VariantName = Literal["video-2018", "wmt17", "bad-refs-2016", "ad-bad-refs-2013"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One set of rules. Lengths are words between white space, positions count from 0.
+    """Rules of one script. Lengths count words between white space, positions are from 0.
 
     Fields:
-        replaced: length of a caption (1 or more) -> how many words go.
-        starts: that length and number -> where the first of them may be.
-        inserted: the length -> how many words come in.
-        source: whose captions give words: those of another source, any other caption, any at all, or none.
-        donor_first: the first word of a donor that may be taken; its last word never is.
+        replaced: length of a caption (1 or more) -> number of words that are replaced.
+        starts: that length and number -> positions where the first of them may be.
+        inserted: the length -> number of words that are inserted.
+        source: captions that give words: those of another source, any other caption, any at all, or none.
+        donor_first: position of the first word of a donor that may be taken; its last word never is.
         short_donors: whether a donor may be too short, and then gives all of its words.
-        lowers: whether the first word that comes in is put in lower case.
-        careful: whether a draw that changes nothing or reads badly is drawn again, and short captions are refused.
-        alone: what stands for a caption of one word, where that is fixed.
+        lowers: whether the first inserted word is put in lower case.
+        careful: whether a draw that changes nothing or reads badly is repeated, and short captions are refused.
+        replacement_of_single_word: fixed text that replaces a caption of one word.
     """
 
     replaced: Callable[[int], int]
@@ -38,11 +37,11 @@ class Variant:
     short_donors: bool = False
     lowers: bool = False
     careful: bool = False
-    alone: str | None = None
+    replacement_of_single_word: str | None = None
 
 
 def _binned(length: int) -> int:
-    """The bins that all scripts share up to 20 words (Bojar et al., Findings of WMT17, section 3)."""
+    """Look up the bins that all scripts share up to 20 words (Bojar et al., Findings of WMT17, section 3)."""
     return next(words for longest, words in ((1, 1), (5, 2), (8, 3), (15, 4), (20, 5)) if length <= longest)
 
 
@@ -51,7 +50,7 @@ def _wmt17(length: int) -> int:
 
 
 def _video(length: int) -> int:
-    """As in WMT17, but the first and the last word stay: none of 1 or 2 words can go, and 1 of 3."""
+    """Count as WMT17, but leave the first and the last word: 0 of 1 or 2 words, and 1 of 3."""
     return max(0, min(_wmt17(length), length - 2))
 
 
@@ -72,20 +71,30 @@ def _appraise(length: int) -> int:
 
 
 def _between(length: int, words: int) -> range:
-    """Neither the first nor the last word goes."""
+    """Leave the first and the last word."""
     return range(1, length - words)
 
 
 def _from_first(length: int, words: int) -> range:
-    """The first word may go, the last one only where all go."""
+    """Leave the last word unless all are replaced."""
     return range(max(1, length - words))
 
 
 def _bad_refs_starts(length: int, words: int) -> range:
-    """Where the script draws, from 5 words on, its end is off by one: the last two words stay."""
+    """Leave the last two words, as the script does from 5 words on because its end is off by one."""
     return range(1, length - words - 1) if length >= 5 else range(min(length - 1, 1), min(length - 1, 1) + 1)
 
 
+# ``video-2018`` is the design of Graham, Awad and Smeaton (PLOS ONE 2018): a run without the first and the last word
+# gives way to a run from the human caption of a different video, here of a different source. Its lengths are those of
+# WMT17 wherever they leave the first and the last word.
+#
+# ``wmt17`` is Appraise's script for WMT17 (CreateDirectAssessmentDataWMT17.py), ``appraise-wmt19`` and ``wmt22`` are
+# its create_wmt19_tasks.py and create_wmt22_tasks.py, ``bad-refs-2016`` is bad-refs.py of direct-assessment, and
+# ``ad-bad-refs-2013`` is ad-bad-refs.pl of crowd-alone, which removes words and inserts none. None of them checks that
+# the text has changed. Three things differ from the scripts: a phrase is drawn as often as it occurs, where bad-refs.py
+# draws from its distinct phrases; a caption does not become a likelier donor by having been one, as in
+# create_wmt19_tasks.py; and detached punctuation at the ends of a donor is not taken.
 VARIANTS: dict[VariantName, Variant] = {
     "video-2018": Variant(_video, _between, _video, "other_source", donor_first=1, careful=True),
     "wmt17": Variant(_wmt17, _from_first, _wmt17, "any_caption", donor_first=0),
@@ -93,7 +102,12 @@ VARIANTS: dict[VariantName, Variant] = {
         _bad_refs, _bad_refs_starts, lambda length: min(_bad_refs(length), 6), "any_caption", 1, lowers=True
     ),
     "ad-bad-refs-2013": Variant(
-        _ad_bad_refs, lambda length, words: range(1, max(2, length - words)), lambda _: 0, "none", 0, alone="The"
+        _ad_bad_refs,
+        lambda length, words: range(1, max(2, length - words)),
+        lambda _: 0,
+        "none",
+        0,
+        replacement_of_single_word="The",
     ),
     "appraise-wmt19": Variant(_appraise, _from_first, _appraise, "other_caption", donor_first=0, short_donors=True),
     "wmt22": Variant(
@@ -105,16 +119,3 @@ VARIANTS: dict[VariantName, Variant] = {
         short_donors=True,
     ),
 }
-"""The variants by name.
-
-``video-2018`` is the design of Graham, Awad and Smeaton (PLOS ONE 2018): a run without the first and the last word
-gives way to a run from the human caption of a different video, here of a different source. Its lengths are those of
-WMT17 wherever they leave the first and the last word.
-
-``wmt17`` is Appraise's script for WMT17 (CreateDirectAssessmentDataWMT17.py), ``appraise-wmt19`` and ``wmt22`` are its
-create_wmt19_tasks.py and create_wmt22_tasks.py, ``bad-refs-2016`` is bad-refs.py of direct-assessment, and
-``ad-bad-refs-2013`` is ad-bad-refs.pl of crowd-alone, which takes words out and puts none in. None of them checks that
-the text has changed. Three things differ from the scripts: a phrase is drawn as often as it occurs, where bad-refs.py
-draws from its distinct phrases; no caption becomes a likelier donor by having been one, as in create_wmt19_tasks.py;
-and punctuation that stands free at the ends of a donor is not taken.
-"""

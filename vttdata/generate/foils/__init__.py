@@ -1,1 +1,1 @@
-"""Foils: captions in which one visible thing is swapped for another (Shi et al., CVPR 2022)."""
+"""Foils: captions with one visible thing swapped for another that the video does not show (EMScore, CVPR 2022)."""

@@ -1,1 +1,1 @@
-"""Blind attackers: classifiers and language models that solve foils without the videos."""
+"""Blind attacks on foils, which try to tell true texts from false ones without the video."""
