@@ -33,7 +33,7 @@ MOVED = {
     "vttdata.listing": "vttdata.load.catalog",
     "vttdata.lists": "vttdata.files.id_lists",
     "vttdata.loading": "vttdata.load.dataset",
-    "vttdata.media.filter": "vttdata.media.filters.base",
+    "vttdata.media.filter": "vttdata.media.filters",
     "vttdata.media.shots.ShotSettings": "vttdata.media.shots.detect.ShotSettings",
     "vttdata.packaged": "vttdata.recipe.packaged",
     "vttdata.process": "vttdata.subprocesses",

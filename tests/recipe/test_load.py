@@ -78,7 +78,7 @@ def test_paths_are_relative_to_the_recipe(folder: Path, monkeypatch: pytest.Monk
         (("{manifest: sources.csv}", "sources.csv"), ["collect", 'found "sources.csv"']),
         (("test: 0.4", "test: 0.5"), ["split", "1"]),
         (("test: 0.4", "test: 1.4"), ["split.ratios.test", "found 1.4", "less than or equal to 1"]),
-        (("seed: 7", "seed: 7\nseed: 8"), ["'seed' is given twice"]),
+        (("seed: 7", "seed: 7\nseed: 8"), ["recipe.yaml: line 5: not valid YAML (the key 'seed' is duplicated)"]),
         (("seed: 7", "seed: [7"), ["not valid YAML"]),
         (("seed: 7", "seed: !!python/object/apply:os.getcwd []"), ["not valid YAML"]),
         (("seed: 7", "seed: 2020-01-01"), ["recipe.yaml"]),

@@ -1,76 +1,129 @@
-"""Reads YAML as plain values: no objects, no aliases, no key given twice. What a recipe is, is not known here."""
+"""Read YAML as plain values: no objects, no aliases, no duplicate keys, and limits on size and depth.
+
+The content may come from anyone. Keys and values are checked against a type only where the caller has one.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import pydantic
 import yaml
 
 from vttdata.errors import VttdataError
 
-_MAX_BYTES = 2**20
+Shape = TypeVar("Shape")
+
+_MAX_BYTES = 4 * 2**20
+# Builders of nested values are recursive, and the C loader ends the process where Python would raise an error.
+_MAX_DEPTH = 100
+_MAX_SHOWN = 80
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML without objects and without keys given twice; a date is a text."""
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc] # the fast one, where it was built
+    """YAML without objects and duplicate keys; a date is a text."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own attribute
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
 
 
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in known if tag != "tag:yaml.org,2002:timestamp"]
-    for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-
-
-def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
-    keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
-    seen: set[str] = set()
-    for key in keys:
+def _construct_mapping(loader: Any, node: yaml.MappingNode) -> dict[str, Any]:
+    content: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        key = loader.construct_object(key_node, deep=True)
+        shown = ascii(key)[:_MAX_SHOWN]
         if not isinstance(key, str):
-            raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is not a text", node.start_mark)
-        if key in seen:
-            raise yaml.constructor.ConstructorError(None, None, f"the key '{key}' is given twice", node.start_mark)
-        seen.add(key)
-    values = (loader.construct_object(value, deep=True) for _, value in node.value)
-    return dict(zip(keys, values, strict=True))
+            problem = f"the key {shown} is not a text; put it in quotes"
+            raise yaml.constructor.ConstructorError(None, None, problem, key_node.start_mark)
+        if key in content:
+            raise yaml.constructor.ConstructorError(None, None, f"the key {shown} is duplicated", key_node.start_mark)
+        content[key] = loader.construct_object(value_node, deep=True)
+    return content
 
 
-_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _construct_mapping)
 
 
 def parse_yaml(text: str, place: str) -> Any:
-    """The plain value that YAML says; `place` says where it stands.
+    """Return the plain value of a YAML text.
+
+    Args:
+        text: YAML.
+        place: file name or key that opens error messages.
 
     Raises:
-        VttdataError: when it is not valid, has aliases or keys given twice, or holds more than plain values.
+        VttdataError: when it is not valid, is nested too deeply, has aliases or duplicate keys, or contains anything
+            but mappings, lists, texts, finite numbers, booleans and nulls; names the line if there are several.
     """
     try:
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-            raise VttdataError(f"{place}: YAML aliases (*name) are not allowed; write the value out.")
+        depth = 0
+        for event in yaml.parse(text, Loader=_Loader):
+            if isinstance(event, yaml.AliasEvent):
+                raise VttdataError(f"{place}: YAML aliases (*name) are not allowed; write the value out.")
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _MAX_DEPTH:
+                raise VttdataError(f"{place}: not valid YAML (nested more than {_MAX_DEPTH} levels deep).")
         value = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except yaml.MarkedYAMLError as error:
+        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark and "\n" in text else ""
+        raise VttdataError(f"{place}: {line}not valid YAML ({error.problem or error.context}).") from error
     except yaml.YAMLError as error:
-        raise VttdataError(f"{place}: not valid YAML ({' '.join(str(error).split())}).") from error
-    except (TypeError, ValueError, RecursionError) as error:
-        raise VttdataError(f"{place}: holds a value that is no text, number, list or mapping ({error}).") from error
+        raise VttdataError(f"{place}: not valid YAML ({' '.join(str(error).split())[:_MAX_SHOWN]}).") from error
+    except (TypeError, ValueError) as error:
+        raise VttdataError(
+            f"{place}: contains a value that is not a text, number, list or mapping ({error})."
+        ) from error
     return value
 
 
 def read_yaml(file: Path) -> dict[str, Any]:
-    """The mapping in a file of YAML.
+    """Return the mapping in a YAML file.
 
     Raises:
         VttdataError: as `parse_yaml`, or when the file cannot be read, is too large, or holds no mapping.
     """
-    try:
-        if file.stat().st_size > _MAX_BYTES:
-            raise VttdataError(f"{file}: larger than {_MAX_BYTES} bytes, which no recipe is.")
-        value = parse_yaml(file.read_text(encoding="utf-8"), str(file))
-    except UnicodeDecodeError as error:
-        raise VttdataError(f"{file}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
-    except OSError as error:
-        raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
+    value = parse_yaml(_decode(_read(file), file), str(file))
     if not isinstance(value, dict):
         raise VttdataError(f"{file}: a mapping of keys is expected, found {type(value).__name__}.")
     return value
+
+
+def read_yaml_as(file: Path, shape: pydantic.TypeAdapter[Shape]) -> tuple[Shape, bytes]:
+    """Return the content of a YAML file, checked against a type, and the file's bytes.
+
+    Raises:
+        VttdataError: as `parse_yaml`, or when the file cannot be read, is too large, or does not have the type; names
+            the key.
+    """
+    data = _read(file)
+    value = parse_yaml(_decode(data, file), str(file))
+    try:
+        return shape.validate_json(json.dumps(value)), data
+    except pydantic.ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        key = ": ".join(ascii(part)[:_MAX_SHOWN].strip("'") for part in detail["loc"] if part != "[key]")
+        message = detail["msg"].removeprefix("Value error, ")
+        message = f"{message[:1].lower()}{message[1:]}, found {ascii(detail['input'])[:_MAX_SHOWN]}"
+        raise VttdataError(f"{file}: {key or 'the file'}: {message}.") from error
+
+
+def _read(file: Path) -> bytes:
+    try:
+        size = file.stat().st_size
+        if size > _MAX_BYTES:
+            raise VttdataError(f"{file}: larger than {_MAX_BYTES} bytes.")
+        return file.read_bytes()
+    except OSError as error:
+        raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
+
+
+def _decode(data: bytes, file: Path) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise VttdataError(f"{file}: not UTF-8 text ({error.reason} at byte {error.start}).") from error

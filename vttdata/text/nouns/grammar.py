@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 
 import pydantic
 
+from vttdata.files.strict_yaml import read_yaml_as
 from vttdata.text.nouns.inflect import regular_plural
-from vttdata.text.nouns.lexicon import Lexicon, Noun
-from vttdata.text.wordfiles import PACKAGED, SHAPE, read_words
+from vttdata.text.nouns.lexicon import DATA, SHAPE, Lexicon, Noun
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Grammar:
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
-        words: _Words = read_words(PACKAGED / "grammar.yaml", _WORDS)[0]
+        words: _Words = read_yaml_as(DATA / "grammar.yaml", _WORDS)[0]
         listed = {word: letter for name, letter in reversed(_LISTS.items()) for word in getattr(words, name)}
         verbs = [form for verb in words.verbs for form in _verb_forms(verb)]
         self._letters = dict(reversed(verbs)) | listed

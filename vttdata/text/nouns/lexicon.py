@@ -17,8 +17,13 @@ from typing import Annotated, Any, ClassVar, Literal
 import pydantic
 
 from vttdata.errors import VttdataError
+from vttdata.files.strict_yaml import read_yaml_as
 from vttdata.text.nouns.inflect import regular_plural
-from vttdata.text.wordfiles import PACKAGED, SHAPE, read_words
+
+# Folder of the packaged files of words.
+DATA = Path(__file__).parents[1] / "data"
+# Entries of a file of words: no unknown key, and no text that is really a number or a truth value.
+SHAPE = pydantic.ConfigDict(extra="forbid", strict=True)
 
 Countable = Literal["count", "mass", "pair"]
 Gender = Literal["male", "female"]
@@ -107,7 +112,7 @@ class _File:
     extends: Literal["packaged"] | None = None
 
 
-_PACKAGED = PACKAGED / "lexicon.yaml"
+_PACKAGED = DATA / "lexicon.yaml"
 _FILE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_File)
 
 
@@ -204,7 +209,7 @@ def check_lexicon(path: Path | None = None) -> list[str]:
 
 def _read(path: Path | None) -> tuple[str, list[Noun], list[str], list[str]]:
     """Version, nouns, excluded words and contradictions."""
-    content, data = read_words(path or _PACKAGED, _FILE)
+    content, data = read_yaml_as(path or _PACKAGED, _FILE)
     version = f"{content.version}-{hashlib.sha256(data).hexdigest()[:8]}"
     nouns, out = _nouns(content), [word for words in content.excluded.values() for word in words]
     if content.extends is None:
