@@ -25,10 +25,10 @@ from vttdata.media.cut import MediaSettings
 from vttdata.media.filters import FilterSettings
 from vttdata.media.shots.detect import ShotSettings
 from vttdata.pipeline.build import Build, keep_only
-from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, count_captions, raw_captions
+from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, count_captions, group_raw_captions
 from vttdata.pipeline.stages.clips import Clips, Cut, Shots
-from vttdata.pipeline.stages.collect import DrawScenes, Fetch, Found, Query, Search
-from vttdata.pipeline.stages.items import SourceFolders, with_shots, with_source
+from vttdata.pipeline.stages.collect import DeduplicateCandidates, DrawScenes, Fetch, Query, Search
+from vttdata.pipeline.stages.items import SourceFolders, join_shots, join_sources
 from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, ProbeSources, Screen
 from vttdata.pipeline.stages.split import NearDuplicates, Split
 from vttdata.recipe.load import BaseRecipe
@@ -89,18 +89,18 @@ def build(recipe: Recipe, run: Build) -> None:
 
     duplicates = run.stage(NearDuplicates(), sources, may_be_empty=True)
     shots = run.stage(Shots(recipe.shots, decoder, folders), sources, len(sources))
-    clips = run.stage(Clips(recipe.clips), with_shots(sources, shots), len(sources))
+    clips = run.stage(Clips(recipe.clips), join_shots(sources, shots), len(sources))
     media = None
     if recipe.media.keep == "files":
         media = run.media("clips", digest([recipe.media, encoder])[:12])
-        clips = run.stage(Cut(recipe.media, encoder, folders, media), with_source(clips, sources), len(clips))
+        clips = run.stage(Cut(recipe.media, encoder, folders, media), join_sources(clips, sources), len(clips))
         keep_only(media, {f"{clip.video_id}.mp4" for clip in clips})
         keep_only(media.parent, {media.name})
 
     captions_file = _captions_file(recipe, folders)
     captions = None
     if captions_file is not None:
-        written = raw_captions(captions_file, recipe.captions, clips, sources)
+        written = group_raw_captions(captions_file, recipe.captions, clips, sources)
         captions = run.stage(CleanCaptions(recipe.captions), written, may_be_empty=True)
         clips = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
     split = run.stage(_split(recipe, sources, duplicates), clips)
@@ -147,7 +147,7 @@ def _candidates(recipe: Recipe, run: Build, encoder: str) -> Iterable[Candidate]
     if collect.search is not None:
         queries = [Query(category, query) for category, texts in collect.search.queries.items() for query in texts]
         results = run.stage(Search(collect.search.engine, collect.search.per_query, collect), queries, len(queries))
-        return run.stage(Found(), results)
+        return run.stage(DeduplicateCandidates(), results)
     return run.stage(DrawScenes(recipe.seed, encoder, run.media("scenes")), [collect.scenes])
 
 

@@ -1,1 +1,1 @@
-"""The stages builders compose, one a file: each wraps one thing that a room can do."""
+"""Stages that builders compose; each wraps one thing that another room does."""

@@ -1,4 +1,4 @@
-"""Stages for captions: cleaning those of each clip, and asking whether enough are left."""
+"""Stages for captions: clean those of each clip, and reject clips that keep too few."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from vttdata.text.captions import CaptionSettings, RawCaption, clean_captions, r
 
 
 @dataclass(frozen=True, slots=True)
-class ClipRaws:
-    """The captions that were written about one clip, as they came; or, with a `reason`, one that fits no clip."""
+class RawClipCaptions:
+    """Captions of a clip as they were collected; or one that fits no clip, with the `reason`."""
 
     video_id: str
-    raws: tuple[RawCaption, ...]
+    captions: tuple[RawCaption, ...]
     reason: str | None = None
     detail: str = ""
 
 
-def raw_captions(
+def group_raw_captions(
     file: Path, settings: CaptionSettings, clips: Iterable[Clip], sources: Iterable[Source]
-) -> Iterator[ClipRaws]:
-    """Give each clip the captions that a table holds about it, then those that fit no clip.
+) -> Iterator[RawClipCaptions]:
+    """Yield the captions of each clip from a table, then each caption that fits no clip.
 
     Raises:
-        VttdataError: when the table cannot be read, or none of its captions is about any of the clips.
+        VttdataError: when the table cannot be read, or none of its captions fits any of the clips.
     """
     matched = match_captions(read_captions(file, settings), clips, sources)
     if matched.unmatched and not any(matched.by_clip.values()):
@@ -37,15 +37,16 @@ def raw_captions(
         example = next(iter(matched.by_clip), None)
         known = f"the clips are called like '{example}'" if example else "the build has no clip"
         raise VttdataError(f"{file}: none of its {len(matched.unmatched)} captions fits a clip ({first}); {known}.")
-    for video_id, raws in matched.by_clip.items():
-        yield ClipRaws(video_id, raws)
-    for lost in matched.unmatched:
-        yield ClipRaws(lost.raw.video_id or lost.raw.source or "", (lost.raw,), lost.reason, lost.detail)
+    for video_id, captions in matched.by_clip.items():
+        yield RawClipCaptions(video_id, captions)
+    for unmatched in matched.unmatched:
+        raw = unmatched.raw
+        yield RawClipCaptions(raw.video_id or raw.source or "", (raw,), unmatched.reason, unmatched.detail)
 
 
 @dataclass(frozen=True)
 class CleanCaptions(Stage):
-    """Cleans the captions of each clip; every removal is counted under its reason."""
+    """Clean the captions of each clip; every removal is counted under its reason."""
 
     name = "captions"
     output = Caption
@@ -58,16 +59,16 @@ class CleanCaptions(Stage):
 
     settings: CaptionSettings
 
-    def count(self, item: ClipRaws) -> int:
+    def count(self, item: RawClipCaptions) -> int:
         """Count captions, not clips."""
-        return len(item.raws)
+        return len(item.captions)
 
-    def process(self, item: ClipRaws) -> Iterator[Outcome]:
-        """Keep what is left of one clip's captions."""
+    def process(self, item: RawClipCaptions) -> Iterator[Outcome]:
+        """Keep the captions of one clip that are left after cleaning."""
         if item.reason is not None:
             yield Rejected(item.video_id, item.reason, item.detail)
             return
-        for result in clean_captions(item.video_id, item.raws, self.settings):
+        for result in clean_captions(item.video_id, item.captions, self.settings):
             if isinstance(result, Caption):
                 yield Kept(result)
             else:
@@ -75,21 +76,21 @@ class CleanCaptions(Stage):
 
 
 @dataclass(frozen=True, slots=True)
-class ClipCaptions:
-    """A clip and how many captions it kept."""
+class CaptionedClip:
+    """Clip with the number of captions that it kept."""
 
     clip: Clip
     captions: int
 
     @property
     def video_id(self) -> str:
-        """The clip's id."""
+        """Id of the clip."""
         return self.clip.video_id
 
 
 @dataclass(frozen=True)
 class EnoughCaptions(Stage):
-    """Turns away clips that kept fewer captions than the recipe wants."""
+    """Reject clips that kept fewer captions than the recipe wants."""
 
     name = "captioned"
     output = Clip
@@ -99,8 +100,8 @@ class EnoughCaptions(Stage):
 
     settings: CaptionSettings
 
-    def process(self, item: ClipCaptions) -> Iterator[Outcome]:
-        """Keep the clip or say how many captions it lacks."""
+    def process(self, item: CaptionedClip) -> Iterator[Outcome]:
+        """Keep the clip unless it has too few captions."""
         if item.captions < self.settings.per_clip and self.settings.below == "reject":
             facts = f"{item.captions} captions, at least {self.settings.per_clip} wanted"
             yield Rejected(item.video_id, "too_few_captions", facts)
@@ -108,8 +109,8 @@ class EnoughCaptions(Stage):
             yield Kept(item.clip)
 
 
-def count_captions(clips: Iterable[Clip], captions: Iterable[Caption]) -> Iterator[ClipCaptions]:
-    """Count each clip's captions; both come in the same order of clips."""
+def count_captions(clips: Iterable[Clip], captions: Iterable[Caption]) -> Iterator[CaptionedClip]:
+    """Join each clip with the number of its captions; both come in the same order of clips."""
     stream = iter(captions)
     caption = next(stream, None)
     for clip in clips:
@@ -117,4 +118,4 @@ def count_captions(clips: Iterable[Clip], captions: Iterable[Caption]) -> Iterat
         while caption is not None and caption.video_id == clip.video_id:
             number += 1
             caption = next(stream, None)
-        yield ClipCaptions(clip, number)
+        yield CaptionedClip(clip, number)

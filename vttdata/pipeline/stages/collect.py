@@ -1,4 +1,4 @@
-"""Stages that bring originals in: queries to candidates, candidates to sources."""
+"""Stages that collect originals: queries or drawn films to candidates, candidates to sources."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
 from vttdata.pipeline.stages.items import SourceFolders
 from vttdata.records import Candidate, Source
 
-_CLEANING_SECONDS = 60.0
+# yt-dlp keeps a limit of its own; the worker is killed only if that fails, or if cleaning up takes this long.
+_CLEANUP_SECONDS = 60.0
 
 
-def _item_limit(settings: CollectSettings) -> float:
-    return settings.limits.seconds_per_item + settings.sleep_seconds + _CLEANING_SECONDS
+def download_limit(settings: CollectSettings) -> float:
+    """Return the wall-clock limit in seconds of an item that accesses the network."""
+    return settings.limits.seconds_per_item + settings.sleep_seconds + _CLEANUP_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One search query and the category its results get."""
+    """Search query and the category of its results."""
 
     category: str
     query: str
@@ -30,7 +32,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Search(Stage):
-    """Asks a site for each query's first results."""
+    """Ask a site for the first results of each query."""
 
     name = "search"
     output = Candidate
@@ -42,16 +44,16 @@ class Search(Stage):
     settings: CollectSettings = runtime()
 
     def item_id(self, item: Query) -> str:
-        """A query is reported as its category and text."""
+        """Return the category and the text of the query."""
         return f"{item.category}: {item.query}"
 
     def halt_after(self) -> int:
-        """As the recipe says."""
+        """Return the number that the recipe sets."""
         return self.settings.breaker
 
     def seconds_limit(self, item: Query) -> float:  # noqa: ARG002
-        """Leave a search, which keeps its own limit, time to clean up."""
-        return _item_limit(self.settings)
+        """Return the limit of a download."""
+        return download_limit(self.settings)
 
     def process(self, item: Query) -> Iterator[Outcome]:
         """Keep each result as a candidate."""
@@ -60,7 +62,7 @@ class Search(Stage):
 
 @dataclass(frozen=True)
 class DrawScenes(Stage):
-    """Draws the demo's videos and writes the captions of what is in them."""
+    """Draw the demo's videos, and write captions of what is in them."""
 
     name = "scenes"
     output = Candidate
@@ -70,7 +72,7 @@ class DrawScenes(Stage):
     folder: Path = runtime()
 
     def item_id(self, item: SceneSettings) -> str:  # noqa: ARG002
-        """There is one item."""
+        """Return the same id for every item; there is only one."""
         return "scenes"
 
     def process(self, item: SceneSettings) -> Iterator[Outcome]:
@@ -79,13 +81,13 @@ class DrawScenes(Stage):
         yield from (Kept(candidate) for candidate in list_manifest(self.folder / "manifest.csv"))
 
     def intact(self, record: Candidate) -> bool:
-        """Ask whether the drawn file is still there."""
+        """Check that the drawn file is still there."""
         return (self.folder / record.locator).is_file()
 
 
 @dataclass(frozen=True)
-class Found(Stage):
-    """Lets each video through once that several queries found; the query that comes first keeps it."""
+class DeduplicateCandidates(Stage):
+    """Keep each video once that several queries found, for the first of these queries."""
 
     name = "found"
     output = Candidate
@@ -96,21 +98,21 @@ class Found(Stage):
         """Keep a candidate unless one with its address, or its id, came before."""
         seen: dict[str, Candidate] = {}
         for candidate in item:
-            names = [name for name in (candidate.locator, candidate.source_id) if name]
-            first = next((seen[name] for name in names if name in seen), None)
+            keys = [key for key in (candidate.locator, candidate.source_id) if key]
+            first = next((seen[key] for key in keys if key in seen), None)
             if first is not None:
                 detail = f"{candidate.query!r} finds {candidate.locator}, and {first.query!r} did before"
                 yield Rejected(candidate.source_id or candidate.locator, "found_before", detail)
                 continue
-            seen |= dict.fromkeys(names, candidate)
+            seen |= dict.fromkeys(keys, candidate)
             yield Kept(candidate)
 
 
 @dataclass(frozen=True)
 class Fetch(Stage):
-    """Reads a local file's content hash, or downloads a URL into the build.
+    """Hash a local file, or download a URL into the build.
 
-    How politely and patiently is `settings`; only the height asked for decides what a download would be.
+    Of the settings, only the maximum height makes earlier downloads stale; the others are patience and politeness.
     """
 
     name = "collect"
@@ -123,26 +125,26 @@ class Fetch(Stage):
     folders: SourceFolders = runtime()
 
     def item_id(self, item: Candidate) -> str:
-        """Use the official id where there is one; until the content is known, a hash of the locator stands for it."""
+        """Return the official id, or else a hash of the locator, since the content is not known yet."""
         return item.source_id or "r" + hashlib.sha256(item.locator.encode()).hexdigest()[:16]
 
     def label(self, item: Candidate) -> str:
-        """Name the file or address."""
+        """Return the file name or address."""
         return item.locator
 
     def halt_after(self) -> int:
-        """As the recipe says."""
+        """Return the number that the recipe sets."""
         return self.settings.breaker
 
     def seconds_limit(self, item: Candidate) -> float | None:
-        """Leave downloads, which keep their own limit, time to clean up; a local file takes as long as reading it."""
-        return _item_limit(self.settings) if item.kind == "url" else None
+        """Return the limit of a download; reading a local file has none."""
+        return download_limit(self.settings) if item.kind == "url" else None
 
     def process(self, item: Candidate) -> Iterator[Outcome]:
-        """Keep the source that the candidate turned out to be."""
+        """Keep the source."""
         yield Kept(fetch(item, originals=self.folders.listed, store=self.folders.fetched, settings=self.settings))
 
     def intact(self, record: Source) -> bool:
-        """Ask whether the file is there in its full size."""
+        """Check that the file is there in its full size."""
         path = self.folders.path(record)
         return path.is_file() and path.stat().st_size == record.bytes

@@ -1,4 +1,4 @@
-"""What stages take in where a record alone is not enough, and where the originals lie on this machine."""
+"""Items of stages where a record alone is not enough, and the folders of originals on this machine."""
 
 from __future__ import annotations
 
@@ -11,57 +11,64 @@ from vttdata.records import Clip, Shot, Source
 
 @dataclass(frozen=True, slots=True)
 class SourceFolders:
-    """Where originals lie: the folder that was listed, and the build's own folder of fetched files."""
+    """Folders of originals: the one that was listed, and the build's own one of fetched files."""
 
     listed: Path
     fetched: Path
 
     def path(self, source: Source) -> Path:
-        """The original's file."""
+        """Return the original's file."""
         return (self.listed if source.stored == "listed" else self.fetched) / source.file
 
 
 @dataclass(frozen=True, slots=True)
 class SourceShots:
-    """A source with all its shots."""
+    """Source with all its shots."""
 
     source: Source
     shots: tuple[Shot, ...]
 
     @property
     def source_id(self) -> str:
-        """The source's id."""
+        """Id of the source."""
         return self.source.source_id
 
 
 @dataclass(frozen=True, slots=True)
 class SourceClip:
-    """One clip with the source it is cut from."""
+    """Clip with the source it is cut from."""
 
     source: Source
     clip: Clip
 
     @property
     def video_id(self) -> str:
-        """The clip's id."""
+        """Id of the clip."""
         return self.clip.video_id
 
 
-def with_shots(sources: Iterable[Source], shots: Iterable[Shot]) -> Iterator[SourceShots]:
-    """Give each source its shots; both come in the same order of sources, and a source without shots is left out."""
+def join_shots(sources: Iterable[Source], shots: Iterable[Shot]) -> Iterator[SourceShots]:
+    """Join each source with its shots; both come in the same order of sources, and sources without shots are left out.
+
+    Neither is held in memory.
+    """
     stream = iter(shots)
     shot = next(stream, None)
     for source in sources:
-        own: list[Shot] = []
+        of_source: list[Shot] = []
         while shot is not None and shot.source_id == source.source_id:
-            own.append(shot)
+            of_source.append(shot)
             shot = next(stream, None)
-        if own:
-            yield SourceShots(source, tuple(own))
+        if of_source:
+            yield SourceShots(source, tuple(of_source))
 
 
-def with_source(clips: Iterable[Clip], sources: Iterable[Source]) -> Iterator[SourceClip]:
-    """Give each clip its source; both come in the same order of sources."""
+def join_sources(clips: Iterable[Clip], sources: Iterable[Source]) -> Iterator[SourceClip]:
+    """Join each clip with its source; both come in the same order of sources, and neither is held in memory.
+
+    Raises:
+        LookupError: when a clip has no source, or the orders differ.
+    """
     stream = iter(sources)
     source = next(stream, None)
     for clip in clips:

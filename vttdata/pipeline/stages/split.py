@@ -1,4 +1,4 @@
-"""The stages that see everything at once: which sources are near-duplicates, and which split each clip gets."""
+"""Stages that find near-duplicate sources and assign clips to splits; both need all items at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vttdata.split.near_duplicates.records import NearDuplicate
 
 @dataclass(frozen=True)
 class NearDuplicates(Stage):
-    """Finds the pairs of sources that show the same, wholly or in part."""
+    """Find the pairs of sources that show the same, wholly or in part."""
 
     name = "copies"
     output = NearDuplicate
@@ -28,10 +28,16 @@ class NearDuplicates(Stage):
 
 @dataclass(frozen=True)
 class Split(Stage):
-    """Assigns connected groups of clips to splits; sorts by clip id. Pinned clips that do not exist are rejected.
+    """Assign groups of clips to splits, and sort clips by id. Pinned clips that do not exist are rejected.
 
-    Fields: `pins` holds (`video_id`, split), `pairs` the ids of near-duplicate sources, `uploaders` (`source_id`,
-    uploader); sort them, so that the order in which they were found makes nothing stale.
+    Sort the tuples, so that the order in which their values were found makes nothing stale.
+
+    Fields:
+        settings: see `SplitSettings`.
+        seed: see `assign_splits`.
+        pins: (`video_id`, split).
+        pairs: ids of near-duplicate sources.
+        uploaders: (`source_id`, uploader).
     """
 
     name = "split"
@@ -48,7 +54,7 @@ class Split(Stage):
     uploaders: tuple[tuple[str, str], ...] = ()
 
     def process(self, item: tuple[Clip, ...]) -> Iterator[Outcome]:
-        """Keep every clip, with its split."""
+        """Keep every clip with its split."""
         pins = dict(self.pins)
         assignment = assign_splits(
             item, self.settings, seed=self.seed, pairs=self.pairs, uploaders=dict(self.uploaders), pins=pins
