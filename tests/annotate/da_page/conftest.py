@@ -1,4 +1,4 @@
-"""A real browser, two tiny videos, and pages on a server of our own."""
+"""Provide a real browser, two tiny videos, and pages on a local server."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _VIDEOS = ("red clip #1.mp4", "blue.mp4")
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
-    """Chromium without a window, its network log on."""
+    """Start Chromium headless, with its network log enabled."""
     names = ("chromium", "chromium-browser", "google-chrome")
-    program = next((found for name in names if (found := shutil.which(name))), None)
+    program = next((path for name in names if (path := shutil.which(name))), None)
     driver = shutil.which("chromedriver")
     if program is None or driver is None:
         pytest.skip("a real browser is needed: Chromium and chromedriver are not installed")
@@ -36,15 +36,15 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
     for flag in (*_FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
         options.add_argument(flag)
-    opened = webdriver.Chrome(service=Service(driver), options=options)
-    opened.set_page_load_timeout(60)
-    yield opened
-    opened.quit()
+    chrome = webdriver.Chrome(service=Service(driver), options=options)
+    chrome.set_page_load_timeout(60)
+    yield chrome
+    chrome.quit()
 
 
 @pytest.fixture(scope="session")
 def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of two tiny H.264 videos, one of them with a name that URLs must quote."""
+    """Make a folder of two tiny H.264 videos, one of them with a name that URLs must quote."""
     folder = tmp_path_factory.mktemp("clips")
     for name, colour in zip(_VIDEOS, ("red", "blue"), strict=True):
         source = ("-f", "lavfi", "-i", f"color={colour}:s=64x48:r=10:d=0.6")
@@ -55,29 +55,29 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def site(tmp_path: Path, clips: Path) -> Iterator[Site]:
-    """A server of a folder that holds the videos."""
+    """Serve a folder with the videos."""
     folder = tmp_path / "site"
     shutil.copytree(clips, folder)
-    opened = Site(folder)
-    yield opened
-    opened.close()
+    server = Site(folder)
+    yield server
+    server.close()
 
 
 @pytest.fixture
 def assessor(browser: WebDriver) -> Iterator[Assessor]:
-    """Somebody before a window of 1000 x 900."""
+    """Provide an assessor with a window of 1000 x 900 pixels."""
     for log in ("performance", "browser"):
         browser.get_log(log)
-    someone = Assessor(browser)
-    someone.size(1000, 900)
-    yield someone
+    user = Assessor(browser)
+    user.resize(1000, 900)
+    yield user
     origin = {"origin": browser.execute_script("return location.origin"), "storageTypes": "local_storage"}
     browser.execute_cdp_cmd("Storage.clearDataForOrigin", origin)
 
 
 @pytest.fixture
 def hit() -> Callable[..., HitView]:
-    """Makes the view of a HIT from captions."""
+    """Provide a function that makes the view of a HIT from captions."""
 
     def make(*captions: str, videos: tuple[str, ...] = _VIDEOS) -> HitView:
         items = (ItemView(f"i{n}", videos[n % len(videos)], caption) for n, caption in enumerate(captions))
@@ -88,7 +88,7 @@ def hit() -> Callable[..., HitView]:
 
 @pytest.fixture
 def page(site: Site) -> Callable[..., str]:
-    """Writes a HIT's page into the server's folder and says its URL."""
+    """Provide a function that writes a HIT's page into the server's folder and returns its URL."""
 
     def write(view: HitView, query: str = "?worker=W1", submit_url: str | None = None) -> str:
         write_page(site.folder / "page.html", view, submit_url=submit_url)

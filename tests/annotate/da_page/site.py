@@ -1,4 +1,4 @@
-"""A small web server on the loopback, and the page as somebody in front of it uses it."""
+"""Serve pages from a local web server, and use them like an assessor."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ THUMB = 28
 
 
 class Site:
-    """Serves a folder, ranges of files included (`slow...` once it is released), and keeps what is posted to it."""
+    """Server of a folder that supports ranges, delays files `slow...` until released, and keeps posted data."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.posted: list[bytes] = []
-        self.answer = 200
+        self.status = 200
         self.released = threading.Event()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, site=self, directory=str(folder)))
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
@@ -61,7 +61,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.site.posted.append(self.rfile.read(int(self.headers["Content-Length"])))
-        self.send_response(self.site.answer)
+        self.send_response(self.site.status)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
@@ -74,7 +74,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 class Assessor:
-    """Uses the page that the browser shows."""
+    """User of the page that the browser shows."""
 
     def __init__(self, browser: WebDriver) -> None:
         self.browser = browser
@@ -83,14 +83,14 @@ class Assessor:
         self.browser.get(url)
         return self
 
-    def size(self, width: int, height: int = 720) -> None:
+    def resize(self, width: int, height: int = 720) -> None:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
     def get(self, name: str) -> Any:
         return self.browser.find_element("id", name)
 
-    def shown(self, name: str) -> bool:
+    def is_shown(self, name: str) -> bool:
         return bool(self.get(name).is_displayed())
 
     def text(self, name: str) -> str:
@@ -106,16 +106,16 @@ class Assessor:
         ActionChains(self.browser, duration=0).send_keys(*keys).perform()
 
     def drag(self, score: int) -> None:
-        """Grasp the scale in its middle and draw the marker to a score."""
+        """Press on the middle of the scale and drag the marker to a score."""
         scale = self.get("scale")
-        across = round((score - 50) / 100 * (scale.size["width"] - THUMB))
+        offset = round((score - 50) / 100 * (scale.size["width"] - THUMB))
         actions = ActionChains(self.browser, duration=0)
         actions.move_to_element(scale).click_and_hold().move_to_element_with_offset(
-            scale, across, 0
+            scale, offset, 0
         ).release().perform()
 
     def type_score(self, score: int) -> None:
-        """Reach a score from the middle with the keys alone."""
+        """Move the marker from the middle to a score with keys."""
         tens, ones = divmod(abs(score - 50), 10)
         large, small = (Keys.PAGE_UP, Keys.RIGHT) if score >= 50 else (Keys.PAGE_DOWN, Keys.LEFT)
         if score in {0, 100}:
@@ -124,21 +124,21 @@ class Assessor:
             self.press(*([large] * tens), *([small] * ones), *([Keys.LEFT, Keys.RIGHT] if score == 50 else []))
 
     def finish(self, score: int = 60) -> None:
-        """Give every item that is left the same score."""
-        while not self.shown("end"):
+        """Give all remaining items the same score."""
+        while not self.is_shown("end"):
             self.type_score(score)
             self.press(Keys.ENTER)
 
-    def wait(self, met: Callable[[], object], seconds: float = 30) -> None:
+    def wait(self, condition: Callable[[], object], seconds: float = 30) -> None:
         end = time.monotonic() + seconds
-        while not met():
-            assert time.monotonic() < end, "waited in vain"
+        while not condition():
+            assert time.monotonic() < end, "timed out"
             time.sleep(0.02)
 
-    def download(self, button: str, folder: Path, ending: str) -> Path:
-        where = {"behavior": "allow", "downloadPath": str(folder)}
-        self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+    def download(self, button: str, folder: Path, extension: str) -> Path:
+        behavior = {"behavior": "allow", "downloadPath": str(folder)}
+        self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", behavior)
         self.click(button)
-        self.wait(lambda: any(file.stat().st_size for file in folder.glob(f"*.{ending}")))
-        (file,) = folder.glob(f"*.{ending}")
+        self.wait(lambda: any(file.stat().st_size for file in folder.glob(f"*.{extension}")))
+        (file,) = folder.glob(f"*.{extension}")
         return file

@@ -1,4 +1,4 @@
-"""Captions that would like to be more than text."""
+"""Test that captions cannot be more than text."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ CAPTIONS = (
 )
 
 
-def test_captions_are_text_and_keep_the_layout_even_on_a_narrow_screen(
+def test_captions_are_text_and_keep_the_layout_of_a_narrow_screen(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
-    assessor.size(320, 568)
+    assessor.resize(320, 568)
     assessor.open(page(hit(*CAPTIONS)))
     assert assessor.js("return [innerWidth, document.documentElement.scrollWidth]") == [320, 320]
     assessor.click("begin")
@@ -41,7 +41,7 @@ def test_captions_are_text_and_keep_the_layout_even_on_a_narrow_screen(
         assert min(assessor.get(name).size["height"] for name in ("scale", "next")) >= 44
         assert assessor.get("scale").size["width"] >= 240
         assessor.press(Keys.END, Keys.ENTER)
-    assert assessor.shown("end")
+    assert assessor.is_shown("end")
     assert assessor.js("return [innerWidth, document.documentElement.scrollWidth]") == [320, 320]
     assert assessor.js("return window.hacked ?? null") is None
     assert assessor.browser.get_log("browser") == []
@@ -56,7 +56,7 @@ def test_captions_are_text_and_keep_the_layout_even_on_a_narrow_screen(
         "document.getElementById('caption').click()",
     ],
 )
-def test_even_a_hole_in_the_page_would_let_nothing_run(
+def test_security_policy_stops_injected_scripts(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], attack: str
 ) -> None:
     assessor.open(page(hit("a"))).click("begin")
@@ -64,9 +64,7 @@ def test_even_a_hole_in_the_page_would_let_nothing_run(
     assert assessor.js("return window.hacked ?? null") is None
 
 
-def test_the_page_can_send_nothing_anywhere(
-    assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
-) -> None:
+def test_page_cannot_send_data(assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]) -> None:
     assessor.open(page(hit("a")))
     sent = assessor.browser.execute_async_script(
         "const done = arguments[0]; fetch('/page.html').then(() => done('sent'), () => done('refused'))"

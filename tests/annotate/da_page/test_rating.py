@@ -1,4 +1,4 @@
-"""A whole HIT rated in a real browser, and read back."""
+"""Test rating HITs in a real browser and reading the answers back."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def manifest(file: Path, items: list[str]) -> Path:
     return file
 
 
-def look(assessor: Assessor) -> str:
-    """The task as it stands in the document, without its texts and its video's address."""
+def html_without_content(assessor: Assessor) -> str:
+    """Return the task's HTML without its texts and its video's address."""
     return str(
         assessor.js(
             "const copy = document.getElementById('task').cloneNode(true);"
-            "for (const id of ['caption', 'count', 'spoken']) copy.querySelector('#' + id).textContent = '';"
+            "for (const id of ['caption', 'count', 'announcement']) copy.querySelector('#' + id).textContent = '';"
             "copy.querySelector('#video').removeAttribute('src');"
             "copy.querySelector('#bar').removeAttribute('value');"
             "copy.querySelector('#next').removeAttribute('disabled');"
@@ -48,25 +48,25 @@ def look(assessor: Assessor) -> str:
 
 
 def requests(assessor: Assessor) -> set[str]:
-    """Scheme and host of everything that the page asked for."""
+    """Return scheme and host of all requests of the page."""
     events = (json.loads(entry["message"])["message"] for entry in assessor.browser.get_log("performance"))
     sent = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
     hosts = {f"{urlsplit(url).scheme}:{urlsplit(url).hostname or ''}" for url in sent}
-    return {host for host in hosts if not host.startswith("chrome:")}  # the browser's own empty tab
+    return {host for host in hosts if not host.startswith("chrome:")}  # the browser's empty tab
 
 
-def test_a_hit_of_100_is_rated_with_mouse_and_keys_and_read_back_as_answered(
+def test_hit_of_100_items_is_rated_with_mouse_and_keys_and_read_back(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], tmp_path: Path
 ) -> None:
     view = hit(*(f"caption {n}" for n in range(100)))
     random = Random(7)
     scores = {item.item: random.randint(0, 100) for item in view.items} | {"i10": 0, "i11": 100, "i60": 50, "i61": 0}
     assessor.open(page(view)).click("begin")
-    looks = set()
+    layouts = set()
     for position, item in enumerate(view.items):
         assert assessor.js(STATE) == [f"{position + 1} of 100", item.caption, True]
         if position % 10 == 0:
-            looks.add(look(assessor))
+            layouts.add(html_without_content(assessor))
         if position < 50:
             assessor.drag(scores[item.item])
             assessor.click("next")
@@ -77,7 +77,7 @@ def test_a_hit_of_100_is_rated_with_mouse_and_keys_and_read_back_as_answered(
             assessor.browser.refresh()
             assert "51 captions done" in assessor.text("start-note")
             assessor.click("begin")
-    assert len(looks) == 1, "items of all kinds look the same"
+    assert len(layouts) == 1, "items of all kinds look the same"
     shown = read_manifest(manifest(tmp_path / "hits.csv", list(scores)))
     for button in ("csv", "json"):
         file = assessor.download(button, tmp_path / "downloads", button)
@@ -90,7 +90,7 @@ def test_a_hit_of_100_is_rated_with_mouse_and_keys_and_read_back_as_answered(
     assert requests(assessor) <= {"http:127.0.0.1", "data:", "blob:"}
 
 
-def test_next_waits_until_the_scale_was_moved_and_no_marker_is_shown_before(
+def test_next_is_disabled_and_marker_hidden_until_the_scale_is_moved(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
     assessor.open(page(hit("a", "b"))).click("begin")
@@ -105,10 +105,10 @@ def test_next_waits_until_the_scale_was_moved_and_no_marker_is_shown_before(
         assert assessor.get("next").is_enabled()
         assert thumb.is_displayed()
         assessor.click("next")
-    assert assessor.shown("end")
+    assert assessor.is_shown("end")
 
 
-def test_the_marker_stands_where_the_pointer_let_go(
+def test_marker_is_where_the_pointer_was_released(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
     assessor.open(page(hit("a"))).click("begin")
@@ -120,12 +120,12 @@ def test_the_marker_stands_where_the_pointer_let_go(
         assert assessor.get("slider").get_attribute("aria-valuetext") == f"{score} of 100"
 
 
-def test_space_plays_the_video_and_what_was_watched_is_kept(
+def test_space_plays_the_video_and_watched_seconds_are_recorded(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
     assessor.open(page(hit("a"))).click("begin")
     playing = "return document.getElementById('video').paused"
-    assert assessor.js(playing), "no video starts by itself"
+    assert assessor.js(playing), "videos do not start by themselves"
     assessor.press(Keys.SPACE)
     assert not assessor.js(playing)
     assessor.wait(lambda: assessor.js("return document.getElementById('video').currentTime > 0.2"))
@@ -137,7 +137,7 @@ def test_space_plays_the_video_and_what_was_watched_is_kept(
     assert float(row["seconds"]) >= float(row["watched"])
 
 
-def test_the_page_works_from_a_file(assessor: Assessor, hit: Callable[..., HitView], site: Site) -> None:
+def test_page_works_from_a_file(assessor: Assessor, hit: Callable[..., HitView], site: Site) -> None:
     write_page(site.folder / "page.html", hit("a", "b"))
     url = (site.folder / "page.html").as_uri() + "?workerId=from%20file"
     assessor.open(url).click("begin")
@@ -155,14 +155,14 @@ def test_the_page_works_from_a_file(assessor: Assessor, hit: Callable[..., HitVi
     assert requests(assessor) <= {"file:", "data:"}
 
 
-def test_a_worker_gives_a_name_where_the_address_has_none(
+def test_worker_id_is_asked_for_if_the_address_has_none(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
     assessor.open(page(hit("a"), query=""))
     for name in ("=cmd()", "  ", "-1", '"'):
         assessor.get("worker").clear()
         assessor.get("worker").send_keys(name, Keys.ENTER)
-        assert not assessor.shown("task")
+        assert not assessor.is_shown("task")
     assessor.get("worker").clear()
     assessor.get("worker").send_keys(" Zoë 2 ", Keys.ENTER)
     assessor.finish()
@@ -171,7 +171,7 @@ def test_a_worker_gives_a_name_where_the_address_has_none(
     ]
 
 
-def test_answers_of_two_workers_and_of_another_page_stay_apart(
+def test_answers_of_other_workers_and_pages_are_separate(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
     for query in ("?worker=A", "?worker=B"):
@@ -183,7 +183,7 @@ def test_answers_of_two_workers_and_of_another_page_stay_apart(
     assert assessor.text("count") == "1 of 2"
 
 
-def test_two_windows_of_one_worker_go_on_together(
+def test_two_windows_of_a_worker_share_progress(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
     url = page(hit("a", "b", "c"))
@@ -199,7 +199,7 @@ def test_two_windows_of_one_worker_go_on_together(
 
 
 @pytest.mark.parametrize("leaving", [True, False])
-def test_a_window_left_behind_takes_nothing_back(
+def test_outdated_window_does_not_overwrite_answers(
     leaving: bool, assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
     assessor.open(page(hit("a", "b", "c"))).click("begin")
@@ -220,7 +220,7 @@ def test_a_window_left_behind_takes_nothing_back(
     assert [(row["item"], row["score"]) for row in rows] == [("i0", "100"), ("i1", "7"), ("i2", "60")]
 
 
-def test_damaged_storage_is_no_obstacle(
+def test_corrupt_storage_is_ignored(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], site: Site
 ) -> None:
     (site.folder / "empty.html").write_text("<!doctype html>")

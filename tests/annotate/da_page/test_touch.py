@@ -1,4 +1,4 @@
-"""Fingers and keys: what each of them moves."""
+"""Test what touches and keys move."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tests.annotate.da_page.site import THUMB, Assessor
 from vttdata.annotate.da_page import HitView
 
 
-def touch(assessor: Assessor, kind: str, *points: tuple[float, float]) -> None:
-    at = [{"x": x, "y": y} for x, y in points]
-    assessor.browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+def touch(assessor: Assessor, event: str, *points: tuple[float, float]) -> None:
+    touch_points = [{"x": x, "y": y} for x, y in points]
+    assessor.browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": event, "touchPoints": touch_points})
 
 
 def middle(assessor: Assessor) -> tuple[float, float]:
@@ -24,10 +24,10 @@ def score(assessor: Assessor) -> str:
     return str(assessor.get("slider").get_attribute("aria-valuetext"))
 
 
-def test_a_finger_taps_and_draws_the_marker(
+def test_finger_taps_and_drags_the_marker(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
-    assessor.size(360)
+    assessor.resize(360)
     assessor.open(page(hit("a"))).click("begin")
     x, y = middle(assessor)
     quarter = (assessor.get("scale").size["width"] - THUMB) / 4
@@ -41,10 +41,10 @@ def test_a_finger_taps_and_draws_the_marker(
     assessor.wait(lambda: score(assessor) == "25 of 100")
 
 
-def test_a_finger_that_scrolls_across_the_scale_answers_nothing(
+def test_scrolling_across_the_scale_does_not_answer(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
-    assessor.size(360, 500)
+    assessor.resize(360, 500)
     assessor.open(page(hit("many words " * 30))).click("begin")
     assessor.js("scrollTo(0, document.documentElement.scrollHeight)")
     x, y = middle(assessor)
@@ -58,7 +58,7 @@ def test_a_finger_that_scrolls_across_the_scale_answers_nothing(
     assert not assessor.get("next").is_enabled()
 
 
-def test_arrow_keys_move_the_marker_also_after_a_click_on_the_video_or_on_nothing(
+def test_arrow_keys_move_the_marker_after_clicks_elsewhere(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
     assessor.open(page(hit("a"))).click("begin")
@@ -71,7 +71,7 @@ def test_arrow_keys_move_the_marker_also_after_a_click_on_the_video_or_on_nothin
     assert score(assessor) == "61 of 100"
 
 
-def test_keys_stay_with_the_controls_of_the_video_once_they_were_reached_by_keys(
+def test_keys_belong_to_the_video_controls_if_they_were_reached_by_tab(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
     assessor.open(page(hit("a"))).click("begin")
@@ -82,7 +82,7 @@ def test_keys_stay_with_the_controls_of_the_video_once_they_were_reached_by_keys
     assert assessor.js("return document.activeElement.id") == "video"
 
 
-def test_the_tab_key_reaches_every_control_and_shows_where_it_is(
+def test_tab_key_reaches_every_control_with_a_visible_focus(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
     assessor.open(page(hit("a"))).click("begin")
@@ -90,10 +90,11 @@ def test_the_tab_key_reaches_every_control_and_shows_where_it_is(
     outlines: dict[str, str] = {}
     for _ in range(20):
         assessor.press(Keys.TAB)
-        where, outline = assessor.js(
-            "const at = document.activeElement, ringed = at.id === 'slider' ? document.querySelector('.thumb') : at;"
-            "return [at.id || at.tagName, getComputedStyle(ringed).outlineStyle]"
+        name, outline = assessor.js(
+            "const focused = document.activeElement;"
+            "const ringed = focused.id === 'slider' ? document.querySelector('.thumb') : focused;"
+            "return [focused.id || focused.tagName, getComputedStyle(ringed).outlineStyle]"
         )
-        outlines.setdefault(where, outline)  # inside the video the browser draws the ring of its controls
+        outlines.setdefault(name, outline)  # inside the video the browser draws the focus ring itself
     outlines.pop("BODY", None)
     assert outlines == dict.fromkeys(("next", "SUMMARY", "video", "slider"), "solid")

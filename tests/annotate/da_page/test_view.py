@@ -1,4 +1,4 @@
-"""The page as text: what it holds, and what it refuses to show."""
+"""Test the HTML of the page and the errors of its views."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def hit(*captions: str, video: str = "a.mp4") -> HitView:
 
 
 def data(text: str) -> dict[str, Any]:
-    found = re.findall(r'<script type="application/json" id="hit">(.*?)</script>', text, re.DOTALL)
-    assert len(found) == 1
-    value = json.loads(found[0])
+    scripts = re.findall(r'<script type="application/json" id="hit">(.*?)</script>', text, re.DOTALL)
+    assert len(scripts) == 1
+    value = json.loads(scripts[0])
     assert isinstance(value, dict)
     return value
 
 
 @given(st.lists(st.text(), min_size=1, max_size=4))
-def test_any_caption_is_held_as_data_and_adds_no_markup(captions: list[str]) -> None:
+def test_captions_are_data_and_add_no_markup(captions: list[str]) -> None:
     text = page_text(hit(*captions))
     assert [item["caption"] for item in data(text)["items"]] == captions
     assert text.isascii()
@@ -41,20 +41,20 @@ def test_any_caption_is_held_as_data_and_adds_no_markup(captions: list[str]) -> 
 @pytest.mark.parametrize(
     "caption", ["</script><script>alert(1)</script>", "<!--<script>", "\u2028\u2029", "\ud800", "{{data}}"]
 )
-def test_a_hostile_caption_cannot_end_its_element(caption: str) -> None:
+def test_caption_cannot_end_its_element(caption: str) -> None:
     text = page_text(hit(caption))
     assert data(text)["items"][0]["caption"] == caption
     assert text.lower().count("</script") == 2
 
 
-def test_an_item_is_its_id_video_and_caption_and_nothing_else() -> None:
-    held = data(page_text(hit("a", "b")))
-    assert set(held) == {"hit", "print", "question", "ends", "items", "submit"}
-    assert all(set(item) == {"item", "video", "caption"} for item in held["items"])
-    assert held["question"] == DEFAULT_QUESTION
+def test_page_contains_only_id_video_and_caption_of_items() -> None:
+    content = data(page_text(hit("a", "b")))
+    assert set(content) == {"hit", "digest", "question", "ends", "items", "submit"}
+    assert all(set(item) == {"item", "video", "caption"} for item in content["items"])
+    assert content["question"] == DEFAULT_QUESTION
 
 
-def test_the_page_asks_for_nothing_from_elsewhere() -> None:
+def test_page_loads_nothing_from_other_hosts() -> None:
     text = page_text(hit("a"))
     assert not re.findall(r"""(?:src|href|action)\s*=\s*["'](?!data:,)[^"']""", text)
     assert not re.findall(r"@import|url\(", text)
@@ -63,7 +63,7 @@ def test_the_page_asks_for_nothing_from_elsewhere() -> None:
     assert "unsafe" not in text
 
 
-def test_videos_and_answers_go_to_the_named_hosts_only() -> None:
+def test_security_policy_names_hosts_of_videos_and_answers() -> None:
     items = (ItemView("i0", "HTTPS://Example.org:8443/a.mp4?x=1", ""), ItemView("i1", "a.mp4", ""))
     text = page_text(HitView("h", items), submit_url="https://answers.example/in?c=1")
     assert "media-src &#x27;self&#x27; https://example.org:8443 file:;" in text
@@ -72,7 +72,7 @@ def test_videos_and_answers_go_to_the_named_hosts_only() -> None:
     assert "connect-src &#x27;self&#x27;;" in page_text(HitView("h", items), submit_url="/in")
 
 
-def test_a_path_is_quoted_and_a_url_taken_as_it_is() -> None:
+def test_paths_are_quoted_and_urls_unchanged() -> None:
     paths = {"clips/a #1 100%?.mp4": "clips/a%20%231%20100%25%3F.mp4", "-é.mp4": "-%C3%A9.mp4"}
     for path, address in (paths | {"https://example.org/a%20b.mp4?q#t=1": None}).items():
         assert data(page_text(hit("a", video=path)))["items"][0]["video"] == (address or path)
@@ -83,7 +83,7 @@ def test_a_path_is_quoted_and_a_url_taken_as_it_is() -> None:
     ["", " ", "//example.org/a.mp4", "javascript:alert(1)", "data:video/mp4,x", "C:\\a.mp4", "a\nb.mp4", "https://",
      "https://a b/x.mp4", "https://a;script-src *", "http://a:99999999/x", "http://[::1/x", "\ud800.mp4"],
 )  # fmt: skip
-def test_a_video_that_a_page_cannot_name_is_refused_with_one_sentence(video: str) -> None:
+def test_invalid_video_address_raises_one_sentence(video: str) -> None:
     with pytest.raises(
         VttdataError, match=r"^The video .* is neither an http\(s\) URL nor a path relative to the page\.$"
     ):
@@ -91,14 +91,14 @@ def test_a_video_that_a_page_cannot_name_is_refused_with_one_sentence(video: str
 
 
 @pytest.mark.parametrize("name", ["", "=cmd()", "-1", "a|b", "a b", "a,b", "<b>", "é", "x" * 101, "a\n"])
-def test_an_id_that_results_cannot_hold_is_refused(name: str) -> None:
+def test_invalid_ids_are_rejected(name: str) -> None:
     with pytest.raises(VttdataError, match="item id"):
         ItemView(name, "a.mp4", "a")
     with pytest.raises(VttdataError, match="HIT id"):
         HitView(name, (ItemView("i", "a.mp4", "a"),))
 
 
-def test_a_hit_without_items_or_with_one_twice_is_refused() -> None:
+def test_hit_needs_items_with_unique_ids() -> None:
     item = ItemView("i", "a.mp4", "a")
     with pytest.raises(VttdataError, match=r"^The HIT 'h' has no items\.$"):
         HitView("h", ())
@@ -107,19 +107,19 @@ def test_a_hit_without_items_or_with_one_twice_is_refused() -> None:
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "//example.org/in", "", "ftp://example.org"])
-def test_answers_are_sent_to_no_odd_address(url: str) -> None:
+def test_invalid_submit_url_is_rejected(url: str) -> None:
     with pytest.raises(VttdataError, match="Answers cannot be sent"):
         page_text(hit("a"), submit_url=url)
 
 
-def test_the_same_hit_gives_the_same_file_and_other_contents_another_print(tmp_path: Path) -> None:
+def test_same_hit_gives_same_file_and_other_content_another_digest(tmp_path: Path) -> None:
     for name in ("a.html", "b.html"):
         write_page(tmp_path / name, hit("a"))
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
-    assert data(page_text(hit("a")))["print"] != data(page_text(hit("b")))["print"]
+    assert data(page_text(hit("a")))["digest"] != data(page_text(hit("b")))["digest"]
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(VttdataError, match="cannot be written"):
         write_page(tmp_path / "no" / "page.html", hit("a"))
 

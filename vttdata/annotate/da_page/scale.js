@@ -1,79 +1,79 @@
-// The 0-100 scale. It has no marker and no answer until it is moved, so that no number is suggested.
+// Scale from 0 to 100. It shows no marker and has no score until it is moved, so that no number is suggested.
 
 class Scale {
-  constructor(box, slider, moved) {
+  constructor(box, slider, onChange) {
     this.box = box;
     this.slider = slider;
-    this.moved = moved;
-    this.touched = false;
-    this.pointer = null;
-    slider.addEventListener("input", () => this.set(Number(slider.value)));
-    box.addEventListener("pointerdown", (event) => this.grasp(event));
+    this.onChange = onChange;
+    this.isAnswered = false;
+    this.pointerId = null;
+    slider.addEventListener("input", () => this.setScore(Number(slider.value)));
+    box.addEventListener("pointerdown", (event) => this.startDrag(event));
     box.addEventListener("pointermove", (event) => this.drag(event));
-    box.addEventListener("pointerup", () => (this.pointer = null));
-    box.addEventListener("pointercancel", (event) => this.release(event));
+    box.addEventListener("pointerup", () => (this.pointerId = null));
+    box.addEventListener("pointercancel", (event) => this.cancelDrag(event));
   }
 
   get score() {
-    return this.touched ? Number(this.slider.value) : null;
+    return this.isAnswered ? Number(this.slider.value) : null;
   }
 
   reset() {
     this.slider.value = 50;
-    this.touched = false;
-    this.show();
+    this.isAnswered = false;
+    this.update();
   }
 
-  set(score) {
+  setScore(score) {
     this.slider.value = Math.min(100, Math.max(0, score));
-    this.touched = true;
-    this.show();
-    this.moved();
+    this.isAnswered = true;
+    this.update();
+    this.onChange();
   }
 
-  show() {
-    this.box.classList.toggle("untouched", !this.touched);
+  update() {
+    this.box.classList.toggle("unanswered", !this.isAnswered);
     this.box.style.setProperty("--score", this.slider.value);
-    this.slider.setAttribute("aria-valuetext", this.touched ? `${this.slider.value} of 100` : "not answered yet");
+    this.slider.setAttribute("aria-valuetext", this.isAnswered ? `${this.slider.value} of 100` : "not answered yet");
   }
 
-  // Pointers are followed on the whole box and not on the native slider, whose track cannot be tapped everywhere.
-  grasp(event) {
+  // Pointers are tracked on the whole box, since the track of the native slider cannot be tapped everywhere.
+  startDrag(event) {
     if (event.button !== 0 || !event.isPrimary) return;
-    this.before = this.score;
-    this.pointer = event.pointerId;
+    this.scoreBeforeDrag = this.score;
+    this.pointerId = event.pointerId;
     this.box.setPointerCapture(event.pointerId);
     this.slider.focus({ preventScroll: true });
-    this.follow(event);
+    this.moveTo(event);
     event.preventDefault();
   }
 
   drag(event) {
-    if (event.pointerId === this.pointer) this.follow(event);
+    if (event.pointerId === this.pointerId) this.moveTo(event);
   }
 
-  // The finger turned out to scroll the page: what it did here on its way is taken back.
-  release(event) {
-    if (event.pointerId !== this.pointer) return;
-    this.pointer = null;
-    if (this.before !== null) return this.set(this.before);
+  // The pointer is cancelled when a finger scrolls the page: the score that it passed over is undone.
+  cancelDrag(event) {
+    if (event.pointerId !== this.pointerId) return;
+    this.pointerId = null;
+    if (this.scoreBeforeDrag !== null) return this.setScore(this.scoreBeforeDrag);
     this.reset();
-    this.moved();
+    this.onChange();
   }
 
-  follow(event) {
+  moveTo(event) {
     const box = this.box.getBoundingClientRect();
     const margin = parseFloat(getComputedStyle(this.box).getPropertyValue("--thumb")) / 2;
-    this.set(Math.round((100 * (event.clientX - box.left - margin)) / (box.width - 2 * margin)));
+    this.setScore(Math.round((100 * (event.clientX - box.left - margin)) / (box.width - 2 * margin)));
   }
 
-  // A key pressed where it means nothing else; says whether it was one of the scale's.
-  key(name) {
+  // Handles a key that was pressed outside the slider; returns whether it is one of the scale's keys.
+  handleKey(key) {
     const steps = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
     const score = Number(this.slider.value);
-    if (name in steps) this.set(score + steps[name]);
-    else if (name === "Home") this.set(0);
-    else if (name === "End") this.set(100);
+    if (key in steps) this.setScore(score + steps[key]);
+    else if (key === "Home") this.setScore(0);
+    else if (key === "End") this.setScore(100);
     else return false;
     this.slider.focus({ preventScroll: true });
     return true;

@@ -141,7 +141,7 @@ def page_text(hit: HitView, *, submit_url: str | None = None) -> str:
     }
     # The digest tells pages of the same HIT id with other contents apart, so that their answers are not mixed up.
     digest = hashlib.sha256(json.dumps(view).encode("ascii")).hexdigest()[:16]
-    data = json.dumps(view | {"print": digest, "submit": submit_url}, separators=(",", ":"))
+    data = json.dumps(view | {"digest": digest, "submit": submit_url}, separators=(",", ":"))
     # No `</script>` in a caption can end the element that contains the data.
     data = data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     parts = {

@@ -1,4 +1,4 @@
-"""Videos that cannot be played, and answers on their way out."""
+"""Test videos that cannot be played, and sending answers."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from selenium.webdriver import Keys
 from tests.annotate.da_page.site import Assessor, Site
 from vttdata.annotate.da_page import HitView, write_page
 from vttdata.assess import read_results
-from vttdata.assess.answers.intake import Described
+from vttdata.assess.manifest import ManifestItem
 from vttdata.media.ffmpeg import ffmpeg_path
 
-SHOWN = {"hit-1": {f"i{n}": Described(f"v{n}", "s", "system") for n in range(3)}}
+SHOWN = {"hit-1": {f"i{n}": ManifestItem(f"v{n}", "s", "system") for n in range(3)}}
 
 
-def exported(assessor: Assessor) -> list[dict[str, str]]:
+def exported_rows(assessor: Assessor) -> list[dict[str, str]]:
     return list(csv.DictReader(assessor.get("text").get_attribute("value").splitlines()))
 
 
-@pytest.mark.parametrize("trouble", ["missing", "garbage", "empty", "sound only"])
-def test_a_video_that_cannot_be_played_is_reported_and_counts_as_no_answer(
-    trouble: str, assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], site: Site, tmp_path: Path
+@pytest.mark.parametrize("defect", ["missing", "garbage", "empty", "sound only"])
+def test_unplayable_video_is_reported_as_missing_answer(
+    defect: str, assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], site: Site, tmp_path: Path
 ) -> None:
     bad = site.folder / "bad.mp4"
-    if trouble == "sound only":
+    if defect == "sound only":
         sound = ("-f", "lavfi", "-i", "sine=d=0.5", "-c:a", "aac")
         subprocess.run([ffmpeg_path(), "-v", "error", *sound, str(bad)], check=True)
-    elif trouble != "missing":
-        bad.write_bytes(b"no video" * 100 if trouble == "garbage" else b"")
+    elif defect != "missing":
+        bad.write_bytes(b"no video" * 100 if defect == "garbage" else b"")
     assessor.open(page(hit("a", "b", "c", videos=("blue.mp4", "bad.mp4")))).click("begin")
-    assert not assessor.shown("trouble")
+    assert not assessor.is_shown("problem")
     assessor.type_score(70)
     assessor.press(Keys.ENTER)
-    assessor.wait(lambda: assessor.shown("trouble"))
+    assessor.wait(lambda: assessor.is_shown("problem"))
     assessor.press(Keys.END)
-    assert not assessor.get("next").is_enabled(), "what was not seen is not rated"
+    assert not assessor.get("next").is_enabled(), "an unseen video cannot be rated"
     assessor.click("report")
-    assert not assessor.shown("trouble")
+    assert not assessor.is_shown("problem")
     assessor.finish()
     assert "assessed 2 captions and reported 1 video" in assessor.text("end-text")
-    assert [(row["score"], row["note"]) for row in exported(assessor)] == [
+    assert [(row["score"], row["note"]) for row in exported_rows(assessor)] == [
         ("70", ""),
         ("", "video cannot be played"),
         ("60", ""),
@@ -58,66 +58,66 @@ def test_a_video_that_cannot_be_played_is_reported_and_counts_as_no_answer(
         assert results.findings == {"missing_answer": ("hit-1/W1/i1",)}
 
 
-def test_a_video_that_comes_back_can_be_tried_again(
+def test_video_can_be_tried_again(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], site: Site
 ) -> None:
     assessor.open(page(hit("a", videos=("later.mp4",)))).click("begin")
-    assessor.wait(lambda: assessor.shown("trouble"))
+    assessor.wait(lambda: assessor.is_shown("problem"))
     shutil.copy(site.folder / "blue.mp4", site.folder / "later.mp4")
     assessor.click("retry")
     assessor.wait(lambda: assessor.js("return document.getElementById('video').videoWidth") == 64)
     assessor.finish(33)
-    assert [row["score"] for row in exported(assessor)] == ["33"]
+    assert [row["score"] for row in exported_rows(assessor)] == ["33"]
 
 
-def test_a_slow_video_may_be_reported_and_may_still_arrive(
+def test_slow_video_can_be_reported_until_it_loads(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], site: Site
 ) -> None:
     shutil.copy(site.folder / "blue.mp4", site.folder / "slow.mp4")
-    hasten = "const wait = setTimeout; window.setTimeout = (what, ms) => wait(what, ms / 30)"
-    added = assessor.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": hasten})
+    faster_timers = "const wait = setTimeout; window.setTimeout = (callback, ms) => wait(callback, ms / 30)"
+    script = assessor.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": faster_timers})
     assessor.open(page(hit("a", videos=("slow.mp4",)))).click("begin")
-    assessor.browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
-    assessor.wait(lambda: assessor.shown("trouble"))
-    assert "slow" in assessor.text("trouble-text")
+    assessor.browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+    assessor.wait(lambda: assessor.is_shown("problem"))
+    assert "slow" in assessor.text("problem-text")
     site.released.set()
-    assessor.wait(lambda: not assessor.shown("trouble"))
+    assessor.wait(lambda: not assessor.is_shown("problem"))
     assessor.finish(88)
-    assert [row["score"] for row in exported(assessor)] == ["88"]
+    assert [row["score"] for row in exported_rows(assessor)] == ["88"]
 
 
-def test_answers_are_posted_and_after_a_failure_posted_again(
+def test_answers_are_posted_again_after_a_failure(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], site: Site, tmp_path: Path
 ) -> None:
-    site.answer = 503
+    site.status = 503
     assessor.open(page(hit("a", "b"), submit_url="/in")).click("begin")
     assessor.finish(45)
     assessor.wait(lambda: "could not be sent (the server answered 503)" in assessor.text("sending"))
-    assert assessor.shown("csv")
-    site.answer = 200
+    assert assessor.is_shown("csv")
+    site.status = 200
     assessor.click("send")
     assessor.wait(lambda: "have arrived" in assessor.text("sending"))
-    assert not assessor.shown("send")
+    assert not assessor.is_shown("send")
     assert len(site.posted) == 2
     (tmp_path / "posted.json").write_bytes(site.posted[-1])
     results = read_results([tmp_path / "posted.json"], manifest=SHOWN)
     assert {judgment.item: judgment.score for judgment in results.judgments} == {"i0": 45, "i1": 45}
     assessor.browser.refresh()
     assessor.click("begin")
-    assert assessor.shown("end")
+    assert assessor.is_shown("end")
 
 
-def test_no_connection_is_told_and_the_answers_stay(
+def test_failed_connection_is_shown_and_answers_are_kept(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
     assessor.open(page(hit("a"), submit_url="http://127.0.0.1:9/in")).click("begin")
     assessor.finish()
     assessor.wait(lambda: "no connection to the server" in assessor.text("sending"))
-    assert assessor.shown("json")
-    assert len(exported(assessor)) == 1
+    assert assessor.is_shown("json")
+    assert len(exported_rows(assessor)) == 1
 
 
-def test_mechanical_turk_gets_its_form_and_its_export_is_read(
+def test_mechanical_turk_form_and_export_round_trip(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView], tmp_path: Path
 ) -> None:
     query = "?assignmentId=A1&hitId=X&workerId=W9&turkSubmitTo=https%3A%2F%2Fworkersandbox.mturk.com"
@@ -142,24 +142,22 @@ def test_mechanical_turk_gets_its_form_and_its_export_is_read(
 @pytest.mark.parametrize(
     "target", ["https://evil.example", "http://www.mturk.com", "https://mturk.com.evil.example", "x"]
 )
-def test_answers_go_to_no_other_address_that_a_link_names(
+def test_answers_are_not_sent_to_other_addresses_in_a_link(
     target: str, assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
     assessor.open(page(hit("a"), f"?assignmentId=A1&workerId=W9&turkSubmitTo={target}")).click("begin")
     assessor.finish()
-    assert not assessor.shown("send")
-    assert assessor.shown("csv")
+    assert not assessor.is_shown("send")
+    assert assessor.is_shown("csv")
 
 
-def test_a_preview_cannot_be_begun(assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]) -> None:
+def test_preview_cannot_be_started(assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]) -> None:
     assessor.open(page(hit("a"), "?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE"))
     assert "preview" in assessor.text("start-note")
     assert not assessor.get("begin").is_enabled()
 
 
-def test_the_page_works_in_a_frame_that_may_keep_nothing(
-    assessor: Assessor, hit: Callable[..., HitView], site: Site
-) -> None:
+def test_page_works_in_a_frame_without_storage(assessor: Assessor, hit: Callable[..., HitView], site: Site) -> None:
     write_page(site.folder / "page.html", hit("a", "b"))
     frame = '<iframe sandbox="allow-scripts allow-forms" src="page.html?worker=W1" width=800 height=700></iframe>'
     (site.folder / "host.html").write_text(f"<!doctype html>{frame}")
@@ -170,4 +168,4 @@ def test_the_page_works_in_a_frame_that_may_keep_nothing(
     for score in (5, 95):
         assessor.drag(score)
         assessor.click("next")
-    assert [row["score"] for row in exported(assessor)] == ["5", "95"]
+    assert [row["score"] for row in exported_rows(assessor)] == ["5", "95"]
