@@ -36,7 +36,7 @@ from vttdata.recipe.paths import Paths
 from vttdata.records import Candidate, Source
 from vttdata.split import SplitSettings
 from vttdata.split.near_duplicates.records import NearDuplicate
-from vttdata.text.captions import CaptionSettings, read_captions
+from vttdata.text.captions import CaptionSettings, read_caption_table
 
 
 class Recipe(BaseRecipe):
@@ -127,7 +127,7 @@ def _check_inputs(recipe: Recipe, run: Build) -> None:
             "name another place with --out."
         )
     if recipe.captions.file is not None:
-        deque(read_captions(Path(recipe.captions.file), recipe.captions), maxlen=0)
+        deque(read_caption_table(Path(recipe.captions.file), recipe.captions), maxlen=0)
     if recipe.split.pin is not None:
         read_pins(Path(recipe.split.pin))
 

@@ -1,9 +1,11 @@
+"""Captions are matched to clips by id, source and time."""
+
 from __future__ import annotations
 
 import pytest
 
 from vttdata.records import Clip, Source
-from vttdata.text.caption_matching import CaptionMatcher, Unmatched, match_captions
+from vttdata.text.caption_matching import CaptionMatcher, UnmatchedCaption, match_captions
 from vttdata.text.captions import RawCaption
 
 
@@ -24,14 +26,14 @@ SOURCES = [
 ]
 
 
-def place(**fields: object) -> str:
-    result = CaptionMatcher(CLIPS, SOURCES).place(RawCaption("x", 4, **fields))  # type: ignore[arg-type]
-    return result.reason if isinstance(result, Unmatched) else result
+def match(**fields: object) -> str:
+    result = CaptionMatcher(CLIPS, SOURCES).match(RawCaption("x", 4, **fields))  # type: ignore[arg-type]
+    return result.reason if isinstance(result, UnmatchedCaption) else result
 
 
 @pytest.mark.parametrize("name", ["s1", "a/one.mp4", "one.mp4", "https://example.org/1"])
-def test_a_source_is_known_by_id_path_name_and_address(name: str) -> None:
-    assert place(source=name, start=11.0, end=14.0) == "c2"
+def test_source_is_found_by_id_path_name_and_url(name: str) -> None:
+    assert match(source=name, start=11.0, end=14.0) == "c2"
 
 
 @pytest.mark.parametrize(
@@ -48,39 +50,39 @@ def test_a_source_is_known_by_id_path_name_and_address(name: str) -> None:
         (9.0, 3.0, "outside_clips"),
     ],
 )
-def test_a_span_belongs_to_the_clip_that_covers_most_and_at_least_half_of_it(
+def test_span_belongs_to_the_clip_that_covers_most_and_at_least_half_of_it(
     start: float, end: float, expected: str
 ) -> None:
-    assert place(source="s1", start=start, end=end) == expected
+    assert match(source="s1", start=start, end=end) == expected
 
 
-def test_the_clips_id_decides_whatever_else_the_row_says() -> None:
-    assert place(video_id="c3", source="s1", start=0.0, end=10.0) == "c3"
+def test_clip_id_takes_precedence_over_source_and_times() -> None:
+    assert match(video_id="c3", source="s1", start=0.0, end=10.0) == "c3"
 
 
-def test_an_unknown_id_falls_back_to_the_source() -> None:
-    assert place(video_id="other", source="s2") == "c3"
+def test_unknown_clip_id_falls_back_to_the_source() -> None:
+    assert match(video_id="other", source="s2") == "c3"
 
 
-def test_without_times_only_a_lonely_clip_can_be_meant() -> None:
-    assert place(source="s2") == "c3"
-    assert place(source="s1") == "ambiguous"
+def test_untimed_caption_needs_single_clip_source() -> None:
+    assert match(source="s2") == "c3"
+    assert match(source="s1") == "ambiguous"
 
 
-def test_what_is_unknown_or_shared_is_told() -> None:
-    assert place(video_id="../c1") == "unknown_clip"
-    assert place(source="nowhere.mp4") == "unknown_clip"
-    assert place(source="same.mp4") == "ambiguous"
-    assert place(source="b/same.mp4") == "outside_clips"
+def test_unknown_and_ambiguous_names_have_their_reason() -> None:
+    assert match(video_id="../c1") == "unknown_clip"
+    assert match(source="nowhere.mp4") == "unknown_clip"
+    assert match(source="same.mp4") == "ambiguous"
+    assert match(source="b/same.mp4") == "outside_clips"
 
 
-def test_every_caption_ends_in_a_clip_or_among_the_unmatched_with_its_line() -> None:
+def test_every_caption_is_matched_or_unmatched_with_its_line() -> None:
     raws = [RawCaption("one", 2, "c1"), RawCaption("two", 3, "c9"), RawCaption("three", 4, "c1")]
     matched = match_captions(raws, CLIPS, SOURCES)
     assert matched.by_clip == {"c1": (raws[0], raws[2]), "c2": (), "c3": ()}
-    assert [(one.reason, one.line) for one in matched.unmatched] == [("unknown_clip", 3)]
+    assert [(caption.reason, caption.raw.line) for caption in matched.unmatched] == [("unknown_clip", 3)]
 
 
-def test_the_order_of_clips_and_sources_does_not_matter() -> None:
+def test_order_of_clips_and_sources_does_not_matter() -> None:
     raw = RawCaption("x", 2, source="s1", start=9.0, end=12.5)
-    assert CaptionMatcher(CLIPS[::-1], SOURCES[::-1]).place(raw) == CaptionMatcher(CLIPS, SOURCES).place(raw) == "c2"
+    assert CaptionMatcher(CLIPS[::-1], SOURCES[::-1]).match(raw) == CaptionMatcher(CLIPS, SOURCES).match(raw) == "c2"

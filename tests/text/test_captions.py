@@ -1,3 +1,5 @@
+"""Caption tables are read and captions cleaned."""
+
 from __future__ import annotations
 
 import json
@@ -17,7 +19,7 @@ from vttdata.text.captions import (
     Removal,
     clean_captions,
     clean_text,
-    read_captions,
+    read_caption_table,
 )
 
 
@@ -40,32 +42,32 @@ def kept(results: list[Caption | Removal]) -> set[str]:
 
 
 class TestReading:
-    def test_mapped_columns_are_read_under_our_names(self, tmp_path: Path) -> None:
+    def test_mapped_columns_are_read(self, tmp_path: Path) -> None:
         file = write(tmp_path / "c.csv", "clip,text,worker\nv1,a man runs,w7\n")
         settings = CaptionSettings(columns={"video_id": "clip", "caption": "text", "annotator": "worker"})
-        assert list(read_captions(file, settings)) == [RawCaption("a man runs", 2, "v1", annotator="w7")]
+        assert list(read_caption_table(file, settings)) == [RawCaption("a man runs", 2, "v1", annotator="w7")]
 
     def test_source_and_times_are_read_from_tsv(self, tmp_path: Path) -> None:
         file = write(tmp_path / "c.tsv", "source\tstart\tend\tcaption\tsen_id\na.mp4\t1.5\t4\tone two\t12\n")
         expected = RawCaption("one two", 2, None, "a.mp4", 1.5, 4.0, sen_id=12)
-        assert list(read_captions(file, CaptionSettings())) == [expected]
+        assert list(read_caption_table(file, CaptionSettings())) == [expected]
 
     def test_json_lines_may_leave_optional_columns_out(self, tmp_path: Path) -> None:
         rows = [{"video_id": 7, "caption": "one two"}, {"video_id": "8", "caption": None, "who": "w"}]
         file = write(tmp_path / "c.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-        raws = list(read_captions(file, CaptionSettings(columns={"annotator": "who"})))
+        raws = list(read_caption_table(file, CaptionSettings(columns={"annotator": "who"})))
         assert raws == [RawCaption("one two", 1, "7"), RawCaption("", 2, "8", annotator="w")]
 
     def test_names_keep_their_inner_spaces(self, tmp_path: Path) -> None:
         file = write(tmp_path / "c.csv", "source,caption\n-a  b%.mp4,x y\n")
-        assert next(read_captions(file, CaptionSettings())).source == "-a  b%.mp4"
+        assert next(read_caption_table(file, CaptionSettings())).source == "-a  b%.mp4"
 
     @pytest.mark.parametrize(
         ("text", "message"),
         [
             ("video_id,captoin\nv1,x\n", r"c\.csv:2: .*'caption'.*did you mean 'captoin'"),
             ("vidoe_id,caption\nv1,x\n", r"c\.csv:2: neither 'video_id' nor 'source'.*did you mean 'vidoe_id'"),
-            ("video_id,caption\n,x\n", r"c\.csv:2: nothing says which video this is; 'video_id' should not be empty"),
+            ("video_id,caption\n,x\n", r"c\.csv:2: the video is not named; 'video_id' should not be empty"),
             ("source,start,end,caption\ns,0:10,3,x\n", r"c\.csv:2: 'start' is '0:10', not a number"),
             ("source,start,end,caption\ns,1,inf,x\n", r"c\.csv:2: 'end' is 'inf', not a number"),
             ("source,start,end,caption\ns,1,,x\n", r"c\.csv:2: 'start' and 'end' go together"),
@@ -73,23 +75,23 @@ class TestReading:
             ("video_id,caption,sen_id\nv,x,9999999999999999999\n", r"c\.csv:2: 'sen_id'"),
         ],
     )
-    def test_a_wrong_row_is_named_with_file_and_line(self, tmp_path: Path, text: str, message: str) -> None:
+    def test_error_names_file_and_line_of_a_wrong_row(self, tmp_path: Path, text: str, message: str) -> None:
         with pytest.raises(VttdataError, match=message):
-            list(read_captions(write(tmp_path / "c.csv", text), CaptionSettings()))
+            list(read_caption_table(write(tmp_path / "c.csv", text), CaptionSettings()))
 
     @pytest.mark.parametrize("name", ["c.csv", "c.jsonl"])
-    def test_a_mapped_column_that_is_nowhere_is_an_error(self, tmp_path: Path, name: str) -> None:
+    def test_missing_mapped_column_is_an_error(self, tmp_path: Path, name: str) -> None:
         table = {"c.csv": "video_id,caption,worker\nv,x,w\n", "c.jsonl": '{"video_id":"v","caption":"x","worker":1}\n'}
         settings = CaptionSettings(columns={"annotator": "wroker"})
         with pytest.raises(VttdataError, match=r"no column 'wroker'.*did you mean 'worker'"):
-            list(read_captions(write(tmp_path / name, table[name]), settings))
+            list(read_caption_table(write(tmp_path / name, table[name]), settings))
 
-    def test_a_caption_that_is_no_text_is_an_error(self, tmp_path: Path) -> None:
+    def test_caption_that_is_not_a_text_is_an_error(self, tmp_path: Path) -> None:
         file = write(tmp_path / "c.jsonl", '{"video_id": "v", "caption": ["x"]}\n')
         with pytest.raises(VttdataError, match=r"c\.jsonl:1: the caption is list"):
-            list(read_captions(file, CaptionSettings()))
+            list(read_caption_table(file, CaptionSettings()))
 
-    def test_unknown_names_and_contradictions_are_refused_in_settings(self) -> None:
+    def test_settings_refuse_unknown_columns_and_contradictions(self) -> None:
         with pytest.raises(ValueError, match="did you mean 'annotator'"):
             CaptionSettings(columns={"anotator": "worker"})
         with pytest.raises(ValueError, match="below min_words"):
@@ -99,10 +101,10 @@ class TestReading:
 
 
 class TestCleaning:
-    def test_text_is_composed_visible_and_evenly_spaced(self) -> None:
+    def test_clean_text_is_composed_visible_and_evenly_spaced(self) -> None:
         assert clean_text(" e\u0301te\x00\u0301\t\u00a0a\u200bb\u2028c\ufeff \u202e") == "été ab c"
 
-    def test_joiners_that_spell_words_stay(self) -> None:
+    def test_joiners_within_words_stay(self) -> None:
         assert clean_text("\u0645\u06cc\u200c\u062e\u0648") == "\u0645\u06cc\u200c\u062e\u0648"
 
     @given(st.text())
@@ -112,29 +114,29 @@ class TestCleaning:
         assert unicodedata.is_normalized("NFC", once)
         once.encode()
 
-    def test_each_removal_has_its_reason(self) -> None:
+    def test_every_removal_has_its_reason(self) -> None:
         results = clean("a man runs", "a man runs", "A man  runs", "\u200d\x00", "runs", "w " * 9, max_words=8)
         assert kept(results) == {"A man runs"}
         assert sorted(reasons(results)) == ["case_duplicate", "case_duplicate", "empty", "too_long", "too_short"]
 
-    def test_exact_and_caseless_duplicates_are_told_apart(self) -> None:
+    def test_exact_and_caseless_duplicates_are_distinguished(self) -> None:
         assert reasons(clean("so it is", "so  it is", "So it is")) == ["case_duplicate", "case_duplicate"]
         assert reasons(clean("so it is", "so  it is", "zebra crossing")) == ["duplicate"]
 
-    def test_an_endless_word_is_too_long(self) -> None:
+    def test_very_long_word_is_too_long(self) -> None:
         assert reasons(clean("a " + "x" * 2000)) == ["too_long"]
 
-    def test_the_annotator_and_official_ids_stay(self) -> None:
+    def test_annotator_and_official_id_stay(self) -> None:
         raws = [RawCaption("a man runs", 2, "v1", annotator="w7", sen_id=99, author="system-a", language="en-GB")]
         expected = Caption("v1", 99, "a man runs", "w7", "en-GB", "system-a")
         assert clean_captions("v1", raws, CaptionSettings()) == [expected]
 
-    def test_without_an_official_id_the_text_gives_one(self) -> None:
+    def test_id_without_an_official_one_comes_from_the_text(self) -> None:
         (caption,) = clean("a man runs")
         assert isinstance(caption, Caption)
         assert caption.sen_id == sentence_id("v1", None, "a man runs")
 
-    def test_the_lowest_official_id_survives_among_duplicates(self) -> None:
+    def test_lowest_official_id_survives_among_duplicates(self) -> None:
         raws = [RawCaption("A man runs", 2, sen_id=5), RawCaption("a man runs", 3, sen_id=4)]
         (caption, removal) = clean_captions("v1", raws, CaptionSettings())
         assert isinstance(caption, Caption)
@@ -142,7 +144,7 @@ class TestCleaning:
         assert isinstance(removal, Removal)
         assert (removal.reason, removal.line) == ("case_duplicate", 2)
 
-    def test_one_official_id_for_two_captions_is_an_error(self) -> None:
+    def test_captions_with_the_same_official_id_are_removed(self) -> None:
         raws = [RawCaption("a man runs", 2, sen_id=5), RawCaption("a man walks", 3, sen_id=5)]
         results = clean_captions("v1", raws, CaptionSettings())
         assert [(result.reason, result.line) for result in results if isinstance(result, Removal)] == [
@@ -151,7 +153,7 @@ class TestCleaning:
         ]
 
     @given(st.permutations(["a b", "A b", "a  b", "a B", "", "x", "c d", "C D", "c d e f"]), st.booleans())
-    def test_what_is_kept_does_not_depend_on_the_order_of_rows(self, texts: list[str], official: bool) -> None:
+    def test_kept_captions_do_not_depend_on_the_order_of_rows(self, texts: list[str], official: bool) -> None:
         numbers = {text: number for number, text in enumerate(sorted(texts))}
         raws = [RawCaption(t, line, sen_id=numbers[t] if official else None) for line, t in enumerate(texts)]
         settings = CaptionSettings(max_words=3)
@@ -163,7 +165,7 @@ class TestCleaning:
 
 
 class TestLanguage:
-    def test_another_language_is_removed_and_short_or_odd_english_is_not(self) -> None:
+    def test_other_languages_are_removed_and_short_or_odd_english_is_kept(self) -> None:
         results = clean(
             "ein mann fährt mit dem fahrrad durch den park",
             "一个女人正在厨房里 做饭",
@@ -175,12 +177,12 @@ class TestLanguage:
         assert kept(results) == {"spongebob lego skit", "kung fu fight", "a man is singing"}
         assert reasons(results) == ["language", "language"]
 
-    def test_a_row_that_names_its_language_is_taken_at_its_word(self) -> None:
+    def test_language_stated_in_a_row_is_trusted(self) -> None:
         raws = [RawCaption("hola amigo mio", 2, language="en-US"), RawCaption("a man runs", 3, language="de")]
         results = clean_captions("v1", raws, CaptionSettings(language="en"))
         assert kept(results) == {"hola amigo mio"}
         assert reasons(results) == ["language"]
 
-    def test_a_language_that_the_detector_does_not_know_is_an_error(self) -> None:
-        with pytest.raises(VttdataError, match="knows no language 'qq'"):
+    def test_language_unknown_to_the_detector_is_an_error(self) -> None:
+        with pytest.raises(VttdataError, match="does not know 'qq'"):
             clean("a man runs", language="qq")

@@ -119,13 +119,13 @@ def _read_table(path: Path, removed: list[Removal]) -> SplitCaptions:
     from vttdata.dataset.captions import SplitCaptions
     from vttdata.files.tables import read_table
     from vttdata.records import Caption
-    from vttdata.text.captions import CaptionSettings, clean_captions, read_captions
+    from vttdata.text.captions import CaptionSettings, clean_captions, read_caption_table
 
     has_source = any("source_id" in row for _, row in read_table(path))
     columns = {"source": "source_id"} if has_source else {}
     settings = CaptionSettings(columns=columns, min_words=0, max_words=None, max_characters=None)
     by_clip: dict[str, list[RawCaption]] = {}
-    for raw in read_captions(path, settings):
+    for raw in read_caption_table(path, settings):
         if raw.video_id is None:
             raise VttdataError(f"{path}:{raw.line}: has no video_id.")
         by_clip.setdefault(raw.video_id, []).append(raw)

@@ -225,11 +225,10 @@ def read_captions(reference: str) -> tuple[Captions, dict[str, str | None]]:
 
 
 def _of_table(path: Path) -> tuple[Captions, dict[str, str | None]]:
-    from vttdata.text.captions import CaptionSettings
-    from vttdata.text.captions import read_captions as read_table
+    from vttdata.text.captions import CaptionSettings, read_caption_table
 
     texts: dict[str, list[str]] = {}
-    for raw in read_table(path, CaptionSettings()):
+    for raw in read_caption_table(path, CaptionSettings()):
         texts.setdefault(raw.video_id or raw.source or "", []).append(raw.caption)
     return texts, {}
 

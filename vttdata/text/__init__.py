@@ -1,4 +1,4 @@
-"""Everything about captions as text: reading, matching to clips, cleaning, languages.
+"""Text of captions: reading, matching to clips, cleaning, languages, nouns and language models.
 
-A library of its own: it knows nothing of stages, recipes or the command line.
+It knows nothing of stages, recipes or the command line.
 """

@@ -10,7 +10,7 @@ from vttdata.errors import VttdataError
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
 from vttdata.records import Caption, Clip, Source
 from vttdata.text.caption_matching import match_captions
-from vttdata.text.captions import CaptionSettings, RawCaption, clean_captions, read_captions
+from vttdata.text.captions import CaptionSettings, RawCaption, clean_captions, read_caption_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def group_raw_captions(
     Raises:
         VttdataError: when the table cannot be read, or none of its captions fits any of the clips.
     """
-    matched = match_captions(read_captions(file, settings), clips, sources)
+    matched = match_captions(read_caption_table(file, settings), clips, sources)
     if matched.unmatched and not any(matched.by_clip.values()):
         first = matched.unmatched[0].detail
         example = next(iter(matched.by_clip), None)
