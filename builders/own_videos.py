@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import pydantic
 
-from vttdata.collect import CollectSettings, list_folder, list_manifest, sweep
+from vttdata.collect import CollectSettings, list_folder, list_manifest, remove_unfinished
 from vttdata.compose.package import package
 from vttdata.dataset.videos import PublishSettings
 from vttdata.errors import VttdataError
@@ -77,7 +77,7 @@ def build(recipe: Recipe, run: Build) -> None:
     _check_inputs(recipe, run)
     folders = SourceFolders(_listed_folder(recipe.collect, run), run.media("sources"))
     decoder, encoder = f"av {run.tools['av']}", f"ffmpeg {run.tools['ffmpeg']}"
-    sweep(folders.fetched)
+    remove_unfinished(folders.fetched)
 
     listed = _candidates(recipe, run, encoder)
     collected = run.stage(Fetch(recipe.collect.max_height, recipe.collect, folders), listed)

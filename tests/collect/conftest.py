@@ -1,4 +1,4 @@
-"""What the tests of collecting share: one tiny real video and a server that hands it out."""
+"""Fixtures for tests of collecting: a tiny real video and a server that serves it."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Test downloads with yt-dlp from a local server that fails in many ways."""
+
 from __future__ import annotations
 
 import hashlib
@@ -7,12 +9,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yt_dlp
 
 from tests.helpers.media_server import MediaServer
-from vttdata.collect import CollectSettings, FetchError, LimitSettings, fetch, format_choice, sweep
+from vttdata.collect import CollectSettings, FetchError, LimitSettings, fetch, format_selector, remove_unfinished
+from vttdata.collect.ytdlp import retry
 from vttdata.errors import VttdataError
 from vttdata.media import decode
 from vttdata.media.ffmpeg import ffmpeg_path
@@ -20,7 +24,7 @@ from vttdata.records import Candidate, Source, Span
 
 
 def quick(seconds: float = 20.0, **changes: object) -> CollectSettings:
-    given: dict[str, object] = {
+    defaults: dict[str, object] = {
         "folder": ".",
         "limits": LimitSettings(seconds_per_item=seconds, megabytes_per_item=1.0),
         "retries": 0,
@@ -28,7 +32,7 @@ def quick(seconds: float = 20.0, **changes: object) -> CollectSettings:
         "sleep_seconds": 0.0,
         "socket_timeout_seconds": 1.0,
     }
-    return CollectSettings(**(given | changes))  # type: ignore[arg-type]
+    return CollectSettings(**(defaults | changes))  # type: ignore[arg-type]
 
 
 def get(url: str, store: Path, settings: CollectSettings | None = None, **facts: object) -> Source:
@@ -43,7 +47,7 @@ def failing(url: str, store: Path, settings: CollectSettings | None = None) -> F
     return caught.value
 
 
-def test_a_direct_link_is_kept_under_the_hash_of_its_content(server: MediaServer, tmp_path: Path) -> None:
+def test_direct_link_is_stored_under_its_content_hash(server: MediaServer, tmp_path: Path) -> None:
     digest = hashlib.sha256(server.video).hexdigest()
     first = get(server.url("/good.mp4"), tmp_path)
     again = get(server.url("/other%20name's.mp4?x=1"), tmp_path, category="music", query="a cat", licence="cc0")
@@ -55,14 +59,14 @@ def test_a_direct_link_is_kept_under_the_hash_of_its_content(server: MediaServer
     assert (tmp_path / first.file).read_bytes() == server.video
 
 
-def test_what_was_listed_goes_before_what_the_site_says(server: MediaServer, tmp_path: Path) -> None:
+def test_listed_attributes_take_precedence_over_the_site(server: MediaServer, tmp_path: Path) -> None:
     source = get(server.url("/good.mp4"), tmp_path, source_id="mine", title="My title", spans=(Span(0.0, 0.5),))
     assert (source.source_id, source.title) == ("mine", "My title")
     assert source.file == f"mine-{source.sha256[:8]}.mp4"
     assert source.spans == (Span(0.0, 0.5),)
 
 
-TROUBLE = [
+FAILURES = [
     ("/stall.mp4", "timeout", True, "Read timed out"),
     ("/truncated.mp4", "network", True, "more expected"),
     ("/nothing.mp4", "network", True, "Did not get any data"),
@@ -78,7 +82,7 @@ REFUSALS = [("/gone.mp4", "removed", 404), ("/forbidden.mp4", "forbidden", 403),
 
 
 @pytest.mark.parametrize(("path", "reason", "status"), REFUSALS)
-def test_a_refusal_is_final_for_this_run(
+def test_refused_requests_are_not_retried(
     server: MediaServer, tmp_path: Path, path: str, reason: str, status: int
 ) -> None:
     before = server.hits[path]
@@ -88,8 +92,8 @@ def test_a_refusal_is_final_for_this_run(
     assert server.hits[path] == before + 1
 
 
-@pytest.mark.parametrize(("path", "reason", "retry", "words"), TROUBLE)
-def test_each_trouble_has_its_reason(
+@pytest.mark.parametrize(("path", "reason", "retry", "words"), FAILURES)
+def test_each_failure_has_its_reason(
     server: MediaServer, tmp_path: Path, path: str, reason: str, retry: bool, words: str
 ) -> None:
     error = failing(server.url(path), tmp_path)
@@ -98,34 +102,46 @@ def test_each_trouble_has_its_reason(
     assert str(tmp_path) not in error.detail
 
 
-def test_the_wall_clock_limit_ends_a_download_that_never_fails(server: MediaServer, tmp_path: Path) -> None:
+def test_wall_clock_limit_ends_a_stalled_download(server: MediaServer, tmp_path: Path) -> None:
     error = failing(server.url("/stall.mp4"), tmp_path, quick(seconds=1.5, socket_timeout_seconds=60.0))
     assert (error.reason, error.retry, error.detail) == ("timeout", True, "not finished within the limit of 1.5 s.")
 
 
-def test_a_host_where_nobody_listens_is_network_trouble(tmp_path: Path) -> None:
+def test_unreachable_host_is_a_network_failure(tmp_path: Path) -> None:
     assert failing("http://127.0.0.1:9/x.mp4", tmp_path).reason == "network"
 
 
-def test_a_server_that_recovers_is_asked_again(server: MediaServer, tmp_path: Path) -> None:
+def test_download_is_retried_when_the_server_recovers(server: MediaServer, tmp_path: Path) -> None:
     source = get(server.url("/flaky.mp4"), tmp_path, quick(retries=1))
     assert (tmp_path / source.file).read_bytes() == server.video
 
 
-def test_a_broken_transfer_continues_where_it_broke(server: MediaServer, tmp_path: Path) -> None:
+def test_broken_transfer_is_resumed(server: MediaServer, tmp_path: Path) -> None:
     source = get(server.url("/halved.mp4"), tmp_path, quick(retries=1))
     assert max(server.starts) > 0
     assert (tmp_path / source.file).read_bytes() == server.video
 
 
-def test_pauses_between_retries_double_and_stay_within_the_limit(server: MediaServer, tmp_path: Path) -> None:
-    before = server.hits["/down.mp4"]
-    error = failing(server.url("/down.mp4"), tmp_path, quick(seconds=3.0, retries=50, backoff_seconds=0.5))
-    assert error.reason in ("network", "timeout")
-    assert 1 <= server.hits["/down.mp4"] - before <= 3, "0.5 s + 1 s fit into 3 s, a further 2 s do not"
+def test_pauses_between_retries_double_within_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, pauses, remaining = 0.0, [], []
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+        pauses.append(seconds)
+
+    def fail(seconds: float) -> None:
+        remaining.append(seconds)
+        raise FetchError("network", "The server is down.", retry=True)
+
+    monkeypatch.setattr("vttdata.collect.ytdlp.time", SimpleNamespace(monotonic=lambda: now, sleep=sleep))
+    with pytest.raises(FetchError, match="down"):
+        retry(fail, quick(seconds=3.0, retries=50, backoff_seconds=0.5))
+    assert pauses == [0.5, 1.0], "0.5 s + 1 s fit into 3 s, a further 2 s do not"
+    assert remaining == [3.0, 2.5, 1.5]
 
 
-def test_picture_and_sound_of_a_site_are_joined_and_av1_is_passed_over(
+def test_video_and_audio_are_merged_and_av1_is_skipped(
     server: MediaServer, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """The AV1 variant is the first choice of yt-dlp's own ranking; here its address leads nowhere."""
@@ -186,13 +202,13 @@ YOUTUBE = [
         ("140 398 399", []),
     ],
 )
-def test_h264_comes_first_and_av1_never(offered: str, chosen: list[str]) -> None:
-    formats = [dict(one) for one in YOUTUBE if one["format_id"] in offered.split()]
-    silent = all(one["acodec"] == "none" for one in formats)
+def test_h264_is_preferred_and_av1_never_selected(offered: str, chosen: list[str]) -> None:
+    formats = [dict(entry) for entry in YOUTUBE if entry["format_id"] in offered.split()]
+    silent = all(entry["acodec"] == "none" for entry in formats)
     with yt_dlp.YoutubeDL({"quiet": True}) as program:
-        choose = program.build_format_selector(format_choice(720))
+        choose = program.build_format_selector(format_selector(720))
         program.sort_formats({"formats": formats})
-        picked = [one["format_id"] for one in choose({"formats": formats, "incomplete_formats": silent})]
+        picked = [entry["format_id"] for entry in choose({"formats": formats, "incomplete_formats": silent})]
     assert picked == chosen
 
 
@@ -206,7 +222,7 @@ def test_cookies_are_sent_and_their_file_is_not_written(server: MediaServer, tmp
     assert cookies.read_text() == text
 
 
-def test_a_missing_cookie_file_is_an_error_of_the_recipe(server: MediaServer, tmp_path: Path) -> None:
+def test_missing_cookie_file_is_no_failure_of_the_video(server: MediaServer, tmp_path: Path) -> None:
     with pytest.raises(VttdataError, match="the cookie file cannot be read") as caught:
         get(server.url("/good.mp4"), tmp_path / "store", quick(cookies=str(tmp_path / "none.txt")))
     assert not isinstance(caught.value, FetchError)
@@ -218,7 +234,7 @@ def test_requests_go_through_the_proxy(server: MediaServer, tmp_path: Path) -> N
     assert (tmp_path / source.file).read_bytes() == server.video
 
 
-def test_neither_addresses_nor_the_users_configuration_give_orders(
+def test_addresses_and_user_configuration_cannot_run_commands(
     server: MediaServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trace = tmp_path / "trace"
@@ -234,7 +250,7 @@ def test_neither_addresses_nor_the_users_configuration_give_orders(
     assert not trace.exists()
 
 
-def test_a_killed_download_takes_ytdlp_along_and_is_swept_up(server: MediaServer, tmp_path: Path) -> None:
+def test_killed_download_ends_ytdlp_and_can_be_removed(server: MediaServer, tmp_path: Path) -> None:
     (tmp_path / "kept.mp4").write_bytes(b"x")
     code = (
         "from pathlib import Path; from tests.collect.test_download import get, quick; import sys;"
@@ -251,12 +267,12 @@ def test_a_killed_download_takes_ytdlp_along_and_is_swept_up(server: MediaServer
     if sys.platform.startswith("linux"):
         while working_in(left):
             time.sleep(0.02)
-    sweep(tmp_path)
+    remove_unfinished(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["kept.mp4"]
 
 
 def working_in(folder: Path) -> bool:
-    """Whether any living process has this working folder."""
+    """Return True if a process has this working folder."""
     for link in Path("/proc").glob("[0-9]*/cwd"):
         try:
             if link.readlink() == folder:
@@ -266,7 +282,7 @@ def working_in(folder: Path) -> bool:
     return False
 
 
-def test_a_listed_file_stays_where_it_is(tmp_path: Path) -> None:
+def test_listed_file_is_read_in_place(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub/-odd %name\n.mp4").write_bytes(b"abc")
     digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, appendix B.1
@@ -286,7 +302,7 @@ def test_a_listed_file_stays_where_it_is(tmp_path: Path) -> None:
     assert not (tmp_path / "store").exists()
 
 
-def test_a_listed_file_that_cannot_be_read_is_missing(tmp_path: Path) -> None:
+def test_listed_file_that_cannot_be_read_is_missing(tmp_path: Path) -> None:
     (tmp_path / "folder.mp4").mkdir()
     os.mkfifo(tmp_path / "pipe.mp4")
     for name in ("absent.mp4", "folder.mp4", "pipe.mp4", "x" * 300 + ".mp4", "folder.mp4/x.mp4"):

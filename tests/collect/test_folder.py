@@ -1,3 +1,5 @@
+"""Test that folders of any shape are listed completely and in order."""
+
 from __future__ import annotations
 
 import os
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from vttdata.collect import list_folder
 from vttdata.errors import VttdataError
 
-ODD_NAMES = ("two words.mp4", "it's.mp4", 'a "quote".mp4', "line\nbreak.mp4", "-rf.mp4", "100%d.mp4", "猫とЁж.mp4")
+HOSTILE_NAMES = ("two words.mp4", "it's.mp4", 'a "quote".mp4', "line\nbreak.mp4", "-rf.mp4", "100%d.mp4", "猫とЁж.mp4")
 
 
 def locators(folder: Path) -> list[str]:
@@ -24,36 +26,34 @@ def make(folder: Path, *names: str) -> Path:
     return folder
 
 
-def test_videos_of_all_subfolders_come_sorted_by_path_and_other_files_do_not(tmp_path: Path) -> None:
+def test_videos_of_all_subfolders_are_listed_sorted_by_path(tmp_path: Path) -> None:
     make(tmp_path, "b/2.MKV", "a.mp4", "b.webm", "b/1.mov", "notes.txt", "b-1/x.avi", "poster.jpg", "noextension")
     assert locators(tmp_path) == ["a.mp4", "b-1/x.avi", "b.webm", "b/1.mov", "b/2.MKV"]
 
 
-def test_names_with_any_characters_are_listed_as_they_are(tmp_path: Path) -> None:
-    make(tmp_path, *ODD_NAMES)
-    found = list(list_folder(tmp_path))
-    assert [candidate.locator for candidate in found] == sorted(ODD_NAMES)
-    assert {candidate.title for candidate in found} == {name.removesuffix(".mp4") for name in ODD_NAMES}
-    assert all((tmp_path / candidate.locator).is_file() for candidate in found)
+def test_names_with_any_characters_are_listed_unchanged(tmp_path: Path) -> None:
+    make(tmp_path, *HOSTILE_NAMES)
+    candidates = list(list_folder(tmp_path))
+    assert [candidate.locator for candidate in candidates] == sorted(HOSTILE_NAMES)
+    assert {candidate.title for candidate in candidates} == {name.removesuffix(".mp4") for name in HOSTILE_NAMES}
+    assert all((tmp_path / candidate.locator).is_file() for candidate in candidates)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=40))
-def test_whatever_a_file_is_called_its_locator_leads_back_to_it(
-    tmp_path_factory: pytest.TempPathFactory, name: str
-) -> None:
+def test_locator_of_any_file_name_leads_back_to_the_file(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
     folder = make(tmp_path_factory.mktemp("names"), f"x{name}.mp4")
     (candidate,) = list_folder(folder)
     assert (folder / candidate.locator).read_bytes() == b"x"
     candidate.locator.encode()
 
 
-def test_hidden_files_and_folders_are_left_out(tmp_path: Path) -> None:
+def test_hidden_files_and_folders_are_skipped(tmp_path: Path) -> None:
     make(tmp_path, "._a.mp4", ".cache/b.mp4", "c.mp4")
     assert locators(tmp_path) == ["c.mp4"]
 
 
-def test_links_are_followed_and_a_loop_of_links_ends(tmp_path: Path) -> None:
+def test_links_are_followed_and_link_loops_end(tmp_path: Path) -> None:
     videos = make(tmp_path / "videos", "real/a.mp4")
     elsewhere = make(tmp_path / "elsewhere", "b.mp4")
     (videos / "real/up").symlink_to(videos)
@@ -62,16 +62,16 @@ def test_links_are_followed_and_a_loop_of_links_ends(tmp_path: Path) -> None:
     assert locators(videos) == ["one.mp4", "other/b.mp4", "real/a.mp4"]
 
 
-def test_names_that_lead_nowhere_are_listed_for_their_failure_to_be_recorded(tmp_path: Path) -> None:
+def test_dangling_links_are_listed_as_missing(tmp_path: Path) -> None:
     (tmp_path / "dangling.mp4").symlink_to(tmp_path / "absent.mp4")
     (tmp_path / "itself.mp4").symlink_to(tmp_path / "itself.mp4")
-    assert [(found.locator, found.stamp) for found in list_folder(tmp_path)] == [
+    assert [(candidate.locator, candidate.stamp) for candidate in list_folder(tmp_path)] == [
         ("dangling.mp4", "missing"),
         ("itself.mp4", "missing"),
     ]
 
 
-def test_the_stamp_changes_with_the_file_and_only_then(tmp_path: Path) -> None:
+def test_stamp_changes_only_with_the_file(tmp_path: Path) -> None:
     make(tmp_path, "a.mp4", "b.mp4")
     before = [candidate.stamp for candidate in list_folder(tmp_path)]
     (tmp_path / "a.mp4").write_bytes(b"longer")
@@ -82,30 +82,30 @@ def test_the_stamp_changes_with_the_file_and_only_then(tmp_path: Path) -> None:
     assert after[1] == "1-1"
 
 
-def test_folders_may_be_nested_deeper_than_python_recurses(tmp_path: Path) -> None:
+def test_folders_may_be_nested_deeper_than_the_recursion_limit(tmp_path: Path) -> None:
     levels = 1200
-    os.makedirs(tmp_path / "d")
-    for depth in range(1, levels):
-        os.mkdir(tmp_path / ("d/" * (depth + 1)))
-    deep = tmp_path / ("d/" * levels) / "deep.mp4"
-    deep.write_bytes(b"x")
+    for depth in range(1, levels + 1):
+        os.mkdir(f"{tmp_path}/{'d/' * depth}")
+    deep = f"{tmp_path}/{'d/' * levels}deep.mp4"
+    Path(deep).write_bytes(b"x")
     try:
         assert locators(tmp_path) == ["d/" * levels + "deep.mp4"]
-    finally:  # shutil.rmtree recurses
-        deep.unlink()
+    finally:
+        # shutil.rmtree recurses.
+        os.unlink(deep)
         for depth in range(levels, 0, -1):
-            os.rmdir(tmp_path / ("d/" * depth))
+            os.rmdir(f"{tmp_path}/{'d/' * depth}")
 
 
 @pytest.mark.parametrize("names", [(), ("notes.txt", "sub/readme.md")])
-def test_a_folder_without_videos_is_refused_in_one_sentence(tmp_path: Path, names: tuple[str, ...]) -> None:
+def test_folder_without_videos_is_rejected_in_one_sentence(tmp_path: Path, names: tuple[str, ...]) -> None:
     make(tmp_path, *names)
-    with pytest.raises(VttdataError, match=rf"no video among {len(names)} files") as refusal:
+    with pytest.raises(VttdataError, match=rf"no video among {len(names)} files") as caught:
         locators(tmp_path)
-    assert "\n" not in str(refusal.value)
+    assert "\n" not in str(caught.value)
 
 
-def test_a_folder_that_is_absent_or_a_file_is_refused(tmp_path: Path) -> None:
+def test_path_that_is_no_folder_is_rejected(tmp_path: Path) -> None:
     make(tmp_path, "a.mp4")
     for folder in ("absent", "a.mp4"):
         with pytest.raises(VttdataError, match=r"the folder cannot be read"):
@@ -113,7 +113,7 @@ def test_a_folder_that_is_absent_or_a_file_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every folder")
-def test_a_subfolder_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
+def test_unreadable_subfolder_is_rejected(tmp_path: Path) -> None:
     make(tmp_path, "a.mp4", "closed/b.mp4")
     (tmp_path / "closed").chmod(0)
     try:
@@ -123,11 +123,11 @@ def test_a_subfolder_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
         (tmp_path / "closed").chmod(0o700)
 
 
-def test_a_name_that_is_not_utf8_is_refused_in_a_sentence_that_can_be_printed(tmp_path: Path) -> None:
+def test_name_that_is_not_utf8_is_rejected_in_a_printable_sentence(tmp_path: Path) -> None:
     try:
         Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.mp4")).write_bytes(b"x")
     except OSError:
         pytest.skip("this file system takes only UTF-8 names")
-    with pytest.raises(VttdataError, match=r"caf\\xe9\.mp4' is not valid UTF-8; rename it") as refusal:
+    with pytest.raises(VttdataError, match=r"caf\\xe9\.mp4' is not valid UTF-8; rename it") as caught:
         locators(tmp_path)
-    str(refusal.value).encode()
+    str(caught.value).encode()

@@ -1,6 +1,9 @@
+"""Test that manifests are read completely and invalid ones rejected with their line."""
+
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -37,14 +40,14 @@ def test_every_column_reaches_the_candidate(tmp_path: Path) -> None:
         ("list.jsonl", '{"path": "a.mp4", "source_id": "one"}\n\n'),
     ],
 )
-def test_the_three_kinds_of_table_say_the_same(tmp_path: Path, name: str, text: str) -> None:
+def test_csv_tsv_and_jsonl_give_the_same_candidates(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / "a.mp4").write_bytes(b"abc")
     (candidate,) = read(tmp_path, text, name)
     assert (candidate.kind, candidate.locator, candidate.source_id) == ("file", "a.mp4", "one")
     assert candidate.stamp.startswith("3-")
 
 
-def test_rows_of_one_video_become_one_candidate_with_its_clips_in_order_of_time(tmp_path: Path) -> None:
+def test_rows_of_one_video_become_one_candidate_with_clips_sorted_by_time(tmp_path: Path) -> None:
     text = (
         "url,start,end,video_id,category\n"
         "http://a.example/1,20.5,30,video2,music\n"
@@ -57,38 +60,38 @@ def test_rows_of_one_video_become_one_candidate_with_its_clips_in_order_of_time(
     assert second.spans == (Span(0.0, 5.0, "video3"),)
 
 
-def test_paths_may_be_absolute_or_lead_out_of_the_folder_and_need_not_exist(tmp_path: Path) -> None:
+def test_paths_may_be_absolute_or_outside_the_folder_and_need_not_exist(tmp_path: Path) -> None:
     (tmp_path / "lists").mkdir()
     (tmp_path / "a b.mp4").write_bytes(b"x")
     text = f'path\n../a b.mp4\n{tmp_path / "absent.mp4"}\n"./line\nbreak.mp4"\n'
-    found = read(tmp_path / "lists", text)
-    assert [c.locator for c in found] == ["../a b.mp4", str(tmp_path / "absent.mp4"), "line\nbreak.mp4"]
-    assert [c.stamp == "missing" for c in found] == [False, True, True]
+    candidates = read(tmp_path / "lists", text)
+    assert [c.locator for c in candidates] == ["../a b.mp4", str(tmp_path / "absent.mp4"), "line\nbreak.mp4"]
+    assert [c.stamp == "missing" for c in candidates] == [False, True, True]
 
 
-def test_json_rows_may_hold_numbers_as_ids_and_times(tmp_path: Path) -> None:
+def test_json_rows_may_contain_numbers_as_ids_and_times(tmp_path: Path) -> None:
     (candidate,) = read(tmp_path, lines({"url": "http://a.example/1", "id": 7, "start": 1, "end": 2.5}), "list.jsonl")
     assert (candidate.source_id, candidate.spans) == ("7", (Span(1.0, 2.5),))
 
 
 URL = "http://a.example/1"
-WRONG_ROWS: dict[str, dict[str, object]] = {
+INVALID_ROWS: dict[str, dict[str, object]] = {
     "unknown column 'categry'; did you mean 'category'": {"url": URL, "categry": "x"},
-    "unknown column 'zzz'; known are url, path": {"url": URL, "zzz": "x"},
-    "mean the same; keep one": {"url": URL, "id": "a", "source_id": "a"},
+    "unknown column 'zzz'; known columns are url, path": {"url": URL, "zzz": "x"},
+    "mean the same; remove one of them": {"url": URL, "id": "a", "source_id": "a"},
     "needs either url or path, found neither": {"title": "x", "url": " "},
     "needs either url or path, found both": {"url": URL, "path": "a.mp4"},
-    "source_id '../etc' must be": {"url": URL, "id": "../etc"},
-    "source_id 'a..b' must be": {"url": URL, "id": "a..b"},
-    "video_id 'a/b' must be": {"url": URL, "start": 1, "end": 2, "video_id": "a/b"},
-    "start and end are only good together": {"url": URL, "start": 3},
-    r"end \(2\) must come after start \(2\)": {"url": URL, "start": 2, "end": 2},
-    "start must be seconds from 0 on, found 'soon'": {"url": URL, "start": "soon", "end": 2},
-    "start must be seconds from 0 on, found -1": {"url": URL, "start": -1, "end": 2},
-    "end must be seconds from 0 on, found 'nan'": {"url": URL, "start": 1, "end": "nan"},
-    "end must be seconds from 0 on, found '1_0'": {"url": URL, "start": 1, "end": "1_0"},
-    "end must be seconds from 0 on, found True": {"url": URL, "start": 0, "end": True},
-    r"end must be seconds from 0 on, found \[1\]": {"url": URL, "start": 0, "end": [1]},
+    "source_id '../etc' must consist of": {"url": URL, "id": "../etc"},
+    "source_id 'a..b' must consist of": {"url": URL, "id": "a..b"},
+    "video_id 'a/b' must consist of": {"url": URL, "start": 1, "end": 2, "video_id": "a/b"},
+    "start and end must be given together": {"url": URL, "start": 3},
+    r"end \(2\) must be after start \(2\)": {"url": URL, "start": 2, "end": 2},
+    "start must be a non-negative number of seconds, found 'soon'": {"url": URL, "start": "soon", "end": 2},
+    "start must be a non-negative number of seconds, found -1": {"url": URL, "start": -1, "end": 2},
+    "end must be a non-negative number of seconds, found 'nan'": {"url": URL, "start": 1, "end": "nan"},
+    "end must be a non-negative number of seconds, found '1_0'": {"url": URL, "start": 1, "end": "1_0"},
+    "end must be a non-negative number of seconds, found True": {"url": URL, "start": 0, "end": True},
+    r"end must be a non-negative number of seconds, found \[1\]": {"url": URL, "start": 0, "end": [1]},
     "video_id names a clip and needs start and end": {"url": URL, "video_id": "a"},
     "url 'ftp://a.example/1' is not an http": {"url": "ftp://a.example/1"},
     "url 'file:///etc/passwd' is not an http": {"url": "file:///etc/passwd"},
@@ -97,42 +100,42 @@ WRONG_ROWS: dict[str, dict[str, object]] = {
     "url 'http://' is not an http": {"url": "http://"},
     r"url 'http://\[x' is not an http": {"url": "http://[x"},
     r"url 'http://a.example/\\nx' is not an http": {"url": "http://a.example/\nx"},
-    "holds a user name or password": {"url": "http://me:secret@a.example/1"},
-    "path 'http://a.example/1' is an address; put it under url": {"path": URL},
-    "path holds characters that fit into no table": {"path": "a\0.mp4"},
-    "title holds characters that fit into no table": {"url": URL, "title": "\ud800"},
+    "contains a user name or password": {"url": "http://me:secret@a.example/1"},
+    "path 'http://a.example/1' is a URL; move it to the column url": {"path": URL},
+    "path contains a null character": {"path": "a\0.mp4"},
+    "title contains an unpaired surrogate": {"url": URL, "title": "\ud800"},
     "title must be text, found 1.5": {"url": URL, "title": 1.5},
 }
 
 
-@pytest.mark.parametrize("message", WRONG_ROWS)
-def test_a_wrong_row_is_refused_in_one_sentence_that_names_its_line(tmp_path: Path, message: str) -> None:
-    text = lines({"url": "http://a.example/good"}, WRONG_ROWS[message])
-    with pytest.raises(VttdataError, match=r"list\.jsonl:2: .*" + message) as refusal:
+@pytest.mark.parametrize("message", INVALID_ROWS)
+def test_invalid_row_is_rejected_in_one_sentence_with_its_line(tmp_path: Path, message: str) -> None:
+    text = lines({"url": "http://a.example/good"}, INVALID_ROWS[message])
+    with pytest.raises(VttdataError, match=r"list\.jsonl:2: .*" + message) as caught:
         read(tmp_path, text, "list.jsonl")
-    assert "\n" not in str(refusal.value)
-    assert str(refusal.value).endswith((".", "?."))
-    assert "secret" not in str(refusal.value)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith((".", "?."))
+    assert "secret" not in str(caught.value)
 
 
 OTHER = "http://a.example/2"
 CONTRADICTIONS: dict[str, tuple[dict[str, object], ...]] = {
-    "source_id 's' already stands for another video on line 1": ({"url": URL, "id": "s"}, {"url": OTHER, "id": "s"}),
-    "the same video stands on line 1": ({"url": URL}, {"url": URL}),
-    "only rows with start and end may share one": ({"url": URL, "start": 1, "end": 2}, {"url": URL}),
+    "source_id 's' is already used for another video on line 1": ({"url": URL, "id": "s"}, {"url": OTHER, "id": "s"}),
+    "the video is already listed on line 1": ({"url": URL}, {"url": URL}),
+    "only rows with start and end may repeat it": ({"url": URL, "start": 1, "end": 2}, {"url": URL}),
     "this video already has a clip from 1 to 2 s": (
         {"url": URL, "start": 1, "end": 2, "video_id": "a"},
         {"url": URL, "start": 1, "end": 2, "video_id": "b"},
     ),
-    "video_id 'a' already stands on line 1": (
+    "video_id 'a' is already used on line 1": (
         {"url": URL, "start": 1, "end": 2, "video_id": "a"},
         {"url": OTHER, "start": 1, "end": 2, "video_id": "a"},
     ),
-    "category is 'y' here and 'x' on line 1": (
+    "category is 'y' but 'x' on line 1": (
         {"url": URL, "start": 1, "end": 2, "category": "x"},
         {"url": URL, "start": 3, "end": 4, "category": "y"},
     ),
-    "source_id is 't' here and 's' on line 1": (
+    "source_id is 't' but 's' on line 1": (
         {"url": URL, "start": 1, "end": 2, "id": "s"},
         {"url": URL, "start": 3, "end": 4, "id": "t"},
     ),
@@ -140,18 +143,18 @@ CONTRADICTIONS: dict[str, tuple[dict[str, object], ...]] = {
 
 
 @pytest.mark.parametrize("message", CONTRADICTIONS)
-def test_contradicting_rows_are_refused_and_both_lines_named(tmp_path: Path, message: str) -> None:
+def test_contradicting_rows_are_rejected_with_both_lines(tmp_path: Path, message: str) -> None:
     with pytest.raises(VttdataError, match=r"list\.jsonl:2: .*" + message):
         read(tmp_path, lines(*CONTRADICTIONS[message]), "list.jsonl")
 
 
 @pytest.mark.parametrize("text", ["", "url\n", "url,title\n\n"])
-def test_an_empty_manifest_is_refused(tmp_path: Path, text: str) -> None:
+def test_empty_manifest_is_rejected(tmp_path: Path, text: str) -> None:
     with pytest.raises(VttdataError, match=r"list\.csv: the manifest lists no video"):
         read(tmp_path, text)
 
 
-def test_a_manifest_that_is_absent_or_no_table_is_refused(tmp_path: Path) -> None:
+def test_manifest_that_does_not_exist_or_is_no_table_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(VttdataError, match="cannot be read"):
         list(list_manifest(tmp_path / "absent.csv"))
     with pytest.raises(VttdataError, match="must end in one of"):
@@ -162,12 +165,10 @@ def test_a_manifest_that_is_absent_or_no_table_is_refused(tmp_path: Path) -> Non
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 50), st.integers(1, 9)), min_size=1, max_size=12, unique=True)
 )
-def test_no_clip_is_lost_and_the_order_of_rows_does_not_matter(
-    tmp_path_factory: pytest.TempPathFactory, clips: list[tuple[int, int, int]]
-) -> None:
-    folder = tmp_path_factory.mktemp("lists")
+def test_no_clip_is_lost_and_row_order_does_not_matter(clips: list[tuple[int, int, int]]) -> None:
     rows = [{"url": f"http://a.example/{video}", "start": s, "end": s + length} for video, s, length in clips]
-    there = {c.locator: c for c in read(folder, lines(*rows), "list.jsonl")}
-    back = {c.locator: c for c in read(folder, lines(*reversed(rows)), "list.jsonl")}
-    assert there == back
-    assert sum(len(c.spans) for c in there.values()) == len(clips)
+    with tempfile.TemporaryDirectory() as folder:
+        forward = {c.locator: c for c in read(Path(folder), lines(*rows), "list.jsonl")}
+        backward = {c.locator: c for c in read(Path(folder), lines(*reversed(rows)), "list.jsonl")}
+    assert forward == backward
+    assert sum(len(c.spans) for c in forward.values()) == len(clips)

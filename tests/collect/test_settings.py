@@ -1,3 +1,5 @@
+"""Test the settings of the `collect` section of a recipe."""
+
 from __future__ import annotations
 
 import json
@@ -16,11 +18,11 @@ CATEGORIES = (
 )
 
 
-def read(**given: object) -> CollectSettings:
-    return TypeAdapter(CollectSettings).validate_json(json.dumps(given))
+def read(**values: object) -> CollectSettings:
+    return TypeAdapter(CollectSettings).validate_json(json.dumps(values))
 
 
-def test_a_recipes_values_are_taken_over_and_the_rest_has_defaults() -> None:
+def test_values_of_a_recipe_override_defaults() -> None:
     settings = read(manifest="sources.csv", limits={"seconds_per_item": 60}, retries=0)
     assert settings == CollectSettings(manifest="sources.csv", limits=LimitSettings(60.0), retries=0)
     assert settings.limits.megabytes_per_item == 500.0
@@ -28,7 +30,7 @@ def test_a_recipes_values_are_taken_over_and_the_rest_has_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "values",
     [
         {"folder": "x", "max_height": 0},
         {"folder": "x", "breaker": 0},
@@ -40,9 +42,9 @@ def test_a_recipes_values_are_taken_over_and_the_rest_has_defaults() -> None:
         {"search": {"queries": {"music": ["a"]}, "per_query": 0}},
     ],
 )
-def test_values_out_of_range_and_unknown_keys_are_refused(wrong: dict[str, object]) -> None:
+def test_values_out_of_range_and_unknown_keys_are_rejected(values: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
-        read(**wrong)
+        read(**values)
 
 
 @pytest.mark.parametrize(
@@ -50,27 +52,25 @@ def test_values_out_of_range_and_unknown_keys_are_refused(wrong: dict[str, objec
     [
         ({}, "ytsearch", "at least one"),
         ({"music": ()}, "ytsearch", "at least one"),
-        ({"music": ("a", " ")}, "ytsearch", "none may be empty"),
-        ({"music": ("a",), "people": ("a ",)}, "ytsearch", "'a' stands twice"),
+        ({"music": ("a", " ")}, "ytsearch", "no empty one"),
+        ({"music": ("a",), "people": ("a ",)}, "ytsearch", "'a' is duplicated"),
         ({"music": ("a",)}, "-x", "search prefix"),
         ({"music": ("a",)}, "https://a.example/", "search prefix"),
     ],
 )
-def test_search_settings_that_make_no_sense_are_refused(
-    queries: dict[str, tuple[str, ...]], engine: str, message: str
-) -> None:
+def test_invalid_search_settings_are_rejected(queries: dict[str, tuple[str, ...]], engine: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         SearchSettings(queries, engine=engine)
 
 
-def test_exactly_one_source_is_asked_for() -> None:
+def test_exactly_one_source_is_required() -> None:
     with pytest.raises(ValueError, match=r"exactly one source is needed .* found none"):
         CollectSettings()
     with pytest.raises(ValueError, match="found folder and manifest"):
         CollectSettings(folder="a", manifest="b")
 
 
-def test_the_shipped_queries_are_as_many_as_msrvtts_in_its_twenty_categories() -> None:
+def test_packaged_queries_match_the_number_and_categories_of_msrvtt() -> None:
     """MSR-VTT, section 3.1: 257 queries, 20 categories; the names are those of the official category.txt."""
     path = Path(__file__).parents[2] / "recipes/msrvtt-collect.yaml"
     queries = yaml.safe_load(path.read_text(encoding="utf-8"))["collect"]["search"]["queries"]

@@ -1,4 +1,4 @@
-"""The texts are what yt-dlp wrote in public reports and what its source code says."""
+"""Test the classification of messages that yt-dlp wrote in public reports or that are in its source code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from vttdata.collect import BREAKER_REASONS, FetchError, classify
-from vttdata.collect.ytdlp_errors import failure, last_error
+from vttdata.collect.ytdlp_errors import fetch_error, last_error
 
 PERMANENT = {
     "removed": [
@@ -117,22 +117,22 @@ CASES = [
 
 
 @pytest.mark.parametrize(("text", "reason", "permanent"), CASES)
-def test_what_sites_say_is_classified(text: str, reason: str, permanent: bool) -> None:
+def test_messages_of_sites_are_classified(text: str, reason: str, permanent: bool) -> None:
     assert classify(text) == (reason, permanent)
 
 
 @pytest.mark.parametrize("name", ["private video", "removed", "captcha", "HTTP Error 429", "login required"])
-def test_the_name_of_a_video_does_not_decide_why_it_failed(name: str) -> None:
+def test_name_of_a_video_does_not_affect_the_reason(name: str) -> None:
     text = f"[generic] {name}: Unable to download webpage: HTTP Error 503: Service Unavailable"
     assert classify(text) == ("network", False)
 
 
-def test_only_what_concerns_us_trips_the_breaker() -> None:
+def test_breaker_trips_only_on_reasons_that_concern_the_client() -> None:
     tripping = {classify(text)[0] for text, _, _ in CASES} & BREAKER_REASONS
     assert tripping == {"bot_check", "rate_limit"}
 
 
-def test_the_last_error_is_kept_in_ytdlps_own_words_on_one_line() -> None:
+def test_last_error_is_kept_verbatim_on_one_line() -> None:
     stderr = (
         "WARNING: [generic] Falling back\n"
         "ERROR: [a] 1: first\n"
@@ -143,18 +143,18 @@ def test_the_last_error_is_kept_in_ytdlps_own_words_on_one_line() -> None:
     assert last_error(stderr) == "[b] 2: Unable to reach <HTTPSConnection(host='x')>"
 
 
-def test_an_error_that_starts_on_the_next_line_is_found() -> None:
+def test_error_that_starts_on_the_next_line_is_found() -> None:
     assert last_error("ERROR: \n[download] Got error: 1 bytes read, 2 more expected\n") == (
         "Got error: 1 bytes read, 2 more expected"
     )
 
 
-def test_a_crash_of_ytdlp_is_told_by_its_last_words_and_silence_by_the_exit_code() -> None:
-    crash = failure("Traceback (most recent call last):\n  File x\nKeyError: 'formats'\n", 1)
+def test_crash_is_described_by_the_last_line_or_the_exit_code() -> None:
+    crash = fetch_error("Traceback (most recent call last):\n  File x\nKeyError: 'formats'\n", 1)
     assert (crash.reason, crash.detail, crash.retry) == ("other", "KeyError: 'formats'", True)
-    assert "exit code 9" in failure("", 9).detail
+    assert "exit code 9" in fetch_error("", 9).detail
 
 
-def test_the_error_keeps_its_fields_across_a_process_border() -> None:
+def test_error_keeps_its_fields_when_pickled() -> None:
     error = pickle.loads(pickle.dumps(FetchError("removed", "It is gone.", retry=False)))
     assert (error.reason, error.detail, error.retry, str(error)) == ("removed", "It is gone.", False, "It is gone.")

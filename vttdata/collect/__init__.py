@@ -1,9 +1,10 @@
-"""Collecting: from a folder, a manifest, search queries or generated scenes to original videos on disk.
+"""Collect original videos from a folder, a manifest, search queries or generated scenes.
 
-Every way gives candidates; `fetch` turns one candidate into one source or says why there is none.
+Folders, manifests and searches yield candidates; `fetch` turns a candidate into a source on disk or raises the reason
+why it cannot be had.
 """
 
-from vttdata.collect.download import fetch, format_choice, sweep
+from vttdata.collect.download import fetch, format_selector, remove_unfinished
 from vttdata.collect.folder import list_folder
 from vttdata.collect.manifest import list_manifest
 from vttdata.collect.search import search
@@ -18,9 +19,9 @@ __all__ = [
     "SearchSettings",
     "classify",
     "fetch",
-    "format_choice",
+    "format_selector",
     "list_folder",
     "list_manifest",
+    "remove_unfinished",
     "search",
-    "sweep",
 ]

@@ -1,7 +1,7 @@
-"""Turns a candidate into a source: reads a listed file where it lies, or fetches a URL into the build's store.
+"""Turn a candidate into a source: read a listed file where it is, or download a URL into the build's folder.
 
-Success means that a file exists, is complete as far as the server says and is not empty. Whether it can be decoded
-is for a later step to find out.
+Success means that a file exists, is complete as far as the server says, and is not empty. Whether it can be decoded is
+checked by a later stage.
 """
 
 from __future__ import annotations
@@ -20,59 +20,56 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.collect.settings import CollectSettings
-from vttdata.collect.ytdlp import call, retrying, site_id, text_of, too_large
+from vttdata.collect.ytdlp import call, clean_text, retry, site_source_id, too_large
 from vttdata.collect.ytdlp_errors import FetchError
 from vttdata.media.ffmpeg import ffmpeg_path
 from vttdata.records import Candidate, Source
 from vttdata.subprocesses import Completed
 
-_PREFIX = ".fetch-"
+_UNFINISHED_PREFIX = ".fetch-"
 _NAME = "video"
-_INFO = f"{_NAME}.info.json"
-_UNFINISHED = (".part", ".ytdl", ".json", ".temp")
-_EXTENSION = re.compile(r"\.[a-z0-9]{1,5}")
+_AUXILIARY_SUFFIXES = (".part", ".ytdl", ".json", ".temp")
 _MEGABYTE = 1_000_000
-_ONE_VIDEO = "!is_live & n_entries<?2"
 
 
 def fetch(candidate: Candidate, *, originals: Path, store: Path, settings: CollectSettings) -> Source:
-    """Get hold of one candidate's video.
+    """Fetch the video of one candidate.
 
     Args:
-        candidate: what was listed. Its own id, title, category, query, licence and spans go before the site's.
-        originals: the folder that was listed, to which the locators of files are relative.
-        store: the folder where fetched videos are kept, as ``<source_id>-<start of its sha256>.<extension>``.
-        settings: limits, retries and what yt-dlp is to be told.
+        candidate: what was listed. Its id, title, category, query, licence and spans take precedence over the site's.
+        originals: the listed folder, to which the locators of files are relative.
+        store: folder for downloaded videos, named ``<source_id>-<start of sha256>.<extension>``.
+        settings: limits, retries and options of yt-dlp.
 
     Returns:
         A `Source` without probe and measure. Its id is the candidate's; else the site's (``youtube-...``); else, for
         files and direct links, ``v`` and the first 16 hexadecimal digits of the file's sha256.
 
     Raises:
-        FetchError: when there is no video to be had, with a reason.
-        VttdataError: when nothing can be fetched at all: no yt-dlp, no ffmpeg or no cookie file.
-        OSError: when the store cannot be written.
+        FetchError: if the video cannot be fetched, with a reason.
+        VttdataError: if no video can be fetched, because yt-dlp, ffmpeg or the cookie file is missing.
+        OSError: if the store cannot be written.
     """
     if candidate.kind == "file":
-        return _listed(candidate, originals)
+        return _read_listed_file(candidate, originals)
     time.sleep(settings.sleep_seconds)
-    with _private_folder(store) as folder:
-        done = retrying(lambda seconds: _download(candidate.locator, folder, settings, seconds), settings)
-        video = _downloaded(folder, done, settings)
-        return _stored(candidate, video, _information(folder), store)
+    with _unfinished_folder(store) as folder:
+        done = retry(lambda seconds: _download(candidate.locator, folder, settings, seconds), settings)
+        video = _find_download(folder, done, settings)
+        return _store(candidate, video, _read_site_info(folder), store)
 
 
-def sweep(store: Path) -> None:
-    """Delete what killed downloads left behind in `store`; nobody else may be fetching into it meanwhile."""
-    for folder in store.glob(f"{_PREFIX}*"):
+def remove_unfinished(store: Path) -> None:
+    """Delete what interrupted downloads left in `store`; nothing else may be downloading into it."""
+    for folder in store.glob(f"{_UNFINISHED_PREFIX}*"):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def format_choice(max_height: int) -> str:
-    """The yt-dlp format expression: H.264 up to `max_height` first, then other codecs, then greater heights.
+def format_selector(max_height: int) -> str:
+    """Return the yt-dlp format expression: H.264 up to `max_height` first, then other codecs, then larger frames.
 
-    AV1 is never taken. yt-dlp prefers it by default, and some decoders open it and see no frame at all (measured with
-    the OpenCV wheel). Above the height limit the smallest picture is taken.
+    AV1, which yt-dlp prefers by default, is never selected: some decoders open it and decode no frame (measured with
+    the OpenCV wheel). Above the height limit the smallest video is selected.
     """
     h264 = "[vcodec~='^(?:avc|h264)']"
     no_av1 = "[vcodec!~=?'^(?:av01|av1)']"
@@ -92,16 +89,17 @@ def format_choice(max_height: int) -> str:
     )
 
 
-def _listed(candidate: Candidate, originals: Path) -> Source:
+def _read_listed_file(candidate: Candidate, originals: Path) -> Source:
     path = originals / candidate.locator
     try:
         status = path.stat()
+        # Opening a pipe would block.
         if not stat.S_ISREG(status.st_mode):
-            raise FetchError("missing", "what was listed is not a regular file.", retry=False)
+            raise FetchError("missing", "the listed path is not a regular file.", retry=False)
         sha256 = _sha256(path)
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise FetchError("missing", f"the listed file cannot be read: {why}.", retry=False) from error
+        reason = getattr(error, "strerror", None) or error
+        raise FetchError("missing", f"the listed file cannot be read: {reason}.", retry=False) from error
     return Source(
         source_id=candidate.source_id or _content_id(sha256),
         file=candidate.locator,
@@ -117,9 +115,9 @@ def _listed(candidate: Candidate, originals: Path) -> Source:
 
 
 @contextlib.contextmanager
-def _private_folder(store: Path) -> Iterator[Path]:
+def _unfinished_folder(store: Path) -> Iterator[Path]:
     store.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=store))
+    folder = Path(tempfile.mkdtemp(prefix=_UNFINISHED_PREFIX, dir=store))
     try:
         yield folder
     finally:
@@ -130,9 +128,10 @@ def _download(url: str, folder: Path, settings: CollectSettings, seconds: float)
     limit = int(settings.limits.megabytes_per_item * _MEGABYTE)
     options = [
         "--no-playlist",
-        "--playlist-items=1:2",  # enough to notice a list, which the filter then refuses
-        f"--match-filters={_ONE_VIDEO}",
-        f"--format={format_choice(settings.max_height)}",
+        # Two items are enough to recognise a playlist, which the filter then rejects.
+        "--playlist-items=1:2",
+        "--match-filters=!is_live & n_entries<?2",
+        f"--format={format_selector(settings.max_height)}",
         f"--max-filesize={limit}",
         "--abort-on-unavailable-fragments",
         "--no-mtime",
@@ -141,38 +140,39 @@ def _download(url: str, folder: Path, settings: CollectSettings, seconds: float)
         f"--output={_NAME}.%(ext)s",
         f"--ffmpeg-location={ffmpeg_path()}",
     ]
-    room = 2 * limit + _MEGABYTE  # while picture and sound are joined, both lie there twice
-    return call(options, url, folder=folder, settings=settings, seconds=seconds, max_bytes=room)
+    # While video and audio are merged, both are on the disk twice.
+    max_bytes = 2 * limit + _MEGABYTE
+    return call(options, url, folder=folder, settings=settings, seconds=seconds, max_bytes=max_bytes)
 
 
-def _downloaded(folder: Path, done: Completed, settings: CollectSettings) -> Path:
-    """The one complete file that yt-dlp left; its exit code alone says little."""
+def _find_download(folder: Path, done: Completed, settings: CollectSettings) -> Path:
+    """Return the complete file that yt-dlp left, since it also exits with 0 when it skips a video."""
     if "larger than max-filesize" in done.stdout:
         raise too_large(settings)
     if "does not pass filter" in done.stdout:
         raise FetchError("unsupported", "the address is a list of videos or a live stream, not one video.", retry=False)
-    found = [path for path in folder.glob(f"{_NAME}.*") if path.suffix not in _UNFINISHED]
-    if len(found) != 1 or found[0].stat().st_size == 0:
+    files = [path for path in folder.glob(f"{_NAME}.*") if path.suffix not in _AUXILIARY_SUFFIXES]
+    if len(files) != 1 or files[0].stat().st_size == 0:
         raise FetchError("other", "yt-dlp reported success but left no video.", retry=True)
-    if found[0].stat().st_size > settings.limits.megabytes_per_item * _MEGABYTE:
+    if files[0].stat().st_size > settings.limits.megabytes_per_item * _MEGABYTE:
         raise too_large(settings)
-    return found[0]
+    return files[0]
 
 
-def _information(folder: Path) -> dict[str, Any]:
+def _read_site_info(folder: Path) -> dict[str, Any]:
     try:
-        value = json.loads((folder / _INFO).read_bytes())
+        value = json.loads((folder / f"{_NAME}.info.json").read_bytes())
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 
 
-def _stored(candidate: Candidate, video: Path, info: dict[str, Any], store: Path) -> Source:
+def _store(candidate: Candidate, video: Path, info: dict[str, Any], store: Path) -> Source:
     sha256, size = _sha256(video), video.stat().st_size
-    found = site_id(info.get("extractor_key"), info.get("id"))
-    source_id = candidate.source_id or found or _content_id(sha256)
+    site_id = site_source_id(info.get("extractor_key"), info.get("id"))
+    source_id = candidate.source_id or site_id or _content_id(sha256)
     suffix = video.suffix.lower()
-    name = f"{source_id}-{sha256[:8]}{suffix if _EXTENSION.fullmatch(suffix) else '.media'}"
+    name = f"{source_id}-{sha256[:8]}{suffix if re.fullmatch(r'[.][a-z0-9]{1,5}', suffix) else '.media'}"
     os.replace(video, store / name)
     return Source(
         source_id=source_id,
@@ -181,12 +181,12 @@ def _stored(candidate: Candidate, video: Path, info: dict[str, Any], store: Path
         sha256=sha256,
         bytes=size,
         url=candidate.locator,
-        title=candidate.title or text_of(info.get("title")),
-        uploader=text_of(info.get("uploader")) or text_of(info.get("channel")),
+        title=candidate.title or clean_text(info.get("title")),
+        uploader=clean_text(info.get("uploader")) or clean_text(info.get("channel")),
         category=candidate.category,
         query=candidate.query,
-        licence=candidate.licence or text_of(info.get("license")),
-        format=text_of(info.get("format_id")),
+        licence=candidate.licence or clean_text(info.get("license")),
+        format=clean_text(info.get("format_id")),
         spans=candidate.spans,
     )
 

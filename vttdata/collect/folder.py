@@ -1,4 +1,4 @@
-"""Lists the video files of a folder. Opens none of them: what they are is found out later."""
+"""List the video files of a folder by their names, without opening them."""
 
 from __future__ import annotations
 
@@ -9,47 +9,54 @@ from pathlib import Path
 from vttdata.errors import VttdataError
 from vttdata.records import Candidate
 
-_VIDEO_NAMES = (
+_NAMES = (
     "mp4 m4v mov qt 3gp 3g2 f4v flv mkv webm avi divx asf wmv ogv ogm rm rmvb mxf nut gif "
     "ts mts m2ts mpg mpeg mpe m1v m2v vob ivf y4m"
 )
-EXTENSIONS = frozenset(f".{name}" for name in _VIDEO_NAMES.split())
-"""File name extensions that are taken for videos, whatever their case."""
+VIDEO_EXTENSIONS = frozenset(f".{name}" for name in _NAMES.split())
+"""File name extensions of videos, in lower case; compared without regard to case."""
 
 
 def list_folder(folder: Path) -> Iterator[Candidate]:
-    """Yield every video file below `folder`, sorted by its path.
+    """Yield every video file below `folder`, sorted by path.
 
     Hidden files and folders are left out, and so is every file without a video's extension. Links are followed; a
-    folder that is reached twice is listed once. A name that promises a video but leads nowhere is yielded too, for
-    the failure to be recorded with the others.
+    folder that is reached twice is listed once. A dangling link with a video's name is yielded too, so that its failure
+    is recorded with the others.
 
     Args:
-        folder: where to look.
+        folder: folder to search with all its subfolders.
 
     Returns:
         Candidates of kind ``file``: `locator` is the path below `folder` with forward slashes, `title` the file's
         name without extension, `stamp` its size and modification time.
 
     Raises:
-        VttdataError: when `folder` or a folder in it cannot be read, when a video's path is not valid UTF-8 and so
-            fits into no table, or when there is no video.
+        VttdataError: if `folder` or a subfolder cannot be read, a video's path is not valid UTF-8 and therefore cannot
+            be stored in a table, or there is no video.
     """
-    others = 0
-    empty = True
-    for path in _files(str(folder)):
-        if os.path.splitext(path)[1].lower() not in EXTENSIONS:
+    videos = others = 0
+    for path in _walk(str(folder)):
+        if os.path.splitext(path)[1].lower() not in VIDEO_EXTENSIONS:
             others += 1
             continue
-        empty = False
-        yield _candidate(folder, os.path.relpath(path, folder))
-    if empty:
-        known = " ".join(sorted(EXTENSIONS))
-        raise VttdataError(f"{folder}: no video among {others} files; video names end in one of {known}.")
+        videos += 1
+        relative = os.path.relpath(path, folder)
+        try:
+            relative.encode()
+        except UnicodeEncodeError as error:
+            raise VttdataError(
+                f"{folder}: the file name {os.fsencode(relative)!r} is not valid UTF-8; rename it."
+            ) from error
+        locator = Path(relative)
+        yield Candidate(kind="file", locator=locator.as_posix(), title=locator.stem, stamp=file_stamp(folder / locator))
+    if not videos:
+        extensions = " ".join(sorted(VIDEO_EXTENSIONS))
+        raise VttdataError(f"{folder}: no video among {others} files; video names end in one of {extensions}.")
 
 
 def file_stamp(path: Path) -> str:
-    """A short text that changes when a file does: size and modification time, or ``missing``."""
+    """Return a short text that changes when a file does: size and modification time, or ``missing``."""
     try:
         status = path.stat()
     except OSError:
@@ -57,18 +64,10 @@ def file_stamp(path: Path) -> str:
     return f"{status.st_size}-{status.st_mtime_ns}"
 
 
-def _candidate(folder: Path, name: str) -> Candidate:
-    try:
-        name.encode()
-    except UnicodeEncodeError as error:
-        raise VttdataError(f"{folder}: the file name {os.fsencode(name)!r} is not valid UTF-8; rename it.") from error
-    path = Path(name)
-    return Candidate(kind="file", locator=path.as_posix(), title=path.stem, stamp=file_stamp(folder / path))
-
-
-def _files(root: str) -> Iterator[str]:
-    """All files below `root` that are not hidden, in the order of their paths; each real folder is entered once."""
-    seen: set[tuple[int, int]] = set()
+def _walk(root: str) -> Iterator[str]:
+    """Yield all files below `root` that are not hidden, in the order of their paths, entering each folder once."""
+    entered: set[tuple[int, int]] = set()
+    # An explicit stack, because folders may be nested more deeply than Python recurses.
     pending = [(root, True)]
     while pending:
         path, is_folder = pending.pop()
@@ -77,17 +76,12 @@ def _files(root: str) -> Iterator[str]:
             continue
         try:
             status = os.stat(path)
-            entries = _entries(path)
+            with os.scandir(path) as scan:
+                visible = [entry for entry in scan if not entry.name.startswith(".")]
+            entries = [(e.path, os.path.isdir(e) if e.is_symlink() else e.is_dir()) for e in visible]
         except OSError as error:
             raise VttdataError(f"{path}: the folder cannot be read ({error.strerror or error}).") from error
-        if (status.st_dev, status.st_ino) not in seen:
-            seen.add((status.st_dev, status.st_ino))
-            pending += reversed(entries)
-
-
-def _entries(folder: str) -> list[tuple[str, bool]]:
-    """What is visible in a folder, sorted, each with whether it is a folder or a link to one."""
-    with os.scandir(folder) as found:
-        visible = [entry for entry in found if not entry.name.startswith(".")]
-    listed = [(entry.path, os.path.isdir(entry) if entry.is_symlink() else entry.is_dir()) for entry in visible]
-    return sorted(listed, key=lambda item: item[0] + "/" * item[1])
+        if (status.st_dev, status.st_ino) not in entered:
+            entered.add((status.st_dev, status.st_ino))
+            # A folder sorts as its path with a slash, which puts its files where their paths belong.
+            pending += sorted(entries, key=lambda entry: entry[0] + "/" * entry[1], reverse=True)

@@ -1,4 +1,4 @@
-"""Reads a list of videos from a table: addresses or paths, with what is known about each. Fetches and opens nothing."""
+"""Read a table that lists videos by URL or path, with what is known about each. Nothing is fetched or opened."""
 
 from __future__ import annotations
 
@@ -18,93 +18,94 @@ from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, is_safe_id
 from vttdata.records import Candidate, Span
 
 _ALIASES = {"id": "source_id", "license": "licence"}
-_FACTS = ("source_id", "title", "category", "query", "licence")
-_COLUMNS = ("url", "path", *_FACTS, "start", "end", "video_id", *_ALIASES)
+_ATTRIBUTES = ("source_id", "title", "category", "query", "licence")
+_COLUMNS = ("url", "path", *_ATTRIBUTES, "start", "end", "video_id", *_ALIASES)
 
 
 @dataclass(slots=True)
-class _Listed:
-    """What the rows about one video have said so far."""
+class _Video:
+    """One video with the attributes and clips of the rows read so far; `line` is that of the first row."""
 
     line: int
     kind: Literal["file", "url"]
-    facts: dict[str, str | None]
+    attributes: dict[str, str | None]
     spans: dict[tuple[float, float], Span] = field(default_factory=dict)
 
 
 def list_manifest(path: Path) -> Iterator[Candidate]:
-    """Yield each video of a table once, in the order in which the table first names them.
+    """Yield each video of a table once, in the order of first mention.
 
     The table (CSV, TSV or JSON lines) has a column ``url`` (http or https) or ``path`` (absolute, or relative to the
     table's folder; it may lead out of it), and optionally ``source_id`` (or ``id``), ``title``, ``category``,
-    ``query``, ``licence`` (or ``license``), and ``start``, ``end`` (seconds) and ``video_id`` of a given clip. Several
-    rows may give clips of one video, as in MSR-VTT.
+    ``query``, ``licence`` (or ``license``), and ``start``, ``end`` (seconds) and ``video_id`` of a clip. Several rows
+    may list clips of the same video, as in MSR-VTT.
 
     Args:
-        path: the table.
+        path: path of the table.
 
     Returns:
         Candidates with their spans sorted by time. The `locator` of a file is its path as written.
 
     Raises:
-        VttdataError: on the first row that is wrong, naming file and line, and when there is no row at all. A file
-            that does not exist is no error here.
+        VttdataError: on the first invalid row, with file and line, and if there is no row. A listed file that does not
+            exist is not an error here.
     """
     reader = _Reader(path)
     for line, cells in read_table(path):
         reader.add(line, cells)
-    if not reader.listed:
+    if not reader.videos:
         raise VttdataError(f"{path}: the manifest lists no video.")
-    yield from reader.candidates()
+    for locator, video in reader.videos.items():
+        stamp = file_stamp(path.parent / locator) if video.kind == "file" else ""
+        spans = tuple(span for _, span in sorted(video.spans.items()))
+        yield Candidate(video.kind, locator, **video.attributes, spans=spans, stamp=stamp)
 
 
 class _Reader:
-    """Gathers the rows of one manifest and refuses what contradicts an earlier row."""
+    """Collect the rows of one manifest and reject contradictions between them."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.line = 0
-        self.listed: dict[str, _Listed] = {}
-        self.sources: dict[str, tuple[str, int]] = {}
-        self.clips: dict[str, int] = {}
+        self.videos: dict[str, _Video] = {}
+        self.locator_and_line_by_source: dict[str, tuple[str, int]] = {}
+        self.line_by_clip: dict[str, int] = {}
 
     def add(self, line: int, cells: dict[str, Any]) -> None:
         self.line = line
-        row = self._named(cells)
+        row = self._resolve_aliases(cells)
         kind, locator = self._locator(row)
-        facts = {name: self._text(row, name) for name in _FACTS}
+        attributes = {name: self._text(row, name) for name in _ATTRIBUTES}
         span = self._span(row)
-        known = self.listed.get(locator)
-        if known is None:
-            known = self.listed[locator] = _Listed(line, kind, facts)
-        elif span is None or not known.spans:
-            raise self._error(f"the same video stands on line {known.line}; only rows with start and end may share one")
+        video = self.videos.get(locator)
+        if video is None:
+            video = self.videos[locator] = _Video(line, kind, attributes)
+        elif span is None or not video.spans:
+            rule = "only rows with start and end may repeat it"
+            raise self._error(f"the video is already listed on line {video.line}; {rule}")
         else:
-            self._merge(known, facts)
-        self._claim_id(known.facts["source_id"], locator)
+            self._merge(video, attributes)
+        source_id = video.attributes["source_id"]
+        if source_id is not None:
+            first_locator, first_line = self.locator_and_line_by_source.setdefault(source_id, (locator, line))
+            if first_locator != locator:
+                raise self._error(f"source_id '{source_id}' is already used for another video on line {first_line}")
         if span is not None:
-            self._add_span(known, span)
-
-    def candidates(self) -> Iterator[Candidate]:
-        for locator, listed in self.listed.items():
-            stamp = file_stamp(self.path.parent / locator) if listed.kind == "file" else ""
-            spans = tuple(span for _, span in sorted(listed.spans.items()))
-            yield Candidate(listed.kind, locator, **listed.facts, spans=spans, stamp=stamp)
+            self._add_span(video, span)
 
     def _error(self, message: str) -> VttdataError:
         return VttdataError(f"{self.path}:{self.line}: {message}.")
 
-    def _named(self, cells: dict[str, Any]) -> dict[str, Any]:
-        """The row under the columns' own names."""
+    def _resolve_aliases(self, cells: dict[str, Any]) -> dict[str, Any]:
         row: dict[str, Any] = {}
         for column, value in cells.items():
             if column not in _COLUMNS:
                 near = difflib.get_close_matches(column.lower(), _COLUMNS, 1)
-                hint = f"; did you mean '{near[0]}'?" if near else f"; known are {', '.join(_COLUMNS)}"
-                raise self._error(f"unknown column {column!r}{hint}")
+                hint = f"did you mean '{near[0]}'?" if near else f"known columns are {', '.join(_COLUMNS)}"
+                raise self._error(f"unknown column {column!r}; {hint}")
             name = _ALIASES.get(column, column)
             if name in row:
-                raise self._error(f"the columns '{name}' and '{column}' mean the same; keep one")
+                raise self._error(f"the columns '{name}' and '{column}' mean the same; remove one of them")
             row[name] = value
         return row
 
@@ -116,37 +117,38 @@ class _Reader:
             return None
         if not isinstance(value, str):
             raise self._error(f"{name} must be text, found {value!r}")
-        if "\0" in value or not _encodable(value):
-            raise self._error(f"{name} holds characters that fit into no table: {value!a}")
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise self._error(f"{name} contains an unpaired surrogate: {value!a}") from error
+        if "\0" in value:
+            raise self._error(f"{name} contains a null character: {value!a}")
         if name in ("source_id", "video_id") and not is_safe_id(value.strip(), MAX_EXTERNAL_ID_LENGTH):
-            raise self._error(
-                f"{name} {value!r} must be 1-120 of A-Z a-z 0-9 . _ - and start with no dot or '..' in it"
-            )
+            rule = "1-120 characters of A-Z a-z 0-9 . _ -, without a leading dot or '..'"
+            raise self._error(f"{name} {value!r} must consist of {rule}")
         return value if name == "path" else value.strip()
 
     def _locator(self, row: dict[str, Any]) -> tuple[Literal["file", "url"], str]:
         url, path = self._text(row, "url"), self._text(row, "path")
-        if (url is None) == (path is None):
-            raise self._error(
-                "each row needs either url or path, " + ("found neither" if url is None else "found both")
-            )
-        if url is not None:
+        if url is not None and path is None:
             self._check_url(url)
             return "url", url
-        if "://" in str(path):
-            raise self._error(f"path {path!r} is an address; put it under url")
-        return "file", Path(str(path)).as_posix()
+        if path is None or url is not None:
+            raise self._error(f"each row needs either url or path, found {'neither' if path is None else 'both'}")
+        if "://" in path:
+            raise self._error(f"path {path!r} is a URL; move it to the column url")
+        return "file", Path(path).as_posix()
 
     def _check_url(self, url: str) -> None:
         try:
             parts = urllib.parse.urlsplit(url)
-            good = parts.scheme in ("http", "https") and bool(parts.hostname) and url.isprintable()
+            valid = parts.scheme in ("http", "https") and bool(parts.hostname) and url.isprintable()
         except ValueError:
-            good = False
-        if not good:
+            valid = False
+        if not valid:
             raise self._error(f"url {url!r} is not an http or https address")
         if parts.username is not None:
-            raise self._error("the url holds a user name or password, which would be published; use cookies instead")
+            raise self._error("the url contains a user name or password, which would be published; use cookies instead")
 
     def _span(self, row: dict[str, Any]) -> Span | None:
         start, end = self._seconds(row, "start"), self._seconds(row, "end")
@@ -156,9 +158,9 @@ class _Reader:
                 raise self._error("video_id names a clip and needs start and end; a whole video has a source_id")
             return None
         if start is None or end is None:
-            raise self._error("start and end are only good together")
+            raise self._error("start and end must be given together")
         if end <= start:
-            raise self._error(f"end ({end:g}) must come after start ({start:g})")
+            raise self._error(f"end ({end:g}) must be after start ({start:g})")
         return Span(start, end, video_id)
 
     def _seconds(self, row: dict[str, Any], name: str) -> float | None:
@@ -166,40 +168,26 @@ class _Reader:
         if value is None or (isinstance(value, str) and not value.strip()):
             return None
         seconds = math.nan
+        # Python reads True and "1_0" as numbers.
         if not isinstance(value, bool) and "_" not in str(value):
             with contextlib.suppress(TypeError, ValueError, OverflowError):
                 seconds = float(value)
         if not math.isfinite(seconds) or seconds < 0:
-            raise self._error(f"{name} must be seconds from 0 on, found {value!r}")
+            raise self._error(f"{name} must be a non-negative number of seconds, found {value!r}")
         return seconds
 
-    def _merge(self, known: _Listed, facts: dict[str, str | None]) -> None:
-        for name, value in facts.items():
-            said = known.facts[name]
-            if value is not None and said is not None and value != said:
-                raise self._error(f"{name} is {value!r} here and {said!r} on line {known.line} for the same video")
-            known.facts[name] = value if said is None else said
+    def _merge(self, video: _Video, attributes: dict[str, str | None]) -> None:
+        for name, value in attributes.items():
+            earlier = video.attributes[name]
+            if value is not None and earlier is not None and value != earlier:
+                raise self._error(f"{name} is {value!r} but {earlier!r} on line {video.line} for the same video")
+            video.attributes[name] = value if earlier is None else earlier
 
-    def _claim_id(self, source_id: str | None, locator: str) -> None:
-        if source_id is None:
-            return
-        owner, line = self.sources.setdefault(source_id, (locator, self.line))
-        if owner != locator:
-            raise self._error(f"source_id '{source_id}' already stands for another video on line {line}")
-
-    def _add_span(self, known: _Listed, span: Span) -> None:
-        if (span.start, span.end) in known.spans:
+    def _add_span(self, video: _Video, span: Span) -> None:
+        if (span.start, span.end) in video.spans:
             raise self._error(f"this video already has a clip from {span.start:g} to {span.end:g} s")
         if span.video_id is not None:
-            line = self.clips.setdefault(span.video_id, self.line)
+            line = self.line_by_clip.setdefault(span.video_id, self.line)
             if line != self.line:
-                raise self._error(f"video_id '{span.video_id}' already stands on line {line}")
-        known.spans[span.start, span.end] = span
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+                raise self._error(f"video_id '{span.video_id}' is already used on line {line}")
+        video.spans[span.start, span.end] = span

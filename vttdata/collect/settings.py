@@ -1,7 +1,4 @@
-"""What a recipe may say about collecting: where videos come from and how politely they are fetched.
-
-Only declarations and checks between fields; nothing here touches a file or the network.
-"""
+"""Settings of a recipe's ``collect`` section: where videos come from and how politely they are fetched."""
 
 from __future__ import annotations
 
@@ -22,11 +19,11 @@ PositiveNumber = Annotated[float, Gt(0)]
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """Videos found by searching.
+    """Search for videos.
 
     Attributes:
-        queries: for each category its search queries; no query may stand twice.
-        per_query: how many results to take for each query. MSR-VTT (section 3.1) took the top 150.
+        queries: search queries by category; no query may be duplicated.
+        per_query: number of results to take for each query. MSR-VTT (section 3.1) took the top 150.
         engine: a search prefix of yt-dlp (``ytsearch``, ``scsearch``, ...), or the http(s) address of a feed or page
             that lists videos, in which ``{query}`` stands for the query and ``{count}`` for `per_query`.
     """
@@ -40,10 +37,10 @@ class SearchSettings:
     def __post_init__(self) -> None:
         texts = [query.strip() for group in self.queries.values() for query in group]
         if not texts or "" in texts:
-            raise ValueError("queries must name at least one search query, and none may be empty")
+            raise ValueError("queries must contain at least one search query and no empty one")
         repeated = [text for text, count in Counter(texts).items() if count > 1]
         if repeated:
-            raise ValueError(f"the query '{repeated[0]}' stands twice")
+            raise ValueError(f"the query '{repeated[0]}' is duplicated")
         address = self.engine.startswith(("http://", "https://")) and "{query}" in self.engine
         if not address and not _PREFIX.fullmatch(self.engine):
             raise ValueError("engine must be a search prefix of yt-dlp or an http(s) address with {query} in it")
@@ -51,12 +48,12 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True)
 class LimitSettings:
-    """What one video may cost.
+    """Limits for one video.
 
     Attributes:
-        seconds_per_item: wall-clock limit for one download, its retries included.
-        megabytes_per_item: limit for one downloaded file, in millions of bytes. While picture and sound are joined a
-            download may take twice as much disk space.
+        seconds_per_item: wall-clock limit for one download including its retries.
+        megabytes_per_item: limit for one downloaded file, in millions of bytes. A download may take twice as much disk
+            space while video and audio are merged.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -67,26 +64,26 @@ class LimitSettings:
 
 @dataclass(frozen=True, slots=True)
 class CollectSettings:
-    """Where the videos come from (exactly one of the first four) and how they are fetched.
+    """Origin of the videos (exactly one of the first four attributes) and how to fetch them.
 
     Attributes:
         folder: a folder of video files, searched with all its subfolders.
         manifest: a CSV, TSV or JSONL table with a column ``url`` or ``path``.
-        search: search queries by category, asked through yt-dlp.
+        search: search queries by category, sent through yt-dlp.
         scenes: generated videos.
-        limits: what one video may cost.
-        retries: how often a download is tried again after a network trouble.
+        limits: limits for one video.
+        retries: number of retries after a network error.
         backoff_seconds: pause before the first retry; each further pause is twice as long.
         sleep_seconds: pause before each download or search. The default is the lower end of what yt-dlp's wiki
-            recommends for YouTube, which lets a guest see about 300 videos an hour.
+            recommends for YouTube, where guests are limited to about 300 videos an hour.
         socket_timeout_seconds: how long a server may stay silent.
-        kilobytes_per_second: a ceiling for the speed of each download, in thousands of bytes; none by default.
-        cookies: a Netscape cookie file. Each download works on a copy; the file itself is never written.
-        cookies_from_browser: the browser to take cookies from, as ``--cookies-from-browser`` of yt-dlp takes it.
-        proxy: the address of an HTTP, HTTPS or SOCKS proxy.
-        js_runtime: a JavaScript runtime for sites that need one, as ``--js-runtimes`` of yt-dlp takes it.
-        max_height: the greatest picture height to ask for, where a site offers several.
-        breaker: this many bot checks or rate limits in a row stop the run.
+        kilobytes_per_second: maximum speed of each download, in thousands of bytes; unlimited by default.
+        cookies: a Netscape cookie file. Each download uses a copy; the file itself is never written.
+        cookies_from_browser: browser to take cookies from, as in yt-dlp's ``--cookies-from-browser``.
+        proxy: address of an HTTP, HTTPS or SOCKS proxy.
+        js_runtime: JavaScript runtime for sites that need one, as in yt-dlp's ``--js-runtimes``.
+        max_height: greatest height to download where a site offers several, in pixels.
+        breaker: number of consecutive bot checks or rate limits that stops the run.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -109,7 +106,7 @@ class CollectSettings:
     breaker: PositiveCount = 3
 
     def __post_init__(self) -> None:
-        given = [name for name in ("folder", "manifest", "search", "scenes") if getattr(self, name) is not None]
-        if len(given) != 1:
-            found = " and ".join(given) or "none"
+        origins = [name for name in ("folder", "manifest", "search", "scenes") if getattr(self, name) is not None]
+        if len(origins) != 1:
+            found = " and ".join(origins) or "none"
             raise ValueError(f"exactly one source is needed (folder, manifest, search or scenes), found {found}")

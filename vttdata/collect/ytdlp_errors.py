@@ -1,6 +1,6 @@
-"""Why a video could not be had: yt-dlp's own words, sorted into a short closed list of reasons.
+"""Classify yt-dlp's error messages into a closed list of reasons.
 
-The table below is the whole knowledge; adding a message means adding a line to it. Nothing here fetches anything.
+To recognise another message, add a line to `_MESSAGES`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import re
 from vttdata.errors import VttdataError
 
 BREAKER_REASONS = frozenset({"bot_check", "rate_limit"})
-"""Reasons that concern us and not the video: going on would only make them worse."""
+"""Reasons that concern the client rather than the video; further requests would make them worse."""
 
 TRANSIENT_REASONS = frozenset({"network", "timeout"})
-"""Reasons for which the same download is tried again at once."""
+"""Reasons for which the same download is retried at once."""
 
-_DETAIL_CHARACTERS = 600
+_MAX_DETAIL_CHARACTERS = 600
 
+# Reason, whether it is permanent, and a pattern of the message; the first match wins.
 _MESSAGES: tuple[tuple[str, bool, str], ...] = (
     ("rate_limit", False, r"HTTP Error 429|too many requests|rate.?limit|content isn.t available, try again later"),
     ("rate_limit", False, r"blocked by server \(\d+\)|rejected by server \(\d+\)"),
@@ -28,11 +29,8 @@ _MESSAGES: tuple[tuple[str, bool, str], ...] = (
     ("private", True, r"log ?in required|need to log in|logged.in|registered users|requires? (payment|authentication)"),
     ("private", True, r"premium members|supporter.only|for subscribers|password|HTTP Error 40[12]\b"),
     ("removed", False, r"video unavailable\. this content isn.t available"),
-    (
-        "removed",
-        True,
-        r"(been|was) (removed|deleted|taken down|terminated)|no longer (available|exists)|copyright claim",
-    ),
+    ("removed", True, r"(been|was) (removed|deleted|taken down|terminated)|copyright claim"),
+    ("removed", True, r"no longer (available|exists)"),
     ("removed", True, r"(video|tweet|post|media|event|episode) (is |#\d+ is )?(unavailable|not available)"),
     ("removed", True, r"does(n.t| not) exist|(video|page|post|space) not found|HTTP Error 4(04|10)\b"),
     ("too_large", True, r"larger than max-filesize"),
@@ -46,7 +44,7 @@ _MESSAGES: tuple[tuple[str, bool, str], ...] = (
     ("network", False, r"more expected|incompleteread|did not get any data|\bSSL\b|certificate|\bproxy\b"),
     ("network", False, r"TransportError|new connection|got error|content too short|unable to download json metadata"),
 )
-_TABLE = tuple((reason, permanent, re.compile(pattern, re.IGNORECASE)) for reason, permanent, pattern in _MESSAGES)
+_PATTERNS = tuple((reason, permanent, re.compile(pattern, re.IGNORECASE)) for reason, permanent, pattern in _MESSAGES)
 _ERROR = re.compile(r"^ERROR:(.*?)(?=^(?:ERROR|WARNING):|\Z)", re.DOTALL | re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _REPORT = re.compile(r"[;.,]? *please report this issue on .*", re.IGNORECASE | re.DOTALL)
@@ -56,14 +54,14 @@ _URL = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
 class FetchError(VttdataError):
-    """A video that could not be had.
+    """Video that could not be fetched.
 
     Args:
         reason: ``removed``, ``private``, ``geo_blocked``, ``age``, ``bot_check``, ``rate_limit``, ``forbidden``
-            (HTTP 403), ``network``, ``unsupported``, ``too_large``, ``timeout``, ``missing`` (a listed file that is
-            not there) or ``other``.
-        detail: what exactly happened; yt-dlp's own error text where it gave one.
-        retry: whether trying again later may help; for too_large, once the limit is another one.
+            (HTTP 403), ``network``, ``unsupported``, ``too_large``, ``timeout``, ``missing`` (a listed file that does
+            not exist) or ``other``.
+        detail: description of what happened; yt-dlp's error message where there is one.
+        retry: whether a later attempt may succeed; for ``too_large``, with another limit.
     """
 
     def __init__(self, reason: str, detail: str, retry: bool) -> None:
@@ -73,37 +71,37 @@ class FetchError(VttdataError):
         self.retry = retry
 
     def __reduce__(self) -> tuple[type[FetchError], tuple[str, str, bool]]:
-        """Keep all fields when the error crosses a process border."""
+        """Keep all fields when the error is sent to another process."""
         return type(self), (self.reason, self.detail, self.retry)
 
 
 def classify(text: str) -> tuple[str, bool]:
-    """The reason behind an error text of yt-dlp, and whether it is permanent.
+    """Return the reason for an error message of yt-dlp, and whether it is permanent.
 
-    The video's address and id are left aside: a file called ``private video.mp4`` is not private.
+    The video's address and id are ignored: a file called ``private video.mp4`` is not private.
     """
-    words = _URL.sub("", _ORIGIN.sub("", text))
-    for reason, permanent, pattern in _TABLE:
-        if pattern.search(words):
+    message = _URL.sub("", _ORIGIN.sub("", text))
+    for reason, permanent, pattern in _PATTERNS:
+        if pattern.search(message):
             return reason, permanent
     return "other", False
 
 
 def last_error(stderr: str) -> str:
-    """The last error that yt-dlp wrote, on one line, without colours, bug-report advice and memory addresses.
+    """Return yt-dlp's last error on one line, without colours, bug-report advice and memory addresses.
 
-    Where it wrote none, its last words are taken; where it wrote nothing at all, the text is empty.
+    Without an error this is the last line of `stderr`; without any line it is empty.
     """
     plain = _COLOUR.sub("", stderr)
     errors = _ERROR.findall(plain)
     lines = plain.strip().splitlines()
     text = errors[-1] if errors else (lines[-1] if lines else "")
     text = _ADDRESS_IN_MEMORY.sub("", _REPORT.sub("", text))
-    return " ".join(text.split())[:_DETAIL_CHARACTERS].removeprefix("[download] ")
+    return " ".join(text.split())[:_MAX_DETAIL_CHARACTERS].removeprefix("[download] ")
 
 
-def failure(stderr: str, code: int) -> FetchError:
-    """The error to raise after yt-dlp ended with an exit code other than 0."""
+def fetch_error(stderr: str, code: int) -> FetchError:
+    """Return the error to raise after yt-dlp ended with an exit code other than 0."""
     text = last_error(stderr)
     reason, permanent = classify(text)
     return FetchError(reason, text or f"yt-dlp ended with exit code {code} and no message.", retry=not permanent)

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from vttdata.annotations import Finding, Findings
 from vttdata.annotations.trecvid.id_offsets import OffsetScan
-from vttdata.collect.folder import EXTENSIONS, file_stamp
+from vttdata.collect.folder import VIDEO_EXTENSIONS, file_stamp
 from vttdata.errors import VttdataError
 from vttdata.ids import is_safe_id
 from vttdata.pipeline.stage import Kept, Outcome, Stage, runtime
@@ -152,7 +152,7 @@ def find_files(folder: Path, records: Iterable[Record]) -> Iterator[RecordFile[R
         raise VttdataError(f"{folder}: cannot be read ({error.strerror or error}).") from error
     for name in listed:
         stem, dot, extension = name.rpartition(".")
-        if dot and is_safe_id(name) and f".{extension.lower()}" in EXTENSIONS:
+        if dot and is_safe_id(name) and f".{extension.lower()}" in VIDEO_EXTENSIONS:
             names.setdefault(stem, name)
     for record in records:
         file = names.get(_id(record))
