@@ -1,8 +1,8 @@
-"""Reads the paragraphs of ActivityNet Captions (Krishna et al., ICCV 2017) and the splits of ActivityNet-Entities.
+"""ActivityNet Captions (Krishna et al., ICCV 2017): paragraphs about YouTube videos, each sentence with its segment.
 
-A clip is one described segment of a video. A video of the validation and test splits has two paragraphs by different
-annotators, and both are kept. The concepts of ActivityNet-Entities (Zhou et al., CVPR 2019) are read in
-`vttdata.annotations.activitynet_entities`.
+A clip is one described segment. Videos of the validation and test splits have two paragraphs by different annotators,
+and both are kept. Splits and concepts may come from ActivityNet-Entities (Zhou et al., CVPR 2019); the concepts are
+read in `vttdata.annotations.activitynet_entities`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar
 
 import pydantic
 
-from vttdata.annotations.activitynet_entities import CONCEPT_FILE, Aligned, read_concepts
+from vttdata.annotations.activitynet_entities import CONCEPT_FILE, read_concepts
 from vttdata.annotations.files import SHAPE, OfficialFile, Seconds, list_files, read_json
 from vttdata.annotations.findings import Findings
 from vttdata.annotations.model import SPLITS, Annotations, check_captions, check_spans, checked_id, sources_of
@@ -61,7 +61,7 @@ _SPLIT_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(dict[str, list[st
 
 @dataclass(frozen=True, slots=True)
 class _Paragraph:
-    """What one annotator wrote about one video."""
+    """Text of an annotator about a video."""
 
     video: str
     annotator: str
@@ -70,7 +70,7 @@ class _Paragraph:
 
 
 def segment_id(video: str, annotator: str, index: int) -> str:
-    """The id of a clip: the official id of its video, its annotator (1 or 2) and its place in the paragraph, from 0."""
+    """Return the id of a clip: official id of its video, annotator (1 or 2), and position in the paragraph from 0."""
     return f"{video}_{annotator}_{index}"
 
 
@@ -79,13 +79,13 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
 
     Args:
         folder: holds ``train.json``, both ``val_1.json`` and ``val_2.json`` or both ``anet_entities_test_1.json`` and
-            ``anet_entities_test_2.json`` (or all of them), and if wanted ``split_ids_anet_entities.json``, which then
+            ``anet_entities_test_2.json`` (or all of them); optionally ``split_ids_anet_entities.json``, which then
             decides the splits, and the concepts of ActivityNet-Entities.
         language: of the sentences.
 
     Returns:
-        One clip a segment, in the order of the files. `source_id` is the official id of the video, `sen_id` the place
-        of the sentence in its paragraph, `annotator` 1 or 2; each annotator is also a protocol.
+        One clip for each segment, in the order of the files. `source_id` is the official id of the video, `sen_id` the
+        position of the sentence in its paragraph, `annotator` 1 or 2; each annotator is also a protocol.
 
     Raises:
         VttdataError: when a file is missing, damaged, of another shape, or two files contradict each other.
@@ -98,10 +98,10 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     splits = _splits(paragraphs, available.get(_SPLIT_IDS), findings, checksums)
     clips, captions = _records(paragraphs, splits, findings, language)
     concept_files = [file for name, file in sorted(available.items()) if CONCEPT_FILE.fullmatch(name)]
-    aligned = Aligned({clip.video_id: (clip.start, clip.end) for clip in clips}, findings)
-    concepts, classes = read_concepts(concept_files, aligned, checksums)
+    spans = {clip.video_id: (clip.start, clip.end) for clip in clips}
+    concepts, classes = read_concepts(concept_files, spans, findings, checksums)
     return Annotations(
-        sources=sources_of(clips, {own.video: own.content.duration for own in paragraphs}),
+        sources=sources_of(clips, {paragraph.video: paragraph.content.duration for paragraph in paragraphs}),
         clips=tuple(clips),
         captions=tuple(captions),
         findings=findings.result(),
@@ -113,13 +113,13 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
 
 
 def _choose(folder: Path, available: Mapping[str, OfficialFile]) -> list[OfficialFile]:
-    """The files of paragraphs: the training set, then the first annotator's, then the second's."""
+    """Return the files of paragraphs: the training set, then the first annotator's, then the second's."""
     names = [name for name in available if _PARAGRAPHS.fullmatch(name)]
     if "train.json" not in names:
         raise VttdataError(f"{folder}: train.json, the training paragraphs of ActivityNet Captions, is missing.")
     if len(names) == 1:
         pairs = "val_1.json and val_2.json, or anet_entities_test_1.json and anet_entities_test_2.json"
-        raise VttdataError(f"{folder}: holds train.json alone; {pairs} belong to it.")
+        raise VttdataError(f"{folder}: holds only train.json; add {pairs}.")
     for name in names:
         twin = name.translate(str.maketrans("12", "21"))
         if twin not in names:
@@ -128,8 +128,8 @@ def _choose(folder: Path, available: Mapping[str, OfficialFile]) -> list[Officia
 
 
 def _annotator(name: str) -> str:
-    found = _PARAGRAPHS.fullmatch(name)
-    return (found and found[2]) or "1"
+    match = _PARAGRAPHS.fullmatch(name)
+    return (match and match[2]) or "1"
 
 
 def _paragraphs(files: list[OfficialFile], findings: Findings, checksums: dict[str, str]) -> list[_Paragraph]:
@@ -141,7 +141,7 @@ def _paragraphs(files: list[OfficialFile], findings: Findings, checksums: dict[s
             first = known.setdefault((name, paragraph.annotator), paragraph)
             if first.content != content:
                 raise VttdataError(
-                    f"{file}: {name} is not what {first.file.name} says of it; keep one of the two files."
+                    f"{file}: {name} is not the same as in {first.file.name}; keep one of the two files."
                 )
             if first is not paragraph:
                 findings.add("repeated_paragraph", file.name, name)
@@ -151,7 +151,7 @@ def _paragraphs(files: list[OfficialFile], findings: Findings, checksums: dict[s
 def _splits(
     paragraphs: list[_Paragraph], file: OfficialFile | None, findings: Findings, checksums: dict[str, str]
 ) -> dict[str, list[str]]:
-    """Video -> its splits: those of the official list of ids, or else that of the file which describes it."""
+    """Return the splits of each video: those of the official list of ids, or else that of its paragraph's file."""
     splits: dict[str, list[str]] = {}
     listed: dict[str, list[str]] = read_json(file, _SPLIT_SHAPE, checksums) if file is not None else {}
     for name, videos in listed.items():
@@ -160,15 +160,15 @@ def _splits(
         for video in videos:
             splits.setdefault(video, []).append(SPLITS.get(name, name))
     described = {paragraph.video for paragraph in paragraphs}
-    for video, own in splits.items():
-        if file is not None and len(own) > 1:
+    for video, names in splits.items():
+        if file is not None and len(names) > 1:
             findings.add("several_splits", file.name, video)
         if file is not None and video not in described:
             findings.add("no_paragraph", file.name, video)
     for paragraph in paragraphs:
         if paragraph.video not in splits:
-            found = _PARAGRAPHS.fullmatch(paragraph.file.name)
-            splits[paragraph.video] = [SPLITS[(found and found[1]) or "train"]]
+            match = _PARAGRAPHS.fullmatch(paragraph.file.name)
+            splits[paragraph.video] = [SPLITS[(match and match[1]) or "train"]]
             if file is not None:
                 findings.add("no_split", paragraph.file.name, paragraph.video)
     return splits
@@ -202,7 +202,7 @@ def _segments(paragraph: _Paragraph) -> Iterator[tuple[Clip, int, str]]:
 
 
 def _by_annotator(clips: list[Clip], captions: list[Caption]) -> dict[str, dict[str, list[str]]]:
-    """Each annotator's segments by split, so that one paragraph a video can be loaded."""
+    """Return each annotator's segments by split, so that users can load one paragraph for each video."""
     annotator = {caption.video_id: caption.annotator for caption in captions}
     protocols: dict[str, dict[str, list[str]]] = {}
     for clip in clips:

@@ -1,8 +1,8 @@
-"""Reads the annotations of MSR-VTT (Xu et al., CVPR 2016) as Microsoft released them, unchanged.
+"""MSR-VTT (Xu et al., CVPR 2016): 10,000 clips of web videos in 20 categories, with about 20 sentences each.
 
-The release of 2016 is two zip archives; the JSON of 2017 and translations have the same shape under other names. The
-shape is that of the release's ``readme.txt``: `videos` with a category number, an address, ``start time`` and
-``end time`` in seconds and a split, and `sentences` about them.
+The annotations are read as Microsoft released them. The release of 2016 is two zip archives; the JSON of 2017 and
+translations have the same shape under other names. The shape is that of the release's ``readme.txt``: `videos` with a
+category number, an address, ``start time`` and ``end time`` in seconds and a split, and `sentences` about them.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def build(recipe: Recipe, run: Build) -> None:
     build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language))
 
 
+# Files of the release, and the archives that contain them.
 OFFICIAL = {
     "train_val_videodatainfo.json": "train_val_annotation.zip",
     "test_videodatainfo.json": "test_videodatainfo.json.zip",
 }
-"""The two files of the release, and the archives that hold them."""
 
 _CATEGORIES = "category.txt"
 _SPLIT_NAME = re.compile(r"\w{1,60}", re.ASCII)
@@ -88,8 +88,8 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     """Read a folder that holds the two archives, what is in them, or JSON files of the same shape.
 
     Args:
-        folder: where the files are. Where the official names are there, both must be, and only they are read;
-            otherwise all JSON files are. ``category.txt`` names the categories; without it numbers stand for them.
+        folder: of the files. If one has an official name, both must be present, and only these are read; otherwise all
+            JSON files are. ``category.txt`` names the categories; without it numbers stand for them.
         language: of the sentences.
 
     Returns:
@@ -121,27 +121,27 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
 
 
 def _choose(folder: Path, available: list[OfficialFile], findings: Findings) -> list[OfficialFile]:
-    """The files to read: the official two, or all that have other names; of two of one name the first."""
+    """Return the files to read: the official two, or else all; of files with the same name the first."""
     by_name: dict[str, OfficialFile] = {}
     for file in available:
         if file.name.lower().endswith(".json") and by_name.setdefault(file.name, file) is not file:
             findings.add("file_not_read", file.name, str(file.path.name))
     official = [by_name[name] for name in OFFICIAL if name in by_name]
     if len(official) == 1:
-        lacking = next(name for name in OFFICIAL if name not in by_name)
-        raise VttdataError(f"{folder}: holds {official[0].name} but not {lacking} (in {OFFICIAL[lacking]}); get both.")
+        missing = next(name for name in OFFICIAL if name not in by_name)
+        raise VttdataError(f"{folder}: holds {official[0].name} but not {missing} (in {OFFICIAL[missing]}); get both.")
     if official:
         for name in by_name.keys() - OFFICIAL.keys():
             findings.add("file_not_read", name, name)
         return official
     if not by_name:
-        wanted = " and ".join(OFFICIAL.values())
-        raise VttdataError(f"{folder}: holds no annotations of MSR-VTT; {wanted} are looked for, or what is in them.")
+        archives = " and ".join(OFFICIAL.values())
+        raise VttdataError(f"{folder}: holds no annotations of MSR-VTT; put {archives} or their files there.")
     return list(by_name.values())
 
 
 def _category_names(available: list[OfficialFile], checksums: dict[str, str]) -> dict[int, str]:
-    """Number -> name, from lines of name, tab, number."""
+    """Return the names of categories by number, from lines of name, tab, number."""
     file = next((file for file in available if file.name == _CATEGORIES), None)
     names: dict[int, str] = {}
     for number, line in enumerate(read_text(file, checksums).splitlines(), 1) if file is not None else ():
@@ -151,19 +151,19 @@ def _category_names(available: list[OfficialFile], checksums: dict[str, str]) ->
         if not name.strip() or not category.strip().isdecimal() or len(category.strip()) > 9:
             raise VttdataError(f"{file}: line {number}: a name, a tab and a number are expected, not {line[:60]!a}.")
         if int(category) in names or name.strip() in names.values():
-            raise VttdataError(f"{file}: line {number}: {line.strip()!a} gives a name or a number a second time.")
+            raise VttdataError(f"{file}: line {number}: {line.strip()!a} has a duplicate name or number.")
         names[int(category)] = name.strip()
     return names
 
 
 def _clips(file: OfficialFile, videos: list[_Video], names: dict[int, str], findings: Findings) -> Iterable[Clip]:
-    for place, video in enumerate(videos):
-        video_id = checked_id(video.video_id, f'{file}: videos[{place}]["video_id"]')
+    for index, video in enumerate(videos):
+        video_id = checked_id(video.video_id, f'{file}: videos[{index}]["video_id"]')
         split = SPLITS.get(video.split)
         if split is None:
             if not _SPLIT_NAME.fullmatch(video.split) or video.split == "all":
-                at = f'{file}: videos[{place}]["split"]'
-                raise VttdataError(f"{at}: {video.split[:60]!a} cannot name a split; train can.")
+                key = f'{file}: videos[{index}]["split"]'
+                raise VttdataError(f"{key}: {video.split[:60]!a} cannot name a split; use letters, digits and _.")
             findings.add("unknown_split", file.name, video_id)
         if video.category is not None and names and video.category not in names:
             findings.add("unknown_category", file.name, video_id)
@@ -182,13 +182,13 @@ def _captions(file: OfficialFile, info: _Info, language: str) -> Iterable[Captio
 
 
 def _check_doubles(infos: list[tuple[OfficialFile, _Info]], findings: Findings) -> None:
-    """Note clips that stand more than once in all, and sentence numbers that do so in one file."""
-    times = Counter(video.video_id for _, info in infos for video in info.videos)
+    """Add findings about clips that are listed twice in any files, and sentence numbers that are twice in one file."""
+    counts = Counter(video.video_id for _, info in infos for video in info.videos)
     splits: dict[str, set[str]] = {}
     for file, info in infos:
         for video in info.videos:
             splits.setdefault(video.video_id, set()).add(SPLITS.get(video.split, video.split))
-            if times[video.video_id] > 1:
+            if counts[video.video_id] > 1:
                 findings.add("doubled_video", file.name, video.video_id)
         numbers = Counter(sentence.sen_id for sentence in info.sentences or ())
         for sentence in info.sentences or ():

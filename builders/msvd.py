@@ -1,7 +1,7 @@
-"""Reads the annotations of MSVD (Chen and Dolan, ACL 2011): one JSON file of sentences, and a list of ids a split.
+"""MSVD (Chen and Dolan, ACL 2011): 1,970 short YouTube clips with about 40 sentences each.
 
-The JSON file maps ``<youtube id>_<start>_<end>`` to sentences. A YouTube id may hold ``_`` and ``-``, so the times, in
-seconds, are taken from the end of the name.
+The files are one JSON file, which maps ``<youtube id>_<start>_<end>`` to sentences, and a list of ids for each split. A
+YouTube id may contain ``_`` and ``-``, so the times, in seconds, are taken from the end of the name.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
 
     Args:
         folder: holds one JSON file of sentences under any name, and ``train``, ``val`` and ``test`` (or
-            ``train_list`` and so on) as ``.txt`` (an id a line), ``.csv`` (a column `video_id`) or ``.json`` (a list).
+            ``train_list`` and so on) as ``.txt`` (an id per line), ``.csv`` (column `video_id`) or ``.json`` (list).
         language: of the sentences.
 
     Returns:
@@ -81,26 +81,26 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
 
 
 def _choose(folder: Path) -> tuple[OfficialFile, dict[str, OfficialFile]]:
-    """The file of sentences, and the list of each split."""
+    """Return the file of sentences, and the list of each split."""
     available = list_files(folder, {".json", ".txt", ".csv"})
     lists: dict[str, OfficialFile] = {}
     for file in available:
-        found = _LIST.fullmatch(file.name)
-        split = SPLITS[found[1].lower()] if found else None
+        match = _LIST.fullmatch(file.name)
+        split = SPLITS[match[1].lower()] if match else None
         if split in lists:
             raise VttdataError(f"{folder}: both {lists[split]} and {file} list the ids of {split}; keep one of them.")
         if split is not None:
             lists[split] = file
-    others = [file for file in available if file.name.lower().endswith(".json") and file not in lists.values()]
-    if len(others) != 1:
-        names = ", ".join(file.name for file in others[:5]) or "none"
+    sentence_files = [file for file in available if file.name.lower().endswith(".json") and file not in lists.values()]
+    if len(sentence_files) != 1:
+        names = ", ".join(file.name for file in sentence_files[:5]) or "none"
         raise VttdataError(f"{folder}: one JSON file with the sentences is expected beside the lists; found {names}.")
     lacking = [split for split in ("train", "validation", "test") if split not in lists]
     if lacking:
         raise VttdataError(
             f"{folder}: the list of ids of {lacking[0]} is missing; train.txt, val.txt and test.txt are looked for."
         )
-    return others[0], {split: lists[split] for split in ("train", "validation", "test")}
+    return sentence_files[0], {split: lists[split] for split in ("train", "validation", "test")}
 
 
 def _clips(
@@ -118,11 +118,11 @@ def _clips(
                 findings.add("unknown_id", lists[split].name, name)
                 continue
             yield _clip(checked_id(name, str(lists[split])), split, str(lists[split]))
-    for name, own in splits.items():
-        if len(own) > len(set(own)):
-            findings.add("doubled_video", lists[own[0]].name, name)
-        if len(set(own)) > 1:
-            findings.add("several_splits", lists[own[0]].name, name)
+    for name, listed in splits.items():
+        if len(listed) > len(set(listed)):
+            findings.add("doubled_video", lists[listed[0]].name, name)
+        if len(set(listed)) > 1:
+            findings.add("several_splits", lists[listed[0]].name, name)
     for name in sentences:
         if name not in splits:
             findings.add("no_split", sentences_file.name, name)
@@ -130,9 +130,9 @@ def _clips(
 
 
 def _clip(video_id: str, split: str, place: str) -> Clip:
-    found = _NAME.fullmatch(video_id)
-    if found is None:
+    match = _NAME.fullmatch(video_id)
+    if match is None:
         raise VttdataError(f"{place}: {video_id!a} is not <youtube id>_<start>_<end>.")
-    start, end = float(found[2]), float(found[3])
-    url = f"https://www.youtube.com/watch?v={found[1]}"
-    return Clip(video_id, found[1], start, end, None, None, None, url, split=split)
+    start, end = float(match[2]), float(match[3])
+    url = f"https://www.youtube.com/watch?v={match[1]}"
+    return Clip(video_id, match[1], start, end, None, None, None, url, split=split)

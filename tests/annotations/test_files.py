@@ -34,11 +34,11 @@ def refusal(file: OfficialFile) -> str:
         ('{"a": [1, 2', "cut off, damaged or not JSON"),
         ("", "cut off, damaged or not JSON"),
         ('{"a": [1]} x', "Extra data"),
-        ('{"a": [1], "a": [2]}', 'the key "a" stands twice'),
+        ('{"a": [1], "a": [2]}', 'the key "a" is duplicated'),
         ("[" * 100_000, "cut off, damaged or not JSON"),
         ('{"a": [1, "x"]}', 'a[1]: found "x"'),
-        ("[1]", "its top: found [1]"),
-        ('{"a\\ud800": []}', "half a character"),
+        ("[1]", "its top level: found [1]"),
+        ('{"a\\ud800": []}', "contains an unpaired surrogate"),
         ('{"a\\nb": 1}', "a\\nb: found 1"),
     ],
 )
@@ -62,7 +62,7 @@ def test_a_byte_order_mark_is_no_trouble(tmp_path: Path) -> None:
 def test_an_oversized_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     packed = archive(tmp_path / "bomb.zip", "x.json", " " * 1_000_000)
     (tmp_path / "y.json").write_text(" " * 2000)
-    monkeypatch.setattr(files, "_LARGEST", 1000)
+    monkeypatch.setattr(files, "_MAX_BYTES", 1000)
     assert packed.stat().st_size < 2000
     assert "has 1000000 bytes, more than" in refusal(OfficialFile(packed, "x.json"))
     assert "has 2000 bytes, more than" in refusal(OfficialFile(tmp_path / "y.json"))
@@ -72,7 +72,7 @@ def test_an_archive_that_lies_about_a_size_is_refused(tmp_path: Path) -> None:
     packed = archive(tmp_path / "liar.zip", "x.json", " " * 70_000)
     raw = packed.read_bytes()
     packed.write_bytes(raw.replace((70_000).to_bytes(4, "little"), (10).to_bytes(4, "little")))
-    assert "damaged or not complete" in refusal(OfficialFile(packed, "x.json"))
+    assert "damaged or incomplete" in refusal(OfficialFile(packed, "x.json"))
 
 
 def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
@@ -123,4 +123,4 @@ def test_a_place_is_written_as_in_code() -> None:
 def test_a_key_given_twice_among_many_is_found_quickly(tmp_path: Path) -> None:
     keys = [f'"{number}": []' for number in range(200_000)]
     (tmp_path / "x.json").write_text(f"{{{', '.join([*keys, keys[-1]])}}}")
-    assert 'the key "199999" stands twice' in refusal(OfficialFile(tmp_path / "x.json"))
+    assert 'the key "199999" is duplicated' in refusal(OfficialFile(tmp_path / "x.json"))

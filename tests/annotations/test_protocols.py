@@ -42,8 +42,8 @@ def test_files_of_one_name_each_have_their_checksum(tmp_path: Path) -> None:
     ("name", "text", "words"),
     [
         ("ids.txt", "video1\nvideo77\nvideo78\n", "no clip has the id 'video77' (2 of 3 are unknown)"),
-        ("ids.txt", "video1\nvideo1\n", "lists 'video1' twice"),
-        ("ids.txt", "\n", "holds no clip id"),
+        ("ids.txt", "video1\nvideo1\n", "the id 'video1' is duplicated"),
+        ("ids.txt", "\n", "contains no clip id"),
         ("ids.csv", "id\nvideo1\n", "no clip has the id 'id' (1 of 2 are unknown)"),
         ("ids.json", '{"test": []}', "ids.json: a JSON list of ids is expected"),
     ],
@@ -56,9 +56,15 @@ def test_a_list_that_does_not_fit_is_refused(tmp_path: Path, name: str, text: st
 
 
 @pytest.mark.parametrize(
-    ("name", "splits"),
-    [("clips", {"test": ""}), ("a/b", {"test": ""}), ("..", {"test": ""}), ("ok", {"a-b": ""}), ("ok", {})],
+    ("name", "splits", "message"),
+    [
+        ("clips", {"test": ""}, "'clips' cannot name a protocol"),
+        ("a/b", {"test": ""}, "'a/b' cannot name a protocol"),
+        ("..", {"test": ""}, "cannot name a protocol"),
+        ("ok", {"a-b": ""}, "'a-b' cannot name a split of 'ok'"),
+        ("ok", {}, "the protocol 'ok' has no split"),
+    ],
 )
-def test_what_cannot_name_a_configuration_or_split_is_refused(name: str, splits: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match="name"):
+def test_unusable_name_of_a_protocol_or_split_is_an_error(name: str, splits: dict[str, str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         check_name(name, splits)

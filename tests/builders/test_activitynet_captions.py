@@ -75,7 +75,9 @@ def test_a_paragraph_that_two_files_repeat_stands_once_and_one_that_differs_is_r
     assert len(read.clips) == 7
     assert sum(finding.count for finding in read.findings if finding.kind == "repeated_paragraph") == 3
     tests["val_2"] = {"v_bbbbbbbbb-3": paragraph(40.0, (0, 39.0, "A swimmer in a pool."))}
-    with pytest.raises(VttdataError, match=r"val_2\.json: v_bbbbbbbbb-3 is not what anet_entities_test_2\.json says"):
+    with pytest.raises(
+        VttdataError, match=r"val_2\.json: v_bbbbbbbbb-3 is not the same as in anet_entities_test_2\.json"
+    ):
         read_activitynet(write_activitynet(tmp_path / "b", **tests))
 
 
@@ -84,12 +86,12 @@ def test_a_paragraph_that_two_files_repeat_stands_once_and_one_that_differs_is_r
     [
         ({"train": None}, "train.json, the training paragraphs"),
         ({"anet_entities_test_2": None}, "holds anet_entities_test_1.json but not anet_entities_test_2.json"),
-        ({"anet_entities_test_1": None, "anet_entities_test_2": None}, "holds train.json alone"),
-        ({"train": [1]}, "train.json: its top: found [1]"),
+        ({"anet_entities_test_1": None, "anet_entities_test_2": None}, "holds only train.json"),
+        ({"train": [1]}, "train.json: its top level: found [1]"),
         ({"train": {"v_a": {"duration": 3}}}, 'train.json: v_a["timestamps"] is missing'),
         ({"train": {"v_a": paragraph(3.0, (0, 1, "x")) | {"sentences": []}}}, "1 timestamps and 0 sentences"),
         ({"train": {"v_a": {"duration": 3, "timestamps": [[1]], "sentences": ["x"]}}}, 'v_a["timestamps"][0]'),
-        ({"train": {"a/b": paragraph(3.0, (0, 1, "x"))}}, "'a/b' cannot be an id"),
+        ({"train": {"a/b": paragraph(3.0, (0, 1, "x"))}}, "'a/b' is not a usable id"),
         ({"split_ids_anet_entities": {"a b": []}}, "'a b' cannot name a split"),
     ],
 )
@@ -109,7 +111,7 @@ def changed_skeleton(**changes: Any) -> dict[str, Any]:
     ("changes", "words"),
     [
         ({"process_clss": [["woman"]]}, "as many entries in process_idx as in process_clss"),
-        ({"process_idx": [[0], [5], [0, 4]]}, "only places from 0 to 4 in process_idx"),
+        ({"process_idx": [[0], [5], [0, 4]]}, "only indices from 0 to 4 in process_idx"),
         ({"process_clss": [["woman"], ["alien"], ["woman", "man"]]}, "the class 'alien' is not in the vocabulary"),
     ],
 )

@@ -115,11 +115,14 @@ def broken(change: Any) -> dict[str, Any]:
         (lambda c: c["videos"][5].update({"end time": "12"}), 'videos[5]["end time"]: found "12"; it should be'),
         (lambda c: c["videos"][5].update({"end time": float("nan")}), 'videos[5]["end time"]: found NaN'),
         (lambda c: c["videos"][5].update(category="music"), 'videos[5]["category"]: found "music"'),
-        (lambda c: c["videos"][5].update(video_id="../up"), "videos[5][\"video_id\"]: '../up' cannot be an id"),
+        (lambda c: c["videos"][5].update(video_id="../up"), "videos[5][\"video_id\"]: '../up' is not a usable id"),
         (lambda c: c["videos"][5].update(split="a b"), "videos[5][\"split\"]: 'a b' cannot name a split"),
         (lambda c: c["sentences"][3].update(caption=None), 'sentences[3]["caption"]: found null'),
         (lambda c: c["sentences"][3].update(sen_id=2**63), 'sentences[3]["sen_id"]: found'),
-        (lambda c: c["sentences"][3].update(caption="half \ud83d"), 'sentences[3]["caption"]: holds half a character'),
+        (
+            lambda c: c["sentences"][3].update(caption="half \ud83d"),
+            'sentences[3]["caption"]: contains an unpaired surrogate',
+        ),
         (lambda c: c["sentences"].append(7), "sentences[24]: found 7"),
     ],
 )

@@ -97,10 +97,10 @@ def test_tables_mean_the_same_inside_an_archive(tmp_path: Path) -> None:
     [
         ({"vid1": ["x"]}, LISTS, "captions.json: vid1: 'vid1' is not <youtube id>_<start>_<end>"),
         ({"a_1_2": "x"}, LISTS, 'captions.json: a_1_2: found "x"'),
-        ({"../a_1_2": ["x"]}, LISTS, "cannot be an id"),
+        ({"../a_1_2": ["x"]}, LISTS, "is not a usable id"),
         ({"a_1_2": ["x"]}, {"train": ["a_1_2"], "val": []}, "the list of ids of test is missing"),
         ({"a_1_2": ["x"]}, LISTS | {"train_list": []}, "both"),
-        ({"a_1_2": ["x"]}, LISTS | {"train": []}, "train.txt: holds no clip id"),
+        ({"a_1_2": ["x"]}, LISTS | {"train": []}, "train.txt: contains no clip id"),
     ],
 )
 def test_files_of_another_shape_or_a_missing_list_are_refused(

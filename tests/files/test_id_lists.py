@@ -40,20 +40,20 @@ def test_a_column_split_says_where_clips_are_pinned(tmp_path: Path) -> None:
     path.write_text("split,video_id\ntrain,v1\ntest,v2\ntrain,v1\n")
     assert read_pins(path) == {"v1": "train", "v2": "test"}
     path.write_text("split,video_id\ntrain,v1\ntest,v1\n")
-    with pytest.raises(VttdataError, match=r"pins.csv: 'v1' is given to two splits, train and test"):
+    with pytest.raises(VttdataError, match=r"pins.csv: 'v1' is in two splits, train and test"):
         read_pins(path)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "holds no clip id"),
-        (b"\n\n", "holds no clip id"),
+        (b"", "contains no clip id"),
+        (b"\n\n", "contains no clip id"),
         (b"key,id\n1,2\n", "has no column 'video_id'; its first line is 'key, id'"),
         (b"\xff\xfe", "not UTF-8"),
         (b"v1\nv2\n\xff", "not UTF-8"),
-        (b"video_id,split\n,test\n", "ids.csv:2: the column 'video_id' holds no text"),
-        (b"video_id,split\nv1,\n", "ids.csv:2: the column 'split' holds no text"),
+        (b"video_id,split\n,test\n", "ids.csv:2: the column 'video_id' is empty or not a text"),
+        (b"video_id,split\nv1,\n", "ids.csv:2: the column 'split' is empty or not a text"),
     ],
 )
 def test_what_is_no_list_is_refused_with_a_sentence(tmp_path: Path, content: bytes, message: str) -> None:
@@ -67,9 +67,9 @@ def test_what_is_no_list_is_refused_with_a_sentence(tmp_path: Path, content: byt
     ("name", "text", "message"),
     [
         ("ids.json", '{"test": []}', "ids.json: a JSON list of ids is expected, found dict"),
-        ("ids.json", '["v1", 7]', "ids.json:2: the column 'video_id' holds no text"),
+        ("ids.json", '["v1", 7]', "ids.json:2: the column 'video_id' is empty or not a text"),
         ("ids.json", '["v1"', "ids.json: cut off, damaged or not JSON"),
-        ("ids.jsonl", '{"video_id": "\\ud800"}', "ids.jsonl:1: holds half a character"),
+        ("ids.jsonl", '{"video_id": "\\ud800"}', "ids.jsonl:1: contains an unpaired surrogate"),
     ],
 )
 def test_damaged_json_is_refused_with_a_sentence(tmp_path: Path, name: str, text: str, message: str) -> None:

@@ -261,7 +261,7 @@ def test_a_damaged_archive_is_one_sentence_and_leaves_the_old_dataset(
     capsys.readouterr()
     assert build("msrvtt", tmp_path / "out", f"annotations={files}") == 2
     error = capsys.readouterr().err
-    assert "test_videodatainfo.json.zip: damaged or not complete" in error
+    assert "test_videodatainfo.json.zip: damaged or incomplete" in error
     assert contents(tmp_path / "out" / "dataset") == before
 
 

@@ -1,4 +1,4 @@
-"""What a reader of official files gives, and the checks of ids, addresses and sentences that all readers share."""
+"""Result of a reader of official files, and checks of ids, addresses and sentences that readers share."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from vttdata.errors import VttdataError
 from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, is_safe_id
 from vttdata.records import Caption, CaptionScore, Clip, Concepts, Source
 
+# Names of the three splits in official files -> names in the dataset.
 SPLITS = {
     "train": "train",
     "training": "train",
@@ -22,7 +23,6 @@ SPLITS = {
     "test": "test",
     "testing": "test",
 }
-"""The names under which official files speak of the three splits, and ours."""
 
 _YOUTUBE = re.compile(
     r"\s*(?:(?i:https?):)?(?://)?(?i:(?:www\.|m\.|music\.)?youtube(?:-nocookie)?\.com)"
@@ -34,18 +34,18 @@ _YOUTUBE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """What the official files of a benchmark say, in their order.
+    """Content of a benchmark's official files, in their order.
 
     Fields:
-        sources, clips, captions: as records; without media, since these files are about videos and hold none.
-        findings: what is odd in them.
+        sources, clips, captions: records without media, since annotation files hold none.
+        findings: irregularities.
         files: name of each file that was read -> its SHA-256.
         categories: names in the order of their official numbers.
-        protocols: name -> split -> ids of clips: further ways to use the dataset that the files themselves name.
+        protocols: name -> split -> ids of clips: further divisions of the clips that the files themselves name.
         concepts: of those clips that have them.
         classes: all classes of concepts, those without a mention included.
-        scores: what people gave captions.
-        alignment: how the scores were matched with captions.
+        scores: human judgments of captions.
+        alignment: scans that matched the scores with captions.
     """
 
     sources: tuple[Source, ...]
@@ -62,31 +62,37 @@ class Annotations:
 
 
 def checked_id(video_id: str, place: str) -> str:
-    """The id itself.
+    """Return an id after checking that it can be a file name.
+
+    Args:
+        video_id: as an official file states it.
+        place: file and key that open the error message.
 
     Raises:
-        VttdataError: when it could not be a file's name; `place` says where it stands.
+        VttdataError: when it cannot.
     """
     if not is_safe_id(video_id, MAX_EXTERNAL_ID_LENGTH):
         shown = ascii(video_id[:MAX_EXTERNAL_ID_LENGTH])
         raise VttdataError(
-            f"{place}: {shown} cannot be an id; 1-{MAX_EXTERNAL_ID_LENGTH} of A-Z a-z 0-9 . _ - can, no '..'."
+            f"{place}: {shown} is not a usable id; use 1-{MAX_EXTERNAL_ID_LENGTH} of A-Z a-z 0-9 . _ - without '..'."
         )
     return video_id
 
 
 def source_of(url: str) -> str:
-    """The id of a video: its YouTube id where the address has one, or else a hash of the address."""
-    found = _YOUTUBE.match(url)
-    return found[1] or found[2] if found else "r" + hashlib.sha256(url.encode()).hexdigest()[:16]
+    """Return the id of the video at an address: its YouTube id, or else a hash of the address."""
+    match = _YOUTUBE.match(url)
+    return match[1] or match[2] if match else "r" + hashlib.sha256(url.encode()).hexdigest()[:16]
 
 
 def sources_of(clips: Iterable[Clip], seconds: Mapping[str, float] | None = None) -> tuple[Source, ...]:
-    """The videos that clips come from, in the order of the clips; with a category where all their clips share one.
+    """Return the videos that clips come from, in the order of the clips.
+
+    A video has a category where all its clips share one.
 
     Args:
         clips: the clips.
-        seconds: id of a video -> its stated duration, where files state it.
+        seconds: id of a video -> its stated duration in seconds, where files state it.
     """
     first: dict[str, Clip] = {}
     categories: dict[str, set[str | None]] = {}
@@ -109,7 +115,7 @@ def sources_of(clips: Iterable[Clip], seconds: Mapping[str, float] | None = None
 
 
 def check_spans(findings: Findings, file: str, clip: Clip, duration: float | None = None) -> None:
-    """Note what is odd about a clip's times."""
+    """Add findings about a clip's start and end, given the stated duration of its video in seconds."""
     if clip.end <= clip.start:
         findings.add("end_before_start", file, clip.video_id)
     if clip.start < 0:
@@ -119,7 +125,7 @@ def check_spans(findings: Findings, file: str, clip: Clip, duration: float | Non
 
 
 def check_captions(findings: Findings, file: str, captions: Iterable[Caption]) -> None:
-    """Note empty captions and those that stand twice under one clip."""
+    """Add findings about empty captions and captions that are duplicated within a clip."""
     seen: set[tuple[str, str]] = set()
     for caption in captions:
         text = (caption.video_id, caption.caption)

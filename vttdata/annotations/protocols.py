@@ -1,4 +1,4 @@
-"""Reads named protocols: lists of ids that divide the clips of a benchmark in another way than its official splits."""
+"""Named protocols: lists of ids that divide the clips of a benchmark in another way than its official splits."""
 
 from __future__ import annotations
 
@@ -13,49 +13,54 @@ from vttdata.files.id_lists import ids_in
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
 _SPLIT = re.compile(r"\w{1,60}", re.ASCII)
-_OURS = ("clips", "captions", "sources", "concepts", "degraded", "judgments", "data", "default", "all")
+# Names of other configurations of a dataset.
+_RESERVED = ("clips", "captions", "sources", "concepts", "degraded", "judgments", "data", "default", "all")
 
 
 def check_name(name: str, splits: Mapping[str, str]) -> None:
-    """See that a protocol and its splits can be named so.
+    """Check the names of a protocol and of its splits.
+
+    Args:
+        name: of the protocol.
+        splits: name of a split -> its file.
 
     Raises:
-        ValueError: when they cannot.
+        ValueError: when a name is not usable, or there is no split.
     """
-    if not _NAME.fullmatch(name) or ".." in name or name in _OURS:
-        raise ValueError(f"'{name}' cannot name a protocol; letters, digits, . _ - can, but not {', '.join(_OURS)}.")
+    if not _NAME.fullmatch(name) or ".." in name or name in _RESERVED:
+        raise ValueError(f"'{name}' cannot name a protocol; use letters, digits, . _ - but not {', '.join(_RESERVED)}.")
     for split in splits:
         if not _SPLIT.fullmatch(split) or split == "all":
-            raise ValueError(f"'{split}' cannot name a split of '{name}'; letters, digits and _ can, but not 'all'.")
+            raise ValueError(f"'{split}' cannot name a split of '{name}'; use letters, digits and _ but not 'all'.")
     if not splits:
-        raise ValueError(f"the protocol '{name}' names no split; give it one, such as {{test: FILE}}.")
+        raise ValueError(f"the protocol '{name}' has no split; give it one, such as {{test: FILE}}.")
 
 
 def read_protocol(
     name: str, files: Mapping[str, Path], known: Container[str], checksums: dict[str, str]
 ) -> dict[str, list[str]]:
-    """The ids of each split, in the order of its file.
+    """Return the ids of each split, in the order of its file.
 
     Args:
         name: of the protocol.
         files: split -> its file, as `vttdata.files.id_lists.read_ids` takes it.
-        known: the ids of all clips.
-        checksums: what a file is -> its SHA-256; these files are added, each with its protocol and split, since files
-            of several protocols may have one name.
+        known: ids of all clips.
+        checksums: gets the SHA-256 of each file, under a name with protocol and split, since files of several
+            protocols may have the same name.
 
     Raises:
         VttdataError: when a file cannot be read, lists an id twice, or lists ids that no clip has.
     """
     splits: dict[str, list[str]] = {}
     for split, path in files.items():
-        own: dict[str, str] = {}
-        ids = ids_in(read_text(OfficialFile(path), own), str(path), path.suffix)
+        checksum: dict[str, str] = {}
+        ids = ids_in(read_text(OfficialFile(path), checksum), str(path), path.suffix)
         unknown = [video_id for video_id in ids if video_id not in known]
         if unknown:
             raise VttdataError(f"{path}: no clip has the id {unknown[0]!a} ({len(unknown)} of {len(ids)} are unknown).")
-        twice = [video_id for video_id, number in Counter(ids).items() if number > 1]
-        if twice:
-            raise VttdataError(f"{path}: lists {twice[0]!a} twice.")
+        duplicates = [video_id for video_id, count in Counter(ids).items() if count > 1]
+        if duplicates:
+            raise VttdataError(f"{path}: the id {duplicates[0]!a} is duplicated.")
         splits[split] = ids
-        checksums[f"{path.name} ({name}, {split})"] = own[path.name]
+        checksums[f"{path.name} ({name}, {split})"] = checksum[path.name]
     return splits

@@ -1,13 +1,13 @@
-"""Keeps text from outside from running where it is opened: in a spreadsheet, and in the HTML of a crowd task."""
+"""Escape text from outside for where it is opened: in a spreadsheet, and in the HTML of a crowd task."""
 
 from __future__ import annotations
 
 import html
 import re
 
-# Some spreadsheets take the full-width forms for the signs themselves.
+# Some spreadsheets take full-width forms for the characters themselves.
 _FORMULA = re.compile(r"'*\s*[=+\-@\t\r\uff0b\uff0d\uff1d\uff20]")
-_FIRST = re.compile(r"\s*[=+\-@\t\r\uff0b\uff0d\uff1d\uff20]")
+_FORMULA_START = re.compile(r"\s*[=+\-@\t\r\uff0b\uff0d\uff1d\uff20]")
 
 
 def escape_formula(text: str) -> str:
@@ -21,12 +21,12 @@ def unescape_formula(text: str) -> str:
 
 
 def html_cell(text: str) -> str:
-    """The text as HTML, for a cell whose content a crowd platform puts into its page as it stands.
+    """Return text as HTML, for a cell that a crowd platform puts into its page without escaping.
 
-    Signs at the beginning that would make the cell a formula become character references, ``&#61;`` for ``=``: a
-    spreadsheet sees text, and the page shows the signs themselves.
+    Characters at the start that would make the cell a formula become character references, ``&#61;`` for ``=``: a
+    spreadsheet shows text, and the page shows the characters themselves.
     """
-    found = _FIRST.match(text)
-    if found is None:
+    match = _FORMULA_START.match(text)
+    if match is None:
         return html.escape(text)
-    return "".join(f"&#{ord(sign)};" for sign in found[0]) + html.escape(text[found.end() :])
+    return "".join(f"&#{ord(character)};" for character in match[0]) + html.escape(text[match.end() :])

@@ -1,6 +1,6 @@
-"""Reads lists of clips that people keep beside a dataset: the ids of a split, or which clip belongs to which split.
+"""Read lists of clips that people keep beside a dataset: ids of a split, or the split of each id.
 
-It knows nothing of any dataset; whether an id exists, and whether it may come twice, is for the caller to say.
+Whether an id exists in a dataset, and whether it may be duplicated, is for the caller to check.
 """
 
 from __future__ import annotations
@@ -17,25 +17,30 @@ from vttdata.errors import VttdataError
 from vttdata.files.tables import parse_delimited, parse_json_lines
 
 _ID, _SPLIT = "video_id", "split"
-_LONGEST_LINE = 2**20
-_HALF_SIGN = re.compile("[\ud800-\udfff]")
+_MAX_LINE_LENGTH = 2**20
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_ids(path: Path) -> list[str]:
-    """All ids in a file, in its order.
+    """Return all ids in a file, in its order.
 
     Args:
-        path: a text with one id a line, under ``video_id`` or nothing; a table (CSV, TSV, JSON lines) with a column
-            ``video_id``; or a JSON list of texts. UTF-8, with or without a byte order mark.
+        path: text with one id per line, with or without the head ``video_id``; table (CSV, TSV, JSON lines) with a
+            column ``video_id``; or JSON list of texts. UTF-8, with or without a byte order mark.
 
     Raises:
-        VttdataError: when it cannot be read, is a table without that column, or holds no id.
+        VttdataError: when it cannot be read, is a table without that column, or contains no id.
     """
     return [video_id for video_id, _ in _read(path)]
 
 
 def ids_in(text: str, place: str, suffix: str) -> list[str]:
-    """As `read_ids`, of a text that was read already: `place` names it in errors, `suffix` is its file's (``.csv``).
+    """Return all ids in a text, as `read_ids` does for a file.
+
+    Args:
+        text: content of the file.
+        place: name of the file for errors.
+        suffix: extension of the file, such as ``.csv``.
 
     Raises:
         VttdataError: as in `read_ids`.
@@ -44,18 +49,18 @@ def ids_in(text: str, place: str, suffix: str) -> list[str]:
 
 
 def read_pins(path: Path) -> dict[str, str]:
-    """Which clip belongs to which split: `video_id` -> split.
+    """Return the split of each clip, by `video_id`.
 
     Args:
-        path: as in `read_ids`; a column ``split`` names the split, without one all ids belong to ``test``.
+        path: as for `read_ids`; a column ``split`` names the split, and without it all ids belong to ``test``.
 
     Raises:
-        VttdataError: as in `read_ids`, and when an id is given two splits or a row names none.
+        VttdataError: as `read_ids`, and when an id has two splits or a row has none.
     """
     pins: dict[str, str] = {}
     for video_id, split in _read(path):
         if pins.setdefault(video_id, split) != split:
-            raise VttdataError(f"{path}: '{video_id}' is given to two splits, {pins[video_id]} and {split}.")
+            raise VttdataError(f"{path}: '{video_id}' is in two splits, {pins[video_id]} and {split}.")
     return pins
 
 
@@ -70,29 +75,35 @@ def _read(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _checked(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[str, str]]:
-    """Every row's id and split, at least one."""
+    """Yield the id and the split of each row; raise VttdataError without any row."""
     empty = True
     for number, *values in _rows(place, suffix.lower(), stream):
         empty = False
         for column, value in zip((_ID, _SPLIT), values, strict=True):
             if not isinstance(value, str) or not value.strip():
-                raise VttdataError(f"{place}:{number}: the column '{column}' holds no text.")
-            if _HALF_SIGN.search(value):
-                raise VttdataError(f"{place}:{number}: holds half a character ({value!a}).")
+                raise VttdataError(f"{place}:{number}: the column '{column}' is empty or not a text.")
+            if _SURROGATE.search(value):
+                raise VttdataError(f"{place}:{number}: contains an unpaired surrogate ({value!a}).")
         yield str(values[0]).strip(), str(values[1]).strip()
     if empty:
-        raise VttdataError(f"{place}: holds no clip id.")
+        raise VttdataError(f"{place}: contains no clip id.")
 
 
 def _rows(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[int, object, object]]:
-    """Line, id and split of each row as they stand there."""
+    """Yield line number, id and split of each row, unchecked."""
     if suffix == ".json":
-        yield from _json(place, stream)
+        try:
+            ids = json.load(stream)
+        except (ValueError, RecursionError) as error:
+            raise VttdataError(f"{place}: cut off, damaged or not JSON ({error}).") from error
+        if not isinstance(ids, list):
+            raise VttdataError(f"{place}: a JSON list of ids is expected, found {type(ids).__name__}.")
+        yield from ((number, video_id, "test") for number, video_id in enumerate(ids, 1))
         return
     if suffix in {".jsonl", ".ndjson"}:
         table = parse_json_lines(place, stream)
     else:
-        first = stream.readline(_LONGEST_LINE).strip()
+        first = stream.readline(_MAX_LINE_LENGTH).strip()
         stream.seek(0)
         delimiter = "\t" if "\t" in first else ","
         names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
@@ -104,14 +115,3 @@ def _rows(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[int, object
         table = parse_delimited(place, stream, delimiter)
     for number, row in table:
         yield number, row.get(_ID), row.get(_SPLIT) if _SPLIT in row else "test"
-
-
-def _json(place: str, stream: TextIO) -> Iterator[tuple[int, object, object]]:
-    try:
-        ids = json.load(stream)
-    except (ValueError, RecursionError) as error:
-        raise VttdataError(f"{place}: cut off, damaged or not JSON ({error}).") from error
-    if not isinstance(ids, list):
-        raise VttdataError(f"{place}: a JSON list of ids is expected, found {type(ids).__name__}.")
-    for number, video_id in enumerate(ids, 1):
-        yield number, video_id, "test"

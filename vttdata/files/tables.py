@@ -1,4 +1,4 @@
-"""Reads the small tables people bring along (CSV, TSV, JSON lines) row by row, with clear errors."""
+"""Read the tables that users bring (CSV, TSV, JSON lines) row by row, with file and line in every error."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ from vttdata.errors import VttdataError
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _JSON_LINES = {".jsonl", ".ndjson"}
-_FIELD_BYTES = 2**20
+_MAX_CELL_CHARACTERS = 2**20
+_MAX_JSON_BYTES = 2**28
 
 
 def read_table(path: Path, *, short_rows: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield `(line number, row)` for each row of a table; the extension says how it is written.
+    """Yield `(line number, row)` for each row of a table.
 
-    Rows of CSV and TSV hold strings (empty cells are None); rows of JSON lines hold what the JSON says. UTF-8 with or
-    without a byte order mark. With `short_rows`, cells that are missing at the end of a row count as empty.
+    Rows of CSV and TSV contain strings (empty cells are None); rows of JSON lines contain JSON values.
+
+    Args:
+        path: UTF-8, with or without a byte order mark; the extension names the format.
+        short_rows: treat cells that are missing at the end of a row as empty.
 
     Raises:
         VttdataError: when the extension is unknown or a row cannot be read; the message names file and line.
@@ -43,17 +47,17 @@ def read_table(path: Path, *, short_rows: bool = False) -> Iterator[tuple[int, d
 def parse_delimited(
     place: str, stream: TextIO, delimiter: str, *, short_rows: bool = False
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of CSV or TSV as in `read_table`; `place` names the file in errors."""
-    csv.field_size_limit(_FIELD_BYTES)
+    """Yield the rows of CSV or TSV as `read_table` does; `place` names the file in errors."""
+    csv.field_size_limit(_MAX_CELL_CHARACTERS)
     reader = csv.reader(stream, delimiter=delimiter, strict=True)
     try:
         header = next(reader, None)
         if header is None:
             return
         names = [name.strip() for name in header]
-        doubled = {name for name in names if names.count(name) > 1}
-        if doubled:
-            raise VttdataError(f"{place}: column '{min(doubled)}' appears twice in the header.")
+        duplicates = {name for name in names if names.count(name) > 1}
+        if duplicates:
+            raise VttdataError(f"{place}: column '{min(duplicates)}' is duplicated in the header.")
         for cells in reader:
             if not cells:
                 continue
@@ -67,7 +71,7 @@ def parse_delimited(
 
 
 def parse_json_lines(place: str, stream: TextIO) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of JSON lines as in `read_table`; `place` names the file in errors."""
+    """Yield the rows of JSON lines as `read_table` does; `place` names the file in errors."""
     for number, line in enumerate(stream, 1):
         if not line.strip():
             continue
@@ -80,32 +84,30 @@ def parse_json_lines(place: str, stream: TextIO) -> Iterator[tuple[int, dict[str
         yield number, value
 
 
-_LARGEST = 2**28
-
-
 def read_rows(file: Path, expected: str, *, alone: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a ``.json`` file, numbered from 1; of other files what `vttdata.files.tables.read_table` reads.
+    """Yield the objects of a ``.json`` file, numbered from 1, or the rows of a table as `read_table` does.
 
     Args:
         file: JSON is UTF-8, with or without a byte order mark.
-        expected: what a JSON file should hold, for the error.
-        alone: whether an object by itself counts as a list of one.
+        expected: description of the JSON list, for the error.
+        alone: accept an object that is not in a list.
 
     Raises:
-        VttdataError: when it cannot be read, is no table, no JSON, larger than 256 MiB, or no list of objects.
+        VttdataError: when it cannot be read, is not a table or not JSON, is larger than 256 MiB, or is not a list of
+            objects.
     """
     if file.suffix.lower() != ".json":
         yield from read_table(file)
         return
     try:
-        if file.stat().st_size > _LARGEST:
-            raise VttdataError(f"{file}: larger than {_LARGEST} bytes.")
+        if file.stat().st_size > _MAX_JSON_BYTES:
+            raise VttdataError(f"{file}: larger than {_MAX_JSON_BYTES} bytes.")
         value = json.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
     except (ValueError, RecursionError) as error:
         raise VttdataError(f"{file}: not JSON ({error}).") from error
     objects = [value] if alone and isinstance(value, dict) else value
-    if not isinstance(objects, list) or not all(isinstance(one, dict) for one in objects):
+    if not isinstance(objects, list) or not all(isinstance(item, dict) for item in objects):
         raise VttdataError(f"{file}: {expected} is expected.")
     yield from enumerate(objects, 1)
