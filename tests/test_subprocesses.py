@@ -1,4 +1,4 @@
-"""External programs end when they must, with everything they started."""
+"""Limits on external programs and on functions in other processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vttdata.subprocesses import call, limit_this_process, run
 PYTHON = sys.executable
 
 
-def alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
@@ -25,26 +25,26 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
-def gone(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     for _ in range(200):
-        if not alive(pid):
+        if not is_alive(pid):
             return True
         time.sleep(0.02)
     return False
 
 
-def test_output_and_exit_code_come_back() -> None:
+def test_output_and_exit_code_are_returned() -> None:
     done = run([PYTHON, "-c", "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"], seconds=20)
     assert (done.code, done.stdout, done.stderr, done.stopped) == (3, "out\n", "err\n", None)
 
 
-def test_the_input_is_empty_unless_fed() -> None:
+def test_standard_input_is_empty_unless_fed() -> None:
     echo = [PYTHON, "-c", "import sys; print(len(sys.stdin.buffer.read()))"]
     assert run(echo, seconds=20).stdout == "0\n"
     assert run(echo, seconds=20, feed=lambda pipe: os.write(pipe, b"x" * 1000) and None).stdout == "1000\n"
 
 
-def test_a_program_that_stops_reading_does_not_break_the_feeder() -> None:
+def test_feeding_a_program_that_does_not_read_raises_nothing() -> None:
     done = run(
         [PYTHON, "-c", "pass"], seconds=20, feed=lambda pipe: [os.write(pipe, b"x" * 65536) for _ in range(99)] and None
     )
@@ -52,7 +52,7 @@ def test_a_program_that_stops_reading_does_not_break_the_feeder() -> None:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_a_time_limit_ends_the_program_and_what_it_started(tmp_path: Path) -> None:
+def test_time_limit_ends_the_program_and_its_children(tmp_path: Path) -> None:
     child = (
         "import subprocess, time\n"
         "sleeper = subprocess.Popen(['sleep', '60'])\n"
@@ -61,22 +61,22 @@ def test_a_time_limit_ends_the_program_and_what_it_started(tmp_path: Path) -> No
     )
     done = run([PYTHON, "-c", child], seconds=2.0)
     assert done.stopped == "timeout"
-    assert gone(int((tmp_path / "pid").read_text()))
+    assert has_ended(int((tmp_path / "pid").read_text()))
 
 
-def test_a_program_that_fills_its_folder_is_ended(tmp_path: Path) -> None:
+def test_program_that_exceeds_its_folder_limit_is_killed(tmp_path: Path) -> None:
     fill = "import time\nwith open('big','wb') as f:\n  while True: f.write(b'x'*100000); f.flush(); time.sleep(0.001)"
     done = run([PYTHON, "-c", fill], seconds=60, folder=tmp_path, max_bytes=1_000_000)
     assert done.stopped == "too_large"
 
 
-def test_a_program_that_says_the_disk_is_full_is_believed() -> None:
+def test_full_disk_message_of_a_program_raises_os_error() -> None:
     with pytest.raises(OSError, match="no space left"):
         run([PYTHON, "-c", "import sys; sys.exit('No space left on device')"], seconds=20)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel ends orphans on Linux only")
-def test_nothing_outlives_a_killed_parent(tmp_path: Path) -> None:
+def test_program_dies_with_its_killed_parent(tmp_path: Path) -> None:
     parent = (
         f"from vttdata.subprocesses import run\n"
         f"run(['sh', '-c', 'echo $$ > {tmp_path}/pid; exec sleep 60'], seconds=60)"
@@ -86,22 +86,22 @@ def test_nothing_outlives_a_killed_parent(tmp_path: Path) -> None:
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert gone(int((tmp_path / "pid").read_text()))
+    assert has_ended(int((tmp_path / "pid").read_text()))
 
 
-def refuse() -> None:
+def raise_media_error() -> None:
     raise MediaError("damaged", "it is broken.")
 
 
-def test_a_function_is_called_in_another_process_and_answers() -> None:
+def test_call_returns_result_or_error_of_another_process() -> None:
     assert call(max, 3, 8, seconds=60) == 8
     assert call(os.getpid, seconds=60) != os.getpid()
     with pytest.raises(MediaError, match=r"it is broken\.") as caught:
-        call(refuse, seconds=60)
+        call(raise_media_error, seconds=60)
     assert caught.value.reason == "damaged"
 
 
-def test_a_function_that_stalls_is_ended_at_its_limit() -> None:
+def test_call_raises_timeout_when_the_function_stalls() -> None:
     with pytest.raises(TimeoutError):
         call(time.sleep, 3600, seconds=0.5)
     with pytest.raises(TimeoutError):
@@ -113,6 +113,6 @@ def _stall() -> None:
     os.read(os.pipe()[0], 1)
 
 
-def test_a_function_whose_process_dies_is_an_error_with_its_exit_code() -> None:
+def test_call_raises_exit_code_when_the_process_dies() -> None:
     with pytest.raises(ChildProcessError, match="exit code 7"):
         call(os._exit, 7, seconds=60)

@@ -1,4 +1,4 @@
-"""What holds for every builder, every recipe section, every record and every stage."""
+"""Contracts of every builder, every recipe section, every record and every stage."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ import datasets
 import pytest
 
 import vttdata.pipeline.stages
-from vttdata import record_schemas as schema
-from vttdata import records
-from vttdata import records as judgments
+from vttdata import record_schemas, records
 from vttdata.pipeline.stage import Stage
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe
@@ -27,8 +25,8 @@ RECORDS = [
     records.Caption,
     records.Concepts,
     records.Degraded,
-    judgments.Judgment,
-    judgments.CaptionScore,
+    records.Judgment,
+    records.CaptionScore,
 ]
 
 
@@ -47,7 +45,7 @@ OURS = stages()
 
 
 @pytest.mark.parametrize("name", sorted(packaged.builders()))
-def test_a_builder_has_a_recipe_class_and_a_build_function(name: str) -> None:
+def test_builder_has_a_recipe_class_and_a_build_function(name: str) -> None:
     builder = packaged.load_builder(name)
     assert issubclass(builder.Recipe, BaseRecipe)
     assert callable(builder.build)
@@ -66,14 +64,14 @@ def test_every_key_of_a_recipe_is_documented(name: str) -> None:
 
 
 @pytest.mark.parametrize("record", RECORDS)
-def test_a_record_is_frozen_and_has_features(record: type) -> None:
+def test_record_is_frozen_and_has_features(record: type) -> None:
     assert record.__dataclass_params__.frozen
-    assert isinstance(schema.features(record), datasets.Features)
+    assert isinstance(record_schemas.features(record), datasets.Features)
     assert record.__doc__
 
 
 @pytest.mark.parametrize("stage", OURS, ids=lambda stage: stage.name)
-def test_a_stage_is_a_frozen_dataclass_that_says_what_it_is(stage: type[Stage] | Stage) -> None:
+def test_stage_is_a_documented_frozen_dataclass_with_valid_attributes(stage: type[Stage] | Stage) -> None:
     assert dataclasses.is_dataclass(stage)
     assert stage.__dataclass_params__.frozen
     assert stage.name.isidentifier()
@@ -82,6 +80,6 @@ def test_a_stage_is_a_frozen_dataclass_that_says_what_it_is(stage: type[Stage] |
     assert stage.__doc__
 
 
-def test_no_two_stages_share_a_name() -> None:
+def test_stage_names_are_unique() -> None:
     names = [stage.name for stage in OURS]
     assert len(set(names)) == len(names) >= 20

@@ -1,4 +1,4 @@
-"""Stages on numbers, for tests of the engine: they crash, hang and fail on command."""
+"""Stages over numbers, for tests of the engine: they crash, hang and fail as an item's id says."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Double(Stage):
-    """Doubles numbers, leaves a mark for each call, and does what a number's id asks for."""
+    """Double numbers, append to a file of marks at each call, and fail as the first part of an item's id says."""
 
     name = "double"
     output = Number
@@ -63,7 +63,7 @@ class Double(Stage):
 
 @dataclass(frozen=True)
 class Total(Stage):
-    """Adds all numbers up."""
+    """Add up all numbers."""
 
     name = "total"
     output = Number

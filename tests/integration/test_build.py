@@ -1,4 +1,4 @@
-"""Whole builds through the command line: real files in, a dataset out, and what is done again after a change."""
+"""Whole builds through the command line: datasets from real files, and what a changed setting makes stale."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import datasets
 from tests.helpers.builds import COLUMNS, LOOSE, account, build, write_captions
 
 
-def test_a_folder_becomes_a_dataset_that_plain_datasets_load(videos: Path, tmp_path: Path) -> None:
+def test_folder_becomes_a_dataset_that_datasets_can_load(videos: Path, tmp_path: Path) -> None:
     settings = [f"collect.folder={videos}", *LOOSE, "filter.max_frozen=1.0", "split.ratios={train: 0.5, test: 0.5}"]
     done = build(tmp_path / "out", *settings)
     assert done.returncode == 0, done.stderr
@@ -36,7 +36,7 @@ def test_a_folder_becomes_a_dataset_that_plain_datasets_load(videos: Path, tmp_p
     assert all(len(splits) == 1 for splits in by_source.values())
 
 
-def test_a_changed_threshold_reruns_its_stage_and_nothing_before_it(videos: Path, tmp_path: Path) -> None:
+def test_changed_threshold_reruns_its_stage_and_no_earlier_one(videos: Path, tmp_path: Path) -> None:
     settings = [f"collect.folder={videos}", *LOOSE]
     assert build(tmp_path, *settings, "filter.max_frozen=1.0").returncode == 0
     everything = account(tmp_path)
@@ -52,7 +52,7 @@ def test_a_changed_threshold_reruns_its_stage_and_nothing_before_it(videos: Path
     assert 0 < again["clips"]["in"] < everything["clips"]["in"]
 
 
-def test_all_the_real_videos_go_through(shared: Path, tmp_path: Path) -> None:
+def test_all_real_videos_build(shared: Path, tmp_path: Path) -> None:
     settings = [f"collect.folder={shared / 'videos'}", *LOOSE, "max_failed=0.3", "clips.per_source=1"]
     done = build(tmp_path / "out", *settings)
     assert done.returncode == 0, done.stderr
@@ -69,7 +69,7 @@ def test_all_the_real_videos_go_through(shared: Path, tmp_path: Path) -> None:
     assert sum(len(split) for split in loaded.values()) == len(ids) > 20
 
 
-def test_a_build_says_with_which_settings_and_tools_it_was_made(videos: Path, tmp_path: Path) -> None:
+def test_build_json_has_settings_and_tools_but_no_secrets(videos: Path, tmp_path: Path) -> None:
     (tmp_path / "cookies.txt").write_text("secret")
     cookies = f"collect.cookies={tmp_path / 'cookies.txt'}"
     assert build(tmp_path / "out", f"collect.folder={videos}", *LOOSE, cookies).returncode == 0
@@ -80,7 +80,7 @@ def test_a_build_says_with_which_settings_and_tools_it_was_made(videos: Path, tm
     assert {"ffmpeg", "av", "yt-dlp"} <= set(told["tools"])
 
 
-def test_the_place_of_the_videos_leaves_no_trace_in_the_dataset(videos: Path, tmp_path: Path) -> None:
+def test_dataset_is_independent_of_the_folder_of_the_videos(videos: Path, tmp_path: Path) -> None:
     for place in ("here", "there"):
         shutil.copytree(videos, tmp_path / place)
         rows = [str(tmp_path / place / path.name) for path in sorted(videos.glob("*.mp4"))]

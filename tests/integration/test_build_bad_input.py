@@ -1,4 +1,4 @@
-"""Builds in an unkind world: damaged, hostile and missing files, full disks, folders that hold something else."""
+"""Builds with damaged, hostile and missing files, on full disks, and in folders that hold something else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from tests.helpers.builds import COLUMNS, LOOSE, account, build, film
 
 
-def test_every_broken_file_ends_as_a_failure_with_its_reason(shared: Path, tmp_path: Path) -> None:
+def test_every_broken_file_becomes_a_failure_with_its_reason(shared: Path, tmp_path: Path) -> None:
     done = build(tmp_path, f"collect.folder={shared / 'videos' / 'broken'}", *LOOSE)
     assert done.returncode in (1, 2)
     assert "Traceback" not in done.stderr
@@ -45,7 +45,7 @@ NAMES = [
 ]
 
 
-def test_hostile_file_names_are_just_names(tmp_path: Path) -> None:
+def test_hostile_file_names_are_processed(tmp_path: Path) -> None:
     folder = tmp_path / "videos"
     folder.mkdir()
     original = film(tmp_path / "original.mp4", 3)
@@ -71,7 +71,7 @@ def test_hostile_file_names_are_just_names(tmp_path: Path) -> None:
         ("pth\na.mp4\n", ["pth", "did you mean 'path'"]),
     ],
 )
-def test_a_bad_manifest_is_one_sentence_and_no_work(tmp_path: Path, table: str, words: list[str]) -> None:
+def test_invalid_manifest_is_rejected_in_one_sentence(tmp_path: Path, table: str, words: list[str]) -> None:
     (tmp_path / "sources.csv").write_text(table)
     done = build(tmp_path / "out", f"collect.manifest={tmp_path / 'sources.csv'}", recipe="own-list")
     assert done.returncode == 2
@@ -80,7 +80,7 @@ def test_a_bad_manifest_is_one_sentence_and_no_work(tmp_path: Path, table: str, 
         assert word in done.stderr
 
 
-def test_a_folder_without_videos_is_one_sentence(tmp_path: Path) -> None:
+def test_folder_without_videos_is_rejected_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = build(tmp_path / "out", f"collect.folder={tmp_path / 'empty'}")
     assert done.returncode == 2
@@ -88,7 +88,7 @@ def test_a_folder_without_videos_is_one_sentence(tmp_path: Path) -> None:
     assert "empty" in done.stderr
 
 
-def test_captions_about_no_clip_are_one_sentence_and_about_some_are_counted(videos: Path, tmp_path: Path) -> None:
+def test_captions_without_clip_are_counted_and_rejected_if_none_fits(videos: Path, tmp_path: Path) -> None:
     settings = [f"collect.folder={videos}", *LOOSE, f"captions.file={tmp_path / 'captions.csv'}", COLUMNS]
     (tmp_path / "captions.csv").write_text("clip,text,worker\nnowhere,a dog runs,w\n")
     done = build(tmp_path / "out", *settings)
@@ -101,7 +101,7 @@ def test_captions_about_no_clip_are_one_sentence_and_about_some_are_counted(vide
     assert account(tmp_path / "out")["captions"]["rejected"] == {"unknown_clip": 1}
 
 
-def test_a_full_disk_stops_with_a_sentence_and_the_build_goes_on_later(videos: Path, tmp_path: Path) -> None:
+def test_full_disk_halts_the_build_which_can_be_resumed(videos: Path, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     size = "size=150k"
@@ -122,7 +122,7 @@ def test_a_full_disk_stops_with_a_sentence_and_the_build_goes_on_later(videos: P
         subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
-def test_a_folder_that_cannot_be_written_is_one_sentence(videos: Path, tmp_path: Path) -> None:
+def test_read_only_folder_is_rejected_in_one_sentence(videos: Path, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(disk)], capture_output=True, check=False)
@@ -137,7 +137,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(videos: Path, tmp_path:
     assert "Read-only" in done.stderr
 
 
-def test_a_lost_clip_file_is_cut_again_and_a_changed_one_never_shipped(videos: Path, tmp_path: Path) -> None:
+def test_missing_clip_file_is_cut_again_and_changed_file_is_rejected(videos: Path, tmp_path: Path) -> None:
     settings = [f"collect.folder={videos}", *LOOSE, "filter.max_frozen=1.0"]
     assert build(tmp_path, *settings).returncode == 0
     clip = next(tmp_path.glob("media/clips/*/*.mp4"))
@@ -155,7 +155,7 @@ def test_a_lost_clip_file_is_cut_again_and_a_changed_one_never_shipped(videos: P
     assert clip.read_bytes() == whole
 
 
-def test_only_a_new_empty_or_own_folder_becomes_a_build(videos: Path, tmp_path: Path) -> None:
+def test_folder_with_foreign_files_does_not_become_a_build(videos: Path, tmp_path: Path) -> None:
     settings = [f"collect.folder={videos}", *LOOSE]
     thesis = tmp_path / "mine" / "media" / "clips" / "thesis.txt"
     thesis.parent.mkdir(parents=True)
@@ -169,14 +169,14 @@ def test_only_a_new_empty_or_own_folder_becomes_a_build(videos: Path, tmp_path: 
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["media"]
 
 
-def test_a_build_inside_the_listed_folder_is_refused(tmp_path: Path) -> None:
+def test_build_inside_the_listed_folder_is_rejected(tmp_path: Path) -> None:
     film(tmp_path / "a.mp4", 3)
     done = build(tmp_path / "out", f"collect.folder={tmp_path}", *LOOSE)
     assert done.returncode == 2
     assert "lies inside collect.folder" in done.stderr
 
 
-def test_a_bad_caption_table_is_found_before_any_work(videos: Path, tmp_path: Path) -> None:
+def test_invalid_caption_table_is_rejected_before_any_stage(videos: Path, tmp_path: Path) -> None:
     (tmp_path / "captions.csv").write_text("clip,words\na,b c\n")
     done = build(tmp_path / "out", f"collect.folder={videos}", *LOOSE, f"captions.file={tmp_path / 'captions.csv'}")
     assert done.returncode == 2
@@ -185,7 +185,7 @@ def test_a_bad_caption_table_is_found_before_any_work(videos: Path, tmp_path: Pa
     assert json.loads((tmp_path / "out" / "build.json").read_text())["status"] == "stopped"
 
 
-def test_when_nothing_is_left_the_user_learns_where_and_the_old_dataset_stays(videos: Path, tmp_path: Path) -> None:
+def test_empty_stage_is_named_and_the_earlier_dataset_stays(videos: Path, tmp_path: Path) -> None:
     settings = [f"collect.folder={videos}", *LOOSE, "filter.max_frozen=1.0"]
     assert build(tmp_path, *settings).returncode == 0
     done = build(tmp_path, *settings, "filter.min_height=1000")

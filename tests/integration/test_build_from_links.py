@@ -1,4 +1,4 @@
-"""Builds over a list of links: a real HTTP server answers well, badly and not at all."""
+"""Builds from a list of links to a local HTTP server with good, bad and missing files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def manifest(tmp_path: Path, server: MediaServer, *paths: str) -> str:
     return f"collect.manifest={tmp_path / 'links.csv'}"
 
 
-def test_good_links_become_clips_and_bad_ones_failures_with_the_sites_own_words(
+def test_good_links_become_clips_and_bad_ones_failures_with_the_sites_message(
     server: MediaServer, tmp_path: Path
 ) -> None:
     listed = manifest(tmp_path, server, "/good.mp4", "/gone.mp4", "/forbidden.mp4", "/truncated.mp4", "/page.html")
@@ -49,7 +49,7 @@ def test_good_links_become_clips_and_bad_ones_failures_with_the_sites_own_words(
     assert not [path for path in (tmp_path / "out" / "media" / "sources").iterdir() if path.name.startswith(".")]
 
 
-def test_what_is_fetched_is_not_fetched_again(server: MediaServer, tmp_path: Path) -> None:
+def test_fetched_file_is_not_fetched_again(server: MediaServer, tmp_path: Path) -> None:
     listed = manifest(tmp_path, server, "/good.mp4")
     assert build(tmp_path / "out", listed, *QUICK, recipe="own-list").returncode == 0
     hits = server.hits.total()
@@ -60,7 +60,7 @@ def test_what_is_fetched_is_not_fetched_again(server: MediaServer, tmp_path: Pat
     assert server.hits.total() > hits
 
 
-def test_rate_limits_stop_the_run_politely_and_it_goes_on_later(server: MediaServer, tmp_path: Path) -> None:
+def test_rate_limits_halt_the_build_which_can_be_resumed(server: MediaServer, tmp_path: Path) -> None:
     paths = ["/good.mp4", *(f"/busy.mp4?{number}" for number in range(8))]
     listed = manifest(tmp_path, server, *paths)
     stopped = build(tmp_path / "out", listed, *QUICK, "collect.breaker=3", recipe="own-list")
@@ -74,7 +74,7 @@ def test_rate_limits_stop_the_run_politely_and_it_goes_on_later(server: MediaSer
     assert build(tmp_path / "out", listed, *QUICK, recipe="own-list").returncode == 0
 
 
-def test_only_retry_failed_asks_a_server_again_that_has_recovered(server: MediaServer, tmp_path: Path) -> None:
+def test_recovered_server_is_asked_again_only_with_retry_failed(server: MediaServer, tmp_path: Path) -> None:
     listed = manifest(tmp_path, server, "/good.mp4", "/flaky.mp4")
     first = build(tmp_path / "out", listed, *QUICK, recipe="own-list")
     assert first.returncode == 0
@@ -93,7 +93,7 @@ def _set(*settings: str) -> list[str]:
     return [part for setting in settings for part in ("--set", setting)]
 
 
-def test_given_spans_become_the_clips(server: MediaServer, tmp_path: Path) -> None:
+def test_listed_spans_become_the_clips(server: MediaServer, tmp_path: Path) -> None:
     url = server.url("/good.mp4")
     (tmp_path / "links.csv").write_text(
         f"url,id,start,end,video_id\n{url},one,0.5,1.5,clip-a\n{url},one,1.5,3.2,clip-b\n{url},one,1.5,9,clip-c\n"

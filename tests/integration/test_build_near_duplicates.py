@@ -1,4 +1,4 @@
-"""A whole build of a folder that holds an edited copy: the copy goes where its original goes."""
+"""Near-duplicates in whole builds and in audits of datasets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORDS = base64.b64encode(np.random.default_rng(1).bytes(16 * 40)).decode()
 """A fingerprint of twenty seconds in which everything moves."""
 
 
-def test_a_copy_is_never_split_from_its_original(tmp_path: Path) -> None:
+def test_copy_gets_the_split_of_its_original(tmp_path: Path) -> None:
     folder = tmp_path / "videos"
     folder.mkdir()
     films = [write_film(folder / f"film{number}.mp4", number) for number in range(4)]
@@ -43,12 +43,12 @@ def test_a_copy_is_never_split_from_its_original(tmp_path: Path) -> None:
     assert rows.hashes.str.len().min() > 200
 
 
-def test_a_source_without_a_fingerprint_is_told_beside_those_that_have_one(tmp_path: Path) -> None:
+def test_sources_without_a_fingerprint_are_counted_by_the_audit(tmp_path: Path) -> None:
     clips = [Clip(f"v{s}", s, 0.0, 5.0, None, None, 1, split="train" if s < "c" else "test") for s in "abcd"]
-    print_of = {"a": HASH_SCHEME, "c": HASH_SCHEME, "d": "older-0"}
+    scheme_of = {"a": HASH_SCHEME, "c": HASH_SCHEME, "d": "older-0"}
     sources = [
         Source(
-            s, f"{s}.mp4", "listed", s * 64, 9, fingerprint=Fingerprint(print_of[s], WORDS) if s in print_of else None
+            s, f"{s}.mp4", "listed", s * 64, 9, fingerprint=Fingerprint(scheme_of[s], WORDS) if s in scheme_of else None
         )
         for s in "abcd"
     ]

@@ -1,4 +1,4 @@
-"""A build that is killed at any moment and started again gives the same bytes as one that nothing disturbed."""
+"""Builds that are killed and started again give the same bytes as an undisturbed one."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def command(folder: Path, workers: int) -> list[str]:
     ]
 
 
-def tree(folder: Path) -> dict[str, str]:
-    """Every file of a dataset folder with the hash of its bytes."""
+def hash_files(folder: Path) -> dict[str, str]:
+    """Return the hash of every file of a dataset folder."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
@@ -40,20 +40,20 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_dataset_holds_something(undisturbed: Path) -> None:
-    files = tree(undisturbed / "dataset")
+def test_dataset_has_clips_and_videos(undisturbed: Path) -> None:
+    files = hash_files(undisturbed / "dataset")
     assert any(name.startswith("clips/") for name in files)
     assert any(name.endswith(".mp4") for name in files)
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_the_number_of_workers_changes_no_byte(undisturbed: Path, tmp_path: Path, workers: int) -> None:
+def test_number_of_workers_changes_no_byte(undisturbed: Path, tmp_path: Path, workers: int) -> None:
     subprocess.run(command(tmp_path / "build", workers), check=True, capture_output=True)
-    assert tree(tmp_path / "build" / "dataset") == tree(undisturbed / "dataset")
+    assert hash_files(tmp_path / "build" / "dataset") == hash_files(undisturbed / "dataset")
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_killed_build_goes_on_to_the_same_bytes(undisturbed: Path, tmp_path: Path, seed: int) -> None:
+def test_killed_build_resumes_to_the_same_bytes(undisturbed: Path, tmp_path: Path, seed: int) -> None:
     moments = random.Random(seed)
     killed = 0
     for _ in range(4):
@@ -65,7 +65,7 @@ def test_a_killed_build_goes_on_to_the_same_bytes(undisturbed: Path, tmp_path: P
         process.wait()
     assert killed
     subprocess.run(command(tmp_path / "build", 2), check=True, capture_output=True)
-    assert tree(tmp_path / "build" / "dataset") == tree(undisturbed / "dataset")
+    assert hash_files(tmp_path / "build" / "dataset") == hash_files(undisturbed / "dataset")
 
 
 def start(folder: Path, workers: int) -> subprocess.Popen[bytes]:
@@ -88,16 +88,16 @@ def test_killed_workers_change_no_byte(undisturbed: Path, tmp_path: Path) -> Non
     killed = 0
     for _ in range(4):
         after_events(tmp_path / "build", process, 8)
-        for worker in children(process.pid)[:1]:
+        for worker in worker_pids(process.pid)[:1]:
             os.kill(worker, signal.SIGKILL)
             killed += 1
     assert process.wait() == 0
     assert killed >= 2
-    assert tree(tmp_path / "build" / "dataset") == tree(undisturbed / "dataset")
+    assert hash_files(tmp_path / "build" / "dataset") == hash_files(undisturbed / "dataset")
 
 
-def children(pid: int) -> list[int]:
-    """The worker processes of a build."""
+def worker_pids(pid: int) -> list[int]:
+    """Return the worker processes of a build."""
     tasks = Path(f"/proc/{pid}/task")
     found = [int(child) for task in tasks.glob("*/children") for child in task.read_text().split()]
     return [
@@ -105,7 +105,7 @@ def children(pid: int) -> list[int]:
     ]
 
 
-def test_a_second_build_in_the_same_folder_says_so_and_leaves(tmp_path: Path) -> None:
+def test_second_build_in_the_same_folder_is_rejected(tmp_path: Path) -> None:
     first = start(tmp_path / "build", 1)
     try:
         while not (tmp_path / "build" / "journal.jsonl").exists():

@@ -1,4 +1,4 @@
-"""The engine does what has to be done, once, and survives what items do to it."""
+"""Engine: what is processed again, in which order results come, and what bad items do to a run."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def many(count: int) -> list[Number]:
     return numbers(*(f"n{place:03d}" for place in range(count)))
 
 
-def test_results_come_in_the_order_of_the_items_whatever_the_number_of_workers(run: Run, marks: Path) -> None:
+def test_results_keep_item_order_with_any_number_of_workers(run: Run, marks: Path) -> None:
     items = many(50)
     for workers in (1, 4):
         table = run(Double(marks), items, workers=workers)
@@ -61,21 +61,21 @@ def test_results_come_in_the_order_of_the_items_whatever_the_number_of_workers(r
         assert table.tally.taken == table.tally.kept == len(table) == 50
 
 
-def test_a_second_run_does_nothing(run: Run, marks: Path) -> None:
+def test_second_run_processes_nothing(run: Run, marks: Path) -> None:
     run(Double(marks), many(20))
     again = run(Double(marks), many(20))
     assert calls(marks) == 20
     assert again.tally.reused == again.tally.parts > 1
 
 
-def test_a_changed_parameter_does_everything_again(run: Run, marks: Path) -> None:
+def test_changed_parameter_reprocesses_everything(run: Run, marks: Path) -> None:
     run(Double(marks), many(20))
     table = run(Double(marks, factor=3), many(20))
     assert calls(marks) == 40
     assert [number.value for number in table] == [3 * place for place in range(20)]
 
 
-def test_a_runtime_field_makes_nothing_stale(run: Run, marks: Path, tmp_path: Path) -> None:
+def test_changed_runtime_field_makes_nothing_stale(run: Run, marks: Path, tmp_path: Path) -> None:
     run(Double(marks), many(20))
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -83,7 +83,7 @@ def test_a_runtime_field_makes_nothing_stale(run: Run, marks: Path, tmp_path: Pa
     assert calls(elsewhere) == 0
 
 
-def test_a_new_item_disturbs_only_its_own_part(run: Run, marks: Path) -> None:
+def test_new_item_reprocesses_only_its_own_part(run: Run, marks: Path) -> None:
     items = [Number(f"n{place:03d}", place) for place in range(0, 200, 2)]
     run(Double(marks), items)
     run(Double(marks), sorted([*items, Number("n051", 51)], key=lambda number: number.source_id))
@@ -97,7 +97,7 @@ def test_stale_parts_are_removed(run: Run, marks: Path, tmp_path: Path) -> None:
     assert left == set(table.keys)
 
 
-def test_rejects_and_failures_are_values_with_reasons(run: Run, marks: Path) -> None:
+def test_rejects_and_failures_have_reasons_and_details(run: Run, marks: Path) -> None:
     table = run(Double(marks), numbers("a", "odd-1", "media-1", "bug-1", "b"))
     assert table.tally.as_json() | {"seconds": 0, "parts": 0, "reused": 0} == {
         "name": "double",
@@ -117,20 +117,20 @@ def test_rejects_and_failures_are_values_with_reasons(run: Run, marks: Path) -> 
     assert "nothing here" in details[2]
 
 
-def test_an_item_that_kills_its_worker_costs_nothing_but_itself(run: Run, marks: Path) -> None:
+def test_item_that_kills_its_worker_fails_alone_after_second_try(run: Run, marks: Path) -> None:
     table = run(Double(marks), numbers("a", "crash-1", "b", "crash-2", "c"))
     assert [number.source_id for number in table] == ["a", "b", "c"]
     assert table.tally.failed == {"crashed": 2}
     assert calls(marks) == 3 + 2 * 2  # each of the two gets a second try
 
 
-def test_an_item_beyond_its_wall_clock_limit_is_ended(run: Run, marks: Path) -> None:
+def test_item_beyond_its_wall_clock_limit_fails_as_timeout(run: Run, marks: Path) -> None:
     table = run(Double(marks), numbers("a", "hang-1", "b"), workers=1)
     assert [number.source_id for number in table] == ["a", "b"]
     assert table.tally.failed == {"timeout": 1}
 
 
-def test_only_what_failed_and_may_succeed_now_is_tried_again(run: Run, marks: Path) -> None:
+def test_retry_failed_reprocesses_only_retryable_failures(run: Run, marks: Path) -> None:
     items = numbers("a", "later-1", "media-1", "b")
     assert run(Double(marks), items).tally.failed == {"network": 1, "damaged": 1}
     (marks / "ready").touch()
@@ -141,7 +141,7 @@ def test_only_what_failed_and_may_succeed_now_is_tried_again(run: Run, marks: Pa
     assert calls(marks) == 5
 
 
-def test_rate_limits_in_a_row_stop_the_run_and_keep_what_is_done(run: Run, marks: Path) -> None:
+def test_rate_limits_in_a_row_halt_the_run_and_keep_finished_parts(run: Run, marks: Path) -> None:
     items = numbers("a", "limit-1", "b", "limit-2", "limit-3", "limit-4", *(f"z{place}" for place in range(50)))
     with pytest.raises(HaltError, match=r"3 items in a row ended as 'rate_limit': HTTP Error 429.*--retry-failed"):
         run(Double(marks), items, workers=1)
@@ -151,25 +151,25 @@ def test_rate_limits_in_a_row_stop_the_run_and_keep_what_is_done(run: Run, marks
     assert calls(marks) >= done_before
 
 
-def test_a_full_disk_stops_the_build_and_records_no_failure(run: Run, marks: Path, tmp_path: Path) -> None:
+def test_full_disk_halts_the_run_and_stores_no_failure(run: Run, marks: Path, tmp_path: Path) -> None:
     with pytest.raises(HaltError, match="No space left on device"):
         run(Double(marks), numbers("a", "full-1", "b"), workers=1)
     parts = "".join(path.read_text() for path in tmp_path.glob("stages/double/parts/*.jsonl"))
     assert "full-1" not in parts
 
 
-def test_a_whole_stage_sees_all_items_at_once(run: Run) -> None:
+def test_stage_over_all_items_gets_them_as_one_tuple(run: Run) -> None:
     table = run(Total(), many(10))
     assert [number.value for number in table] == [45]
     assert table.tally.taken == 10
 
 
-def test_nothing_in_nothing_out(run: Run, marks: Path) -> None:
+def test_no_items_give_an_empty_table(run: Run, marks: Path) -> None:
     assert list(run(Double(marks), [])) == []
     assert [number.value for number in run(Total(), [])] == [0]
 
 
-def test_a_half_written_part_is_not_taken_for_a_result(run: Run, marks: Path, tmp_path: Path) -> None:
+def test_unfinished_part_is_processed_again(run: Run, marks: Path, tmp_path: Path) -> None:
     table = run(Double(marks), many(8))
     part = tmp_path / "stages" / "double" / "parts" / f"{table.keys[0]}.jsonl"
     part.rename(part.with_suffix(".tmp"))
@@ -179,7 +179,7 @@ def test_a_half_written_part_is_not_taken_for_a_result(run: Run, marks: Path, tm
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"id": 1}\n', b"[]\n", b"\xff\xfe"])
-def test_a_part_that_was_damaged_later_is_done_again(run: Run, marks: Path, tmp_path: Path, damage: bytes) -> None:
+def test_damaged_part_is_processed_again(run: Run, marks: Path, tmp_path: Path, damage: bytes) -> None:
     table = run(Double(marks), many(8))
     (tmp_path / "stages" / "double" / "parts" / f"{table.keys[0]}.jsonl").write_bytes(damage)
     again = run(Double(marks), many(8))
@@ -187,7 +187,7 @@ def test_a_part_that_was_damaged_later_is_done_again(run: Run, marks: Path, tmp_
     assert again.tally.reused == again.tally.parts - 1
 
 
-def test_tables_follow_the_results(run: Run, marks: Path, tmp_path: Path) -> None:
+def test_tables_hold_the_latest_results(run: Run, marks: Path, tmp_path: Path) -> None:
     folder = tmp_path / "stages" / "double"
     items = numbers("a", "later-1", "odd-1")
     write_tables(run(Double(marks), items), folder)

@@ -1,3 +1,5 @@
+"""Assignment of clips to splits: whole groups, bounds, edge cases, and the real MSR-VTT."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -17,7 +19,7 @@ def clip(number: int, source: str, category: str | None = None, query: str | Non
     return Clip(f"v{number}", source, 0.0, 1.0, 0, 1, 1, category=category, query=query)
 
 
-def groups_of(*sizes: int) -> list[Clip]:
+def clips_in_groups(*sizes: int) -> list[Clip]:
     sources = [f"s{index}" for index, size in enumerate(sizes) for _ in range(size)]
     return [clip(number, source) for number, source in enumerate(sources)]
 
@@ -54,21 +56,21 @@ UPLOADERS = {"s4": "u", "s5": "u", "s6": "w", "s7": "w"}
 class TestProperties:
     @settings(deadline=None)
     @given(ROWS, SETTINGS, st.integers(0, 9), st.randoms())
-    def test_the_rules_hold_for_all_inputs(self, rows, wanted, seed, random) -> None:  # type: ignore[no-untyped-def]
+    def test_groups_stay_whole_and_counts_stay_within_bounds_for_any_input(self, rows, wanted, seed, random) -> None:  # type: ignore[no-untyped-def]
         clips = [clip(number, f"s{source}", category, query) for number, (source, category, query) in enumerate(rows)]
         pairs = [("s1", "s2"), ("s2", "s3")]
         result = assign_splits(clips, wanted, seed=seed, pairs=pairs, uploaders=UPLOADERS)
 
         groups = group_clips(clips, wanted.together, pairs, UPLOADERS)
         split_of_group: dict[str, str] = {}
-        for one in clips:
-            split = result.split_of[one.video_id]
-            assert split_of_group.setdefault(groups[one.video_id], split) == split, "a group crosses a split"
+        for member in clips:
+            split = result.split_of[member.video_id]
+            assert split_of_group.setdefault(groups[member.video_id], split) == split, "a group crosses a split"
 
         counts = Counter(result.split_of.values())
         largest = max(Counter(groups.values()).values())
-        served = sorted(wanted.ratios, key=lambda name: (-wanted.ratios[name], name))[: len(split_of_group)]
-        assert set(counts) == set(served), "a split is empty without need"
+        nonempty = sorted(wanted.ratios, key=lambda name: (-wanted.ratios[name], name))[: len(split_of_group)]
+        assert set(counts) == set(nonempty), "a split is empty without need"
         reachable = all(ratio * len(clips) >= largest for ratio in wanted.ratios.values())
         bound = largest if reachable else largest * max(len(wanted.ratios) - 1, 1)
         for name, ratio in wanted.ratios.items():
@@ -82,35 +84,35 @@ class TestProperties:
         )
 
 
-class TestAwkwardInputs:
-    def test_one_giant_group_goes_to_the_split_with_the_highest_ratio(self) -> None:
-        result = assign_splits(groups_of(50), SplitSettings(), seed=0)
+class TestEdgeCases:
+    def test_single_group_goes_to_split_with_highest_ratio(self) -> None:
+        result = assign_splits(clips_in_groups(50), SplitSettings(), seed=0)
         assert result.counts == {"train": 50, "validation": 0, "test": 0}
         assert result.largest_gap == pytest.approx(0.35)
 
-    def test_two_groups_fill_train_and_test_before_validation(self) -> None:
-        result = assign_splits(groups_of(3, 3), SplitSettings(), seed=0)
+    def test_two_groups_go_to_the_two_largest_splits(self) -> None:
+        result = assign_splits(clips_in_groups(3, 3), SplitSettings(), seed=0)
         assert result.counts == {"train": 3, "validation": 0, "test": 3}
 
-    def test_a_giant_beside_two_small_groups_leaves_no_split_empty(self) -> None:
-        result = assign_splits(groups_of(100, 1, 1), SplitSettings(), seed=0)
+    def test_dominant_group_leaves_no_split_empty(self) -> None:
+        result = assign_splits(clips_in_groups(100, 1, 1), SplitSettings(), seed=0)
         assert result.counts == {"train": 100, "validation": 1, "test": 1}
 
-    def test_no_clips_give_no_assignment(self) -> None:
+    def test_no_clips_give_an_empty_assignment(self) -> None:
         result = assign_splits([], SplitSettings(), seed=0)
         assert (result.split_of, result.groups, result.largest_gap) == ({}, 0, 0.0)
 
-    def test_categories_with_one_clip_do_not_spoil_the_ratios(self) -> None:
+    def test_categories_of_one_clip_do_not_distort_ratios(self) -> None:
         clips = [clip(number, f"s{number}", f"category {number}") for number in range(100)]
         assert assign_splits(clips, SplitSettings(), seed=3).counts == {"train": 65, "validation": 5, "test": 30}
 
-    def test_equal_ids_are_refused(self) -> None:
+    def test_duplicated_ids_are_rejected(self) -> None:
         with pytest.raises(VttdataError, match="'v1' is duplicated"):
             assign_splits([clip(1, "a"), clip(1, "b")], SplitSettings(), seed=0)
 
 
 class TestReport:
-    def test_asked_and_achieved_ratios_are_told_overall_and_by_category(self) -> None:
+    def test_report_has_ratios_overall_and_by_category(self) -> None:
         clips = [clip(n, f"s{n}", "music" if n < 20 else None) for n in range(60)]
         result = assign_splits(clips, SplitSettings({"train": 0.75, "test": 0.25}), seed=0)
         assert result.asked == {"train": 0.75, "test": 0.25}
@@ -121,8 +123,8 @@ class TestReport:
         }
         assert (result.groups, result.largest_group, result.largest_gap) == (60, 1, 0.0)
 
-    def test_another_seed_gives_another_split(self) -> None:
-        clips = groups_of(*[1] * 60)
+    def test_different_seeds_give_different_splits(self) -> None:
+        clips = clips_in_groups(*[1] * 60)
         first, second = (assign_splits(clips, SplitSettings(), seed=seed).split_of for seed in (0, 1))
         assert first != second
 
@@ -139,7 +141,7 @@ class TestSettings:
             ({}, "no splits add up to 0"),
         ],
     )
-    def test_wrong_ratios_are_refused_with_a_sentence(self, ratios: dict[str, float], message: str) -> None:
+    def test_invalid_ratios_raise_with_a_message(self, ratios: dict[str, float], message: str) -> None:
         with pytest.raises(ValueError, match=message):
             SplitSettings(ratios)
 
@@ -150,7 +152,7 @@ def msrvtt(shared: Path) -> list[Clip]:
 
 
 class TestMsrVtt:
-    def test_the_real_sources_divide_as_asked_in_every_category(self, msrvtt: list[Clip]) -> None:
+    def test_msrvtt_sources_match_ratios_in_every_category(self, msrvtt: list[Clip]) -> None:
         result: Assignment = assign_splits(msrvtt, SplitSettings(), seed=2016)
         assert result.groups == 7180
         assert result.counts == {"train": 6500, "validation": 500, "test": 3000}

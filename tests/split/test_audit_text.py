@@ -1,4 +1,4 @@
-"""What people read of an audit: no more than was found, and nothing that a terminal would obey."""
+"""Text of an audit: exact statements, and no control characters."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ CLIPS = [
 ]
 
 
-def test_a_pair_just_below_the_bound_is_not_rounded_up_to_it() -> None:
+def test_similarity_below_the_threshold_is_not_rounded_up() -> None:
     pair = NearDuplicate("a", "b", 0.0, 1.0, 0.0, 5.0, mirrored=False, distance=0.1, similarity=0.9999)
     found = audit(CLIPS, near=SimilarSources([], pair))
     assert found.ok
     assert notes(found)[-1].endswith("a (train) and b (test), reach 99% of what makes near-duplicates.")
 
 
-def test_that_nothing_looks_alike_is_said() -> None:
+def test_text_says_that_no_sources_look_alike() -> None:
     found = audit(CLIPS, near=SimilarSources([], None))
     assert notes(found)[-1] == "No two sources of different splits look alike anywhere."
     assert "look alike" not in audit_text(audit(CLIPS))
@@ -31,7 +31,7 @@ def test_sources_without_a_fingerprint_are_counted() -> None:
     assert "Not judged for near-duplicates: 1,200 sources without a fingerprint." in notes(found)
 
 
-def test_names_of_splits_are_shown_as_one_line() -> None:
+def test_control_characters_of_split_names_are_replaced() -> None:
     text = audit_text(audit([Clip("v1", "a", 0.0, 5.0, None, None, 1, split="te\x1b[31m\nst")]))
     assert "te?[31m?st" in text
     assert "\x1b" not in text

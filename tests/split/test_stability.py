@@ -1,4 +1,4 @@
-"""What changes in a split when a dataset grows, and what does not: hashing decides, pins overrule it."""
+"""Stability of splits when a dataset grows, with and without pins."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ def msrvtt(shared: Path) -> list[Clip]:
 
 class TestGrowth:
     @pytest.mark.parametrize(("more", "most_moved"), [(0.01, 0.01), (0.1, 0.02), (1.0, 0.05)])
-    def test_later_sources_move_few_clips_without_any_memory(
-        self, msrvtt: list[Clip], more: float, most_moved: float
-    ) -> None:
+    def test_added_sources_move_few_clips(self, msrvtt: list[Clip], more: float, most_moved: float) -> None:
         sources = sorted({clip.source_id for clip in msrvtt})
         first = set(Random(7).sample(sources, round(len(sources) / (1 + more))))
         earlier = [clip for clip in msrvtt if clip.source_id in first]
@@ -46,7 +44,7 @@ class TestGrowth:
         moved = sum(before[clip.video_id] != after[clip.video_id] for clip in earlier)
         assert moved / len(earlier) < most_moved
 
-    def test_a_source_more_in_a_query_moves_no_clip_of_it(self) -> None:
+    def test_source_added_to_a_query_moves_no_clip(self) -> None:
         wanted = SplitSettings(together=("source", "query"))
         clips = [Clip(f"v{n}", f"s{n}", 0, 1, 0, 1, 1, query=f"q{n % 100}") for n in range(1000)]
         later = [Clip(f"a{n}", f"a{n}", 0, 1, 0, 1, 1, query=f"q{n}") for n in range(100)]
@@ -56,7 +54,7 @@ class TestGrowth:
 
 class TestPins:
     @given(ROWS, st.integers(0, 9), st.data())
-    def test_pinned_clips_stay_and_take_their_group_with_them(self, rows, seed, data) -> None:  # type: ignore[no-untyped-def]
+    def test_pinned_clips_stay_with_their_groups(self, rows, seed, data) -> None:  # type: ignore[no-untyped-def]
         clips = clips_of(rows)
         groups = group_clips(clips, TOGETHER.together, PAIRS)
         names = sorted(set(groups.values()))
@@ -70,13 +68,13 @@ class TestPins:
                 assert result.split_of[video_id] not in pinned.values()
         assert assign_splits(clips[::-1], TOGETHER, seed=seed, pairs=PAIRS, pins=pinned).split_of == result.split_of
 
-    def test_the_official_test_set_stays_and_the_rest_is_divided_as_asked(self, msrvtt: list[Clip]) -> None:
+    def test_pinned_test_set_stays_and_other_clips_match_ratios(self, msrvtt: list[Clip]) -> None:
         pins = {clip.video_id: "test" for clip in msrvtt if clip.split == "test"}
         result = assign_splits(msrvtt, SplitSettings(), seed=5, pins=pins)
         assert {video_id for video_id, split in result.split_of.items() if split == "test"} == pins.keys()
         assert result.counts["validation"] == pytest.approx(7010 * 0.05 / 0.70, abs=1)
 
-    def test_an_earlier_version_stays_whole_while_new_sources_fill_what_lacks(self, msrvtt: list[Clip]) -> None:
+    def test_pinned_earlier_version_stays_and_added_sources_fill_gaps(self, msrvtt: list[Clip]) -> None:
         sources = sorted({clip.source_id for clip in msrvtt})
         first = set(sources[: len(sources) // 2])
         earlier = [clip for clip in msrvtt if clip.source_id in first]
@@ -85,18 +83,18 @@ class TestPins:
         assert result.split_of.items() >= pins.items()
         assert result.counts == {"train": 6500, "validation": 500, "test": 3000}
 
-    def test_a_group_pinned_to_two_splits_is_refused_with_its_ids(self) -> None:
+    def test_group_pinned_to_two_splits_is_rejected_with_its_ids(self) -> None:
         with pytest.raises(VttdataError, match="'v0' and 'v1' belong together, but 'v0' is pinned to test"):
             assign_splits([clip(0, "a"), clip(1, "a")], SplitSettings(), seed=0, pins={"v0": "test", "v1": "train"})
 
-    def test_lost_pins_are_told_and_a_list_of_none_but_lost_ones_is_refused(self) -> None:
+    def test_lost_pins_are_reported_and_rejected_if_all_are_lost(self) -> None:
         clips = [clip(number, f"s{number}") for number in range(9)]
         result = assign_splits(clips, SplitSettings(), seed=0, pins={"v3": "test", "b": "test", "a": "train"})
         assert result.lost_pins == ("a", "b")
         with pytest.raises(VttdataError, match="None of the 2 pinned clips exists, such as 'a'"):
             assign_splits(clips, SplitSettings(), seed=0, pins={"b": "test", "a": "train"})
 
-    def test_an_unknown_split_is_refused(self) -> None:
+    def test_pin_to_unknown_split_is_rejected(self) -> None:
         with pytest.raises(VttdataError, match="'v0' is pinned to 'dev'; the splits are train, validation, test"):
             assign_splits([clip(0, "a")], SplitSettings(), seed=0, pins={"v0": "dev"})
 
@@ -110,6 +108,6 @@ class TestUploaders:
         splits = Counter((uploaders[f"s{n}"], split_of[f"v{n}"]) for n in range(50))
         assert len(splits) == 20
 
-    def test_asking_for_uploaders_where_none_is_known_is_refused(self) -> None:
+    def test_keeping_uploaders_together_requires_known_uploaders(self) -> None:
         with pytest.raises(VttdataError, match="no source has an uploader"):
             assign_splits([clip(0, "a")], SplitSettings(together=("uploader",)), seed=0)

@@ -1,4 +1,4 @@
-"""What an audit counts, against brute force and against figures found without it."""
+"""Audit against brute force, and against figures counted without this code."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from vttdata.records import Caption, Clip
 from vttdata.split import NearDuplicate, SimilarSources, SplitSettings, assign_splits, audit
 
 
-def alike(one: str, other: str, similarity: float = 1.5) -> NearDuplicate:
-    return NearDuplicate(*sorted((one, other)), 0.0, 1.0, 0.0, 5.0, False, 0.1, similarity)
+def near_duplicate(source_a: str, source_b: str, similarity: float = 1.5) -> NearDuplicate:
+    return NearDuplicate(*sorted((source_a, source_b)), 0.0, 1.0, 0.0, 5.0, False, 0.1, similarity)
 
 
 def clip(video_id: str, source: str, start: float, end: float, split: str) -> Clip:
@@ -31,85 +31,87 @@ PAIRS = st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef"))
 
 
 def by_split(clips: list[Clip], chosen: set[str]) -> dict[str, int]:
-    counts = Counter(one.split for one in clips if one.video_id in chosen)
-    return {split: counts[split] for split in sorted({one.split or "" for one in clips})}
+    counts = Counter(clip.split for clip in clips if clip.video_id in chosen)
+    return {split: counts[split] for split in sorted({clip.split or "" for clip in clips})}
 
 
 @given(CLIPS, TEXTS, PAIRS)
-def test_all_counts_are_those_of_comparing_every_pair(rows, texts, pairs) -> None:  # type: ignore[no-untyped-def]
+def test_counts_equal_those_of_comparing_all_pairs(rows, texts, pairs) -> None:  # type: ignore[no-untyped-def]
     clips = [
         clip(f"v{n}", source, start, start + length, split) for n, (source, start, length, split) in enumerate(rows)
     ]
-    captions = [Caption(f"v{n}", place, text) for place, (n, text) in enumerate(texts)]
-    found = audit(clips, captions, SimilarSources([alike(*pair) for pair in pairs]))
+    captions = [Caption(f"v{n}", sen_id, text) for sen_id, (n, text) in enumerate(texts)]
+    result = audit(clips, captions, SimilarSources([near_duplicate(*pair) for pair in pairs]))
 
     leaks: dict[str, set[str]] = {"source": set(), "overlap": set(), "near_duplicate": set(), "caption": set()}
-    within, across, near, sources = 0, 0, set(), set()
+    within, across, near_pairs, shared_sources = 0, 0, set(), set()
     copies = {frozenset(pair) for pair in pairs if pair[0] != pair[1]}
-    for one, other in itertools.combinations(clips, 2):
-        both, same = {one.video_id, other.video_id}, one.source_id == other.source_id
-        meet = same and max(one.start, other.start) < min(one.end, other.end)
-        meet = meet and one.end > one.start and other.end > other.start
-        if one.split == other.split:
-            within += meet
+    for a, b in itertools.combinations(clips, 2):
+        ids, same_source = {a.video_id, b.video_id}, a.source_id == b.source_id
+        overlap = same_source and max(a.start, b.start) < min(a.end, b.end)
+        overlap = overlap and a.end > a.start and b.end > b.start
+        if a.split == b.split:
+            within += overlap
             continue
-        across += meet
-        leaks["overlap"] |= both if meet else set()
-        if same:
-            leaks["source"] |= both
-            sources.add(one.source_id)
-        if {one.source_id, other.source_id} in copies:
-            leaks["near_duplicate"] |= both
-            near.add(frozenset({one.source_id, other.source_id}))
-    assert {kind: leak["clips"] for kind, leak in found.leaks.items() if kind != "caption"} == {
-        kind: by_split(clips, ids) for kind, ids in leaks.items() if kind != "caption"
+        across += overlap
+        leaks["overlap"] |= ids if overlap else set()
+        if same_source:
+            leaks["source"] |= ids
+            shared_sources.add(a.source_id)
+        if {a.source_id, b.source_id} in copies:
+            leaks["near_duplicate"] |= ids
+            near_pairs.add(frozenset({a.source_id, b.source_id}))
+    assert {name: leak["clips"] for name, leak in result.leaks.items() if name != "caption"} == {
+        name: by_split(clips, ids) for name, ids in leaks.items() if name != "caption"
     }
-    assert found.leaks["source"]["sources"] == len(sources)
-    assert found.leaks["overlap"]["pairs"] == across
-    assert found.within["overlap_pairs"] == within
-    assert found.leaks["near_duplicate"]["pairs"] == len(near)
-    assert found.ok == (not sources and not near)
+    assert result.leaks["source"]["sources"] == len(shared_sources)
+    assert result.leaks["overlap"]["pairs"] == across
+    assert result.within["overlap_pairs"] == within
+    assert result.leaks["near_duplicate"]["pairs"] == len(near_pairs)
+    assert result.ok == (not shared_sources and not near_pairs)
 
-    said = [(one, c.caption) for one in clips for c in captions if c.video_id == one.video_id]
-    splits_of = {text: {one.split for one, other in said if other == text} for _, text in said}
+    captioned = [(clip, c.caption) for clip in clips for c in captions if c.video_id == clip.video_id]
+    splits_of = {text: {clip.split for clip, other in captioned if other == text} for _, text in captioned}
     shared = {text for text, splits in splits_of.items() if len(splits) > 1}
-    leak = found.leaks["caption"]
-    assert (leak["captions"], leak["sentences"]) == (len(shared), sum(text in shared for _, text in said))
-    assert leak["clips"] == by_split(clips, {one.video_id for one, text in said if text in shared})
-    assert found.within["duplicate_captions"] == len(said) - len({(one.video_id, text) for one, text in said})
-    assert found.within["duplicate_captions_in_split"] == len(said) - len({(one.split, text) for one, text in said})
-    assert {example["caption"] for example in found.examples["caption"]} == shared
+    leak = result.leaks["caption"]
+    assert (leak["captions"], leak["sentences"]) == (len(shared), sum(text in shared for _, text in captioned))
+    assert leak["clips"] == by_split(clips, {clip.video_id for clip, text in captioned if text in shared})
+    distinct_in_clip = {(clip.video_id, text) for clip, text in captioned}
+    distinct_in_split = {(clip.split, text) for clip, text in captioned}
+    assert result.within["duplicate_captions"] == len(captioned) - len(distinct_in_clip)
+    assert result.within["duplicate_captions_in_split"] == len(captioned) - len(distinct_in_split)
+    assert {example["caption"] for example in result.examples["caption"]} == shared
 
 
 @given(CLIPS, PAIRS, st.integers(0, 5))
-def test_what_assign_splits_divides_has_no_leak(rows, pairs, seed) -> None:  # type: ignore[no-untyped-def]
+def test_assigned_splits_have_no_leak(rows, pairs, seed) -> None:  # type: ignore[no-untyped-def]
     clips = [clip(f"v{n}", source, start, start + length, "") for n, (source, start, length, _) in enumerate(rows)]
-    wanted = SplitSettings(together=("source", "near_duplicate"))
-    split_of = assign_splits(clips, wanted, seed=seed, pairs=pairs).split_of
-    divided = [clip(c.video_id, c.source_id, c.start, c.end, split_of[c.video_id]) for c in clips]
-    assert audit(divided, (), SimilarSources([alike(*pair) for pair in pairs])).ok
+    settings = SplitSettings(together=("source", "near_duplicate"))
+    split_of = assign_splits(clips, settings, seed=seed, pairs=pairs).split_of
+    assigned = [clip(c.video_id, c.source_id, c.start, c.end, split_of[c.video_id]) for c in clips]
+    assert audit(assigned, (), SimilarSources([near_duplicate(*pair) for pair in pairs])).ok
 
 
-def test_the_official_msrvtt_split_as_counted_without_this_code(shared: Path) -> None:
-    """The figures come from comparing all pairs of a source and counting texts with plain dictionaries."""
-    found = audit(*official.msrvtt(shared))
-    assert found.ok
-    assert found.leaks["source"]["sources"] == 0
-    assert found.leaks["overlap"]["pairs"] == 0
-    assert found.leaks["caption"] == {
+def test_official_msrvtt_split_has_the_known_counts(shared: Path) -> None:
+    """Compare with figures that came from comparing all pairs of a source and counting texts with dictionaries."""
+    result = audit(*official.msrvtt(shared))
+    assert result.ok
+    assert result.leaks["source"]["sources"] == 0
+    assert result.leaks["overlap"]["pairs"] == 0
+    assert result.leaks["caption"] == {
         "captions": 3119,
         "sentences": 21147,
         "clips": {"test": 2072, "train": 4183, "validate": 364},
     }
-    assert found.within == {
+    assert result.within == {
         "overlap_pairs": 355,
         "duplicate_captions": 14632,
         "duplicate_captions_in_split": 29551,
     }
-    assert found.splits["train"] == {"clips": 6513, "sources": 4668, "captions": 130260}
+    assert result.splits["train"] == {"clips": 6513, "sources": 4668, "captions": 130260}
 
 
-def test_the_worst_examples_come_first_with_their_ids() -> None:
+def test_worst_examples_come_first_with_their_ids() -> None:
     clips = [
         clip("v1", "a", 0, 10, "train"),
         clip("v2", "a", 9, 20, "test"),
@@ -117,25 +119,28 @@ def test_the_worst_examples_come_first_with_their_ids() -> None:
         clip("v4", "b", 2, 20, "test"),
         clip("v5", "b", 18, 30, "test"),
     ]
-    found = audit(clips, (), SimilarSources([alike("a", "b")])).examples
-    assert [(e["seconds"], e["source_id"]) for e in found["overlap"]] == [(8.0, "b"), (1.0, "a")]
-    assert found["overlap"][0]["clips"] == [{"video_id": "v3", "split": "train"}, {"video_id": "v4", "split": "test"}]
-    assert found["source"][0]["video_ids"] == {"test": ["v2"], "train": ["v1"]}
-    assert found["near_duplicate"][0]["sources"] == ["a", "b"]
+    examples = audit(clips, (), SimilarSources([near_duplicate("a", "b")])).examples
+    assert [(e["seconds"], e["source_id"]) for e in examples["overlap"]] == [(8.0, "b"), (1.0, "a")]
+    assert examples["overlap"][0]["clips"] == [
+        {"video_id": "v3", "split": "train"},
+        {"video_id": "v4", "split": "test"},
+    ]
+    assert examples["source"][0]["video_ids"] == {"test": ["v2"], "train": ["v1"]}
+    assert examples["near_duplicate"][0]["sources"] == ["a", "b"]
 
 
-def test_a_clip_in_two_splits_leaks_its_source_its_time_and_its_captions() -> None:
-    found = audit([clip("v", "s", 0, 9, "train"), clip("v", "s", 0, 9, "test")], [Caption("v", 0, "a man")])
-    assert not found.ok
-    assert [found.leaks[kind]["clips"] for kind in found.leaks] == [{"test": 1, "train": 1}] * 3
-    assert found.splits == {name: {"clips": 1, "sources": 1, "captions": 1} for name in ("test", "train")}
+def test_clip_in_two_splits_leaks_source_time_and_captions() -> None:
+    result = audit([clip("v", "s", 0, 9, "train"), clip("v", "s", 0, 9, "test")], [Caption("v", 0, "a man")])
+    assert not result.ok
+    assert [result.leaks[kind]["clips"] for kind in result.leaks] == [{"test": 1, "train": 1}] * 3
+    assert result.splits == {name: {"clips": 1, "sources": 1, "captions": 1} for name in ("test", "train")}
 
 
-def test_the_closest_pair_is_told_even_where_nothing_leaks() -> None:
+def test_closest_pair_is_reported_without_any_leak() -> None:
     clips = [clip("v1", "a", 0, 1, "train"), clip("v2", "b", 0, 1, "test")]
-    found = audit(clips, (), SimilarSources([], alike("a", "b", 0.37)))
-    assert found.ok
-    assert found.closest == {
+    result = audit(clips, (), SimilarSources([], near_duplicate("a", "b", 0.37)))
+    assert result.ok
+    assert result.closest == {
         "sources": ["a", "b"],
         "splits": [["train"], ["test"]],
         "similarity": 0.37,
@@ -147,9 +152,9 @@ def test_the_closest_pair_is_told_even_where_nothing_leaks() -> None:
     assert "near_duplicate" not in audit(clips).leaks
 
 
-def test_very_many_overlaps_are_counted_and_few_looked_at() -> None:
+def test_millions_of_overlaps_are_counted_and_ten_shown() -> None:
     long = [clip(f"l{n}", "s", n / 1e6, 1000 + n, "train") for n in range(3000)]
     short = [clip(f"s{n}", "s", 1 + n / 4, 1.1 + n / 4, "test") for n in range(3000)]
-    found = audit(long + short)
-    assert found.leaks["overlap"]["pairs"] == 9_000_000
-    assert len(found.examples["overlap"]) == 10
+    result = audit(long + short)
+    assert result.leaks["overlap"]["pairs"] == 9_000_000
+    assert len(result.examples["overlap"]) == 10

@@ -1,4 +1,4 @@
-"""Near-duplicates: what is a copy, what is none, and that neither order nor number changes it."""
+"""Near-duplicates: which sources are copies, independently of their order and number."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.helpers.films import RATE, edit, encode, write_film
 from vttdata.errors import VttdataError
 from vttdata.media.fingerprint import fingerprint
 from vttdata.records import HASH_SCHEME, Fingerprint, Source
-from vttdata.split.near_duplicates import candidates as lookup
+from vttdata.split.near_duplicates import candidates
 from vttdata.split.near_duplicates.candidates import find_candidates
 from vttdata.split.near_duplicates.matches import find_near_duplicates, match_sources
 from vttdata.split.near_duplicates.records import NearDuplicate
@@ -23,34 +23,34 @@ from vttdata.split.near_duplicates.samples import MIRROR, collect_samples
 Words = np.ndarray
 
 
-def printed(words: Words) -> Fingerprint:
+def fingerprint_of(words: Words) -> Fingerprint:
     return Fingerprint(HASH_SCHEME, base64.b64encode(words.astype(">u8").tobytes()).decode())
 
 
-def drawn(seed: int, samples: int = 40) -> Words:
-    """What a source may show: a cut every three seconds, and an eighth of the bits changing every half second."""
+def draw_words(seed: int, samples: int = 40) -> Words:
+    """Draw words of a source with a cut every three seconds and an eighth of the bits changing every half second."""
     rng = np.random.default_rng(seed)
     steps = np.bitwise_and.reduce(rng.integers(0, 2**64, (3, samples, 2), np.uint64))
     steps[::6] = rng.integers(1, 2**64, (len(steps[::6]), 2), np.uint64)
     return np.bitwise_xor.accumulate(steps)
 
 
-def noisy(words: Words, share: float, seed: int = 0) -> Words:
+def add_noise(words: Words, share: float, seed: int = 0) -> Words:
     bits = np.random.default_rng(seed).random((len(words), 2, 64)) < share
     return words ^ np.packbits(bits, axis=-1).view(np.uint64)[..., 0]
 
 
-def pairs(**sources: Words) -> list[NearDuplicate]:
-    return match_sources((name, printed(words)) for name, words in sources.items()).duplicates()
+def find_pairs(**sources: Words) -> list[NearDuplicate]:
+    return match_sources((name, fingerprint_of(words)) for name, words in sources.items()).duplicates()
 
 
-def names(found: list[NearDuplicate]) -> set[tuple[str, str]]:
+def ids_of(found: list[NearDuplicate]) -> set[tuple[str, str]]:
     return {(pair.source_a, pair.source_b) for pair in found}
 
 
 @pytest.fixture(scope="module")
 def films(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Fingerprint]:
-    """Two unrelated films and edited copies of the first; black, flat and still ones."""
+    """Fingerprint two unrelated films, edited copies of the first, and black, flat and still films."""
     folder = tmp_path_factory.mktemp("films")
     one = write_film(folder / "one.mp4", 1)
     edits = {
@@ -74,11 +74,11 @@ COPIES = {"one", "codec", "scaled", "grey", "letterboxed", "mirrored", "captione
 
 
 def test_edited_copies_match_each_other_and_nothing_else_does(films: dict[str, Fingerprint]) -> None:
-    found = names(match_sources(films.items()).duplicates())
+    found = ids_of(match_sources(films.items()).duplicates())
     assert found == {(a, b) for a in COPIES for b in COPIES if a < b}
 
 
-def test_the_offset_of_a_trimmed_copy_is_found(films: dict[str, Fingerprint]) -> None:
+def test_offset_of_a_trimmed_copy_is_found(films: dict[str, Fingerprint]) -> None:
     (pair,) = match_sources((name, films[name]) for name in ("one", "trimmed")).duplicates()
     assert (pair.source_a, pair.source_b) == ("one", "trimmed")
     assert pair.offset_seconds == pytest.approx(-2, abs=0.25)
@@ -87,62 +87,65 @@ def test_the_offset_of_a_trimmed_copy_is_found(films: dict[str, Fingerprint]) ->
     assert not pair.mirrored
 
 
-def test_a_mirrored_copy_is_called_so(films: dict[str, Fingerprint]) -> None:
+def test_mirrored_copy_is_marked(films: dict[str, Fingerprint]) -> None:
     (pair,) = match_sources((name, films[name]) for name in ("one", "mirrored")).duplicates()
     assert pair.mirrored
 
 
-def test_a_piece_of_a_longer_source_is_found_with_its_place() -> None:
-    whole = drawn(1, 400)
-    (pair,) = pairs(a=whole, b=np.concatenate([drawn(2, 30), noisy(whole[100:130], 0.1), drawn(3, 50)]))
+def test_excerpt_of_a_longer_source_is_found_with_its_position() -> None:
+    whole = draw_words(1, 400)
+    (pair,) = find_pairs(
+        a=whole, b=np.concatenate([draw_words(2, 30), add_noise(whole[100:130], 0.1), draw_words(3, 50)])
+    )
     assert (pair.offset_seconds, pair.speed) == (-35, 1)
     assert pair.start_seconds == pytest.approx(50, abs=1)
     assert pair.overlap_seconds == pytest.approx(15, abs=1)
     assert pair.distance == pytest.approx(0.1, abs=0.03)
 
 
-def test_a_copy_at_another_speed_is_found_with_its_speed() -> None:
-    slow = drawn(4, 200)
+def test_copy_at_another_speed_is_found_with_its_speed() -> None:
+    slow = draw_words(4, 200)
     fast = slow[np.rint(np.arange(190) * 1.05).astype(int)]
-    (pair,) = pairs(a=slow, b=fast)
+    (pair,) = find_pairs(a=slow, b=fast)
     assert pair.speed == pytest.approx(1 / 1.05, abs=0.001)
     assert pair.offset_seconds == pytest.approx(0, abs=0.5)
     assert pair.overlap_seconds > 90
 
 
-def test_a_shared_intro_of_three_seconds_makes_no_copies_but_one_of_six_does() -> None:
+def test_shared_intro_makes_copies_only_from_five_seconds_on() -> None:
     for seconds, expected in ((3, set()), (6, {("a", "b")})):
-        intro = drawn(5, 2 * seconds)
-        found = pairs(a=np.concatenate([intro, drawn(6)]), b=np.concatenate([intro, drawn(7)]))
-        assert names(found) == expected
+        intro = draw_words(5, 2 * seconds)
+        found = find_pairs(a=np.concatenate([intro, draw_words(6)]), b=np.concatenate([intro, draw_words(7)]))
+        assert ids_of(found) == expected
 
 
-def test_of_short_sources_half_must_be_shared() -> None:
-    short = drawn(8, 8)
-    assert names(pairs(a=short, b=np.concatenate([short[:5], drawn(9, 3)]))) == {("a", "b")}
+def test_short_sources_must_share_half() -> None:
+    short = draw_words(8, 8)
+    assert ids_of(find_pairs(a=short, b=np.concatenate([short[:5], draw_words(9, 3)]))) == {("a", "b")}
 
 
 @pytest.mark.parametrize("black", [0, 40])
-def test_sources_that_show_nothing_match_nothing(black: int) -> None:
-    assert pairs(a=np.zeros((black, 2), np.uint64), b=np.zeros((black, 2), np.uint64), c=drawn(1)) == []
+def test_black_sources_match_nothing(black: int) -> None:
+    assert find_pairs(a=np.zeros((black, 2), np.uint64), b=np.zeros((black, 2), np.uint64), c=draw_words(1)) == []
 
 
-def test_a_still_picture_matches_only_nearly_equal_ones() -> None:
-    picture = drawn(10, 1).repeat(60, 0)
-    other = noisy(picture[:1], 0.15).repeat(60, 0)
-    assert names(pairs(a=picture, b=picture, c=other)) == {("a", "b")}
+def test_still_picture_matches_only_nearly_equal_ones() -> None:
+    picture = draw_words(10, 1).repeat(60, 0)
+    other = add_noise(picture[:1], 0.15).repeat(60, 0)
+    assert ids_of(find_pairs(a=picture, b=picture, c=other)) == {("a", "b")}
 
 
 @settings(max_examples=10)
 @given(data=st.data())
-def test_the_order_of_sources_changes_nothing(data: st.DataObject) -> None:
+def test_result_is_independent_of_source_order(data: st.DataObject) -> None:
     seeds = data.draw(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), min_size=2, max_size=8))
     sources = [
-        (f"s{place}", printed(noisy(drawn(seed)[first:], 0.05, place))) for place, (seed, first) in enumerate(seeds)
+        (f"s{place}", fingerprint_of(add_noise(draw_words(seed)[first:], 0.05, place)))
+        for place, (seed, first) in enumerate(seeds)
     ]
     found = match_sources(sources).duplicates()
     assert match_sources(data.draw(st.permutations(sources))).duplicates() == found
-    assert names(found) == {
+    assert ids_of(found) == {
         (f"s{one}", f"s{other}")
         for one in range(len(seeds))
         for other in range(one + 1, len(seeds))
@@ -152,35 +155,35 @@ def test_the_order_of_sources_changes_nothing(data: st.DataObject) -> None:
 
 @pytest.fixture(scope="module")
 def crowd() -> tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]]:
-    """200 sources, of which 50 are copies of others: trimmed, noisy, every other mirrored."""
+    """Draw 250 sources, of which 50 are copies of others: trimmed, noisy, every other mirrored."""
     sources, true = [], set()
     for number in range(200):
-        words = drawn(number)
-        sources.append((f"a{number:03}", printed(words)))
+        words = draw_words(number)
+        sources.append((f"a{number:03}", fingerprint_of(words)))
         if number < 50:
-            copy = noisy(words[number % 10 :], 0.03 + 0.002 * number, number)
-            sources.append((f"b{number:03}", printed(copy ^ MIRROR if number % 2 else copy)))
+            copy = add_noise(words[number % 10 :], 0.03 + 0.002 * number, number)
+            sources.append((f"b{number:03}", fingerprint_of(copy ^ MIRROR if number % 2 else copy)))
             true.add((f"a{number:03}", f"b{number:03}"))
     return sources, true
 
 
 @pytest.mark.parametrize(("few", "some"), [(2**30, 2**30), (0, 2**30), (0, 0)], ids=["all", "16 bits", "24 bits"])
-def test_however_samples_are_looked_up_the_same_copies_are_found(
+def test_every_lookup_method_finds_the_same_copies(
     crowd: tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]],
     few: int,
     some: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lookup, "_MAX_SAMPLES_COMPARED_DIRECTLY", few)
-    monkeypatch.setattr(lookup, "_MAX_SAMPLES_WITH_SHORT_KEYS", some)
-    monkeypatch.setattr(lookup, "_KEYS_PER_SHARD", 1000)
-    assert names(match_sources(crowd[0]).duplicates()) == crowd[1]
+    monkeypatch.setattr(candidates, "_MAX_SAMPLES_COMPARED_DIRECTLY", few)
+    monkeypatch.setattr(candidates, "_MAX_SAMPLES_WITH_SHORT_KEYS", some)
+    monkeypatch.setattr(candidates, "_KEYS_PER_SHARD", 1000)
+    assert ids_of(match_sources(crowd[0]).duplicates()) == crowd[1]
 
 
 def test_many_copies_of_one_video_are_all_connected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookup, "_MAX_SAMPLES_COMPARED_DIRECTLY", 0)
-    words = drawn(11)
-    found = pairs(**{f"s{number:03}": noisy(words, 0.05, number) for number in range(300)})
+    monkeypatch.setattr(candidates, "_MAX_SAMPLES_COMPARED_DIRECTLY", 0)
+    words = draw_words(11)
+    found = find_pairs(**{f"s{number:03}": add_noise(words, 0.05, number) for number in range(300)})
     connected = {"s000"}
     for pair in found * 3:
         if {pair.source_a, pair.source_b} & connected:
@@ -188,19 +191,23 @@ def test_many_copies_of_one_video_are_all_connected(monkeypatch: pytest.MonkeyPa
     assert len(connected) == 300
 
 
-def test_an_intro_that_many_share_costs_a_few_comparisons_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookup, "_MAX_SAMPLES_COMPARED_DIRECTLY", 0)
-    intro = drawn(12, 6)
-    sources = [(f"s{n:04}", printed(np.concatenate([intro, drawn(100 + n, 20)]))) for n in range(1000)]
+def test_widely_shared_intro_costs_few_comparisons(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "_MAX_SAMPLES_COMPARED_DIRECTLY", 0)
+    intro = draw_words(12, 6)
+    sources = [(f"s{n:04}", fingerprint_of(np.concatenate([intro, draw_words(100 + n, 20)]))) for n in range(1000)]
     samples = collect_samples(sources)
     assert len(find_candidates(samples)) < 10 * 1000
     assert match_sources(sources).duplicates() == []
 
 
-def test_the_closest_pair_of_two_sides_is_named_even_if_it_is_no_copy() -> None:
-    intro = drawn(13, 4)
-    sources = {"a": drawn(14), "b": np.concatenate([intro, drawn(15)]), "c": np.concatenate([intro, drawn(16)])}
-    matches = match_sources((name, printed(words)) for name, words in sources.items())
+def test_closest_pair_of_two_sides_need_not_be_a_copy() -> None:
+    intro = draw_words(13, 4)
+    sources = {
+        "a": draw_words(14),
+        "b": np.concatenate([intro, draw_words(15)]),
+        "c": np.concatenate([intro, draw_words(16)]),
+    }
+    matches = match_sources((name, fingerprint_of(words)) for name, words in sources.items())
     assert matches.duplicates() == []
     closest = matches.closest({"a": "train", "b": "train", "c": "test"})
     assert closest is not None
@@ -211,10 +218,10 @@ def test_the_closest_pair_of_two_sides_is_named_even_if_it_is_no_copy() -> None:
     assert matches.closest({}) is None
 
 
-def test_sources_without_a_fingerprint_are_left_aside() -> None:
-    words = printed(drawn(17))
+def test_sources_without_a_fingerprint_are_skipped() -> None:
+    words = fingerprint_of(draw_words(17))
     sources = [Source(name, "f", "listed", "0" * 64, 1, fingerprint=words) for name in ("a", "b")]
-    assert names(find_near_duplicates([*sources, Source("c", "f", "listed", "0" * 64, 1)])) == {("a", "b")}
+    assert ids_of(find_near_duplicates([*sources, Source("c", "f", "listed", "0" * 64, 1)])) == {("a", "b")}
     assert find_near_duplicates([]) == []
 
 
@@ -224,20 +231,18 @@ def test_sources_without_a_fingerprint_are_left_aside() -> None:
         ([("a", Fingerprint("other-9", ""))], "source 'a'.*'other-9'"),
         ([("a", Fingerprint(HASH_SCHEME, "é"))], "source 'a'.*damaged"),
         ([("a", Fingerprint(HASH_SCHEME, "AAAA"))], "source 'a'.*3 bytes"),
-        ([("a", printed(drawn(1))), ("a", printed(drawn(2)))], "'a'.*two fingerprints"),
+        ([("a", fingerprint_of(draw_words(1))), ("a", fingerprint_of(draw_words(2)))], "'a'.*two fingerprints"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_with_its_source(
-    sources: list[tuple[str, Fingerprint]], message: str
-) -> None:
+def test_unusable_fingerprint_is_rejected_with_its_source(sources: list[tuple[str, Fingerprint]], message: str) -> None:
     with pytest.raises(VttdataError, match=message):
         match_sources(sources)
 
 
-def test_the_families_of_real_copies_are_found_and_nothing_else(shared: Path) -> None:
+def test_families_of_real_copies_are_found_and_nothing_else(shared: Path) -> None:
     folder = shared / "videos" / "near-duplicates"
     files = [path for path in folder.iterdir() if path.name.split("-")[0] in ("pattern", "doorknob")]
     found = match_sources((path.name, fingerprint(path)) for path in files).duplicates()
     patterns = {path.name for path in files if path.name.startswith("pattern")}
-    assert names(found) == {(a, b) for a in patterns for b in patterns if a < b}
+    assert ids_of(found) == {(a, b) for a in patterns for b in patterns if a < b}
     assert len(found) == 10
