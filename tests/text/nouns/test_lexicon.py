@@ -1,3 +1,5 @@
+"""Lexicon of nouns: forms, relations, contradictions and hostile files."""
+
 import dataclasses
 from pathlib import Path
 
@@ -14,13 +16,13 @@ LEXICON = load_lexicon()
 NAMES = sorted(LEXICON.nouns)
 
 
-def test_the_packaged_lexicon_has_no_contradiction_and_is_large():
+def test_packaged_lexicon_has_no_contradiction_and_is_large():
     assert check_lexicon() == []
     assert len(LEXICON.nouns) >= 600
     assert len({noun.supercategory for noun in LEXICON.nouns.values()}) >= 20
 
 
-def test_every_class_of_activitynet_entities_is_a_noun_or_left_out_on_purpose(shared: Path):
+def test_every_class_of_activitynet_entities_is_a_noun_or_excluded(shared: Path):
     classes = read_activitynet(shared / "data" / "activitynet").classes
     assert len(classes) == 431
     assert [name for name in classes if not LEXICON.noun(name) and name not in LEXICON.excluded] == []
@@ -48,18 +50,18 @@ def test_every_class_of_activitynet_entities_is_a_noun_or_left_out_on_purpose(sh
         ("potatoes", "potato", True),
     ],
 )
-def test_a_noun_is_known_by_any_of_its_forms(form: str, name: str, plural: bool):
+def test_noun_is_found_by_any_of_its_forms(form: str, name: str, plural: bool):
     found = LEXICON.noun(form)
     assert found is not None
     assert (found[0].name, found[1]) == (name, plural)
 
 
 @pytest.mark.parametrize("form", ["", "top", "scene", "clip", "he", "themselves", "video", "dogss", "\x00", "-"])
-def test_what_is_no_visible_thing_is_not_known(form: str):
+def test_word_that_names_no_visible_thing_is_not_found(form: str):
     assert LEXICON.noun(form) is None
 
 
-def test_mass_nouns_and_pairs_have_no_other_number():
+def test_mass_nouns_and_pairs_have_one_number():
     water, scissors, sheep = (LEXICON.nouns[name] for name in ("water", "scissors", "sheep"))
     assert (water.countable, water.plural) == ("mass", "water")
     assert (scissors.countable, scissors.plural) == ("pair", "scissors")
@@ -67,7 +69,7 @@ def test_mass_nouns_and_pairs_have_no_other_number():
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "related"),
+    ("first", "second", "related"),
     [
         ("man", "guy", True),
         ("person", "ballerina", True),
@@ -82,26 +84,26 @@ def test_mass_nouns_and_pairs_have_no_other_number():
         ("shirt", "shoe", False),
     ],
 )
-def test_nouns_that_may_name_one_thing_are_related_whichever_comes_first(one: str, other: str, related: bool):
-    assert LEXICON.related(one, other) is related
-    assert LEXICON.related(other, one) is related
+def test_nouns_that_may_name_the_same_thing_are_related_in_both_orders(first: str, second: str, related: bool):
+    assert LEXICON.related(first, second) is related
+    assert LEXICON.related(second, first) is related
 
 
-def test_relating_an_unknown_word_names_it():
+def test_unknown_word_is_named_in_the_error():
     with pytest.raises(VttdataError, match="'whatnot' is not in the lexicon"):
         LEXICON.related("dog", "whatnot")
 
 
 @given(st.sampled_from(NAMES))
-def test_rivals_are_of_one_kind_and_never_related_and_rivals_of_each_other(name: str):
-    own = LEXICON.nouns[name]
+def test_rivals_share_class_and_grammar_are_unrelated_and_symmetric(name: str):
+    noun = LEXICON.nouns[name]
     for rival in LEXICON.rivals(name):
-        assert (rival.supercategory, rival.countable, rival.bare) == (own.supercategory, own.countable, own.bare)
+        assert (rival.supercategory, rival.countable, rival.bare) == (noun.supercategory, noun.countable, noun.bare)
         assert not LEXICON.related(name, rival.name)
-        assert own in LEXICON.rivals(rival.name)
+        assert noun in LEXICON.rivals(rival.name)
 
 
-def test_a_kind_is_part_of_a_supercategory_and_a_vague_noun_has_no_rival(tmp_path: Path):
+def test_subcategories_share_rivals_and_vague_nouns_have_none(tmp_path: Path):
     path = tmp_path / "mine.yaml"
     path.write_text(
         'version: "1"\nnouns:\n  worn/top: {shirt: {}, coat: {}}\n  worn: {shoe: {}, garment: {vague: true}}\n'
@@ -136,7 +138,7 @@ def _file(folder: Path, nouns: str, more: str = "") -> Path:
         ("    axe: {hypernyms: [gizmo]}", "the hypernym 'gizmo' of 'axe' (tool) is not the name of a noun"),
         ("    axe: {alike: [gizmo]}", "the alike noun 'gizmo'"),
         ("    axe: {hypernyms: [axe]}", "'axe' (tool) is its own hypernym"),
-        ("    a: {hypernyms: [b]}\n    b: {hypernyms: [c]}\n    c: {hypernyms: [a]}", "circle: a > b > c > a"),
+        ("    a: {hypernyms: [b]}\n    b: {hypernyms: [c]}\n    c: {hypernyms: [a]}", "cycle: a > b > c > a"),
         ("    b: {}\n    a: {hypernyms: [b], alike: [b]}", "'b' is both a hypernym"),
         ("    sand: {countable: mass, plural: sands}", "'sand' (tool) is mass and has a plural, 'sands'"),
         ("    Axe: {}", "'Axe' of 'Axe' (tool) has capital letters"),
@@ -144,29 +146,29 @@ def _file(folder: Path, nouns: str, more: str = "") -> Path:
         ("    king: {gender: male}\n    she-king: {hypernyms: [king], gender: female}", "is not male, as its hypernym"),
     ],
 )
-def test_a_contradiction_is_found_and_refused(tmp_path: Path, nouns: str, sentence: str):
+def test_contradiction_is_found_and_refused(tmp_path: Path, nouns: str, sentence: str):
     path = _file(tmp_path, nouns)
     found = check_lexicon(path)
-    assert any(sentence in one for one in found), found
+    assert any(sentence in contradiction for contradiction in found), found
     with pytest.raises(VttdataError) as error:
         load_lexicon(path)
     assert str(error.value).startswith(f"{path}: ")
 
 
-def test_a_long_circle_of_hypernyms_is_found_once_and_quickly(tmp_path: Path):
+def test_long_cycle_of_hypernyms_is_found_once_and_quickly(tmp_path: Path):
     names = [f"n{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(600)]
     nouns = "\n".join(
         f"    {name}: {{hypernyms: [{after}]}}" for name, after in zip(names, names[1:] + names[:1], strict=True)
     )
-    assert sum("circle" in one for one in check_lexicon(_file(tmp_path, nouns))) == 1
+    assert sum("cycle" in sentence for sentence in check_lexicon(_file(tmp_path, nouns))) == 1
 
 
-def test_an_excluded_word_that_is_used_is_a_contradiction(tmp_path: Path):
+def test_excluded_word_that_is_used_is_a_contradiction(tmp_path: Path):
     path = _file(tmp_path, "    axe: {}", "excluded:\n  why: [axes]")
-    assert any("'axes' is excluded and also a plural" in one for one in check_lexicon(path))
+    assert any("'axes' is excluded and also a plural" in sentence for sentence in check_lexicon(path))
 
 
-def test_an_extension_adds_replaces_and_takes_out(tmp_path: Path):
+def test_extension_adds_replaces_and_removes(tmp_path: Path):
     nouns = "    theremin: {hypernyms: [tool]}\n    hammer: {synonyms: [gavel]}"
     lexicon = load_lexicon(_file(tmp_path, nouns, "extends: packaged\nexcluded:\n  mine: [guitar]"))
     assert lexicon.noun("theremins") == (lexicon.nouns["theremin"], True)
@@ -177,7 +179,7 @@ def test_an_extension_adds_replaces_and_takes_out(tmp_path: Path):
     assert lexicon.version.startswith(f"{LEXICON.version}+7-")
 
 
-def test_an_extension_may_name_what_the_packaged_lexicon_excludes(tmp_path: Path):
+def test_extension_may_define_a_word_that_the_packaged_lexicon_excludes(tmp_path: Path):
     word = next(word for word in sorted(LEXICON.excluded) if word.isalpha() and LEXICON.noun(word) is None)
     lexicon = load_lexicon(_file(tmp_path, f"    {word}: {{}}", "extends: packaged"))
     assert lexicon.noun(word) == (lexicon.nouns[word], False)
@@ -199,10 +201,10 @@ def test_an_extension_may_name_what_the_packaged_lexicon_excludes(tmp_path: Path
             "excluded: {mine: [pooch]}",
             "'pooch' is excluded and also a singular of 'dog' (animal, packaged)",
         ),
-        ("animal: {hypernyms: [dog]}", "", "the hypernyms go in a circle: "),
+        ("animal: {hypernyms: [dog]}", "", "the hypernyms form a cycle: "),
     ],
 )
-def test_a_contradiction_with_what_is_extended_names_the_word_and_both_places(
+def test_contradiction_with_the_packaged_lexicon_names_the_word_and_both_nouns(
     tmp_path: Path, nouns: str, excluded: str, sentence: str
 ):
     path = _file(tmp_path, f"    {nouns}", f"extends: packaged\n{excluded}")
@@ -232,7 +234,7 @@ def test_a_contradiction_with_what_is_extended_names_the_word_and_both_places(
         ("version: \x00", "not valid YAML"),
     ],
 )
-def test_a_hostile_file_is_refused_in_one_sentence_with_its_place(tmp_path: Path, text: str, said: str):
+def test_hostile_file_is_refused_in_one_sentence_with_its_position(tmp_path: Path, text: str, said: str):
     path = tmp_path / "mine.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(VttdataError) as error:
@@ -242,7 +244,7 @@ def test_a_hostile_file_is_refused_in_one_sentence_with_its_place(tmp_path: Path
     assert "\n" not in str(error.value)
 
 
-def test_a_missing_binary_or_huge_file_is_refused(tmp_path: Path):
+def test_missing_binary_or_huge_file_is_refused(tmp_path: Path):
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "huge").write_bytes(b" " * (5 * 2**20))
     for name, said in (
@@ -255,10 +257,10 @@ def test_a_missing_binary_or_huge_file_is_refused(tmp_path: Path):
             load_lexicon(tmp_path / name)
 
 
-def test_the_version_changes_with_the_content(tmp_path: Path):
-    one = load_lexicon(_file(tmp_path, "    axe: {}")).version
-    assert one == load_lexicon(_file(tmp_path, "    axe: {}")).version
-    assert one != load_lexicon(_file(tmp_path, "    saw: {}")).version
+def test_version_changes_with_the_content(tmp_path: Path):
+    version = load_lexicon(_file(tmp_path, "    axe: {}")).version
+    assert version == load_lexicon(_file(tmp_path, "    axe: {}")).version
+    assert version != load_lexicon(_file(tmp_path, "    saw: {}")).version
 
 
 @pytest.mark.parametrize(
@@ -271,17 +273,17 @@ def test_the_version_changes_with_the_content(tmp_path: Path):
         ),
     ],
 )
-def test_the_article_follows_the_sound(article: str, words: str):
+def test_article_follows_the_sound(article: str, words: str):
     assert {word: indefinite_article(word) for word in words.split()} == dict.fromkeys(words.split(), article)
 
 
 @given(st.text())
-def test_any_text_gets_an_article_and_a_lookup(text: str):
+def test_any_text_can_be_looked_up_and_gets_an_article(text: str):
     assert indefinite_article(text) in ("a", "an")
     LEXICON.noun(text)
 
 
-def test_regular_plurals_of_compounds_follow_their_last_part():
+def test_regular_plural_of_a_compound_follows_its_last_part():
     expected = {
         "box": "boxes",
         "snowman": "snowmen",
@@ -293,6 +295,6 @@ def test_regular_plurals_of_compounds_follow_their_last_part():
     assert {noun: regular_plural(noun) for noun in expected} == expected
 
 
-def test_a_noun_is_frozen():
+def test_noun_is_frozen():
     with pytest.raises(dataclasses.FrozenInstanceError):
         LEXICON.nouns["dog"].name = "cat"

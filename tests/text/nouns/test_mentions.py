@@ -1,3 +1,5 @@
+"""Mentions of nouns by rule, by a trained pipeline and in annotations."""
+
 import json
 import random
 from pathlib import Path
@@ -51,7 +53,7 @@ def found(text: str, **how: object) -> list[str]:
         ("the children ski and skate", ["children"]),
     ],
 )
-def test_a_verb_is_not_taken_for_a_noun(text: str, words: list[str]):
+def test_verb_is_not_taken_for_a_noun(text: str, words: list[str]):
     assert found(text) == words
 
 
@@ -87,7 +89,7 @@ def test_a_verb_is_not_taken_for_a_noun(text: str, words: list[str]):
         ("a man in the video game", ["man"]),
     ],
 )
-def test_a_part_of_a_compound_is_not_touched(text: str, words: list[str]):
+def test_part_of_a_compound_is_not_a_mention(text: str, words: list[str]):
     assert found(text) == words
 
 
@@ -103,17 +105,17 @@ def test_a_part_of_a_compound_is_not_touched(text: str, words: list[str]):
         ("The Boat sails.", []),
     ],
 )
-def test_names_are_not_touched_and_a_sentence_may_begin_with_a_capital(text: str, words: list[str]):
+def test_proper_names_are_not_mentions_and_sentences_may_begin_with_a_capital(text: str, words: list[str]):
     assert found(text) == words
 
 
 @pytest.mark.parametrize("apostrophe", ["'", "\u2019"])
-def test_the_possessive_is_no_part_of_the_mention(apostrophe: str):
+def test_possessive_is_not_part_of_the_mention(apostrophe: str):
     text = f"the man{apostrophe}s hat is on the woman{apostrophe}s head"
     assert found(text) == ["man", "hat", "woman", "head"]
 
 
-def test_a_sport_is_meant_without_a_determiner_only():
+def test_sport_is_mentioned_only_without_a_determiner():
     assert found("men play basketball") == ["men", "basketball"]
     assert found("a boy throws a basketball") == ["boy"]
     assert found("the soccer") == []
@@ -123,11 +125,11 @@ def test_a_sport_is_meant_without_a_determiner_only():
     ("text", "plural"),
     [("a fish swims", False), ("two fish swim", True), ("many sheep", True), ("3 deer run", True), ("a sheep", False)],
 )
-def test_the_sentence_tells_the_number_of_a_noun_with_one_form(text: str, plural: bool):
+def test_sentence_decides_the_number_of_a_noun_with_one_form(text: str, plural: bool):
     assert [mention.plural for mention in find_mentions(text, LEXICON)] == [plural]
 
 
-def test_a_noun_whose_number_nobody_can_tell_is_left_out():
+def test_noun_of_unclear_number_is_left_out():
     assert found("he feeds the fish") == []
 
 
@@ -135,7 +137,7 @@ def test_number_must_agree_with_the_determiner():
     assert found("a dogs and two cat and these man") == []
 
 
-def test_a_mention_says_where_what_and_how_many():
+def test_mention_has_span_noun_and_number():
     assert find_mentions("Two guys hold a sofa", LEXICON) == [
         Mention(4, 8, "man", True),
         Mention(16, 20, "couch", False),
@@ -146,7 +148,7 @@ _SOME_WORDS = "a the two man dog dogs rings ring water to in and plays ball . - 
 
 
 @given(st.lists(st.sampled_from(_SOME_WORDS.split())))
-def test_mentions_are_ordered_do_not_overlap_and_name_what_they_span(words: list[str]):
+def test_mentions_are_ordered_disjoint_and_name_their_span(words: list[str]):
     text = " ".join(words)
     end = 0
     for mention in find_mentions(text, LEXICON):
@@ -158,7 +160,7 @@ def test_mentions_are_ordered_do_not_overlap_and_name_what_they_span(words: list
 
 @settings(max_examples=300)
 @given(st.text())
-def test_no_text_is_too_strange(text: str):
+def test_any_text_can_be_searched(text: str):
     for mention in find_mentions(text, LEXICON):
         assert LEXICON.noun(text[mention.start : mention.end])[0].name == mention.noun
     possible_nouns(text, LEXICON)
@@ -167,16 +169,16 @@ def test_no_text_is_too_strange(text: str):
 @pytest.mark.parametrize(
     "text", ["", " ", "\n", "-", "un homme joue de la guitare", "男人在弹吉他", "\x00" * 50, "a" * 100_000]
 )
-def test_texts_without_english_nouns_have_no_mention(text: str):
+def test_text_without_english_nouns_has_no_mention(text: str):
     assert found(text) == []
 
 
 @pytest.mark.parametrize("word", ["walked ", "red ", "the ", "man ", "very ", "Red ", "a", "- ", "ice ", "' "])
-def test_a_monotonous_text_takes_no_time(word: str):
+def test_long_repetitive_text_is_fast(word: str):
     assert len(found(word * 20_000)) <= 1
 
 
-def test_what_was_seen_before_does_not_matter():
+def test_mentions_do_not_depend_on_earlier_texts():
     texts = ["Men play ball.", "the men ring a bell", "a Ring and a ring", "Rings are round", "a man rings"]
     alone = [find_mentions(text, load_lexicon()) for text in texts]
     random.Random(0).shuffle(order := list(range(len(texts))))
@@ -185,7 +187,7 @@ def test_what_was_seen_before_does_not_matter():
     assert [mixed[index] for index in range(len(texts))] == alone
 
 
-def test_possible_nouns_hold_everything_that_any_word_may_name():
+def test_possible_nouns_are_all_that_any_word_may_name():
     names = possible_nouns("She DRESSES the dog's tennis-ball and bats", LEXICON)
     assert names == {"dress", "dog", "tennis ball", "tennis", "ball", "bat"}
 
@@ -200,7 +202,7 @@ def test_annotated_words_become_mentions():
 
 
 @pytest.mark.parametrize(
-    ("tokens", "index", "said"),
+    ("tokens", "index", "message"),
     [
         (["a", "cat"], 1, "The token 'cat' is not the next word"),
         (["dog"], 0, "The token 'dog' is not the next word"),
@@ -210,16 +212,16 @@ def test_annotated_words_become_mentions():
         (["a", "dog", "%s\n"], 1, "is not the next word"),
     ],
 )
-def test_tokens_that_are_not_the_texts_are_refused(tokens: list[str], index: int, said: str):
-    with pytest.raises(VttdataError, match=said):
+def test_tokens_that_do_not_match_the_text_are_refused(tokens: list[str], index: int, message: str):
+    with pytest.raises(VttdataError, match=message):
         mentions_of_annotation("a dog", tokens, [index], ["dog"], LEXICON)
 
 
-def test_an_annotated_word_that_names_something_else_is_left_out():
+def test_annotated_word_that_names_something_else_is_left_out():
     assert mentions_of_annotation("a blue dog", ["a", "blue", "dog"], [1, 2], ["dog", "car"], LEXICON) == []
 
 
-def test_the_rules_agree_with_the_annotators_of_activitynet(shared: Path):
+def test_rules_agree_with_the_annotators_of_activitynet(shared: Path):
     folder = shared / "data" / "activitynet"
     given = json.loads((folder / "anet_entities_test_1.json").read_text(encoding="utf-8"))
     annotations = read_activitynet(folder)
@@ -261,7 +263,7 @@ def pipeline(tmp_path_factory: pytest.TempPathFactory):
     return load_pipeline(str(folder))
 
 
-def test_a_trained_pipeline_decides_what_is_a_noun(pipeline):
+def test_trained_pipeline_decides_what_is_a_noun(pipeline):
     assert found("men ring a bell", pipeline=pipeline) == ["men", "bell"]
     assert found("watch the ball", pipeline=pipeline) == ["ball"]
     assert found("watch the Ball", pipeline=pipeline) == []
@@ -269,7 +271,7 @@ def test_a_trained_pipeline_decides_what_is_a_noun(pipeline):
     assert [mention.plural for mention in find_mentions("feed the fish", LEXICON, pipeline=pipeline)] == [True]
 
 
-def test_a_pipeline_that_is_missing_or_does_not_tag_is_refused(tmp_path: Path):
+def test_missing_or_untagging_pipeline_is_refused(tmp_path: Path):
     with pytest.raises(VttdataError, match="'no_such_pipeline' cannot be loaded"):
         load_pipeline("no_such_pipeline")
     spacy.blank("en").to_disk(tmp_path / "blank")

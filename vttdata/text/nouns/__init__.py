@@ -1,1 +1,1 @@
-"""Nouns of visible things: the lexicon, and where captions mention them."""
+"""Nouns for visible things: the lexicon, and the mentions of its nouns in captions."""

@@ -1,8 +1,8 @@
-"""Decides which words of a sentence are nouns that may be believed, from short lists of English words and no model.
+"""Grammar that tells nouns from verbs and parts of compounds, by short lists of English words and without a model.
 
-Every token becomes one letter by what it is, and a regular expression over these letters says where a noun stands
-free: something before it that announces a noun, nothing beside it that could make a compound with it. It prefers
-missing a noun to taking a verb for one.
+Every token becomes one letter for its word class, and a regular expression over these letters finds nouns on their own:
+something before them announces a noun, and nothing beside them could make a compound with them. It prefers missing a
+noun to taking a verb for one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from vttdata.text.nouns.lexicon import DATA, SHAPE, Lexicon, Noun
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _WordLists:
+    """Content of the packaged file of words."""
+
     __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     singular_determiners: list[str]
@@ -41,10 +43,10 @@ class _Words:
     phrases: list[str]
 
 
-_WORDS: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_Words)
+_WORD_LISTS: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_WordLists)
 
-# Letters of words that are no nouns, in the order in which a word that is in several lists is taken.
-_LISTS = {
+# Letters of words that are not nouns; a word of several lists belongs to the first of them.
+_LIST_LETTERS = {
     "to": "o",
     "singular_determiners": "a",
     "plural_determiners": "e",
@@ -59,13 +61,14 @@ _LISTS = {
     "compound_gerunds": "G",
     "past_forms": "d",
 }
-_UNKNOWN, _PROPER, _STOP = "u", "z", "!"
-_OPEN = frozenset("jGdgqbvu")
-"""Letters of words that may also be nouns; a word of any other list never is one."""
+_UNKNOWN, PROPER_NAME, _STOP = "u", "z", "!"
+# Letters of words that may also be nouns; a word of any other list never is one.
+_OPEN_CLASSES = frozenset("jGdgqbvu")
 
 # Letters of nouns: capital where the word is also a verb or an adjective.
 # n singular, l plural, m mass, k pair, i one form for both numbers, h a person, f people, S bare, J also an adjective.
-_MODIFIER = r"(?:r?j|J|q){0,8}"  # with an end, so that no text takes long
+# Limited to 8 words, so that no text takes long.
+_MODIFIER = r"(?:r?j|J|q){0,8}"
 _LEFT = rf"""
     (?:
         [ae]?t?a{_MODIFIER} (?P<a>[nhNJiI])
@@ -82,7 +85,7 @@ _LEFT = rf"""
       | (?:[vpd]|(?<=[xhflncry.!])g|(?<=[oflyxr])b) (?P<bare>S)
     )
 """
-# What may follow: the end, a word that no compound ends in, or a verb; a participle only when no noun follows it.
+# A noun may be followed by the end, a word that no compound ends in, or a verb; by a participle only before no noun.
 _FREE = r"(?:$|[.!poacetsxrwyd])"
 _RIGHT_ANY = rf"{_FREE}|[gq](?:{_FREE}|S)|G[.!p]|v(?![uz])|j[po]"
 _PERSON_NEXT = rf"{_RIGHT_ANY}|[bv]|[gq]|G(?:{_FREE}|[lfmktS])|[LNIM](?:$|[.!poacetsry])"
@@ -95,7 +98,8 @@ _RIGHT = rf"""
     )
 """
 _MENTION = re.compile(_LEFT + _RIGHT, re.VERBOSE)
-_ENDINGS = {  # of words that are in no list
+# Letters of words that are in no list, by their endings.
+_ENDING_LETTERS = {
     "ing": "g",
     "ed": "q",
     "ly": "r",
@@ -105,65 +109,66 @@ _ENDINGS = {  # of words that are in no list
     "ish": "j",
 }
 _PEOPLE = frozenset(["person", "relative", "role"])
-_LONGEST_REMEMBERED = 64
+_MAX_CACHED_LETTERS = 64
 
 
 class Grammar:
-    """The letters of words for one lexicon, and the places of believable nouns in a sequence of letters.
+    """Letters of words for one lexicon, and positions of nouns in a sequence of letters.
 
     Fields:
-        expressions: of several words, with their noun and whether it is a plural, or the letter they share.
+        expressions: forms of nouns and other expressions -> their letter, noun and whether it is a plural.
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
-        words: _Words = read_yaml_as(DATA / "grammar.yaml", _WORDS)[0]
-        listed = {word: letter for name, letter in reversed(_LISTS.items()) for word in getattr(words, name)}
-        verbs = [form for verb in words.verbs for form in _verb_forms(verb)]
+        words: _WordLists = read_yaml_as(DATA / "grammar.yaml", _WORD_LISTS)[0]
+        listed = {word: letter for name, letter in reversed(_LIST_LETTERS.items()) for word in getattr(words, name)}
+        verbs = [form for verb in words.verbs for form in _inflect_verb(verb)]
         self._letters = dict(reversed(verbs)) | listed
-        self._capitals = {"i", *words.singular_determiners, *words.determiners, *words.adjectives}
+        # A capital does not make a proper name of these.
+        self._often_capitalized = {"i", *words.singular_determiners, *words.determiners, *words.adjectives}
         self.expressions: dict[str, tuple[str, Noun | None, bool]]
         self.expressions = dict.fromkeys(words.phrases, (_UNKNOWN, None, False))
-        doubtful = dict(verbs).keys() | set(words.past_forms)
+        verb_forms = dict(verbs).keys() | set(words.past_forms)
         for form, noun, plural in lexicon.surface_forms():
             letter = _noun_letter(noun, plural)
-            if self._letters.get(form, "j") not in _OPEN:
+            if self._letters.get(form, "j") not in _OPEN_CLASSES:
                 continue
             if form in listed and listed[form] == "j":
                 letter = "J" if letter in "nmh" else letter.upper()
-            elif form in doubtful:
+            elif form in verb_forms:
                 letter = {"h": "N", "f": "L"}.get(letter, letter.upper())
             self.expressions[form] = (letter, noun, plural)
         self._letters |= {form: letter for form, (letter, _, _) in self.expressions.items()}
         self.expressions |= {form: (letter, None, False) for form, letter in listed.items() if " " in form}
 
-    def letter(self, word: str, *, begins: bool = False) -> str:
-        """The letter of a token; a capital that does not begin a sentence makes it a name."""
+    def letter(self, word: str, *, begins_sentence: bool = False) -> str:
+        """Return the letter of a token; a capital within a sentence makes it a proper name."""
         lower = word.lower()
-        if word != lower and lower not in self._capitals:
+        if word != lower and lower not in self._often_capitalized:
             known = self._letters.get(lower, _UNKNOWN)
-            if not begins or (len(word) > 1 and word.isupper()) or known in "nN":
-                return _PROPER
-        return self._letters.get(lower) or _by_shape(lower)
+            if not begins_sentence or (len(word) > 1 and word.isupper()) or known in "nN":
+                return PROPER_NAME
+        return self._letters.get(lower) or _guess_letter(lower)
 
-    def mentions(self, letters: str) -> tuple[tuple[int, bool | None], ...]:
-        """Places of believable nouns, and whether they are plural where only the sentence can say (or None)."""
-        return _remembered(letters) if len(letters) <= _LONGEST_REMEMBERED else _matches(letters)
+    def find_nouns(self, letters: str) -> tuple[tuple[int, bool | None], ...]:
+        """Return the indices of nouns, and whether they are plural where only the sentence says so (or None)."""
+        return _find_cached(letters) if len(letters) <= _MAX_CACHED_LETTERS else _find_nouns(letters)
 
 
-def _matches(letters: str) -> tuple[tuple[int, bool | None], ...]:
+def _find_nouns(letters: str) -> tuple[tuple[int, bool | None], ...]:
     found = []
     for match in _MENTION.finditer(letters):
-        place = match.end() - 1
-        found.append((place, match.lastgroup == "e" if letters[place] in "iI" else None))
+        index = match.end() - 1
+        found.append((index, match.lastgroup == "e" if letters[index] in "iI" else None))
     return tuple(found)
 
 
-_remembered = functools.lru_cache(maxsize=2**15)(_matches)
-"""Captions are much alike: about a third of those of MSR-VTT have the letters of an earlier one."""
+# Captions are much alike: about a third of those of MSR-VTT have the letters of an earlier one.
+_find_cached = functools.lru_cache(maxsize=2**15)(_find_nouns)
 
 
-def is_stop(letter: str) -> bool:
-    """Whether a token with this letter ends a sentence, so that a capital after it says nothing."""
+def ends_sentence(letter: str) -> bool:
+    """Return whether a token with this letter ends a sentence, so that a capital after it says nothing."""
     return letter == _STOP
 
 
@@ -179,21 +184,30 @@ def _noun_letter(noun: Noun, plural: bool) -> str:
     return "l" if plural else "n"
 
 
-def _verb_forms(verb: str) -> Sequence[tuple[str, str]]:
-    """The forms of a regular verb with their letters; spellings that do not exist do no harm."""
+def _inflect_verb(verb: str) -> Sequence[tuple[str, str]]:
+    """Return the forms of a regular verb with their letters; spellings that do not exist do no harm."""
     stem = verb[:-1] if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")) else verb
     if re.search(r"(?:^|[^aeiou])[aeiou][bdgklmnprt]$", verb) or verb.endswith(("qui", "quip", "wim")):
         doubled = verb + verb[-1]
-        forms = [(f"{doubled}ing", "g"), (f"{doubled}ed", "q")]
+        doubled_forms = [(f"{doubled}ing", "g"), (f"{doubled}ed", "q")]
     else:
-        forms = []
+        doubled_forms = []
     past = f"{verb[:-1]}ied" if re.search(r"[^aeiou]y$", verb) else f"{stem}ed"
-    dying = [(f"{verb[:-2]}ying", "g")] if verb.endswith("ie") else []
-    third = f"{verb}es" if verb.endswith("o") else regular_plural(verb)
-    return [(verb, "b"), (third, "v"), (f"{stem}ing", "g"), (past, "q"), *forms, *dying]
+    # tie -> tying
+    gerund_in_y = [(f"{verb[:-2]}ying", "g")] if verb.endswith("ie") else []
+    third_person = f"{verb}es" if verb.endswith("o") else regular_plural(verb)
+    return [
+        (verb, "b"),
+        (third_person, "v"),
+        (f"{stem}ing", "g"),
+        (past, "q"),
+        *doubled_forms,
+        *gerund_in_y,
+    ]
 
 
-def _by_shape(word: str) -> str:
+def _guess_letter(word: str) -> str:
+    """Return the letter of an unlisted token by its characters and its ending."""
     if not word.strip():
         return ""
     if not any(character.isalnum() for character in word):
@@ -202,7 +216,7 @@ def _by_shape(word: str) -> str:
         return "e"
     if not word.isalpha() or not word.isascii():
         return _UNKNOWN
-    for ending, letter in _ENDINGS.items():
+    for ending, letter in _ENDING_LETTERS.items():
         if word.endswith(ending) and len(word) > len(ending) + 2:
             return letter
     return _UNKNOWN

@@ -1,7 +1,7 @@
-"""The nouns of visible things: their supercategories, synonyms, what contains what, and how they are inflected.
+"""Lexicon of nouns for visible things: supercategories, synonyms, hypernyms and inflected forms.
 
-The packaged lexicon was written for this project; a user may bring another of the same shape, or extend it. Nothing
-here looks at sentences: `vttdata.text.nouns.mentions` finds nouns in captions.
+The packaged lexicon was written for this project; users may load another of the same shape, or extend it. Sentences
+are not analysed here: `vttdata.text.nouns.mentions` finds nouns in captions.
 """
 
 from __future__ import annotations
@@ -28,29 +28,30 @@ SHAPE = pydantic.ConfigDict(extra="forbid", strict=True)
 Countable = Literal["count", "mass", "pair"]
 Gender = Literal["male", "female"]
 
-_APOSTROPHES = str.maketrans("\u2019\u02bc-\u2010\u2011", "''   ")
+_PACKAGED = DATA / "lexicon.yaml"
 _FORM = r"[^\W\d_]+(?:[ '-][^\W\d_]+)*"
 _Form = Annotated[str, pydantic.Field(pattern=rf"^{_FORM}$", max_length=60)]
-_Synonym = Annotated[str, pydantic.Field(pattern=rf"^{_FORM}(/{_FORM})?$", max_length=120)]
+_FormAndPlural = Annotated[str, pydantic.Field(pattern=rf"^{_FORM}(/{_FORM})?$", max_length=120)]
+_SAME_SPELLING = str.maketrans("\u2019\u02bc-\u2010\u2011", "''   ")
 
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A noun for something visible.
+    """Noun for something visible.
 
     Fields:
         name: its singular, or the only form of a pair.
         supercategory: nouns of one supercategory can take each other's place.
         synonyms: other words for the same thing, singular.
-        hypernyms: names of nouns that contain it, directly.
-        plural: of the name, spelled out; the name itself where both are one ("sheep") and for mass nouns and pairs.
+        hypernyms: names of the nouns directly above it.
+        plural: of the name, spelled out; the name itself where both are equal ("sheep") and for mass nouns and pairs.
         countable: ``count``; ``mass``, without plural and "a" (water); ``pair``, plural only (scissors).
-        gender: of the people it names, where the word tells.
-        alike: names of nouns that people use for one and the same picture (cup and mug).
-        bare: whether it means this only without a determiner ("plays tennis").
+        gender: of the people it names, where the word says so.
+        alike: names of nouns that people use for the same picture (cup and mug).
+        bare: whether it has this meaning only without a determiner ("plays tennis").
         synonym_plurals: of the synonyms, in their order.
-        subcategory: class within the supercategory; its nouns are used alike (what one rides, or throws).
-        vague: whether it may mean so much that it says nothing of what else is there (person).
+        subcategory: class within the supercategory; its nouns are used alike (what people ride, or throw).
+        vague: whether it is so general that it says nothing of what else is present (person).
     """
 
     name: str
@@ -67,20 +68,20 @@ class Noun:
     vague: bool = False
 
     def spellings(self) -> Iterable[tuple[str, str]]:
-        """The singular and the plural of its name and of each synonym; one form twice where there is one only."""
+        """Return the singular and the plural of its name and of each synonym; equal where there is one form only."""
         return zip((self.name, *self.synonyms), (self.plural, *self.synonym_plurals), strict=True)
 
     def forms(self) -> Iterable[tuple[str, bool]]:
-        """Every surface form and whether it is a plural; a form of both numbers comes once, as no plural."""
-        for one, many in self.spellings():
-            yield one, self.countable == "pair"
-            if many != one:
-                yield many, True
+        """Yield every surface form and whether it is a plural; a form of both numbers comes once, as a singular."""
+        for singular, plural in self.spellings():
+            yield singular, self.countable == "pair"
+            if plural != singular:
+                yield plural, True
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A span of a text, in characters, that names a noun of the lexicon (by its name), in singular or plural."""
+    """Span of a text, in characters, that mentions a noun of the lexicon (by its name), in singular or plural."""
 
     start: int
     end: int
@@ -88,88 +89,63 @@ class Mention:
     plural: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
-
-    synonyms: list[_Synonym] = field(default_factory=list)
-    hypernyms: list[_Form] = field(default_factory=list)
-    alike: list[_Form] = field(default_factory=list)
-    plural: _Form | None = None
-    countable: Countable = "count"
-    gender: Gender | None = None
-    bare: bool = False
-    vague: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
-
-    version: str
-    nouns: dict[_Synonym, dict[_Form, _Entry | None]]
-    excluded: dict[str, list[_Form]] = field(default_factory=dict)
-    extends: Literal["packaged"] | None = None
-
-
-_PACKAGED = DATA / "lexicon.yaml"
-_FILE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_File)
-
-
 class Lexicon:
-    """Nouns by name and by surface form, and how they are related. Made by `load_lexicon`; never changed.
+    """Nouns by name and by surface form, with their relations; made by `load_lexicon` and immutable.
 
     Fields:
-        version: as the file states it, and a digest of what was read; before it that of the packaged one it extends.
+        version: as the file states it, with a digest of its content; of an extension, after the packaged version.
         nouns: by name, in the order of the file.
         excluded: words that were considered and left out.
-        most_words: of any surface form.
+        most_words: number of words in the longest surface form.
     """
 
     def __init__(self, version: str, nouns: Iterable[Noun], excluded: Iterable[str] = ()) -> None:
         self.version = version
         self.nouns: Mapping[str, Noun] = {noun.name: noun for noun in nouns}
         self.excluded = frozenset(excluded)
-        self._forms = {_key(form): (noun, plural) for noun in self.nouns.values() for form, plural in noun.forms()}
+        self._forms = {
+            _normalize(form): (noun, plural) for noun in self.nouns.values() for form, plural in noun.forms()
+        }
         self.most_words = max((form.count(" ") + 1 for form in self._forms), default=1)
-        self._above: dict[str, frozenset[str]] = {}
+        self._containing: dict[str, frozenset[str]] = {}
         self._rivals: dict[str, tuple[Noun, ...]] = {}
 
     def noun(self, form: str) -> tuple[Noun, bool] | None:
-        """The noun of a surface form in any case, with spaces or hyphens, and whether the form is a plural."""
-        return self._forms.get(_key(form))
+        """Return the noun of a surface form, in any case, with spaces or hyphens, and whether the form is a plural."""
+        return self._forms.get(_normalize(form))
 
     def surface_forms(self) -> Iterable[tuple[str, Noun, bool]]:
-        """Every lower-cased surface form without hyphens, its noun, and whether it is a plural."""
+        """Yield every lower-cased surface form without hyphens, its noun, and whether it is a plural."""
         return ((form, noun, plural) for form, (noun, plural) in self._forms.items())
 
-    def related(self, one: str, other: str) -> bool:
-        """Whether two nouns, by name or any form, may name one thing: the same, one in the other, or alike."""
-        first, second = self._name(one), self._name(other)
+    def related(self, first: str, second: str) -> bool:
+        """Return whether two nouns, by name or form, may name the same thing: equal, hypernym and hyponym, or alike."""
+        first, second = self._name(first), self._name(second)
         if first in self.containing(second) or second in self.containing(first):
             return True
         return first in self.nouns[second].alike or second in self.nouns[first].alike
 
     def containing(self, name: str) -> frozenset[str]:
-        """The noun itself and all its hypernyms, theirs included, by name."""
-        known = self._above.get(name)
+        """Return the names of a noun and of all its direct and indirect hypernyms."""
+        known = self._containing.get(name)
         if known is None:
             above = (self.containing(hypernym) for hypernym in self.nouns[name].hypernyms)
-            known = self._above[name] = frozenset([name]).union(*above)
+            known = self._containing[name] = frozenset([name]).union(*above)
         return known
 
     def rivals(self, name: str) -> tuple[Noun, ...]:
-        """The nouns that could take this one's place and show something else, in the order of the file."""
-        own = self.nouns[self._name(name)]
-        if own.name not in self._rivals:
-            self._rivals[own.name] = tuple(other for other in self.nouns.values() if self._is_rival(own, other))
-        return self._rivals[own.name]
+        """Return the nouns that could take the place of a noun and show something else, in the order of the file."""
+        noun = self.nouns[self._name(name)]
+        if noun.name not in self._rivals:
+            self._rivals[noun.name] = tuple(rival for rival in self.nouns.values() if self._are_rivals(noun, rival))
+        return self._rivals[noun.name]
 
-    def _is_rival(self, own: Noun, other: Noun) -> bool:
-        kinds = ((noun.supercategory, noun.countable, noun.bare) for noun in (own, other))
-        if own.vague or other.vague or len(set(kinds)) > 1:
+    def _are_rivals(self, noun: Noun, rival: Noun) -> bool:
+        if noun.vague or rival.vague:
             return False
-        return not self.related(own.name, other.name)
+        same_grammar = noun.countable == rival.countable and noun.bare == rival.bare
+        same_class = same_grammar and noun.supercategory == rival.supercategory
+        return same_class and not self.related(noun.name, rival.name)
 
     def _name(self, form: str) -> str:
         if form in self.nouns:
@@ -180,169 +156,190 @@ class Lexicon:
         return found[0].name
 
 
+def _normalize(form: str) -> str:
+    return re.sub(r"\s+", " ", form.translate(_SAME_SPELLING)).strip().lower()
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """Noun in a lexicon file."""
+
+    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
+
+    synonyms: list[_FormAndPlural] = field(default_factory=list)
+    hypernyms: list[_Form] = field(default_factory=list)
+    alike: list[_Form] = field(default_factory=list)
+    plural: _Form | None = None
+    countable: Countable = "count"
+    gender: Gender | None = None
+    bare: bool = False
+    vague: bool = False
+
+    def noun(self, name: str, category: str) -> Noun:
+        """Return the noun with all its forms; `category` is ``supercategory`` or ``supercategory/subcategory``."""
+        synonyms = [synonym.partition("/") for synonym in self.synonyms]
+        has_plural = self.countable == "count"
+        supercategory, _, subcategory = category.partition("/")
+        return Noun(
+            name,
+            supercategory,
+            tuple(singular for singular, _, _ in synonyms),
+            tuple(self.hypernyms),
+            self.plural or (regular_plural(name) if has_plural else name),
+            self.countable,
+            self.gender,
+            tuple(self.alike),
+            self.bare,
+            tuple(plural or (regular_plural(singular) if has_plural else singular) for singular, _, plural in synonyms),
+            subcategory,
+            self.vague,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """Content of a lexicon file."""
+
+    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
+
+    version: str
+    nouns: dict[_FormAndPlural, dict[_Form, _Entry | None]]
+    excluded: dict[str, list[_Form]] = field(default_factory=dict)
+    extends: Literal["packaged"] | None = None
+
+
+_FILE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_File)
+
+
 def load_lexicon(path: Path | None = None) -> Lexicon:
-    """Read a lexicon and check it.
+    """Load a lexicon and check it.
 
     Args:
-        path: a file of the packaged lexicon's shape; the packaged one by default. A file that says ``extends:
-            packaged`` adds its nouns to the packaged ones or, under a known name, replaces them; what it excludes is
-            taken out of the packaged ones, and what these exclude and it has is back.
+        path: a file of the packaged lexicon's shape; the packaged one by default. A file with ``extends: packaged``
+            adds its nouns to the packaged ones or, under a known name, replaces them; words that it excludes are
+            removed from the packaged ones, and excluded words that it defines are restored.
 
     Raises:
-        VttdataError: when a file is damaged or of another shape, or when what is read contradicts itself.
+        VttdataError: when a file is damaged, of another shape or contradictory.
     """
-    version, nouns, excluded, found = _read(path)
-    if found:
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        raise VttdataError(f"{path or _PACKAGED}: {found[0]}{more}.")
-    return Lexicon(version, nouns, excluded)
+    lexicon, contradictions = _read_lexicon(path)
+    if contradictions:
+        more = f" (and {len(contradictions) - 1} more)" if len(contradictions) > 1 else ""
+        raise VttdataError(f"{path or _PACKAGED}: {contradictions[0]}{more}.")
+    return lexicon
 
 
 def check_lexicon(path: Path | None = None) -> list[str]:
-    """Every contradiction in a lexicon, one sentence each without its full stop; `path` as in `load_lexicon`.
+    """Return every contradiction in a lexicon, a sentence each without full stop; `path` as for `load_lexicon`.
 
     Raises:
         VttdataError: when a file is damaged or of another shape.
     """
-    return _read(path)[3]
+    return _read_lexicon(path)[1]
 
 
-def _read(path: Path | None) -> tuple[str, list[Noun], list[str], list[str]]:
-    """Version, nouns, excluded words and contradictions."""
+def _read_lexicon(path: Path | None) -> tuple[Lexicon, list[str]]:
+    """Return a lexicon and its contradictions."""
     content, data = read_yaml_as(path or _PACKAGED, _FILE)
     version = f"{content.version}-{hashlib.sha256(data).hexdigest()[:8]}"
-    nouns, out = _nouns(content), [word for words in content.excluded.values() for word in words]
-    if content.extends is None:
-        return version, nouns, out, contradictions(nouns, out)
-    base, packaged, excluded, _ = _read(None)
-    own, used = {noun.name for noun in nouns}, {form for noun in nouns for form, _ in noun.forms()}
-    gone = set(out) - own
-    packaged = [_without(noun, gone) for noun in packaged if noun.name not in own | gone]
-    excluded = [word for word in excluded if word not in used] + out
-    # A contradiction names the place of a word; here that is also which of the two files.
-    placed = [dataclasses.replace(noun, supercategory=f"{noun.supercategory}, packaged") for noun in packaged]
-    return f"{base}+{version}", packaged + nouns, excluded, contradictions(placed + nouns, excluded)
-
-
-def _without(noun: Noun, gone: set[str]) -> Noun:
-    if not gone.intersection(noun.hypernyms + noun.alike):
-        return noun
-    hypernyms = tuple(name for name in noun.hypernyms if name not in gone)
-    return dataclasses.replace(noun, hypernyms=hypernyms, alike=tuple(name for name in noun.alike if name not in gone))
-
-
-def _nouns(content: _File) -> list[Noun]:
-    return [
-        _noun(name, *place.partition("/")[::2], entry or _Entry())
-        for place, entries in content.nouns.items()
+    nouns = [
+        (entry or _Entry()).noun(name, category)
+        for category, entries in content.nouns.items()
         for name, entry in entries.items()
     ]
+    excluded = [word for words in content.excluded.values() for word in words]
+    if content.extends is None:
+        return Lexicon(version, nouns, excluded), _find_contradictions(nouns, excluded)
+    base, _ = _read_lexicon(None)
+    names, forms = {noun.name for noun in nouns}, {form for noun in nouns for form, _ in noun.forms()}
+    removed = set(excluded) - names
+    kept = [_drop_references(noun, removed) for noun in base.nouns.values() if noun.name not in names | removed]
+    excluded = [word for word in base.excluded if word not in forms] + excluded
+    # A contradiction quotes the supercategory of a noun; for a packaged one it says so.
+    labelled = [dataclasses.replace(noun, supercategory=f"{noun.supercategory}, packaged") for noun in kept]
+    contradictions = _find_contradictions(labelled + nouns, excluded)
+    return Lexicon(f"{base.version}+{version}", kept + nouns, excluded), contradictions
 
 
-def _noun(name: str, supercategory: str, subcategory: str, entry: _Entry) -> Noun:
-    synonyms = [one.partition("/") for one in entry.synonyms]
-    plural = entry.countable == "count"
-    return Noun(
-        name,
-        supercategory,
-        tuple(one for one, _, _ in synonyms),
-        tuple(entry.hypernyms),
-        entry.plural or (regular_plural(name) if plural else name),
-        entry.countable,
-        entry.gender,
-        tuple(entry.alike),
-        entry.bare,
-        tuple(many or (regular_plural(one) if plural else one) for one, _, many in synonyms),
-        subcategory,
-        entry.vague,
+def _drop_references(noun: Noun, removed: set[str]) -> Noun:
+    """Return a noun without hypernyms and alike nouns that were removed."""
+    hypernyms = tuple(name for name in noun.hypernyms if name not in removed)
+    return dataclasses.replace(
+        noun, hypernyms=hypernyms, alike=tuple(name for name in noun.alike if name not in removed)
     )
 
 
-def _key(form: str) -> str:
-    return re.sub(r"\s+", " ", form.translate(_APOSTROPHES)).strip().lower()
-
-
-def contradictions(nouns: Sequence[Noun], excluded: Iterable[str]) -> list[str]:
-    """All contradictions, one sentence each without its full stop, in the order of the nouns."""
-    names = {noun.name: noun for noun in nouns}
+def _find_contradictions(nouns: Sequence[Noun], excluded: Iterable[str]) -> list[str]:
+    """Return all contradictions, a sentence each without full stop, in the order of the nouns."""
+    by_name = {noun.name: noun for noun in nouns}
     return [
-        *_repeated(nouns, frozenset(excluded)),
-        *(sentence for noun in nouns for sentence in _unknown(noun, names)),
-        *(sentence for noun in nouns for sentence in _kinds(noun, names)),
-        *_cycles(names),
+        *_find_repeated_forms(nouns, frozenset(excluded)),
+        *(sentence for noun in nouns for sentence in _find_wrong_references(noun, by_name)),
+        *(sentence for noun in nouns for sentence in _find_wrong_grammar(noun, by_name)),
+        *_find_hypernym_cycles(by_name),
     ]
 
 
-def _place(noun: Noun) -> str:
+def _label(noun: Noun) -> str:
     return f"'{noun.name}' ({noun.supercategory})"
 
 
-def _repeated(nouns: Sequence[Noun], excluded: frozenset[str]) -> Iterator[str]:
-    """A form that two nouns have, or one noun twice, or that is excluded."""
+def _find_repeated_forms(nouns: Sequence[Noun], excluded: frozenset[str]) -> Iterator[str]:
+    """Find forms that two nouns have, or one noun twice, or that are excluded or capitalized."""
     first: dict[str, tuple[Noun, str]] = {}
     for noun in nouns:
-        singulars, plurals = (noun.name, *noun.synonyms), (noun.plural, *noun.synonym_plurals)
-        forms = [(form, "a singular") for form in singulars]
-        forms += [(many, "a plural") for one, many in zip(singulars, plurals, strict=True) if many != one]
-        for form, what in forms:
+        forms = [(singular, "a singular") for singular, _ in noun.spellings()]
+        forms += [(plural, "a plural") for singular, plural in noun.spellings() if plural != singular]
+        for form, number in forms:
             key = form.lower().replace("-", " ")
             if form != form.lower():
-                yield f"'{form}' of {_place(noun)} has capital letters; forms are written in lower case"
+                yield f"'{form}' of {_label(noun)} has capital letters; forms are written in lower case"
             if form in excluded:
-                yield f"'{form}' is excluded and also {what} of {_place(noun)}"
+                yield f"'{form}' is excluded and also {number} of {_label(noun)}"
             if key not in first:
-                first[key] = (noun, what)
-            elif first[key] != (noun, "a plural") or what != "a plural":
-                other, as_what = first[key]
-                yield f"'{form}' is in two places: {as_what} of {_place(other)} and {what} of {_place(noun)}"
+                first[key] = (noun, number)
+            elif first[key] != (noun, "a plural") or number != "a plural":
+                other, other_number = first[key]
+                yield f"'{form}' is in two places: {other_number} of {_label(other)} and {number} of {_label(noun)}"
 
 
-def _unknown(noun: Noun, names: dict[str, Noun]) -> Iterator[str]:
-    for what, others in (("hypernym", noun.hypernyms), ("alike noun", noun.alike)):
-        for other in others:
-            if other == noun.name:
-                yield f"{_place(noun)} is its own {what}"
-            elif other not in names:
-                yield f"the {what} '{other}' of {_place(noun)} is not the name of a noun"
-    for other in sorted(set(noun.hypernyms) & set(noun.alike)):
-        yield f"'{other}' is both a hypernym of {_place(noun)} and alike"
+def _find_wrong_references(noun: Noun, by_name: Mapping[str, Noun]) -> Iterator[str]:
+    for relation, names in (("hypernym", noun.hypernyms), ("alike noun", noun.alike)):
+        for name in names:
+            if name == noun.name:
+                yield f"{_label(noun)} is its own {relation}"
+            elif name not in by_name:
+                yield f"the {relation} '{name}' of {_label(noun)} is not the name of a noun"
+    for name in sorted(set(noun.hypernyms) & set(noun.alike)):
+        yield f"'{name}' is both a hypernym of {_label(noun)} and alike"
 
 
-def _kinds(noun: Noun, names: dict[str, Noun]) -> Iterator[str]:
+def _find_wrong_grammar(noun: Noun, by_name: Mapping[str, Noun]) -> Iterator[str]:
     if noun.countable != "count" and noun.plural != noun.name:
-        yield f"{_place(noun)} is {noun.countable} and has a plural, '{noun.plural}'"
+        yield f"{_label(noun)} is {noun.countable} and has a plural, '{noun.plural}'"
     if noun.bare and noun.countable != "mass":
-        yield f"{_place(noun)} stands without a determiner and is not mass"
+        yield f"{_label(noun)} stands without a determiner and is not mass"
     for hypernym in noun.hypernyms:
-        other = names.get(hypernym)
-        if other and other.gender and other.gender != noun.gender:
-            yield f"{_place(noun)} is not {other.gender}, as its hypernym '{hypernym}' is"
+        above = by_name.get(hypernym)
+        if above and above.gender and above.gender != noun.gender:
+            yield f"{_label(noun)} is not {above.gender}, as its hypernym '{hypernym}' is"
 
 
-def _cycles(names: dict[str, Noun]) -> Iterator[str]:
-    """Each circle of hypernyms once, from the noun of it that comes first."""
+def _find_hypernym_cycles(by_name: Mapping[str, Noun]) -> Iterator[str]:
+    """Find each cycle of hypernyms once, from its first noun, without recursion: a chain may be long."""
     done: set[str] = set()
-    for start in names:
+    for start in by_name:
+        visited: set[str] = set()
         trail: list[str] = []
-        waiting = [(start, 0)]
-        while waiting:
-            name, depth = waiting.pop()
+        stack = [(start, 0)]
+        while stack:
+            name, depth = stack.pop()
             del trail[depth:]
             if name in trail:
-                circle = [*trail[trail.index(name) :], name]
-                yield f"the hypernyms go in a circle: {' > '.join(circle)}"
-            elif name in names and name not in done:
+                cycle = [*trail[trail.index(name) :], name]
+                yield f"the hypernyms form a cycle: {' > '.join(cycle)}"
+            elif name in by_name and name not in done:
+                visited.add(name)
                 trail.append(name)
-                waiting += [(above, len(trail)) for above in names[name].hypernyms if above != name]
-        done.update(_reached(start, names))
-
-
-def _reached(start: str, names: dict[str, Noun]) -> set[str]:
-    found: set[str] = set()
-    waiting = [start]
-    while waiting:
-        name = waiting.pop()
-        if name in names and name not in found:
-            found.add(name)
-            waiting += names[name].hypernyms
-    return found
+                stack += [(above, len(trail)) for above in by_name[name].hypernyms if above != name]
+        done |= visited
