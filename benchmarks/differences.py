@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.dataset import Metadata
-from vttdata.dataset.columns import CAPTIONS, schema
-from vttdata.dataset.front_matter import front_matter
+from vttdata.dataset.columns import CAPTIONS, arrow_schema
+from vttdata.dataset.front_matter import format_front_matter
 from vttdata.dataset.shards import write_split
 from vttdata.publish.diff import compare_datasets
 
@@ -47,11 +47,11 @@ def rows(number: int, split: str, *, newer: bool) -> Iterator[dict[str, Any]]:
 def write(folder: Path, number: int, *, newer: bool) -> None:
     """A dataset folder of captions only."""
     folder.mkdir()
-    kinds = schema(CAPTIONS, ())
+    schema = arrow_schema(CAPTIONS, ())
     written = [
-        write_split(folder, "captions", split, kinds, rows(number, split, newer=newer)) for split in ("train", "test")
+        write_split(folder, "captions", split, schema, rows(number, split, newer=newer)) for split in ("train", "test")
     ]
-    head = front_matter({"captions": [own for own in written if own]}, (), Metadata("local/drawn"))
+    head = format_front_matter({"captions": [own for own in written if own]}, (), Metadata("local/drawn"))
     (folder / "README.md").write_text(head, encoding="utf-8")
 
 

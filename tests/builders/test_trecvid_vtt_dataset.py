@@ -42,7 +42,7 @@ def test_judgments_are_rows_with_references_and_years_are_splits(tmp_path: Path)
     assert list(best["offset"]) == [-1, -1]
     card = (tmp_path / "out" / "dataset" / "README.md").read_text()
     assert "| `video_of_several_years` |" in card
-    assert "- `judgments-without-2016`: one row a judged caption" in card
+    assert "- `judgments-without-2016`: one row per judged caption" in card
 
 
 def test_ids_that_lead_nowhere_leave_no_dataset(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

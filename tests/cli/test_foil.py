@@ -206,7 +206,7 @@ def code_of(command: list[str]) -> int | str | None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (["--name", "no name"], "cannot name a dataset"),
+        (["--name", "no name"], "is not a name for a dataset"),
         (["--licence", " "], "empty licence"),
         (["--pair-share", "0"], "no share above 0"),
         (["--pair-share", "nan"], "no share above 0"),

@@ -91,8 +91,8 @@ def material() -> Material:
         for name in sorted({clip.source_id for clip in clips} | {"unused"})
     ]
     sources[0] = dataclasses.replace(sources[0], measure=MEASURE, stored="fetched")
-    asked = {"train": 0.5, "validation": 0.2, "test": 0.3}
-    return Material(clips, captions, sources, Metadata("vttdata/small", asked=asked, together=("source",)))
+    ratios = {"train": 0.5, "validation": 0.2, "test": 0.3}
+    return Material(clips, captions, sources, Metadata("vttdata/small", split_ratios=ratios, together=("source",)))
 
 
 @pytest.fixture

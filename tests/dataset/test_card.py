@@ -27,8 +27,8 @@ def full_metadata(about: Metadata) -> Metadata:
         citation=PAPER,
         description="Clips of things.",
         inputs={"train.json": "ab" * 32},
-        needs={"annotations": "folder", "protocols.1k.test": "file"},
-        provenance={"vttdata": "0.1.0", "ffmpeg": "7.1"},
+        required_paths={"annotations": "folder", "protocols.1k.test": "file"},
+        tools={"vttdata": "0.1.0", "ffmpeg": "7.1"},
         attrition=[("probe", "sources", 5, 4, "1 empty")],
     )
 
@@ -140,7 +140,7 @@ class TestLicences:
 
     def test_one_that_nobody_gave_is_unknown_in_a_plain_sentence(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d")
-        sentence = "`unknown`: nobody has said yet under which terms this may be used"
+        sentence = "`unknown`: nobody has stated yet under which terms this may be used"
         text = card(tmp_path / "d")
         assert f"| annotations | {sentence} |\n| captions | {sentence} |" in text
         assert "| videos | remains with its owners; this dataset has links and times only |" in text

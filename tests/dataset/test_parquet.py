@@ -48,8 +48,8 @@ def test_a_row_that_fits_is_kept_as_it_is() -> None:
         ({"texts": ["a", 3]}, r"has \['a', 3\] as 'texts'"),
         ({"texts": ["half \ud83d"]}, "as 'texts'"),
         ({"video_id": None}, "a row has no 'video_id'"),
-        ({"category": 2}, "'category' holds the label 2, and its labels are 0 to 1"),
-        ({"classes": [0, -1]}, "'classes' holds the label -1"),
+        ({"category": 2}, "'category' has the label 2, but its labels are 0 to 1"),
+        ({"classes": [0, -1]}, "'classes' has the label -1"),
         ({"colour": "red"}, "the row of 'v1' has 'colour'"),
     ],
 )
@@ -85,7 +85,7 @@ def test_records_with_wrong_values_write_no_dataset(material: Material, tmp_path
         OfficialLayout(protocols={"1k": {"test": ["video99"]}}),
         OfficialLayout(degraded=[Degraded("video99", 1, "a", "b", 0, 1, "video8", 1, 0, "video-2018", "1", 5)]),
     ):
-        with pytest.raises(VttdataError, match="is about clip 'video99', which is not in the dataset"):
+        with pytest.raises(VttdataError, match="belongs to clip 'video99', which is not in the dataset"):
             material.write(tmp_path / "d", official=wrong)
     scores = OfficialLayout(judgments={"judgments": {"test": [{"video_id": "video7", "raw": "high"}]}})
     with pytest.raises(VttdataError, match="judgments/test: the row of 'video7' lacks"):

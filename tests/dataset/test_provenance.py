@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.helpers.builds import LOOSE, film
 from tests.helpers.official_files import write_unpacked, write_zipped
 from vttdata.cli.main import main
-from vttdata.dataset.provenance import InputFile, Provenance, files_named, read_provenance, write_provenance
+from vttdata.dataset.provenance import InputFile, Provenance, find_files_named, read_provenance, write_provenance
 from vttdata.errors import VttdataError
 from vttdata.publish.rebuild import other_inputs
 from vttdata.recipe import packaged
@@ -132,4 +132,4 @@ def test_files_that_cannot_be_opened_are_no_inputs(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.json").write_text("x")
     digest = hashlib.sha256(b"x").hexdigest()
-    assert files_named(tmp_path, ["a.json", "b.json"]) == {"a.json": {digest: 1}}
+    assert find_files_named(tmp_path, ["a.json", "b.json"]) == {"a.json": {digest: 1}}

@@ -78,7 +78,7 @@ class TestEmbedded:
     def test_a_streamed_row_comes_after_one_file(
         self, filmed: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(shards, "_BYTES_AT_A_TIME", 1)
+        monkeypatch.setattr(shards, "_BYTES_PER_BATCH", 1)
         filmed.write(tmp_path / "d", mode="embedded")
         table = pq.ParquetFile(next((tmp_path / "d").glob("videos/train-*")))
         assert [table.metadata.row_group(index).num_rows for index in range(table.num_row_groups)] == [1, 1, 1]

@@ -76,7 +76,7 @@ class TestLoading:
         self, material: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(shards, "ROWS_PER_SHARD", 4)
-        monkeypatch.setattr(shards, "_ROWS_AT_A_TIME", 2)
+        monkeypatch.setattr(shards, "_ROWS_PER_BATCH", 2)
         material.write(tmp_path / "d")
         assert len(list((tmp_path / "d/captions").glob("train-*-of-00003-*.parquet"))) == 3
         captions = load(tmp_path / "d", tmp_path / "cache", "captions", split="train")

@@ -70,7 +70,7 @@ class TestReplacing:
 
     def test_a_folder_of_something_else_is_never_replaced(self, material: Material, tmp_path: Path) -> None:
         (tmp_path / "thesis.txt").write_text("ten years")
-        with pytest.raises(VttdataError, match="will not be replaced"):
+        with pytest.raises(VttdataError, match="is not a dataset of vttdata and is not replaced"):
             material.write(tmp_path)
         assert (tmp_path / "thesis.txt").read_text() == "ten years"
 
@@ -80,9 +80,9 @@ class TestContradictions:
         first = material.clips[0]
         cases: list[tuple[dict[str, Any], str]] = [
             ({"captions": [Caption("video99", 1, "x")]}, "'video99', which is not in the dataset"),
-            ({"captions": [Caption("video7", 1, "x"), Caption("video7", 1, "y")]}, "share a sen_id"),
-            ({"captions": [Caption("video7", 1, "half \ud83d")]}, "half a character"),
-            ({"clips": [first, first]}, "'video7' appears twice"),
+            ({"captions": [Caption("video7", 1, "x"), Caption("video7", 1, "y")]}, "have the same sen_id"),
+            ({"captions": [Caption("video7", 1, "half \ud83d")]}, "contains an unpaired surrogate"),
+            ({"clips": [first, first]}, "'video7' is duplicated"),
             ({"clips": [dataclasses.replace(first, video_id="../x")]}, "cannot be a file name"),
             ({"clips": [dataclasses.replace(first, split="test/a")]}, "cannot name a split"),
             ({"clips": [dataclasses.replace(first, source_id="gone")]}, "'gone' of a clip is not among the sources"),
@@ -95,11 +95,11 @@ class TestContradictions:
     def test_a_scratch_file_that_cannot_grow_is_told_as_such(self, tmp_path: Path) -> None:
         code = (
             "import resource, signal, sys; from pathlib import Path;"
-            "from vttdata.dataset.captions import OrderedCaptions;"
+            "from vttdata.dataset.sorted_captions import SortedCaptions;"
             "from vttdata.records import Caption; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
             "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000));"
             "captions = [Caption('v', n, 'word ' * 50) for n in range(20_000)];"
-            "OrderedCaptions(Path(sys.argv[1]), {'v': 0}, captions)"
+            "SortedCaptions(Path(sys.argv[1]), {'v': 0}, captions)"
         )
         command = [sys.executable, "-c", code, str(tmp_path / "scratch")]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -108,9 +108,9 @@ class TestContradictions:
 
     def test_names_and_versions_are_checked(self) -> None:
         for name in ("demo", "../demo", "a/b/c", "a/b..c", "a/b\nc"):
-            with pytest.raises(ValueError, match="cannot name a dataset"):
+            with pytest.raises(ValueError, match="is not a name for a dataset"):
                 Metadata(name)
-        with pytest.raises(ValueError, match="no version"):
+        with pytest.raises(ValueError, match="is not a version"):
             Metadata("a/b", version="1.0")
 
 
@@ -125,7 +125,7 @@ class TestHostileTexts:
             licence=self.TEXT,
             description=self.TEXT,
             attrition=[("probe", "sources", 3, 2, self.TEXT)],
-            provenance={"ffmpeg": self.TEXT},
+            tools={"ffmpeg": self.TEXT},
         )
         material.write(tmp_path / "d", clips=clips, captions=captions, sources=[], metadata=about)
         loaded = load(tmp_path / "d", tmp_path / "cache", split="test")
@@ -169,5 +169,5 @@ class TestDamage:
     def test_a_damaged_table_is_an_error_of_one_sentence(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d")
         next((tmp_path / "d").glob("captions/test-*")).write_bytes(b"PAR1 nothing PAR1")
-        with pytest.raises(VttdataError, match=r"captions/test-.*: damaged or unreadable"):
+        with pytest.raises(VttdataError, match=r"captions/test-.*: is damaged or unreadable"):
             compute_statistics(tmp_path / "d")

@@ -148,7 +148,7 @@ def test_caption_of_unknown_clip_is_an_error(dataset: Path, tmp_path: Path) -> N
 def test_error_names_corrupt_table(dataset: Path, tmp_path: Path, damage: str) -> None:
     path = next((dataset / damage).glob("test-*.parquet"))
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(VttdataError, match=f"{path.name}: damaged"):
+    with pytest.raises(VttdataError, match=f"{path.name}: is damaged"):
         export(dataset, "coco", tmp_path / "x")
 
 

@@ -233,5 +233,5 @@ def test_what_is_no_dataset_is_refused_in_one_sentence(material: Material, tmp_p
     with pytest.raises(VttdataError, match="neither a dataset card nor a table"):
         compare_datasets(tmp_path / "a", tmp_path)
     next((tmp_path / "b" / "clips").iterdir()).write_bytes(b"PAR1 no")
-    with pytest.raises(VttdataError, match=r"clips/.*parquet: damaged"):
+    with pytest.raises(VttdataError, match=r"clips/.*parquet: is damaged"):
         compare_datasets(tmp_path / "a", tmp_path / "b")

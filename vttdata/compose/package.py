@@ -13,7 +13,7 @@ from vttdata.dataset.metadata import Figure, Metadata, OfficialLayout, PaperFigu
 from vttdata.dataset.provenance import (
     InputFile,
     Provenance,
-    files_named,
+    find_files_named,
     input_file,
     library_versions,
     write_provenance,
@@ -72,7 +72,7 @@ def package(
     recipe = run.loaded.recipe
     about = dataclasses.replace(
         about_build(run, files or {}, collected),
-        asked=split.ratios if split else {},
+        split_ratios=split.ratios if split else {},
         together=split.together if split else (),
         allow_leaks=recipe.allow_leaks,
         findings=_summed(findings),
@@ -129,9 +129,9 @@ def about_build(run: Build, files: Mapping[str, str], collected: str = "") -> Me
         date=recipe.date,
         collected=collected or (f"Read from the official annotation files: {names}." if names else ""),
         attrition=attrition_rows([table.tally.as_json() for table in run.tables]),
-        provenance={"vttdata": vttdata.__version__, **run.tools},
+        tools={"vttdata": vttdata.__version__, **run.tools},
         inputs=files,
-        needs={key: kind for key, kind, _, _ in given_paths(recipe.model_dump(), recipe.paths)},
+        required_paths={key: kind for key, kind, _, _ in given_paths(recipe.model_dump(), recipe.paths)},
     )
 
 
@@ -156,7 +156,7 @@ def provenance_of_build(run: Build, files: Mapping[str, str], libraries: Iterabl
 
 def _official(key: str, folder: Path, files: Mapping[str, str]) -> Iterator[InputFile]:
     """Those official files that lie in a folder, under the names that their reader gives them."""
-    there = files_named(folder, {PurePosixPath(name).name for name in files})
+    there = find_files_named(folder, {PurePosixPath(name).name for name in files})
     for name, sha256 in files.items():
         size = there.get(PurePosixPath(name).name, {}).get(sha256)
         if size is not None:

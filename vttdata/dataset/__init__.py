@@ -1,6 +1,6 @@
-"""Dataset folders: written so that they load everywhere and never stale, counted, described and checked.
+"""Dataset folders: written, counted, described and checked.
 
-It decides nothing about what is in a dataset, and it does not upload.
+What a dataset contains is decided elsewhere, and nothing is uploaded.
 """
 
 from vttdata.dataset.manifest import find_damage

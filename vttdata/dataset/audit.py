@@ -1,12 +1,12 @@
-"""Audits a dataset folder from its Parquet files, read by column, or other splits of its clips.
+"""Audit the splits of a dataset folder, or other splits of its clips, for leaks.
 
-What a leak is, is said in `vttdata.split.audit.leaks`.
+Parquet files are read column by column. `vttdata.split.audit.leaks` defines what a leak is.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from vttdata.dataset.columns import CLIPS, CONFIGS, columns_of
+from vttdata.dataset.clip_fingerprints import compare_clips
+from vttdata.dataset.columns import is_protocol
 from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.parquet import open_parquet
+from vttdata.dataset.parquet import open_parquet, read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.files.id_lists import read_ids
 from vttdata.records import HASH_SCHEME, Fingerprint
@@ -25,134 +26,131 @@ from vttdata.split import Audit, SimilarSources
 from vttdata.split.audit.clip_table import ClipTable, Integers
 from vttdata.split.audit.leaks import audit_table
 from vttdata.split.audit.repeated_captions import CaptionBatches
+from vttdata.split.near_duplicates.matches import match_sources
 
 Files = Mapping[str, Mapping[str, Sequence[Path]]]
 """Configuration -> split -> Parquet files."""
 
 _COLUMNS = ("video_id", "source_id", "start", "end")
-_ROWS_AT_A_TIME = 10_000
+_BATCH_ROWS = 10_000
 
 
 def audit_dataset(dataset: Path, splits: Mapping[str, Path] | None = None, *, config: str = "clips") -> Audit:
-    """Judge the splits of a dataset folder, those of one of its protocols, or others of its clips.
+    """Audit the splits of a dataset folder, those of one of its protocols, or other splits of its clips.
 
     Args:
-        dataset: a folder of our layout; near-duplicates are judged where its ``sources`` have fingerprints, or else
-            where the clips' files are there, which are then decoded.
-        splits: name -> file of ids (see `read_ids`), in the place of the dataset's own splits; clips in none of them
-            are left out.
-        config: ``clips``, or the protocol whose splits are judged.
+        dataset: Folder. Near-duplicates are found by the fingerprints in its ``sources``, or else by decoding the
+            clips' files if it contains them.
+        splits: Name -> file of ids (see `read_ids`), instead of the dataset's own splits; clips in none of them are
+            left out.
+        config: ``clips``, or the protocol to audit.
 
     Raises:
-        VttdataError: when the folder is no dataset or has no such protocol, or a list cannot be read or names clips
-            that are not in it.
+        VttdataError: If the folder is not a dataset or has no such protocol, or a list cannot be read or contains ids
+            that are not in the dataset.
     """
     files = read_layout(dataset).files
-    if config != "clips" and config not in protocols_of(files):
-        known = ", ".join(protocols_of(files)) or "none"
+    if config != "clips" and not (config in files and is_protocol(config)):
+        known = ", ".join(filter(is_protocol, files)) or "none"
         raise VttdataError(f"{dataset}: has no protocol '{config}'; its protocols: {known}.")
     return audit_files(files, splits, config=config, media=dataset)
 
 
-def protocols_of(files: Iterable[str]) -> list[str]:
-    """Which of these configurations are protocols: further divisions of the clips."""
-    return [config for config in files if config not in CONFIGS and columns_of(config) is CLIPS]
-
-
 def audit_all(files: Files) -> dict[str, Audit]:
-    """Judge the dataset's own splits and those of each protocol: configuration -> judgement, ``clips`` first."""
-    return {config: audit_files(files, config=config) for config in ("clips", *protocols_of(files))}
+    """Audit the dataset's own splits and those of each protocol: configuration -> audit, ``clips`` first."""
+    return {config: audit_files(files, config=config) for config in ("clips", *filter(is_protocol, files))}
 
 
 def audit_files(
     files: Files, splits: Mapping[str, Path] | None = None, *, config: str = "clips", media: Path | None = None
 ) -> Audit:
-    """Judge Parquet files: configuration -> split -> files; else as `audit_dataset`, whose folder is `media`."""
+    """Audit Parquet files, as `audit_dataset` audits a folder.
+
+    Args:
+        files: Configuration -> split -> files.
+        splits: Name -> file of ids, instead of the splits of the files.
+        config: ``clips``, or the protocol to audit.
+        media: Folder that the names of the clips' files are relative to.
+
+    Raises:
+        VttdataError: If a file is damaged, or a list cannot be read or contains ids that are not in the dataset.
+    """
     clips = files[config]
-    tables, numbers = [], []
-    for number, own in enumerate(clips.values()):
-        for path in own:
+    tables, split_numbers = [], []
+    for number, paths in enumerate(clips.values()):
+        for path in paths:
             with open_parquet(path, *_COLUMNS, "captions") as file:
                 tables.append(file.read(columns=list(_COLUMNS)))
-                numbers.append(np.full(tables[-1].num_rows, number))
-    table, names, chosen = pa.concat_tables(tables), list(clips), np.arange(sum(map(len, numbers)))
+                split_numbers.append(np.full(tables[-1].num_rows, number))
+    table = pa.concat_tables(tables)
+    names, rows = list(clips), np.arange(table.num_rows)
+    chosen = table
     if splits is not None:
-        rows = [_rows(table.column("video_id"), read_ids(file), file) for file in splits.values()]
-        numbers = [np.full(len(own), number) for number, own in enumerate(rows)]
-        names, chosen = list(splits), np.concatenate(rows)
-    split = np.concatenate(numbers)
-    entries = ClipTable.from_arrow(table if splits is None else table.take(pa.array(chosen)), split, names)
-    paths = list(chain(*clips.values()))
-    captions = _captions(paths, entries, chosen, table.num_rows)
-    near = _resemblance(list(chain(*files.get("sources", {}).values())), paths, entries, media)
-    return audit_table(entries, captions, near)
+        rows_of_splits = [_rows_of_ids(table.column("video_id"), read_ids(file), file) for file in splits.values()]
+        split_numbers = [np.full(len(own), number) for number, own in enumerate(rows_of_splits)]
+        names, rows = list(splits), np.concatenate(rows_of_splits)
+        chosen = table.take(pa.array(rows))
+    clip_table = ClipTable.from_arrow(chosen, np.concatenate(split_numbers), names)
+    clip_paths = list(chain(*clips.values()))
+    captions = _caption_batches(clip_paths, clip_table, rows, table.num_rows)
+    source_paths = list(chain(*files.get("sources", {}).values()))
+    return audit_table(clip_table, captions, _find_near_duplicates(source_paths, clip_paths, clip_table, media))
 
 
-def _resemblance(
-    sources: Sequence[Path], clips: Sequence[Path], entries: ClipTable, media: Path | None
+def _find_near_duplicates(
+    sources: Sequence[Path], clips: Sequence[Path], table: ClipTable, media: Path | None
 ) -> SimilarSources | None:
-    """What the published fingerprints of the sources say, or else the clips; None where there are neither."""
-    from vttdata.dataset.clip_fingerprints import resemblance_of_clips
-    from vttdata.split.near_duplicates.matches import match_sources
-
-    there = entries.splits_of_sources()
-    sides = {name: tuple(there[place]) for place, name in enumerate(entries.source_ids.to_pylist())}
-    matches = match_sources(_fingerprints(sources, sides))
-    seen = len(matches.samples.ids)
-    if seen:
-        return dataclasses.replace(matches.similar_sources(sides), without_fingerprint=len(sides) - seen)
-    return resemblance_of_clips(media, clips, sides) if media is not None and (media / "videos").is_dir() else None
+    """Compare the published fingerprints of the sources, or else the clips' files; None if there are neither."""
+    presence = table.splits_of_sources()
+    splits_of = {source_id: tuple(presence[row]) for row, source_id in enumerate(table.source_ids.to_pylist())}
+    matches = match_sources(_read_fingerprints(sources, splits_of))
+    compared = len(matches.samples.ids)
+    if compared:
+        return dataclasses.replace(matches.similar_sources(splits_of), without_fingerprint=len(splits_of) - compared)
+    return compare_clips(media, clips, splits_of) if media is not None and (media / "videos").is_dir() else None
 
 
-def _fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Iterator[tuple[str, Fingerprint]]:
-    """Each wanted source's fingerprint, once; those of another scheme cannot be compared."""
+def _read_fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Iterator[tuple[str, Fingerprint]]:
+    """Yield the fingerprint of each wanted source once; those of another scheme cannot be compared."""
     seen: set[str] = set()
-    for path in sources:
-        with open_parquet(path, "source_id") as file:
-            if not {"hash_scheme", "hashes"} <= set(file.schema_arrow.names):
-                continue
-            for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=["source_id", "hash_scheme", "hashes"]):
-                for row in batch.to_pylist():
-                    name = row["source_id"]
-                    if row["hash_scheme"] == HASH_SCHEME and row["hashes"] and name in wanted and name not in seen:
-                        seen.add(name)
-                        yield name, Fingerprint(row["hash_scheme"], row["hashes"])
+    columns = ("source_id", "hash_scheme", "hashes")
+    for row in read_parquet_rows(sources, columns, batch_rows=_BATCH_ROWS):
+        source_id = row["source_id"]
+        is_comparable = row.get("hash_scheme") == HASH_SCHEME and row.get("hashes")
+        if is_comparable and source_id in wanted and source_id not in seen:
+            seen.add(source_id)
+            yield source_id, Fingerprint(HASH_SCHEME, row["hashes"])
 
 
-def _rows(known: Any, ids: Sequence[str], file: Path) -> Integers:
-    """All rows of these ids, each once; official files may list an id more than once."""
+def _rows_of_ids(video_ids: Any, ids: Sequence[str], file: Path) -> Integers:
+    """Return all rows of these ids, each row once; official files may list an id more than once."""
     wanted = pa.array(ids, pa.string())
-    lost = pc.invert(pc.is_in(wanted, value_set=known.cast(pa.string())))
-    if pc.any(lost).as_py():
-        number, first = pc.sum(lost).as_py(), ids[pc.index(lost, True).as_py()]
+    unknown = pc.invert(pc.is_in(wanted, value_set=video_ids.cast(pa.string())))
+    if pc.any(unknown).as_py():
+        number, first = pc.sum(unknown).as_py(), ids[pc.index(unknown, True).as_py()]
         raise VttdataError(f"{file}: {number} of its ids are not in the dataset, the first is {first!a}.")
-    there = pc.is_in(known.cast(pa.string()), value_set=wanted)
-    return np.flatnonzero(there.to_numpy()).astype(np.int64)
+    is_wanted = pc.is_in(video_ids.cast(pa.string()), value_set=wanted)
+    return np.flatnonzero(is_wanted.to_numpy()).astype(np.int64)
 
 
-def _captions(paths: Sequence[Path], entries: ClipTable, chosen: Integers, rows: int) -> CaptionBatches:
-    """The captions of the chosen rows, read piece by piece; a row that is chosen twice is told twice."""
-    entry_of = np.full((len(entries.split_names), rows), -1, dtype=np.int64)
-    entry_of[entries.split, chosen] = np.arange(len(chosen))
+def _caption_batches(paths: Sequence[Path], table: ClipTable, rows: Integers, total: int) -> CaptionBatches:
+    """Return a reader of the captions in batches of (entry of each, texts); a row in two splits gives them twice."""
+    entry_of = np.full((len(table.split_names), total), -1, dtype=np.int64)
+    entry_of[table.split, rows] = np.arange(len(rows))
 
     def read() -> Iterator[tuple[Integers, Any]]:
         first = 0
         for path in paths:
-            for number, parents, texts in _lists(path):
-                for places in entry_of[:, first : first + number]:
-                    own = places[parents]
-                    if (own >= 0).any():
-                        yield own[own >= 0], texts.filter(pa.array(own >= 0))
-                first += number
+            with open_parquet(path, "captions") as file:
+                for batch in file.iter_batches(_BATCH_ROWS, columns=["captions"]):
+                    lists = batch.column(0)
+                    texts = lists.flatten()
+                    parents = pc.list_parent_indices(lists).filter(texts.is_valid()).to_numpy().astype(np.int64)
+                    texts = texts.drop_null()
+                    for entries_of_split in entry_of[:, first : first + len(lists)]:
+                        entry = entries_of_split[parents]
+                        if (entry >= 0).any():
+                            yield entry[entry >= 0], texts.filter(pa.array(entry >= 0))
+                    first += len(lists)
 
     return read
-
-
-def _lists(path: Path) -> Iterator[tuple[int, Integers, Any]]:
-    """Piece by piece the number of clips, and of each caption its clip's place in the piece and its text."""
-    with open_parquet(path, "captions") as file:
-        for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=["captions"]):
-            lists = batch.column(0)
-            texts = lists.flatten()
-            parents = pc.list_parent_indices(lists).filter(texts.is_valid())
-            yield len(lists), parents.to_numpy().astype(np.int64), texts.drop_null()

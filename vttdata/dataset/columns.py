@@ -1,6 +1,6 @@
-"""The columns of a published dataset, said once: for the Parquet schema, for the README's features and for readers.
+"""Columns of all configurations: the one definition of Parquet schemas, README features and card texts.
 
-Types are the plain ones that every version of the readers knows: int64, float64, string, bool, labels and lists.
+Types are those that every version of `datasets` knows: int64, float64, string, bool, labels and lists.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ import pyarrow as pa
 
 from vttdata.generate.degrade.degrade import FLAGS
 
-Kind = Literal["string", "int64", "float64", "bool", "strings", "int64s", "float64s", "category", "classes", "video"]
+ColumnType = Literal[
+    "string", "int64", "float64", "bool", "strings", "int64s", "float64s", "category", "classes", "video"
+]
 
-_ARROW = {
+_ARROW_TYPES = {
     "string": pa.string(),
     "int64": pa.int64(),
     "float64": pa.float64(),
@@ -30,10 +32,10 @@ _ARROW = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name, its type, and what it means in words."""
+    """Column with its name, its type, and its meaning in words."""
 
     name: str
-    kind: Kind
+    type: ColumnType
     meaning: str
 
 
@@ -200,49 +202,58 @@ CONFIGS: dict[str, tuple[Column, ...]] = {
 
 
 def columns_of(config: str) -> tuple[Column, ...]:
-    """The columns of a configuration.
+    """Return the columns of a configuration.
 
-    One that is not among `CONFIGS` is another division of one that is, as ``judgments-without-2016``, or a protocol,
-    which has the columns of `clips`.
+    A name that is not in `CONFIGS` is another division of one that is, such as ``judgments-without-2016``, or a
+    protocol, which has the columns of `clips`.
     """
     columns = CONFIGS.get(config.partition("-without-")[0], CLIPS)
     if columns is not SOURCES:
         return columns
-    # Needs PyAV, which the base install does not have; only builds ask for these columns.
+    # The filters need PyAV, which the base install does not have; only builds ask for these columns.
     from vttdata.media.filters import PICTURE_FILTERS
 
     scores = (Column(picture_filter.name, "float64", picture_filter.column) for picture_filter in PICTURE_FILTERS)
-    place = next(index for index, column in enumerate(columns) if column.name == "hash_scheme")
-    return (*columns[:place], *scores, *columns[place:])
+    position = [column.name for column in columns].index("hash_scheme")
+    return (*columns[:position], *scores, *columns[position:])
 
 
-def schema(columns: Sequence[Column], categories: Sequence[str]) -> pa.Schema:
-    """The Arrow schema; a category is the index of its name, or a (null) string where there are no categories."""
+def is_protocol(config: str) -> bool:
+    """Return whether a configuration is a protocol: the clips in other splits."""
+    return config not in CONFIGS and columns_of(config) is CLIPS
+
+
+def arrow_schema(columns: Sequence[Column], categories: Sequence[str]) -> pa.Schema:
+    """Return the Arrow schema; a category is the number of its label, or a (null) string if there are no categories."""
     category = pa.int64() if categories else pa.string()
-    return pa.schema([(column.name, _ARROW.get(column.kind, category)) for column in columns])
+    return pa.schema([(column.name, _ARROW_TYPES.get(column.type, category)) for column in columns])
 
 
 def label_counts(columns: Sequence[Column], categories: Sequence[str], classes: Sequence[str] = ()) -> dict[str, int]:
-    """Of each column of class labels, how many labels there are."""
-    known = {"category": len(categories), "classes": len(classes)}
-    return {column.name: known[column.kind] for column in columns if known.get(column.kind)}
+    """Return the number of labels of each column of class labels."""
+    counts = {"category": len(categories), "classes": len(classes)}
+    return {column.name: counts[column.type] for column in columns if counts.get(column.type)}
 
 
-def features(columns: Sequence[Column], categories: Sequence[str], classes: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """The ``features`` of the README's ``dataset_info``, which make types known without opening a file."""
-    return [{"name": column.name} | _feature(column.kind, categories, classes) for column in columns]
+def readme_features(
+    columns: Sequence[Column], categories: Sequence[str], classes: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """Return the ``features`` of the README's ``dataset_info``, with which readers need not open a file."""
+    return [{"name": column.name} | _feature(column.type, categories, classes) for column in columns]
 
 
-def _feature(kind: Kind, categories: Sequence[str], classes: Sequence[str]) -> dict[str, Any]:
-    if kind == "classes":
-        return {"list": _label(classes)}
-    if kind == "category":
-        return {"dtype": _label(categories) if categories else "string"}
-    if kind == "video":
-        # Not the type ``video``: readers older than 3.1 do not know it and then refuse all other configurations too.
+def _feature(column_type: ColumnType, categories: Sequence[str], classes: Sequence[str]) -> dict[str, Any]:
+    if column_type == "classes":
+        return {"list": _class_label(classes)}
+    if column_type == "category":
+        return {"dtype": _class_label(categories) if categories else "string"}
+    if column_type == "video":
+        # Not the type ``video``: readers before datasets 3.1 do not know it and then refuse all configurations.
         return {"struct": [{"name": "bytes", "dtype": "binary"}, {"name": "path", "dtype": "string"}]}
-    return {"list": kind.removesuffix("s")} if kind in ("strings", "int64s", "float64s") else {"dtype": kind}
+    if column_type in ("strings", "int64s", "float64s"):
+        return {"list": column_type.removesuffix("s")}
+    return {"dtype": column_type}
 
 
-def _label(names: Sequence[str]) -> dict[str, Any]:
+def _class_label(names: Sequence[str]) -> dict[str, Any]:
     return {"class_label": {"names": {str(index): name for index, name in enumerate(names)}}}

@@ -1,7 +1,7 @@
-"""Describes a dataset folder in Croissant 1.1 (MLCommons), so that other tools than `datasets` know its tables.
+"""Describe a dataset folder in Croissant 1.1 (MLCommons) for tools other than `datasets`.
 
-Written as plain dictionaries in the shape that `mlcroissant` both validates and loads. The specification asks for a
-licence and a day of publication; where nobody gave them they are left out, and none is made up.
+The description consists of plain dictionaries in the shape that `mlcroissant` validates and loads. The specification
+requires a licence and a date of publication; without them both are left out instead of made up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from vttdata.dataset.shards import SplitFiles
 
 CROISSANT = "croissant.json"
 
-_NO_CHECKSUM = "https://github.com/mlcommons/croissant/issues/80"  # what stands for that of a whole repository
+# The usual value for a whole repository, which has no checksum.
+_NO_CHECKSUM = "https://github.com/mlcommons/croissant/issues/80"
 _TYPES = {
     "string": "sc:Text",
     "strings": "sc:Text",
@@ -58,7 +59,7 @@ Tables = Mapping[str, Sequence[SplitFiles]]
 
 def write_croissant(
     dataset: Path,
-    about: Metadata,
+    metadata: Metadata,
     tables: Tables,
     *,
     categories: Sequence[str] = (),
@@ -68,76 +69,75 @@ def write_croissant(
     """Write ``croissant.json``.
 
     Args:
-        dataset: the folder.
-        about: what the tables do not say.
-        tables: configuration -> its splits.
-        categories: the names of the category labels, in the order of their numbers.
-        classes: those of the classes of concepts.
-        limitations: what is known to be wrong with the dataset, a sentence each.
+        dataset: Folder.
+        metadata: Metadata of the dataset.
+        tables: Configuration -> its splits.
+        categories: Names of the category labels, in the order of their numbers.
+        classes: Names of the classes of concepts, in the order of their numbers.
+        limitations: Known limitations of the dataset, a sentence each.
     """
     labels = {"categories": categories, "classes": classes}
-    cite = "\n\n".join(text for text in (about.citation.strip(), build_citation(about, dataset)) if text)
-    content = _described(about, tables, limitations) | {
-        "citeAs": cite,
-        "distribution": [_repository(about), *(node for config in tables for node in _files(config, tables[config]))],
+    citation = "\n\n".join(text for text in (metadata.citation.strip(), build_citation(metadata, dataset)) if text)
+    content = _dataset_keys(metadata, tables, limitations) | {
+        "citeAs": citation,
+        "distribution": [
+            _repository(metadata),
+            *(node for config in tables for node in _files(config, tables[config])),
+        ],
         "recordSet": [
             _splits(tables),
             *(_labels(name, names) for name, names in labels.items() if names),
-            *(_records(config, splits, labelled=bool(categories)) for config, splits in tables.items()),
+            *(_records(config, splits, has_categories=bool(categories)) for config, splits in tables.items()),
         ],
     }
     (dataset / CROISSANT).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _described(about: Metadata, tables: Tables, limitations: Sequence[str]) -> Json:
-    owner, _, name = about.name.partition("/")
-    licences = list(dict.fromkeys(own for own in about.licences.values() if own is not None))
+def _dataset_keys(metadata: Metadata, tables: Tables, limitations: Sequence[str]) -> Json:
+    owner, _, name = metadata.name.partition("/")
+    licences = list(dict.fromkeys(licence for licence in metadata.licences.values() if licence is not None))
     steps = [
-        f"{stage} ({unit}): {taken} in, {kept} kept" + (f"; {lost}" if lost else "")
-        for stage, unit, taken, kept, lost in about.attrition
+        f"{stage} ({unit}): {taken} in, {kept} kept" + (f"; {losses}" if losses else "")
+        for stage, unit, taken, kept, losses in metadata.attrition
     ]
     content: Json = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"],
         "name": name,
-        "description": about.description.strip() or "A video-to-text benchmark built with vttdata.",
-        "url": _address(about),
-        "version": about.version,
+        "description": metadata.description.strip() or "A video-to-text benchmark built with vttdata.",
+        "url": f"https://huggingface.co/datasets/{metadata.name}",
+        "version": metadata.version,
         "license": None if "unknown" in licences else licences[0] if len(licences) == 1 else licences,
-        "datePublished": about.date,
+        "datePublished": metadata.date,
         "creator": {"@type": "Organization", "name": owner, "url": f"https://huggingface.co/{owner}"},
-        "inLanguage": about.language,
+        "inLanguage": metadata.language,
         "keywords": ["video captioning", "video-to-text", *tables],
         "isLiveDataset": False,
-        "rai:dataCollection": about.collected,
+        "rai:dataCollection": metadata.collected,
         "rai:dataPreprocessingProtocol": steps,
         "rai:dataLimitations": list(limitations),
     }
     return {key: value for key, value in content.items() if value not in (None, "", [])}
 
 
-def _address(about: Metadata) -> str:
-    return f"https://huggingface.co/datasets/{about.name}"
-
-
-def _repository(about: Metadata) -> Json:
+def _repository(metadata: Metadata) -> Json:
     return {
         "@type": "cr:FileObject",
         "@id": "repo",
         "name": "repo",
         "description": "The repository of the dataset; manifest.json in it has the checksum of every file.",
-        "contentUrl": f"{_address(about)}/tree/main",
+        "contentUrl": f"https://huggingface.co/datasets/{metadata.name}/tree/main",
         "encodingFormat": "git+https",
         "sha256": _NO_CHECKSUM,
     }
 
 
 def _files(config: str, splits: Sequence[SplitFiles]) -> list[Json]:
-    """The set of all files of a configuration, and each file with its checksum."""
-    inside = {"containedIn": {"@id": "repo"}, "encodingFormat": "application/x-parquet"}
-    whole = {"@type": "cr:FileSet", "@id": f"{config}-files", "includes": f"{config}/*.parquet"}
-    return [whole | inside] + [
+    """Return the set of all files of a configuration, and each file with its checksum."""
+    common = {"containedIn": {"@id": "repo"}, "encodingFormat": "application/x-parquet"}
+    file_set = {"@type": "cr:FileSet", "@id": f"{config}-files", "includes": f"{config}/*.parquet"}
+    return [file_set | common] + [
         {
             "@type": "cr:FileObject",
             "@id": shard.path,
@@ -146,61 +146,71 @@ def _files(config: str, splits: Sequence[SplitFiles]) -> list[Json]:
             "contentSize": f"{shard.bytes} B",
             "sha256": shard.sha256,
         }
-        | inside
-        for own in splits
-        for shard in own.shards
+        | common
+        for split in splits
+        for shard in split.shards
     ]
 
 
 def _splits(tables: Tables) -> Json:
-    names = dict.fromkeys(own.split for splits in tables.values() for own in splits)
+    names = dict.fromkeys(split.split for splits in tables.values() for split in splits)
     rows = [{"splits/name": name} | {"splits/url": _SPLITS.get(name, "cr:Split")} for name in names]
-    return _inline("splits", "cr:Split", {"name": "sc:Text", "url": "sc:URL"}, rows)
+    return _inline_records("splits", "cr:Split", {"name": "sc:Text", "url": "sc:URL"}, rows)
 
 
 def _labels(record_set: str, names: Sequence[str]) -> Json:
     rows = [{f"{record_set}/label": label, f"{record_set}/name": name} for label, name in enumerate(names)]
-    return _inline(record_set, "sc:Enumeration", {"label": "sc:Integer", "name": "sc:Text"}, rows)
+    return _inline_records(record_set, "sc:Enumeration", {"label": "sc:Integer", "name": "sc:Text"}, rows)
 
 
-def _inline(name: str, kind: str, columns: Mapping[str, str], rows: Sequence[Json]) -> Json:
-    fields = [{"@type": "cr:Field", "@id": f"{name}/{column}", "dataType": own} for column, own in columns.items()]
+def _inline_records(name: str, data_type: str, columns: Mapping[str, str], rows: Sequence[Json]) -> Json:
+    fields = [
+        {"@type": "cr:Field", "@id": f"{name}/{column}", "dataType": column_type}
+        for column, column_type in columns.items()
+    ]
     key = {"@id": fields[0]["@id"]}
-    return {"@type": "cr:RecordSet", "@id": name, "dataType": kind, "key": key, "field": fields, "data": list(rows)}
+    return {
+        "@type": "cr:RecordSet",
+        "@id": name,
+        "dataType": data_type,
+        "key": key,
+        "field": fields,
+        "data": list(rows),
+    }
 
 
-def _records(config: str, splits: Sequence[SplitFiles], *, labelled: bool) -> Json:
-    # The reader applies the pattern to the path and then once more to what came out, so both must match.
-    pattern = f"(?:{config}/)?({'|'.join(own.split for own in splits)})(?:-.+parquet)?$"
-    split = {
+def _records(config: str, splits: Sequence[SplitFiles], *, has_categories: bool) -> Json:
+    # mlcroissant applies the pattern to the path and then again to the result, so both must match.
+    pattern = f"(?:{config}/)?({'|'.join(split.split for split in splits)})(?:-.+parquet)?$"
+    split_field = {
         "@type": "cr:Field",
         "@id": f"{config}/split",
         "dataType": "sc:Text",
-        "source": _from(config, fileProperty="fullpath") | {"transform": {"regex": pattern}},
+        "source": _source(config, fileProperty="fullpath") | {"transform": {"regex": pattern}},
         "references": {"field": {"@id": "splits/name"}},
     }
-    fields = [_field(config, column, labelled=labelled) for column in columns_of(config)]
-    return {"@type": "cr:RecordSet", "@id": config, "name": config, "field": [split, *fields]}
+    fields = [_field(config, column, has_categories=has_categories) for column in columns_of(config)]
+    return {"@type": "cr:RecordSet", "@id": config, "name": config, "field": [split_field, *fields]}
 
 
-def _field(config: str, column: Column, *, labelled: bool) -> Json:
+def _field(config: str, column: Column, *, has_categories: bool) -> Json:
     field: Json = {"@type": "cr:Field", "@id": f"{config}/{column.name}", "description": column.meaning}
-    if column.kind == "video":
-        return field | {"subField": [_part(config, column.name, name) for name in ("bytes", "path")]}
-    kind = ("sc:Integer" if labelled else "sc:Text") if column.kind == "category" else _TYPES[column.kind]
-    shape = {"isArray": True, "arrayShape": "-1"} if column.kind in _LISTS else {}
-    return field | {"dataType": kind} | shape | {"source": _from(config, column=column.name)}
+    source = _source(config, column=column.name)
+    if column.type == "video":
+        subfields = [
+            {
+                "@type": "cr:Field",
+                "@id": f"{config}/{column.name}/{name}",
+                "dataType": data_type,
+                "source": source | {"transform": {"jsonPath": name}},
+            }
+            for name, data_type in (("bytes", "sc:VideoObject"), ("path", "sc:Text"))
+        ]
+        return field | {"subField": subfields}
+    data_type = ("sc:Integer" if has_categories else "sc:Text") if column.type == "category" else _TYPES[column.type]
+    shape = {"isArray": True, "arrayShape": "-1"} if column.type in _LISTS else {}
+    return field | {"dataType": data_type} | shape | {"source": source}
 
 
-def _part(config: str, column: str, name: str) -> Json:
-    """One field of a column of structs."""
-    return {
-        "@type": "cr:Field",
-        "@id": f"{config}/{column}/{name}",
-        "dataType": {"bytes": "sc:VideoObject", "path": "sc:Text"}[name],
-        "source": _from(config, column=column) | {"transform": {"jsonPath": name}},
-    }
-
-
-def _from(config: str, **extract: str) -> Json:
+def _source(config: str, **extract: str) -> Json:
     return {"fileSet": {"@id": f"{config}-files"}, "extract": extract}

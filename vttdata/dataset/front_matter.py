@@ -1,4 +1,4 @@
-"""The machine-readable head of a dataset's README: written so that plain `datasets` needs nothing else, and read back.
+"""Write and read the YAML front matter of a dataset's README, with which plain `datasets` loads the folder.
 
 Keys and their meaning are those of the Hub's dataset cards (`dataset_info`, `configs`).
 """
@@ -13,166 +13,182 @@ from typing import Any
 
 import yaml
 
-from vttdata.dataset.columns import columns_of, features
+from vttdata.dataset.columns import columns_of, readme_features
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.shards import SplitFiles
 from vttdata.errors import VttdataError
 
-_HEAD = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
-_LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
+_LICENCE_IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _TAGS = {"foils": "foils", "judgments": "human-judgments", "degraded": "direct-assessment", "videos": "video"}
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What a README says of its folder: configuration -> split -> files, the names of categories and of concepts."""
+    """Contents of a dataset folder according to its README.
+
+    Fields:
+        files: Configuration -> split -> files.
+        categories: Names of the category labels, in the order of their numbers.
+        classes: Names of the classes of concepts, in the order of their numbers.
+    """
 
     files: dict[str, dict[str, list[Path]]]
     categories: tuple[str, ...]
     classes: tuple[str, ...] = ()
 
 
-def front_matter(
-    tables: Mapping[str, Sequence[SplitFiles]], categories: Sequence[str], about: Metadata, classes: Sequence[str] = ()
+def format_front_matter(
+    tables: Mapping[str, Sequence[SplitFiles]],
+    categories: Sequence[str],
+    metadata: Metadata,
+    classes: Sequence[str] = (),
 ) -> str:
-    """The YAML between the two ``---`` lines, these included.
+    """Return the YAML front matter with its ``---`` lines.
 
     Args:
-        tables: configuration -> its splits; the first one is the default.
-        categories: the names of the category labels, in the order of their numbers.
-        about: the dataset; licences that are no identifier of the Hub's kind are named under ``license_name``.
-        classes: the names of the classes of concepts, in the order of their numbers.
+        tables: Configuration -> its splits; the first one is the default.
+        categories: Names of the category labels, in the order of their numbers.
+        metadata: Metadata; a licence that is not an identifier of the Hub is given as ``license_name``.
+        classes: Names of the classes of concepts, in the order of their numbers.
     """
-    clips = sum(split.rows for split in next(iter(tables.values())))
-    head = _licence(about) | {
-        "language": [about.language],
-        "pretty_name": about.name.partition("/")[2],
+    default = next(iter(tables))
+    rows = sum(split.rows for split in tables[default])
+    configs: list[dict[str, Any]] = [
+        {
+            "config_name": config,
+            "version": metadata.version,
+            **({"default": True} if config == default else {}),
+            "data_files": [{"split": split.split, "path": split.pattern} for split in splits],
+        }
+        for config, splits in tables.items()
+    ]
+    infos = [
+        {
+            "config_name": config,
+            "features": readme_features(columns_of(config), categories, classes),
+            "splits": [{"name": s.split, "num_bytes": s.memory, "num_examples": s.rows} for s in splits],
+            "download_size": sum(split.bytes for split in splits),
+            "dataset_size": sum(split.memory for split in splits),
+        }
+        for config, splits in tables.items()
+    ]
+    content = _licence_keys(metadata) | {
+        "language": [metadata.language],
+        "pretty_name": metadata.name.partition("/")[2],
         "task_categories": ["video-text-to-text"],
         "tags": ["video-captioning", "vttdata", *(_TAGS[config] for config in tables if config in _TAGS)],
-        "size_categories": [next((label for limit, label in _SIZES if clips < limit), "n>1M")],
-        "dataset_info": [_info(config, splits, categories, classes) for config, splits in tables.items()],
-        "configs": [
-            _config(config, splits, about.version, default=config == next(iter(tables)))
-            for config, splits in tables.items()
-        ],
+        "size_categories": [next((label for limit, label in _SIZES if rows < limit), "n>1M")],
+        "dataset_info": infos,
+        "configs": configs,
     }
-    return f"---\n{yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=10_000)}---\n"
+    return f"---\n{yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=10_000)}---\n"
 
 
-def _licence(about: Metadata) -> dict[str, Any]:
-    """One licence for annotations and captions; where they differ, both by name."""
-    parts = {part: about.licences[part] or "unknown" for part in ("annotations", "captions")}
+def _licence_keys(metadata: Metadata) -> dict[str, Any]:
+    """Return the Hub's keys for the licences of annotations and captions: one licence, or both by part."""
+    parts = {part: metadata.licences[part] or "unknown" for part in ("annotations", "captions")}
     licence = parts["annotations"] if len(set(parts.values())) == 1 else ", ".join(map(": ".join, parts.items()))
-    if "unknown" in parts.values() or _LICENCE.fullmatch(licence):
+    if "unknown" in parts.values() or _LICENCE_IDENTIFIER.fullmatch(licence):
         return {"license": licence if licence in parts.values() else "unknown"}
     return {"license": "other", "license_name": " ".join(licence.split())}
 
 
-def _info(
-    config: str, splits: Sequence[SplitFiles], categories: Sequence[str], classes: Sequence[str]
-) -> dict[str, Any]:
-    return {
-        "config_name": config,
-        "features": features(columns_of(config), categories, classes),
-        "splits": [{"name": s.split, "num_bytes": s.memory, "num_examples": s.rows} for s in splits],
-        "download_size": sum(split.bytes for split in splits),
-        "dataset_size": sum(split.memory for split in splits),
-    }
-
-
-def _config(config: str, splits: Sequence[SplitFiles], version: str, *, default: bool) -> dict[str, Any]:
-    files = [{"split": split.split, "path": split.pattern} for split in splits]
-    return {"config_name": config, "version": version} | ({"default": True} if default else {}) | {"data_files": files}
-
-
 def read_front_matter(dataset: Path) -> dict[str, Any]:
-    """The mapping at the head of ``README.md``.
+    """Return the YAML front matter of ``README.md``.
 
     Raises:
-        VttdataError: when there is none.
+        VttdataError: If there is none, or it is not valid YAML.
     """
     path = dataset / "README.md"
     try:
-        found = _HEAD.match(path.read_text(encoding="utf-8"))
-        head = yaml.safe_load(found[1]) if found else None
+        match = _FRONT_MATTER.match(path.read_text(encoding="utf-8"))
+        content = yaml.safe_load(match[1]) if match else None
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise VttdataError(f"{path}: its head is not valid YAML ({' '.join(str(error).split())}).") from error
-    if not isinstance(head, dict):
-        raise VttdataError(f"{path}: does not begin with the YAML head of a dataset card.")
-    return head
+        raise VttdataError(f"{path}: its front matter is not valid YAML ({' '.join(str(error).split())}).") from error
+    if not isinstance(content, dict):
+        raise VttdataError(f"{path}: does not begin with the YAML front matter of a dataset card.")
+    return content
 
 
 def read_version(dataset: Path) -> str | None:
-    """The version that the README of a dataset folder states, if it does.
+    """Return the version in the README of a dataset folder, or None if it states none.
 
     Raises:
-        VttdataError: when there is no such README.
+        VttdataError: If there is no README with front matter.
     """
     configs = read_front_matter(dataset).get("configs")
-    found = (config.get("version") for config in configs or () if isinstance(config, dict))
-    return next((str(version) for version in found if version is not None), None)
+    versions = (config.get("version") for config in configs or () if isinstance(config, dict))
+    return next((str(version) for version in versions if version is not None), None)
 
 
 def read_layout(dataset: Path, needs: str | None = "clips") -> Layout:
-    """Find the files that the README of a dataset folder names.
+    """Return the files and labels that the README of a dataset folder names.
+
+    Args:
+        dataset: Folder.
+        needs: Configuration that must be there.
 
     Raises:
-        VttdataError: when it does not name the configuration that is needed, or a pattern matches nothing.
+        VttdataError: If that configuration is missing, or a pattern matches nothing.
     """
-    head = read_front_matter(dataset)
-    files = named_files(dataset, head)
+    front_matter = read_front_matter(dataset)
+    files = find_files(dataset, front_matter)
     try:
-        infos = head.get("dataset_info", ())
-        categories = next((names for info in infos if (names := _label_names(info, "category"))), ())
-        classes = next((names for info in infos if (names := _label_names(info, "classes"))), ())
+        features = [feature for info in front_matter.get("dataset_info", ()) for feature in info["features"]]
+        categories, classes = (
+            next((names for feature in features if feature["name"] == column and (names := label_names(feature))), ())
+            for column in ("category", "classes")
+        )
     except (TypeError, KeyError, AttributeError, ValueError) as error:
-        raise foreign_head(dataset) from error
+        raise invalid_front_matter(dataset) from error
     if needs is not None and needs not in files:
-        raise VttdataError(f"{dataset}: its README names no configuration '{needs}'.")
+        raise VttdataError(f"{dataset}: its README has no configuration '{needs}'.")
     return Layout(files, categories, classes)
 
 
-def named_files(dataset: Path, head: Mapping[str, Any]) -> dict[str, dict[str, list[Path]]]:
-    """Configuration -> split -> files, as the head of a README names them.
+def find_files(dataset: Path, front_matter: Mapping[str, Any]) -> dict[str, dict[str, list[Path]]]:
+    """Return configuration -> split -> files, as the front matter of a README names them.
 
-    Embedded videos are left out where their folder is not there: they are not fetched from the Hub unless asked for.
+    Embedded videos are left out if their folder is missing: they are downloaded from the Hub only on request.
 
     Raises:
-        VttdataError: when the head is laid out otherwise, or a pattern matches nothing or leads out of the folder.
+        VttdataError: If it has another layout, or a pattern matches nothing or leads out of the folder.
     """
     try:
-        patterns = {
-            config["config_name"]: {entry["split"]: entry["path"] for entry in config.get("data_files", ())}
-            for config in head.get("configs", ())
+        return {
+            config["config_name"]: {
+                entry["split"]: _match_files(dataset, entry["path"]) for entry in config.get("data_files", ())
+            }
+            for config in front_matter.get("configs", ())
             if config["config_name"] != "videos" or (dataset / "videos").is_dir()
         }
-        return {
-            config: {split: _glob(dataset, path) for split, path in splits.items()}
-            for config, splits in patterns.items()
-        }
     except (TypeError, KeyError, AttributeError, ValueError) as error:
-        raise foreign_head(dataset) from error
+        raise invalid_front_matter(dataset) from error
 
 
-def foreign_head(dataset: Path) -> VttdataError:
-    """What to say of a README whose head is that of something else."""
-    return VttdataError(f"{dataset / 'README.md'}: its head is not laid out as a dataset card of vttdata.")
-
-
-def _glob(dataset: Path, pattern: str) -> list[Path]:
+def _match_files(dataset: Path, pattern: str) -> list[Path]:
     if ".." in Path(pattern).parts or Path(pattern).is_absolute():
         raise VttdataError(f"{dataset}: the pattern '{pattern}' leads out of the dataset.")
-    found = sorted(dataset.glob(pattern))
-    if not found:
+    paths = sorted(dataset.glob(pattern))
+    if not paths:
         raise VttdataError(f"{dataset}: no file matches '{pattern}', which its README names.")
-    return found
+    return paths
 
 
-def _label_names(info: Mapping[str, Any], column: str) -> tuple[str, ...]:
-    feature: Mapping[str, Any] = next((feature for feature in info["features"] if feature["name"] == column), {})
-    dtype = feature.get("dtype", feature.get("list"))
-    names = dtype["class_label"]["names"] if isinstance(dtype, dict) else {}
-    return tuple(names[key] for key in sorted(names, key=int))
+def label_names(feature: Any) -> tuple[str, ...]:
+    """Return the names of the class labels in a feature of the README, in the order of their numbers."""
+    if not isinstance(feature, dict):
+        return ()
+    if "class_label" in feature:
+        names = feature["class_label"]["names"]
+        return tuple(names[number] for number in sorted(names, key=int))
+    return next((names for value in feature.values() if (names := label_names(value))), ())
+
+
+def invalid_front_matter(dataset: Path) -> VttdataError:
+    """Return the error for a README whose front matter is not that of a dataset card of vttdata."""
+    return VttdataError(f"{dataset / 'README.md'}: its front matter is not that of a dataset card of vttdata.")

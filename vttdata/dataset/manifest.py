@@ -1,9 +1,9 @@
-"""The list of a dataset's files with their checksums, so that a missing or damaged file can be named."""
+"""List the files of a dataset with their checksums, and find missing and damaged ones."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -21,10 +21,10 @@ def write_manifest(dataset: Path, *, name: str, version: str, files: Mapping[str
 
 
 def read_manifest(dataset: Path) -> dict[str, Any]:
-    """The content of ``manifest.json``.
+    """Return the content of ``manifest.json``.
 
     Raises:
-        VttdataError: when it is not there or not as `write_manifest` writes it.
+        VttdataError: If it is missing or is not a manifest.
     """
     path = dataset / MANIFEST
     try:
@@ -32,55 +32,52 @@ def read_manifest(dataset: Path) -> dict[str, Any]:
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except ValueError as error:
-        raise VttdataError(f"{path}: not JSON ({error}).") from error
-    if not isinstance(content, dict) or not _is_listing(content.get("files")):
-        raise VttdataError(f"{path}: not the manifest of a dataset.")
-    return content
-
-
-def _is_listing(files: Any) -> bool:
-    return isinstance(files, dict) and all(
-        isinstance(f, dict) and {"sha256", "bytes"} <= f.keys() for f in files.values()
-    )
+        raise VttdataError(f"{path}: is not JSON ({error}).") from error
+    files = content.get("files") if isinstance(content, dict) else None
+    if not isinstance(files, dict) or not all(
+        isinstance(entry, dict) and {"sha256", "bytes"} <= entry.keys() for entry in files.values()
+    ):
+        raise VttdataError(f"{path}: is not the manifest of a dataset.")
+    return dict(content)
 
 
 def is_inside(name: str) -> bool:
-    """Whether a path that somebody else wrote stays in the folder that it starts from.
+    """Return whether a path from an untrusted file stays inside the folder that it starts from.
 
-    Links are followed: in the Hub's cache every file is one that leads to another folder.
+    Links are followed: in the Hub's cache every file is a link to another folder.
     """
     path = PurePosixPath(name)
     return not path.is_absolute() and ".." not in path.parts
 
 
-def find_damage(dataset: Path, without: Collection[str] = ()) -> list[str]:
-    """What is wrong with a dataset's files, a sentence each; empty when all are as they were written.
+def find_damage(dataset: Path, ignored: Collection[str] = ()) -> list[str]:
+    """Return how a dataset's files differ from its manifest, a sentence each.
 
-    Files that the manifest does not list are told too, since a reader may take them for more rows; not so beside
-    tables without a card, which may lie anywhere. `without` names files that need not be there.
+    Unlisted files count as damage, since a reader may load them as more rows; but not beside tables without a card,
+    which may be in any folder.
+
+    Args:
+        dataset: Folder.
+        ignored: Files that may be missing and are not compared.
     """
-    found = []
+    damage = []
     files = read_manifest(dataset)["files"]
-    for name, facts in files.items():
-        if name in without:
-            continue
+    for name, entry in files.items():
         path = dataset / name
+        if name in ignored:
+            continue
         if not is_inside(name):
-            found.append(f"{name}: leads out of the dataset.")
+            damage.append(f"{name}: leads out of the dataset.")
         elif not path.is_file():
-            found.append(f"{name}: is missing.")
-        elif path.stat().st_size != facts["bytes"]:
-            found.append(f"{name}: has {path.stat().st_size} bytes instead of {facts['bytes']}.")
-        elif file_sha256(path) != facts["sha256"]:
-            found.append(f"{name}: its content has changed.")
+            damage.append(f"{name}: is missing.")
+        elif path.stat().st_size != entry["bytes"]:
+            damage.append(f"{name}: has {path.stat().st_size} bytes instead of {entry['bytes']}.")
+        elif file_sha256(path) != entry["sha256"]:
+            damage.append(f"{name}: its content has changed.")
     if "README.md" in files:
-        found += [f"{name}: is not in the manifest." for name in _others(dataset) if name not in {*files, MANIFEST}]
-    return found
-
-
-def _others(dataset: Path) -> Iterator[str]:
-    """The names of all files in a folder but hidden ones."""
-    for path in sorted(dataset.rglob("*")):
-        name = path.relative_to(dataset)
-        if path.is_file() and not any(part.startswith(".") for part in name.parts):
-            yield name.as_posix()
+        for path in sorted(dataset.rglob("*")):
+            relative = path.relative_to(dataset)
+            is_hidden = any(part.startswith(".") for part in relative.parts)
+            if path.is_file() and not is_hidden and relative.as_posix() not in {*files, MANIFEST}:
+                damage.append(f"{relative.as_posix()}: is not in the manifest.")
+    return damage

@@ -1,4 +1,4 @@
-"""What is to be said of a dataset besides its tables: its name, version, licence, and how it was made."""
+"""Metadata of a dataset that its tables do not contain: name, version, licence, origin, and official order."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 @dataclass(frozen=True, slots=True)
 class PaperFigure:
-    """What the paper of a benchmark states of it.
+    """Figure that the paper of a benchmark states.
 
     Fields:
-        says: the figure as printed; compared to as many decimals.
-        why: why counting may give another one, as far as that is known.
+        says: The figure as printed; compared to as many decimals.
+        why: Known reason for which counting gives another one.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -32,27 +32,27 @@ class PaperFigure:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a card says that no table does.
+    """Facts on a card that are in no table.
 
     Fields:
         name: ``owner/name``, as `load_dataset` takes it.
         version: MAJOR.MINOR.PATCH.
-        licence: an identifier of the Hub's kind (``cc-by-4.0``) or a name; or one for each of `LICENSED_PARTS`.
-        language: of the captions, ISO 639-1.
-        seed: the seed of all random choices.
-        description: a paragraph, as plain text.
-        asked: split -> ratio that was asked for; empty where the splits were given.
-        together: what the splits never divide (``source``, ``query``, ``near_duplicate``).
-        allow_leaks: why leaks between splits are accepted, where they are.
-        attrition: rows of (stage, what is counted, in, kept, losses in words).
-        provenance: program, library or recipe -> version or checksum.
-        findings: rows of (kind, what it means, how often, examples): what is odd in official files.
-        citation: BibTeX entries of the papers behind it.
-        date: the day this version is published, YYYY-MM-DD; never taken from a clock, so that bytes stay the same.
-        collected: how its material came together, in a sentence.
-        inputs: name of each official file -> its SHA-256.
-        needs: keys of the recipe that name a file or folder -> which of both.
-        paper: figure of `SplitStatistics` -> what the benchmark's paper says, and why that may not be what is counted.
+        licence: Identifier of the Hub (``cc-by-4.0``) or a name; or one for each of `LICENSED_PARTS`.
+        language: Language of the captions, ISO 639-1.
+        seed: Seed of all random choices.
+        description: One paragraph of plain text.
+        split_ratios: Split -> requested ratio; empty for official splits.
+        together: What no two splits share (``source``, ``query``, ``near_duplicate``).
+        allow_leaks: Reason for which leaks between splits are accepted.
+        attrition: Rows of (stage, what is counted, in, kept, losses in words).
+        tools: Program, library or recipe -> version or checksum.
+        findings: Rows of (kind, meaning, count, examples) on irregularities in official files.
+        citation: BibTeX entries of the papers.
+        date: Day on which this version is published, YYYY-MM-DD; never taken from a clock, so that bytes stay the same.
+        collected: How the material was collected, one sentence.
+        inputs: Name of each official file -> its SHA-256.
+        required_paths: Key of the recipe that takes a path -> ``file`` or ``folder``.
+        paper: Figure of `SplitStatistics` -> what the paper of the benchmark states.
     """
 
     name: str
@@ -61,54 +61,56 @@ class Metadata:
     language: str = "en"
     seed: int = 0
     description: str = ""
-    asked: Mapping[str, float] = field(default_factory=dict)
+    split_ratios: Mapping[str, float] = field(default_factory=dict)
     together: Sequence[str] = ()
     allow_leaks: str | None = None
     attrition: Sequence[tuple[str, str, int, int, str]] = ()
-    provenance: Mapping[str, str] = field(default_factory=dict)
+    tools: Mapping[str, str] = field(default_factory=dict)
     findings: Sequence[tuple[str, str, int, str]] = ()
     citation: str = ""
     date: str | None = None
     collected: str = ""
     inputs: Mapping[str, str] = field(default_factory=dict)
-    needs: Mapping[str, str] = field(default_factory=dict)
+    required_paths: Mapping[str, str] = field(default_factory=dict)
     paper: Mapping[Figure, PaperFigure] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not is_dataset_name(self.name):
-            raise ValueError(f"'{self.name}' cannot name a dataset; owner/name in letters, digits, '.', '_', '-' can.")
+            raise ValueError(
+                f"'{self.name}' is not a name for a dataset; use owner/name in letters, digits, '.', '_' and '-'."
+            )
         if not _VERSION.fullmatch(self.version):
-            raise ValueError(f"'{self.version}' is no version; MAJOR.MINOR.PATCH is, such as 1.0.0.")
+            raise ValueError(f"'{self.version}' is not a version; use MAJOR.MINOR.PATCH, such as 1.0.0.")
         check_licence(self.licence)
         check_date(self.date)
 
     @property
     def licences(self) -> dict[str, str | None]:
-        """The licence of each part; captions have that of the annotations unless theirs is given."""
-        given = {"annotations": self.licence} if isinstance(self.licence, str) else dict(self.licence)
-        annotations = given.get("annotations", "unknown")
+        """Licence of each part; captions have that of the annotations unless they have one of their own."""
+        licences = {"annotations": self.licence} if isinstance(self.licence, str) else dict(self.licence)
+        annotations = licences.get("annotations", "unknown")
         return {
             "annotations": annotations,
-            "captions": given.get("captions", annotations),
-            "videos": given.get("videos"),
+            "captions": licences.get("captions", annotations),
+            "videos": licences.get("videos"),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class OfficialLayout:
-    """Makes `write_dataset` keep the order of clips (within their split) and of sources, and every row as it comes.
+    """Row order, label ids, protocols and further tables that are fixed by an official release.
 
-    What stands twice in official files stands twice in the dataset: clips under one id each show all captions of that
-    id, and `captions` has them once, where the first of these clips is.
+    With it, `write_dataset` keeps the order of clips (within their split) and of sources, and every row as it is.
+    Duplicated rows of official files stay duplicated: clips of one id each have all captions of that id, and `captions`
+    has them once, at the first of these clips.
 
     Fields:
-        categories: names in the order of their official numbers; categories that are not among them come after.
-        protocols: name -> split -> ids of clips; each becomes a configuration with the columns of `clips`.
-        concepts: of some of the clips; they become the configuration `concepts`.
-        classes: the names of all classes of concepts, in the order of their numbers.
-        degraded: captions made worse, of these clips; they become the configuration `degraded`, in their order.
-        judgments: configuration (``judgments`` or ``judgments-without-...``) -> split -> rows, as
-            `vttdata.dataset.rows.judgment_row` makes them.
+        categories: Names in the order of their official numbers; other categories come after them.
+        protocols: Name -> split -> ids of clips; each becomes a configuration with the columns of `clips`.
+        concepts: Concepts of some of the clips, for the configuration `concepts`.
+        classes: Names of all classes of concepts, in the order of their numbers.
+        degraded: Degraded captions of these clips, for the configuration `degraded`, in its order.
+        judgments: Configuration (``judgments`` or ``judgments-without-...``) -> split -> rows of `judgment_row`.
     """
 
     categories: Sequence[str] = ()

@@ -1,6 +1,6 @@
-"""Opens Parquet files that somebody else may have written, so that a damaged one is told in one sentence.
+"""Open Parquet files that may be damaged, and build tables from rows that are checked against a schema.
 
-What the rows mean is known to those who read them.
+What the columns mean is not known here.
 """
 
 from __future__ import annotations
@@ -17,27 +17,9 @@ import pyarrow.parquet as pq
 
 from vttdata.errors import VttdataError
 
+_MESSAGE_CHARACTERS = 60
 
-@contextlib.contextmanager
-def open_parquet(path: Path, *needed: str) -> Iterator[pq.ParquetFile]:
-    """A Parquet file with the columns that are needed, to be read inside the block.
-
-    Raises:
-        VttdataError: when the file is damaged, there and in the block, or has no such column.
-    """
-    try:
-        with pq.ParquetFile(path) as file:
-            missing = sorted(set(needed) - set(file.schema_arrow.names))
-            if missing:
-                raise VttdataError(f"{path}: has no column '{missing[0]}'.")
-            yield file
-    except (OSError, pa.ArrowException) as error:
-        raise VttdataError(f"{path}: damaged or unreadable ({str(error).splitlines()[0]}).") from error
-
-
-_SHOWN = 60
-
-_TAKES: dict[str, tuple[type, ...]] = {
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "is_integer": (int,),
     "is_floating": (float, int),
     "is_string": (str,),
@@ -47,71 +29,116 @@ _TAKES: dict[str, tuple[type, ...]] = {
 }
 
 
-def build_table(rows: Sequence[dict[str, Any]], schema: pa.Schema, labels: Mapping[str, int], place: str) -> pa.Table:
-    """The rows as a table.
+@contextlib.contextmanager
+def open_parquet(path: Path, *columns: str) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file for the time of the block.
 
     Args:
-        rows: with exactly the columns of the schema; the first column is a key and never null.
-        schema: of the table.
-        labels: of each column of class labels, the number of its labels, which count from 0.
-        place: what the rows belong to, for errors.
+        path: File.
+        *columns: Columns that it must have.
 
     Raises:
-        VttdataError: when a column is missing or unknown, a value has another type, or a label is out of range.
+        VttdataError: If the file is damaged, which may show only in the block, or a column is missing.
+    """
+    try:
+        with pq.ParquetFile(path) as file:
+            missing = sorted(set(columns) - set(file.schema_arrow.names))
+            if missing:
+                raise VttdataError(f"{path}: has no column '{missing[0]}'.")
+            yield file
+    except (OSError, pa.ArrowException) as error:
+        raise VttdataError(f"{path}: is damaged or unreadable ({str(error).splitlines()[0]}).") from error
+
+
+def read_parquet_rows(
+    paths: Iterable[Path], columns: Sequence[str], *, required: bool = False, batch_rows: int = 1_000
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of Parquet files.
+
+    Args:
+        paths: Files, in order.
+        columns: Columns to read; a file without one of them gives rows without it.
+        required: Raise an error for a missing column instead.
+        batch_rows: Number of rows in memory.
+
+    Raises:
+        VttdataError: If a file is damaged, or a required column is missing.
+    """
+    for path in paths:
+        with open_parquet(path, *(columns if required else ())) as file:
+            existing = [column for column in columns if column in file.schema_arrow.names]
+            for batch in file.iter_batches(batch_rows, columns=existing):
+                yield from batch.to_pylist()
+
+
+def build_table(
+    rows: Sequence[dict[str, Any]], schema: pa.Schema, labels: Mapping[str, int], location: str
+) -> pa.Table:
+    """Build a table from rows, without the silent conversions of Arrow.
+
+    Args:
+        rows: Rows with exactly the columns of the schema; the first column is a key and never null.
+        schema: Schema of the table.
+        labels: Column of class labels -> number of its labels, which count from 0.
+        location: Table that the rows belong to, for messages.
+
+    Raises:
+        VttdataError: If a column is missing or unknown, a value has another type, or a label is out of range.
     """
     names = set(schema.names)
     for row in rows:
         if row.keys() != names:
-            odd = min(row.keys() ^ names)
-            raise VttdataError(f"{place}: {_row(row, schema)} {'lacks' if odd in names else 'has'} '{odd}'.")
+            name = min(row.keys() ^ names)
+            raise VttdataError(f"{location}: {_name_row(row, schema)} {'lacks' if name in names else 'has'} '{name}'.")
     columns = {name: [row[name] for row in rows] for name in schema.names}
     for field in schema:
         if not _fits(columns[field.name], field.type):
-            raise VttdataError(f"{place}: {_misfit(rows, field, schema)}.")
+            raise VttdataError(f"{location}: {_describe_misfit(rows, field, schema)}.")
     try:
         table = pa.Table.from_pydict(columns, schema)
     except (pa.ArrowException, ValueError, OverflowError) as error:
-        told = next((own for field in schema if (own := _misfit(rows, field, schema))), "a row is too large")
-        raise VttdataError(f"{place}: {told}.") from error
+        misfits = (_describe_misfit(rows, field, schema) for field in schema)
+        raise VttdataError(f"{location}: {next(filter(None, misfits), 'a row is too large')}.") from error
     if table.column(0).null_count:
-        raise VttdataError(f"{place}: a row has no '{schema.names[0]}'.")
+        raise VttdataError(f"{location}: a row has no '{schema.names[0]}'.")
     for name, number in labels.items():
         column = table.column(name)
-        _check_labels(
-            pc.list_flatten(column) if pa.types.is_list(column.type) else column, number, f"{place}: '{name}'"
-        )
+        extremes = pc.min_max(pc.list_flatten(column) if pa.types.is_list(column.type) else column).as_py().values()
+        wrong = next((label for label in extremes if label is not None and not 0 <= label < number), None)
+        if wrong is not None:
+            raise VttdataError(f"{location}: '{name}' has the label {wrong}, but its labels are 0 to {number - 1}.")
     return table
 
 
-def _row(row: Mapping[str, Any], schema: pa.Schema) -> str:
-    return f"the row of {str(row.get(schema.names[0]))[:_SHOWN]!a}"
+def _name_row(row: Mapping[str, Any], schema: pa.Schema) -> str:
+    return f"the row of {str(row.get(schema.names[0]))[:_MESSAGE_CHARACTERS]!a}"
 
 
-def _fits(values: Iterable[Any], wanted: pa.DataType) -> bool:
-    """Whether values are of the right Python types; Arrow itself cuts 1.5 to 1 and takes a text for a list."""
-    allowed = next((own for known, own in _TAKES.items() if getattr(pa.types, known)(wanted)), ())
-    types = set(map(type, values)) - {type(None)}
-    if not all(issubclass(own, allowed) and (own is not bool or bool in allowed) for own in types):
+def _fits(values: Iterable[Any], arrow_type: pa.DataType) -> bool:
+    """Return whether values have the Python types of an Arrow type; nulls fit every type.
+
+    Arrow by itself truncates 1.5 to 1 and takes a text for a list of characters.
+    """
+    allowed = next((types for check, types in _PYTHON_TYPES.items() if getattr(pa.types, check)(arrow_type)), ())
+    found = set(map(type, values)) - {type(None)}
+    # A bool is an int for Python.
+    if not all(issubclass(each, allowed) and (each is not bool or bool in allowed) for each in found):
         return False
-    return not pa.types.is_list(wanted) or _fits(itertools.chain.from_iterable(filter(None, values)), wanted.value_type)
+    if not pa.types.is_list(arrow_type):
+        return True
+    return _fits(itertools.chain.from_iterable(filter(None, values)), arrow_type.value_type)
 
 
-def _misfit(rows: Sequence[dict[str, Any]], field: pa.Field, schema: pa.Schema) -> str:
-    """What is wrong with the first value that this column does not take; empty where all are well."""
+def _describe_misfit(rows: Sequence[dict[str, Any]], field: pa.Field, schema: pa.Schema) -> str:
+    """Describe the first value that does not fit a column; empty if all fit."""
     for row in rows:
         value = row[field.name]
         try:
             pa.array([value], field.type)
-            well = _fits([value], field.type)
+            fits = _fits([value], field.type)
         except (pa.ArrowException, ValueError, OverflowError):
-            well = False
-        if not well:
-            return f"{_row(row, schema)} has {ascii(value)[:_SHOWN]} as '{field.name}', which should be {field.type}"
+            fits = False
+        if not fits:
+            shown = ascii(value)[:_MESSAGE_CHARACTERS]
+            return f"{_name_row(row, schema)} has {shown} as '{field.name}', which should be {field.type}"
     return ""
-
-
-def _check_labels(column: Any, number: int, place: str) -> None:
-    ends = pc.min_max(column).as_py()
-    wrong = next((end for end in ends.values() if end is not None and not 0 <= end < number), None)
-    if wrong is not None:
-        raise VttdataError(f"{place} holds the label {wrong}, and its labels are 0 to {number - 1}.")

@@ -1,4 +1,4 @@
-"""Replaces a folder of ours as a whole, and brings media files into it without copying them where that is possible."""
+"""Replace a folder as a whole, and bring media files into it without copying them where possible."""
 
 from __future__ import annotations
 
@@ -15,24 +15,27 @@ from vttdata.errors import VttdataError
 
 @contextlib.contextmanager
 def replace_folder(folder: Path, *, marker: str = MANIFEST, what: str = "a dataset") -> Iterator[Path]:
-    """A new folder to fill, which takes the place of `folder` at the end, or vanishes after an error.
+    """Yield an empty folder that takes the place of `folder` after the block, or is removed after an error.
 
-    The new one is filled beside the old one and then put in its place by two renames. Killed between them, the
-    next call first puts the old one back.
+    The new folder is filled beside the old one and then put in its place by two renames. If the process is killed
+    between them, the next call first restores the old folder.
 
     Args:
-        folder: where the new one goes.
-        marker: the file by which one of ours is known.
-        what: the name of such a folder.
+        folder: Folder to replace; missing and empty ones are fine.
+        marker: File by which a folder of this kind is recognised.
+        what: Name of this kind, for messages.
 
     Raises:
-        VttdataError: when `folder` holds something else; it is left alone.
+        VttdataError: If `folder` holds something else, which is left alone.
     """
     folder = folder.resolve()
     partial, old = (folder.with_name(f".{folder.name}.{suffix}") for suffix in ("partial", "old"))
-    _recover(folder, old)
-    if folder.exists() and not _is_ours(folder, marker):
-        raise VttdataError(f"{folder}: holds something else than {what} of vttdata, and will not be replaced.")
+    if old.exists() and not folder.exists():
+        old.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
+    is_replaceable = folder.is_dir() and ((folder / marker).is_file() or not any(folder.iterdir()))
+    if folder.exists() and not is_replaceable:
+        raise VttdataError(f"{folder}: is not {what} of vttdata and is not replaced; choose another folder.")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
@@ -46,22 +49,12 @@ def replace_folder(folder: Path, *, marker: str = MANIFEST, what: str = "a datas
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _recover(folder: Path, old: Path) -> None:
-    if old.exists() and not folder.exists():
-        old.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _is_ours(folder: Path, marker: str) -> bool:
-    return folder.is_dir() and ((folder / marker).is_file() or not any(folder.iterdir()))
-
-
 def link_or_copy(original: Path, target: Path, sha256: str) -> None:
-    """Hard-link a file, or copy it where links are not possible.
+    """Hard-link a clip's file, or copy it where links are not possible.
 
     Raises:
-        VttdataError: when it is not there or its content has changed.
-        OSError: when it cannot be written, such as on a full disk.
+        VttdataError: If it is missing or its content has changed.
+        OSError: If it cannot be written, for example since the disk is full.
     """
     try:
         found = file_sha256(original)

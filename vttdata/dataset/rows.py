@@ -1,4 +1,4 @@
-"""Records as rows of the published configurations; what a column means is said in `vttdata.dataset.columns`."""
+"""Convert records to rows of the published configurations; `vttdata.dataset.columns` says what a column means."""
 
 from __future__ import annotations
 
@@ -10,48 +10,81 @@ from vttdata.dataset.columns import CAPTIONS, DEGRADED, columns_of
 from vttdata.errors import VttdataError
 from vttdata.records import Caption, CaptionScore, Clip, Concepts, Degraded, Source
 
+_CLIP_FIELDS = ("video_id", "source_id", "url", "start", "end", "query", "shots", "first_frame", "last_frame")
+_MEDIA_FIELDS = ("sha256", "frames", "width", "height", "audio_seconds")
+_SOURCE_FIELDS = ("source_id", "url", "title", "uploader", "query", "licence", "format", "stated_seconds")
+_FILE_FIELDS = ("sha256", "bytes")
+_PROBE_FIELDS = ("frame_rate", "width", "height", "video_codec", "audio_codec")
+_MEASURE_FIELDS = ("seconds", "frames", "variable_frame_rate")
+_SCORE_FIELDS = ("video_id", "system", "sen_id", "raw", "z", "assessments", "hit")
+
+
+def _fields(record: object, names: Sequence[str]) -> dict[str, Any]:
+    """Return fields of a record; all are None without a record."""
+    return {name: None if record is None else getattr(record, name) for name in names}
+
 
 def clip_row(clip: Clip, captions: list[str], categories: Mapping[str, int], *, shipped: bool) -> dict[str, Any]:
-    """One row of `clips`; `shipped` says whether the clip's file lies in the dataset."""
-    own = ("video_id", "source_id", "url", "start", "end", "query", "shots", "first_frame", "last_frame")
-    row = {name: getattr(clip, name) for name in own}
-    file = ("sha256", "frames", "width", "height", "audio_seconds")
-    row |= {name: getattr(clip.media, name, None) for name in file}
-    row["video"] = clip.media.video if shipped and clip.media is not None else None
-    category = None if clip.category is None else categories[clip.category]
-    return row | {"duration": clip.end - clip.start, "category": category, "captions": captions}
+    """Return a row of `clips`.
+
+    Args:
+        clip: Clip.
+        captions: Texts of all of its captions.
+        categories: Category -> number of its label.
+        shipped: True if the clip's file is in the dataset.
+    """
+    return {
+        **_fields(clip, _CLIP_FIELDS),
+        **_fields(clip.media, _MEDIA_FIELDS),
+        "video": clip.media.video if shipped and clip.media is not None else None,
+        "duration": clip.end - clip.start,
+        "category": None if clip.category is None else categories[clip.category],
+        "captions": captions,
+    }
 
 
 def caption_row(caption: Caption) -> dict[str, Any]:
-    """One row of `captions`."""
+    """Return a row of `captions`."""
     return {column.name: getattr(caption, column.name) for column in CAPTIONS}
 
 
 def source_row(source: Source, clips: int, categories: Mapping[str, int]) -> dict[str, Any]:
-    """One row of `sources`; `clips` counts its clips in the split."""
-    own = ("source_id", "url", "title", "uploader", "query", "licence", "sha256", "bytes", "format", "stated_seconds")
-    probed = ("frame_rate", "width", "height", "video_codec", "audio_codec")
-    measured = ("seconds", "frames", "variable_frame_rate")
-    row: dict[str, Any] = dict.fromkeys(column.name for column in columns_of("sources"))
-    row |= {name: getattr(source, name) for name in own}
-    if source.stored == "nowhere":
-        row |= {"sha256": None, "bytes": None}
-    row |= {name: getattr(source.probe, name, None) for name in probed}
-    row |= {name: getattr(source.measure, name, None) for name in measured}
-    row |= source.measure.scores if source.measure is not None else {}
-    row |= {name: getattr(source.fingerprint, name, None) for name in ("hash_scheme", "hashes")}
+    """Return a row of `sources`.
+
+    Args:
+        source: Source.
+        clips: Number of its clips in the split.
+        categories: Category -> number of its label.
+    """
     file = source.file if source.stored == "listed" else None
     if file is not None and (PurePosixPath(file).is_absolute() or ".." in PurePosixPath(file).parts):
-        file = PurePosixPath(file).name  # where it lies on the builder's machine is nobody's business
-    category = categories.get(source.category) if source.category is not None else None
-    return row | {"file": file, "category": category, "clips": clips}
+        # A dataset holds no paths of the machine that built it.
+        file = PurePosixPath(file).name
+    return {
+        # The quality scores are null unless they were measured.
+        **dict.fromkeys(column.name for column in columns_of("sources")),
+        **_fields(source, _SOURCE_FIELDS),
+        **_fields(source if source.stored != "nowhere" else None, _FILE_FIELDS),
+        **_fields(source.probe, _PROBE_FIELDS),
+        **_fields(source.measure, _MEASURE_FIELDS),
+        **(source.measure.scores if source.measure is not None else {}),
+        **_fields(source.fingerprint, ("hash_scheme", "hashes")),
+        "file": file,
+        "category": categories.get(source.category) if source.category is not None else None,
+        "clips": clips,
+    }
 
 
 def concept_row(concepts: Concepts, source_id: str, classes: Mapping[str, int]) -> dict[str, Any]:
-    """One row of `concepts`.
+    """Return a row of `concepts`.
+
+    Args:
+        concepts: Concepts of a clip.
+        source_id: Source of the clip.
+        classes: Class -> number of its label.
 
     Raises:
-        VttdataError: when a concept is none of the classes.
+        VttdataError: If a concept is not among the classes.
     """
     unknown = next((name for name in concepts.classes if name not in classes), None)
     if unknown is not None:
@@ -67,17 +100,23 @@ def concept_row(concepts: Concepts, source_id: str, classes: Mapping[str, int]) 
 
 
 def degraded_row(degraded: Degraded, source_id: str) -> dict[str, Any]:
-    """One row of `degraded`."""
-    own = {column.name: getattr(degraded, column.name) for column in DEGRADED if column.name != "source_id"}
-    return own | {"source_id": source_id}
+    """Return a row of `degraded`."""
+    names = [column.name for column in DEGRADED if column.name != "source_id"]
+    return _fields(degraded, names) | {"source_id": source_id}
 
 
 def judgment_row(score: CaptionScore, source_id: str, captions: Sequence[Caption]) -> dict[str, Any]:
-    """One row of `judgments`; `captions` are all of this clip, and `campaign` of the score is ``YEAR-ANNOTATORS``."""
+    """Return a row of `judgments`.
+
+    Args:
+        score: Score of a caption; its campaign is ``YEAR-ANNOTATORS``.
+        source_id: Source of the clip.
+        captions: All captions of the clip.
+    """
     judged = next((caption for caption in captions if caption.sen_id == score.sen_id), None)
     year, _, annotators = score.campaign.partition("-")
-    own = ("video_id", "system", "sen_id", "raw", "z", "assessments", "hit")
-    return {name: getattr(score, name) for name in own} | {
+    return {
+        **_fields(score, _SCORE_FIELDS),
         "source_id": source_id,
         "year": int(year),
         "annotators": annotators,

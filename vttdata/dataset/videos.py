@@ -1,7 +1,7 @@
-"""How the clips' video files go into a dataset: not at all, as files beside the tables, or as bytes in a table.
+"""Put the clips' video files into a dataset: not at all, as files beside the tables, or as bytes in a table.
 
-Tables of annotations never hold videos, so that reading them needs no decoder. The files beside the tables are a folder
-that the reader ``videofolder`` of `datasets` opens by itself.
+Tables of annotations never contain videos, so that they are read without a decoder. The files beside the tables are a
+folder that the reader ``videofolder`` of `datasets` opens.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from vttdata.records import Clip
 from vttdata.settings import STRICT
 
 MediaMode = Literal["none", "files", "embedded"]
-LISTING = "videos/metadata.jsonl"
+VIDEO_LIST = "videos/metadata.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
 class PublishSettings:
-    """What of the videos a dataset holds.
+    """Settings of what a dataset contains of the videos.
 
     Fields:
-        media: ``none``: links and times, and checksums of the files that were there; ``files``: the clips' files in
-            the folder ``videos``, which `datasets` also opens as a ``videofolder``; ``embedded``: their bytes in a
-            configuration ``videos``. None means ``files`` for videos of one's own (a folder, a list, drawn scenes),
-            ``none`` for those of others (a search, an official benchmark).
+        media: ``none``: links and times, and checksums of the files that existed; ``files``: the clips' files in the
+            folder ``videos``, which `datasets` also opens as a ``videofolder``; ``embedded``: their bytes in a
+            configuration ``videos``. None means ``files`` for own videos (a folder, a list, drawn scenes) and ``none``
+            for those of others (a search, an official benchmark).
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -39,43 +39,47 @@ class PublishSettings:
     media: MediaMode | None = None
 
 
-def bring_files(dataset: Path, media: Path, clips: Iterable[Clip]) -> dict[str, dict[str, Any]]:
-    """Link or copy the clips' files into ``videos/`` beside a list of them; return what the manifest says of them.
+def add_video_files(dataset: Path, media: Path, clips: Iterable[Clip]) -> dict[str, dict[str, Any]]:
+    """Link or copy the clips' files into ``videos/`` beside a list of them, and return their manifest entries.
+
+    Args:
+        dataset: Folder of the dataset.
+        media: Folder of the clips' files.
+        clips: Clips; those without a file are left out.
 
     Raises:
-        VttdataError: when a file has another name than its clip, is missing, or has changed.
+        VttdataError: If a file has another name than its clip, is missing, or has changed.
     """
     (dataset / "videos").mkdir()
-    files: dict[str, dict[str, Any]] = {}
-    with (dataset / LISTING).open("w", encoding="utf-8") as listing:
-        for clip, name in _named(clips):
+    entries: dict[str, dict[str, Any]] = {}
+    with (dataset / VIDEO_LIST).open("w", encoding="utf-8") as lines:
+        for clip, name in _distinct_files(clips):
             link_or_copy(media / name, dataset / "videos" / name, clip.media.sha256)
-            files[clip.media.video] = {"sha256": clip.media.sha256, "bytes": clip.media.bytes}
+            entries[clip.media.video] = {"sha256": clip.media.sha256, "bytes": clip.media.bytes}
             line = {"file_name": name, "video_id": clip.video_id, "split": clip.split or "train"}
-            listing.write(json.dumps(line) + "\n")
-    return files
+            lines.write(json.dumps(line) + "\n")
+    return entries
 
 
 def video_rows(media: Path, clips: Iterable[Clip]) -> Iterator[dict[str, Any]]:
-    """The rows of the configuration ``videos``; one file at a time is in memory.
+    """Yield the rows of the configuration ``videos``, with one file at a time in memory.
 
     Raises:
-        VttdataError: as `bring_files`.
+        VttdataError: As `add_video_files`.
     """
-    for clip, name in _named(clips):
+    for clip, name in _distinct_files(clips):
+        path = media / name
         try:
-            content = (media / name).read_bytes()
+            content = path.read_bytes()
         except OSError as error:
-            raise VttdataError(
-                f"{media / name}: the clip's file cannot be read ({error.strerror or error})."
-            ) from error
+            raise VttdataError(f"{path}: the clip's file cannot be read ({error.strerror or error}).") from error
         if hashlib.sha256(content).hexdigest() != clip.media.sha256:
-            raise VttdataError(f"{media / name}: the clip's content has changed; delete the file and build again.")
+            raise VttdataError(f"{path}: the clip's content has changed; delete the file and build again.")
         yield {"video_id": clip.video_id, "video": {"bytes": content, "path": name}}
 
 
-def _named(clips: Iterable[Clip]) -> Iterator[tuple[Any, str]]:
-    """The clips that have a file, each file once, with the file's name."""
+def _distinct_files(clips: Iterable[Clip]) -> Iterator[tuple[Any, str]]:
+    """Yield the clips that have a file with its name, each file once."""
     seen: set[str] = set()
     for clip in clips:
         if clip.media is None or clip.media.video in seen:

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from vttdata.dataset.captions import OrderedCaptions
 from vttdata.dataset.front_matter import Layout, read_front_matter, read_layout
 from vttdata.dataset.manifest import read_manifest
 from vttdata.dataset.parquet import open_parquet
+from vttdata.dataset.sorted_captions import SortedCaptions
 from vttdata.errors import VttdataError
 from vttdata.export.repeated_ids import RepeatedIds
 from vttdata.ids import is_safe_id
@@ -232,7 +232,7 @@ class DatasetReader:
             if row["video_id"] in positions
         )
         path = scratch / ".captions.sqlite"
-        with closing(OrderedCaptions(path, positions, captions, doubles=True)) as ordered:
+        with closing(SortedCaptions(path, positions, captions, duplicates=True)) as ordered:
             for clip, repeated in clips:
                 position = positions[clip["video_id"]]
                 rows = (

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.dataset.shards import file_sha256
-from vttdata.dataset.tables import ConfigTables, key_of, read_tables
+from vttdata.dataset.tables import ConfigTables, key_columns, read_tables
 from vttdata.publish.changes import ConfigDifference, DatasetDifference
 from vttdata.publish.row_hashes import Hashes, batches, column_hashes, combined
 
@@ -55,7 +55,7 @@ def compare_contents(config: str, old: ConfigTables | None, new: ConfigTables | 
     if not schema and _checksums(old) == _checksums(new):
         return ConfigDifference(config, rows)
     common = [name for name in old.types if old.types[name] == new.types.get(name)]
-    key = key_of(config, old, new)
+    key = key_columns(config, old, new)
     names = list(dict.fromkeys([*old.files, *new.files]))
     left, right = (_Rows(side, key or common, common, names) for side in (old, new))
     same, moved, changed, both, removed, added = _matched(left, right)
@@ -202,7 +202,7 @@ def _one_sided(config: str, old: ConfigTables | None, new: ConfigTables | None) 
     side = old or new
     assert side is not None
     names = list(side.files)
-    key = key_of(config, side) or tuple(side.types)
+    key = key_columns(config, side) or tuple(side.types)
     rows = sum(side.rows().values())
     ids = _Rows(side, key, (), names).ids(np.arange(min(rows, EXAMPLES)))
     if old is None:

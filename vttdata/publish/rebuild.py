@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from vttdata.cli.degrade import add_degrade
 from vttdata.cli.foil import add_foil
 from vttdata.dataset.manifest import is_inside, read_manifest
-from vttdata.dataset.provenance import PROVENANCE, RECIPE, InputFile, Provenance, files_named
+from vttdata.dataset.provenance import PROVENANCE, RECIPE, InputFile, Provenance, find_files_named
 from vttdata.dataset.shards import file_sha256
 from vttdata.dataset.tables import read_tables
 from vttdata.errors import VttdataError
@@ -117,7 +117,7 @@ def other_inputs(dataset: Path, provenance: Provenance, given: Mapping[str, Path
             there = file_sha256(place) if wanted else ""
             found.update(own.name for own in wanted if own.sha256 != there)
         else:
-            named = files_named(place, {_own_name(own) for own in wanted})
+            named = find_files_named(place, {_own_name(own) for own in wanted})
             found.update(own.name for own in wanted if own.sha256 not in named.get(_own_name(own), {}))
         if key in ("collect.folder", "collect.manifest"):
             found.update(_other_sources(dataset, place if place.is_dir() else place.parent))

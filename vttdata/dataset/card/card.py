@@ -1,7 +1,7 @@
-"""Writes the README of a dataset for people: what is in it, how it was made, what each column means, how to load it.
+"""Write the README of a dataset for people: contents, statistics, leaks, origin, columns and how to load it.
 
-Headings follow the Hub's dataset card template where they have something to say. All text that comes from outside is
-escaped, so that a title or description cannot become markup.
+Headings follow the Hub's dataset card template. All text from outside is escaped, so that a title or description cannot
+become markup.
 """
 
 from __future__ import annotations
@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from vttdata.dataset.card.rights import credits_text
+from vttdata.dataset.card.rights import format_rights
 from vttdata.dataset.card.sections import (
     Tables,
-    creation_text,
-    details_text,
     escape,
-    loading_text,
-    structure_text,
-    table_text,
+    format_creation,
+    format_details,
+    format_structure,
+    format_table,
+    format_uses,
 )
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.statistics import Statistics
 from vttdata.split import Audit
 from vttdata.split.audit.text import leak_rows, leak_sentence, notes
 
-_TIES = {
+_TOGETHER = {
     "source": "one source",
     "query": "one search query",
     "uploader": "one uploader",
@@ -32,145 +32,158 @@ _TIES = {
 }
 
 
-def card_text(
-    about: Metadata,
-    facts: Statistics,
+def format_card(
+    metadata: Metadata,
+    statistics: Statistics,
     tables: Tables,
     folder: Path,
     *,
     shipped: int,
     audits: Mapping[str, Audit] | None = None,
 ) -> str:
-    """The README below its YAML head.
+    """Return the README below its front matter.
 
     Args:
-        about: what the tables do not say.
-        facts: what they do.
-        tables: the configurations that exist.
-        folder: of the dataset; its provenance lies there already.
-        shipped: the number of clips whose video file is in the dataset.
-        audits: of the splits (``clips``) and of those of each protocol, where they were audited.
+        metadata: Metadata of the dataset.
+        statistics: Figures of its tables.
+        tables: Configuration -> its splits.
+        folder: Folder of the dataset, which has its provenance already.
+        shipped: Number of clips whose video file is in the dataset.
+        audits: Audits of the splits (``clips``) and of each protocol, if they were audited.
     """
     parts = [
-        f"# {about.name.partition('/')[2]} {about.version}",
-        escape(about.description) or "A video-to-text benchmark built with vttdata.",
-        details_text(about),
-        loading_text(about, tables),
-        "## Statistics\n\n" + table_text([[escape(cell) for cell in row] for row in facts.table()]),
-        "Words are what white space separates; the vocabulary is their distinct lower-cased forms. Clip lengths are in "
+        f"# {metadata.name.partition('/')[2]} {metadata.version}",
+        escape(metadata.description) or "A video-to-text benchmark built with vttdata.",
+        format_details(metadata),
+        format_uses(metadata, tables),
+        "## Statistics\n\n" + format_table([[escape(cell) for cell in row] for row in statistics.table()]),
+        "Words are separated by white space; the vocabulary is their distinct lower-cased forms. Clip lengths are in "
         "seconds. A source that feeds several splits counts once in the total.",
-        table_text(facts.config_table()) if facts.configs else "",
-        _against_paper(about, facts),
-        _findings(about),
-        _availability(about, facts, tables, shipped),
-        _splits(about, facts),
-        _leaks(about, audits or {}),
-        creation_text(about),
-        credits_text(about, folder, shipped=shipped > 0),
-        structure_text(tables),
+        format_table(statistics.config_table()) if statistics.configs else "",
+        _format_paper_comparison(metadata, statistics),
+        _format_findings(metadata),
+        _format_availability(metadata, statistics, tables, shipped),
+        _format_splits(metadata, statistics),
+        _format_leaks(metadata, audits or {}),
+        format_creation(metadata),
+        format_rights(metadata, folder, shipped=shipped > 0),
+        format_structure(tables),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _availability(about: Metadata, facts: Statistics, tables: Tables, shipped: int) -> str:
+def _format_paper_comparison(metadata: Metadata, statistics: Statistics) -> str:
+    rows: list[tuple[str, ...]] = [("figure", "the paper", "these files", "")]
+    for name, figure in metadata.paper.items():
+        digits = len(f"{figure.says:g}".partition(".")[2])
+        counted = float(getattr(statistics.total, name))
+        is_same = round(counted, digits) == figure.says
+        shown = f"{counted:,.{0 if counted.is_integer() else max(digits, 2)}f}"
+        rows.append((name, f"{figure.says:,.{digits}f}", shown, "the same" if is_same else escape(figure.why)))
+    return "### Against the paper\n\n" + format_table(rows) if metadata.paper else ""
+
+
+def _format_findings(metadata: Metadata) -> str:
+    rows: list[tuple[str, ...]] = [("finding", "count", "meaning", "such as")]
+    rows += [
+        (f"`{kind}`", f"{count:,}", escape(meaning), escape(examples))
+        for kind, meaning, count, examples in metadata.findings
+    ]
+    heading = "### Findings in the official files\n\nNone of these was changed.\n\n"
+    return heading + format_table(rows) if metadata.findings else ""
+
+
+def _format_availability(metadata: Metadata, statistics: Statistics, tables: Tables, shipped: int) -> str:
+    clips = statistics.total.clips
     if not shipped:
-        lines = ["No video files are part of this dataset: a clip is its source and its times there."]
+        sentences = ["No video files are part of this dataset: a clip is its source and its times there."]
     elif "videos" in tables:
-        lines = [f"Video files of {shipped:,} of {facts.total.clips:,} clips are in the configuration `videos`."]
+        sentences = [f"Video files of {shipped:,} of {clips:,} clips are in the configuration `videos`."]
     else:
-        lines = [
-            f"Video files of {shipped:,} of {facts.total.clips:,} clips are part of this dataset (`video`).",
+        sentences = [
+            f"Video files of {shipped:,} of {clips:,} clips are part of this dataset (`video`).",
             'They load as `load_dataset("videofolder", data_dir=FOLDER + "/videos")` too.',
         ]
-    if 0 < shipped < facts.total.clips:
-        lines.append(f"The other {facts.total.clips - shipped:,} are missing here; their rows are kept.")
-    missing = [split for split in about.asked if split not in facts.splits]
+    if 0 < shipped < clips:
+        sentences.append(f"The other {clips - shipped:,} are missing here; their rows are kept.")
+    missing = [split for split in metadata.split_ratios if split not in statistics.splits]
     if missing:
-        lines.append(f"No clips fell into: {', '.join(missing)}. Such a split does not exist here.")
-    if not facts.total.sentences:
-        lines.append("There are no captions.")
-    return " ".join(lines)
+        sentences.append(f"No clips fell into: {', '.join(missing)}. Such a split does not exist here.")
+    if not statistics.total.sentences:
+        sentences.append("There are no captions.")
+    return " ".join(sentences)
 
 
-def _against_paper(about: Metadata, facts: Statistics) -> str:
-    rows: list[tuple[str, ...]] = [("figure", "the paper", "these files", "")]
-    for name, figure in about.paper.items():
-        digits = len(f"{figure.says:g}".partition(".")[2])
-        counted = float(getattr(facts.total, name))
-        same = round(counted, digits) == figure.says
-        shown = f"{counted:,.{0 if counted.is_integer() else max(digits, 2)}f}"
-        rows.append((name, f"{figure.says:,.{digits}f}", shown, "the same" if same else escape(figure.why)))
-    return "### Against the paper\n\n" + table_text(rows) if about.paper else ""
-
-
-def _findings(about: Metadata) -> str:
-    if not about.findings:
+def _format_splits(metadata: Metadata, statistics: Statistics) -> str:
+    if not metadata.split_ratios:
         return ""
-    rows: list[tuple[str, ...]] = [("finding", "count", "meaning", "such as")]
-    rows += [(f"`{kind}`", f"{count:,}", escape(meaning), escape(ids)) for kind, meaning, count, ids in about.findings]
-    return f"### Findings in the official files\n\nNothing of this was changed.\n\n{table_text(rows)}"
-
-
-def _splits(about: Metadata, facts: Statistics) -> str:
-    if not about.asked:
-        return ""
+    total = statistics.total
     rows: list[tuple[str, ...]] = [("split", "asked", "achieved", "clips")]
-    for split, ratio in about.asked.items():
-        clips = facts.splits[split].clips if split in facts.splits else 0
-        rows.append((split, f"{ratio:.2%}", f"{clips / max(facts.total.clips, 1):.2%}", f"{clips:,}"))
-    ties = " or ".join(_TIES.get(tie, tie) for tie in about.together)
-    promise = f"Clips of {ties} are never in different splits." if ties else ""
-    return "\n\n".join(part for part in ("## Splits", table_text(rows), _gap(about, facts), promise) if part)
+    for split, ratio in metadata.split_ratios.items():
+        clips = statistics.splits[split].clips if split in statistics.splits else 0
+        rows.append((split, f"{ratio:.2%}", f"{clips / max(total.clips, 1):.2%}", f"{clips:,}"))
+    clips_of = {split: figures.clips for split, figures in statistics.splits.items()}
+    gap, split = _largest_gap(metadata, clips_of, total.clips)
+    deviation = f"The share of `{split}` differs most from what was asked, by {gap:.2f} percentage points"
+    within = []
+    for category, size in total.categories.items():
+        clips_of = {split: figures.categories.get(category, 0) for split, figures in statistics.splits.items()}
+        within.append((*_largest_gap(metadata, clips_of, size), category))
+    if within:
+        gap, split, category = max(within)
+        deviation += f"; within a category that of `{split}` in {escape(category)}, by {gap:.2f}"
+    together = " or ".join(_TOGETHER.get(key, key) for key in metadata.together)
+    promise = f"Clips of {together} are never in different splits." if together else ""
+    return "\n\n".join(part for part in ("## Splits", format_table(rows), f"{deviation}.", promise) if part)
 
 
-def _gap(about: Metadata, facts: Statistics) -> str:
-    """How far the splits are from what was asked, in all and within a category."""
-    total = facts.total
-    overall = max(_gaps(about, {split: own.clips for split, own in facts.splits.items()}, total.clips))
-    within = [
-        (*max(_gaps(about, {split: own.categories.get(name, 0) for split, own in facts.splits.items()}, size)), name)
-        for name, size in total.categories.items()
-    ]
-    text = f"The share of `{overall[1]}` differs most from what was asked, by {overall[0]:.2f} percentage points"
-    if not within:
-        return f"{text}."
-    gap, split, name = max(within)
-    return f"{text}; within a category that of `{split}` in {escape(name)}, by {gap:.2f}."
-
-
-def _gaps(about: Metadata, clips: Mapping[str, int], total: int) -> list[tuple[float, str]]:
-    return [
+def _largest_gap(metadata: Metadata, clips: Mapping[str, int], total: int) -> tuple[float, str]:
+    """Return the largest gap between requested and achieved ratio in percentage points, and its split."""
+    return max(
         (round(100 * abs(clips.get(split, 0) / max(total, 1) - ratio), 4), split)
-        for split, ratio in about.asked.items()
-    ]
+        for split, ratio in metadata.split_ratios.items()
+    )
 
 
-def _leaks(about: Metadata, audits: Mapping[str, Audit]) -> str:
+def _format_leaks(metadata: Metadata, audits: Mapping[str, Audit]) -> str:
     audit = audits.get("clips")
     if audit is None:
         return ""
-    rows = [[escape(cell) for cell in row] for row in leak_rows(audit)]
     verdict = (
         "No clip shares a source, a stretch of time or, where they are known, a near-duplicate with another split."
     )
     if not audit.ok:
         verdict = f"**These splits leak:** {escape(leak_sentence(audit))}."
-    told = " ".join(escape(note) for note in notes(audit))
     protocols = [
-        f"- `{name}`: {'no leaks' if own.ok else f'**its splits leak:** {escape(leak_sentence(own))}'}"
-        for name, own in audits.items()
-        if own is not audit
+        f"- `{name}`: {'no leaks' if protocol.ok else f'**its splits leak:** {escape(leak_sentence(protocol))}'}"
+        for name, protocol in audits.items()
+        if protocol is not audit
     ]
-    parts = ["## Leaks", verdict, table_text(rows), "The columns count clips that share with another split.", told]
+    parts = [
+        "## Leaks",
+        verdict,
+        format_table([[escape(cell) for cell in row] for row in leak_rows(audit)]),
+        "The columns count clips that share with another split.",
+        " ".join(escape(note) for note in notes(audit)),
+    ]
     parts += ["Protocols:\n\n" + "\n".join(protocols)] if protocols else []
-    if not all(own.ok for own in audits.values()):
-        parts.append(f"Why leaks are accepted: {escape(about.allow_leaks or 'not said')}")
+    if not all(audit.ok for audit in audits.values()):
+        # `vttdata.publish.release_checks` reads this line.
+        parts.append(f"Why leaks are accepted: {escape(metadata.allow_leaks or 'not said')}")
     return "\n\n".join(parts)
 
 
-def limitations(about: Metadata, facts: Statistics, audits: Mapping[str, Audit], shipped: int) -> list[str]:
-    """What is known to be wrong with a dataset, a sentence each: leaks, odd rows of official files, missing files."""
-    leaks = [f"The splits of {name} leak: {leak_sentence(own)}." for name, own in audits.items() if not own.ok]
-    odd = [f"In the official files, unchanged here: {meaning} ({number})." for _, meaning, number, _ in about.findings]
-    lost = facts.total.clips - shipped
-    return leaks + odd + ([f"The video files of {lost} of {facts.total.clips} clips are not included."] if lost else [])
+def list_limitations(
+    metadata: Metadata, statistics: Statistics, audits: Mapping[str, Audit], shipped: int
+) -> list[str]:
+    """Return the known limitations, a sentence each: leaks, irregularities of official files, missing files."""
+    sentences = [
+        f"The splits of {name} leak: {leak_sentence(audit)}." for name, audit in audits.items() if not audit.ok
+    ]
+    sentences += [
+        f"In the official files, unchanged here: {meaning} ({count})." for _, meaning, count, _ in metadata.findings
+    ]
+    missing = statistics.total.clips - shipped
+    if missing:
+        sentences.append(f"The video files of {missing} of {statistics.total.clips} clips are not included.")
+    return sentences

@@ -1,4 +1,4 @@
-"""The sections that the cards of all kinds of datasets share, and Markdown that outside text cannot break out of."""
+"""Sections that the cards of all kinds of datasets share, and Markdown that text from outside cannot break out of."""
 
 from __future__ import annotations
 
@@ -13,98 +13,21 @@ Tables = Mapping[str, Sequence[SplitFiles]]
 """Configuration -> its splits."""
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]#|~]|^[-+=]|(?<=^\d)[.)])")
-_VARIABLE = re.compile(r"\W|^(?=\d)")
-_CONFIG_ROWS = {
-    "clips": "one row a clip, with its captions",
-    "captions": "one row a caption",
-    "sources": "one row an original video, in each split that has clips of it",
-    "concepts": "one row a clip, with the annotated concepts of its sentence",
-    "degraded": "one row a caption, with a degraded one for Direct Assessment and how it was made",
-    "foils": "one row a pair of a true caption and its foil",
-    "paragraphs": "one row a pair of a true paragraph and its foil",
-    "swaps": "one row a concept and what takes its place, with how many pairs do so",
-    "videos": "one row a clip whose video file is here, with the file's bytes",
-    "judgments": "one row a judged caption, with its human scores and references",
+_NOT_IN_VARIABLES = re.compile(r"\W|^(?=\d)")
+_ROW_MEANINGS = {
+    "clips": "one row per clip, with its captions",
+    "captions": "one row per caption",
+    "sources": "one row per original video, in each split that has clips of it",
+    "concepts": "one row per clip, with the annotated concepts of its sentence",
+    "degraded": "one row per caption, with a degraded one for Direct Assessment and how it was made",
+    "foils": "one row per pair of a true caption and its foil",
+    "paragraphs": "one row per pair of a true paragraph and its foil",
+    "swaps": "one row per concept and its replacement, with the number of pairs that have this swap",
+    "videos": "one row per clip whose video file is included, with the bytes of the file",
+    "judgments": "one row per judged caption, with its human scores and references",
 }
-_PROTOCOL_ROW = "one row a clip, with its captions, in the splits and the order of this protocol"
-
-
-def escape(text: str) -> str:
-    """Plain text as one line of Markdown that means nothing else: no HTML, no links, no table cells."""
-    folded = " ".join("".join(sign for sign in text if sign.isprintable() or sign.isspace()).split())
-    marked = _MARKUP.sub(r"\\\1", folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
-    return marked.replace("://", ":&#47;/").replace("@", "&#64;").replace("www.", "www&#46;")
-
-
-def details_text(about: Metadata) -> str:
-    """What a dataset is in a few lines, as a section."""
-    lines = [
-        f"- **Name:** `{about.name}`",
-        f"- **Version:** {about.version}" + (f", published {about.date}" if about.date else ""),
-        f"- **Language:** {escape(about.language)}",
-        f"- **Seed of all random choices:** {about.seed}",
-    ]
-    return "## Dataset Details\n\n" + "\n".join(lines)
-
-
-def loading_text(about: Metadata, tables: Tables) -> str:
-    """How the configurations are loaded, and what a row of each is, as a section."""
-    main, *others = tables
-    lines = [
-        "from vttdata import load_dataset  # or from datasets, with this folder's path",
-        "",
-        f'{_VARIABLE.sub("_", main)} = load_dataset("{about.name}", split="{tables[main][0].split}")',
-        *(f'{_VARIABLE.sub("_", name)} = load_dataset("{about.name}", "{name}")' for name in others),
-    ]
-    meanings = "\n".join(
-        f"- `{config}`: {_CONFIG_ROWS.get(config.partition('-without-')[0], _PROTOCOL_ROW)}" for config in tables
-    )
-    pin = f'`revision="v{about.version}"` asks for this version, `streaming=True` reads without downloading all.'
-    code = "\n".join(lines)
-    return f"## Uses\n\n```python\n{code}\n```\n\n{pin}\n\n{meanings}"
-
-
-def structure_text(tables: Tables) -> str:
-    """The sizes of all splits and the columns of all configurations, as a section."""
-    rows: list[tuple[str, ...]] = [("configuration", "split", "rows", "files", "bytes")]
-    rows += [
-        (f"`{config}`", own.split, f"{own.rows:,}", f"{len(own.shards):,}", f"{own.bytes:,}")
-        for config, splits in tables.items()
-        for own in splits
-    ]
-    columns = "\n\n".join(columns_text(config) for config in tables)
-    told = "`manifest.json` lists every file with its SHA-256 checksum; `croissant.json` describes the tables."
-    return f"## Dataset Structure\n\n{table_text(rows)}\n\n{told}\n\n{columns}"
-
-
-def creation_text(about: Metadata) -> str:
-    """How a dataset was made, as a section; empty where nothing is said of it."""
-    if not about.attrition and not about.provenance:
-        return ""
-    parts = ["## Dataset Creation"]
-    if about.attrition:
-        rows: list[tuple[str, ...]] = [("stage", "counted", "in", "kept", "rejected and failed")]
-        rows += [
-            (escape(stage), escape(unit), f"{taken:,}", f"{kept:,}", escape(losses))
-            for stage, unit, taken, kept, losses in about.attrition
-        ]
-        parts += ["What went into each stage, and what was left:", table_text(rows)]
-    if about.provenance:
-        lines = [f"- {escape(name)}: {escape(version)}" for name, version in sorted(about.provenance.items())]
-        parts += ["Made with:", "\n".join(lines)]
-    return "\n\n".join(parts)
-
-
-def columns_text(config: str) -> str:
-    """The columns of a configuration, as a section."""
-    rows: list[tuple[str, ...]] = [("column", "type", "meaning")]
-    rows += [
-        (f"`{column.name}`", _TYPES.get(column.kind, column.kind), column.meaning) for column in columns_of(config)
-    ]
-    return f"### {config}\n\n" + table_text(rows)
-
-
-_TYPES = {
+_PROTOCOL_ROW_MEANING = "one row per clip, with its captions, in the splits and the order of this protocol"
+_TYPE_NAMES = {
     "strings": "list of string",
     "int64s": "list of int64",
     "float64s": "list of float64",
@@ -114,7 +37,88 @@ _TYPES = {
 }
 
 
-def table_text(rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; the first row is its header."""
-    head, *body = rows
-    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *body])
+def escape(text: str) -> str:
+    """Return text as one line of Markdown without any markup: no HTML, no links, no table cells."""
+    folded = " ".join("".join(char for char in text if char.isprintable() or char.isspace()).split())
+    escaped = _MARKUP.sub(r"\\\1", folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+    # GitHub and the Hub make links of bare addresses and user names.
+    return escaped.replace("://", ":&#47;/").replace("@", "&#64;").replace("www.", "www&#46;")
+
+
+def format_table(rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table; the first row is its header."""
+    header, *body = rows
+    return "\n".join(f"| {' | '.join(row)} |" for row in [header, ["---"] * len(header), *body])
+
+
+def format_details(metadata: Metadata) -> str:
+    """Return the section with name, version, language and seed."""
+    lines = [
+        f"- **Name:** `{metadata.name}`",
+        f"- **Version:** {metadata.version}" + (f", published {metadata.date}" if metadata.date else ""),
+        f"- **Language:** {escape(metadata.language)}",
+        f"- **Seed of all random choices:** {metadata.seed}",
+    ]
+    return "## Dataset Details\n\n" + "\n".join(lines)
+
+
+def format_uses(metadata: Metadata, tables: Tables) -> str:
+    """Return the section on how to load each configuration, and what a row of each is."""
+    default, *others = tables
+    lines = [
+        "from vttdata import load_dataset  # or from datasets, with this folder's path",
+        "",
+        f'{_NOT_IN_VARIABLES.sub("_", default)} = load_dataset("{metadata.name}", split="{tables[default][0].split}")',
+        *(f'{_NOT_IN_VARIABLES.sub("_", name)} = load_dataset("{metadata.name}", "{name}")' for name in others),
+    ]
+    meanings = "\n".join(
+        f"- `{config}`: {_ROW_MEANINGS.get(config.partition('-without-')[0], _PROTOCOL_ROW_MEANING)}"
+        for config in tables
+    )
+    options = (
+        f'`revision="v{metadata.version}"` loads this version, `streaming=True` reads rows without downloading all '
+        "files."
+    )
+    code = "\n".join(lines)
+    return f"## Uses\n\n```python\n{code}\n```\n\n{options}\n\n{meanings}"
+
+
+def format_structure(tables: Tables) -> str:
+    """Return the section with the sizes of all splits and the columns of all configurations."""
+    sizes: list[tuple[str, ...]] = [("configuration", "split", "rows", "files", "bytes")]
+    sizes += [
+        (f"`{config}`", split.split, f"{split.rows:,}", f"{len(split.shards):,}", f"{split.bytes:,}")
+        for config, splits in tables.items()
+        for split in splits
+    ]
+    parts = [
+        "## Dataset Structure",
+        format_table(sizes),
+        "`manifest.json` lists every file with its SHA-256 checksum; `croissant.json` describes the tables.",
+    ]
+    for config in tables:
+        rows: list[tuple[str, ...]] = [("column", "type", "meaning")]
+        rows += [
+            (f"`{column.name}`", _TYPE_NAMES.get(column.type, column.type), column.meaning)
+            for column in columns_of(config)
+        ]
+        parts.append(f"### {config}\n\n{format_table(rows)}")
+    return "\n\n".join(parts)
+
+
+def format_creation(metadata: Metadata) -> str:
+    """Return the section on the stages and tools of the build; empty if neither is known."""
+    if not metadata.attrition and not metadata.tools:
+        return ""
+    parts = ["## Dataset Creation"]
+    if metadata.attrition:
+        rows: list[tuple[str, ...]] = [("stage", "counted", "in", "kept", "rejected and failed")]
+        rows += [
+            (escape(stage), escape(unit), f"{taken:,}", f"{kept:,}", escape(losses))
+            for stage, unit, taken, kept, losses in metadata.attrition
+        ]
+        parts += ["Input and output of each stage:", format_table(rows)]
+    if metadata.tools:
+        lines = [f"- {escape(name)}: {escape(version)}" for name, version in sorted(metadata.tools.items())]
+        parts += ["Made with:", "\n".join(lines)]
+    return "\n\n".join(parts)

@@ -1,1 +1,1 @@
-"""Foil sets as dataset folders."""
+"""Dataset folders of foils."""

@@ -1,28 +1,29 @@
-"""Counts what is in a set of foils, split by split, and repeats what its worst blind attackers reached."""
+"""Count the contents of a set of foils by split, and repeat the result of its most successful blind attacker."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.statistics import aligned, read_rows
+from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.dataset.statistics import align_columns
 from vttdata.errors import VttdataError
 
+# File in a dataset with the results of the blind attackers, the most successful one first.
 SHORTCUTS = "shortcuts.json"
-"""The file in a dataset with what blind attackers reached, the worst first."""
 
 _COLUMNS = ("video_id", "caption_id", "concept", "foil_concept", "supercategory")
-_ATTACK = ("attacker", "accuracy", "low", "high", "pairs", "ties", "meaning")
+_ATTACK_KEYS = ("attacker", "accuracy", "low", "high", "pairs", "ties", "meaning")
 
 
 @dataclass(frozen=True, slots=True)
 class FoilFigures:
-    """The figures of one split, or of all. `swaps` counts the different pairs of a concept and what replaces it."""
+    """Figures of one split, or of all. `swaps` counts the different pairs of a concept and its replacement."""
 
     pairs: int
     videos: int
@@ -35,64 +36,73 @@ class FoilFigures:
 
 @dataclass(frozen=True, slots=True)
 class FoilStatistics:
-    """The figures of each split and of all, and configuration -> the attacker that is right most often."""
+    """Figures of each split and of all, and configuration -> the most successful attack."""
 
     splits: dict[str, FoilFigures]
     total: FoilFigures
     worst_attack: dict[str, dict[str, Any]]
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values: ``splits`` by name and ``total`` with the fields of `FoilFigures`; ``worst_attack``."""
+        """Return plain values: ``splits`` by name and ``total`` with the fields of `FoilFigures`; ``worst_attack``."""
         return dataclasses.asdict(self)
 
     def as_text(self) -> str:
-        """A table with aligned columns, and a sentence on each worst attack."""
+        """Return a table with aligned columns, and a sentence on each worst attack."""
         columns = [*self.splits.values(), self.total]
         rows: list[tuple[str, ...]] = [("", *self.splits, "total")]
         for field in dataclasses.fields(FoilFigures):
             rows.append((field.name, *(f"{getattr(column, field.name):,}" for column in columns)))
-        told = [
-            f"worst blind attacker on {config}: {own['attacker']}, right on {own['accuracy']:.3f} of {own['pairs']:,} "
-            f"pairs (95 % interval {own['low']:.3f}-{own['high']:.3f})"
-            for config, own in self.worst_attack.items()
+        attacks = [
+            f"worst blind attacker on {config}: {attack['attacker']}, right on {attack['accuracy']:.3f} of "
+            f"{attack['pairs']:,} pairs (95 % interval {attack['low']:.3f}-{attack['high']:.3f})"
+            for config, attack in self.worst_attack.items()
         ]
-        return "\n\n".join([aligned(rows), *(["\n".join(told)] if told else [])])
+        return "\n\n".join([align_columns(rows), *(["\n".join(attacks)] if attacks else [])])
 
 
 def compute_foil_statistics(dataset: Path) -> FoilStatistics:
-    """Count what is in a foil dataset.
+    """Count the contents of a foil dataset.
 
     Raises:
-        VttdataError: when the folder is no such dataset, or a file of it is missing or damaged.
+        VttdataError: If the folder is not a foil dataset, or a file of it is missing or damaged.
     """
     files = read_layout(dataset, needs="foils").files
-    rows = {split: list(_swaps(paths)) for split, paths in files["foils"].items()}
-    paragraphs = {split: _count(paths) for split, paths in files.get("paragraphs", {}).items()}
-    splits = {split: _figures(own, paragraphs.get(split, 0)) for split, own in rows.items()}
-    total = _figures([row for own in rows.values() for row in own], sum(paragraphs.values()))
-    return FoilStatistics(splits, total, _worst(dataset / SHORTCUTS))
+    rows = {
+        split: [tuple(row.get(name) for name in _COLUMNS) for row in read_parquet_rows(paths, _COLUMNS)]
+        for split, paths in files["foils"].items()
+    }
+    paragraphs = {
+        split: sum(1 for _ in read_parquet_rows(paths, ("video_id",)))
+        for split, paths in files.get("paragraphs", {}).items()
+    }
+    splits = {split: _count(pairs, paragraphs.get(split, 0)) for split, pairs in rows.items()}
+    total = _count([pair for pairs in rows.values() for pair in pairs], sum(paragraphs.values()))
+    return FoilStatistics(splits, total, _read_worst_attacks(dataset / SHORTCUTS))
 
 
-def _swaps(paths: Iterable[Path]) -> Iterator[tuple[Any, ...]]:
-    return (tuple(row.get(name) for name in _COLUMNS) for row in read_rows(paths, _COLUMNS))
+def _count(rows: Sequence[tuple[Any, ...]], paragraphs: int) -> FoilFigures:
+    videos, captions, concepts, foil_concepts, supercategories = (
+        {row[index] for row in rows} for index in range(len(_COLUMNS))
+    )
+    return FoilFigures(
+        pairs=len(rows),
+        videos=len(videos),
+        captions=len(captions),
+        concepts=len(concepts | foil_concepts),
+        swaps=len({row[2:4] for row in rows}),
+        supercategories=len(supercategories),
+        paragraphs=paragraphs,
+    )
 
 
-def _figures(rows: Sequence[tuple[Any, ...]], paragraphs: int) -> FoilFigures:
-    videos, captions, concepts, foils, kinds = ({row[place] for row in rows} for place in range(len(_COLUMNS)))
-    swaps = {row[2:4] for row in rows}
-    return FoilFigures(len(rows), len(videos), len(captions), len(concepts | foils), len(swaps), len(kinds), paragraphs)
-
-
-def _count(paths: Iterable[Path]) -> int:
-    return sum(1 for _ in read_rows(paths, ("video_id",)))
-
-
-def _worst(path: Path) -> dict[str, dict[str, Any]]:
-    """The first attack of each configuration; none where no attacker was let loose."""
+def _read_worst_attacks(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the first attack of each configuration; nothing if there were no attackers."""
     try:
         content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return {config: {key: own[0][key] for key in _ATTACK} for config, own in content.items() if own}
+        return {
+            config: {key: attacks[0][key] for key in _ATTACK_KEYS} for config, attacks in content.items() if attacks
+        }
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise VttdataError(f"{path}: not what blind attackers reached ({type(error).__name__}: {error}).") from error
+        raise VttdataError(f"{path}: has no results of blind attackers ({type(error).__name__}: {error}).") from error
