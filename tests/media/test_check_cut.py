@@ -1,4 +1,4 @@
-"""The frames of a span are found without decoding the whole source, and a clip that shows others is refused."""
+"""Frames of a span, and the refusal of clips that show other frames."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOREVER = float("inf")
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(kind=st.sampled_from(KINDS), start=st.floats(0, 16), length=st.floats(0.1, 2))
-def test_the_frames_found_in_a_span_are_those_whose_packets_lie_in_it(
+def test_frames_in_a_span_are_those_whose_packets_lie_in_it(
     movies: dict[str, Movie], kind: str, start: float, length: float
 ) -> None:
     movie = movies[kind]
@@ -30,20 +30,20 @@ def test_the_frames_found_in_a_span_are_those_whose_packets_lie_in_it(
             read_span(movie.path, start, start + length, FOREVER)
         return
     found = read_span(movie.path, start, start + length, FOREVER)
-    assert len(found.ticks) == len(expected)
-    times = [float((tick - found.ticks[0]) * found.tick) for tick in found.ticks]
+    assert len(found.pts) == len(expected)
+    times = [float((pts - found.pts[0]) * found.time_base) for pts in found.pts]
     assert times == pytest.approx([movie.times[number] - movie.times[expected[0]] for number in expected], abs=1e-6)
 
 
-def test_a_clip_that_is_not_its_span_is_noticed(movies: dict[str, Movie], tmp_path: Path) -> None:
+def test_clip_of_another_span_is_refused(movies: dict[str, Movie], tmp_path: Path) -> None:
     movie, clip, frame = movies["30 fps"], tmp_path / "clip.mp4", 1 / 30
     cut(movie.path, probe(movie.path), 4.0, 5.0, clip, MediaSettings())
     verify_clip(clip, read_span(movie.path, 4.0, 5.0, FOREVER))
     for start, end, found in (
         (4.0 + frame, 5.0 + frame, "first frame is not"),
         (4.0 - frame, 5.0 - frame, "first frame is not"),
-        (4.0, 5.0 + frame, "shows 30 frames where the source has 31"),
-        (4.0, 5.0 - frame, "shows 30 frames where the source has 29"),
+        (4.0, 5.0 + frame, "has 30 frames where the source has 31"),
+        (4.0, 5.0 - frame, "has 30 frames where the source has 29"),
     ):
         with pytest.raises(MediaError, match=found) as caught:
             verify_clip(clip, read_span(movie.path, start, end, FOREVER))
@@ -52,7 +52,7 @@ def test_a_clip_that_is_not_its_span_is_noticed(movies: dict[str, Movie], tmp_pa
         verify_sound(clip, read_span(movie.path, 4.0, 5.1, FOREVER))
 
 
-def test_wrong_times_inside_a_clip_are_noticed(movies: dict[str, Movie], tmp_path: Path) -> None:
+def test_wrong_frame_times_are_refused(movies: dict[str, Movie], tmp_path: Path) -> None:
     movie = movies["30 fps"]
     cut(movie.path, probe(movie.path), 4.0, 5.0, tmp_path / "clip.mp4", MediaSettings())
     ntsc = read_span(movies["30000/1001 fps"].path, 4.0, 5.0, FOREVER)

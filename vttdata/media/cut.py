@@ -1,10 +1,11 @@
-"""Cuts a span out of a video into a file of its own, exact to the frame, and verifies what it wrote.
+"""Frame-accurate cut of a span of a video into a file, verified by decoding.
 
-Every clip is coded again, since a stream copy can only begin at a keyframe. It does not choose spans.
+Every clip is encoded again, since a stream copy can only begin at a keyframe. Spans are chosen elsewhere.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
 import time
@@ -28,24 +29,27 @@ _ENCODERS: dict[str, dict[str, Any]] = {
     "h265": {"c:v": "libx265", "tag:v": "hvc1", "x265-params": "log-level=error:info=0:pools=none:frame-threads=1"},
     "vp9": {"c:v": "libvpx-vp9", "b:v": 0, "row-mt": 0, "cpu-used": 4},
 }
-_FIXED = {
-    "threads:v": 1,  # the bytes must not depend on the number of cores; builds run several cuts at a time
+_ENCODING = {
+    # The bytes must not depend on the number of cores; builds run several cuts at a time.
+    "threads:v": 1,
     "fps_mode": "passthrough",
     "flags": "+bitexact",
     "fflags": "+bitexact",
     "map_metadata": -1,
     "map_chapters": -1,
-    "movflags": "+faststart+negative_cts_offsets",  # B-frames without an edit list
-    "max_interleave_delta": 0,  # else the order of packets would depend on the threads' timing
+    # B-frames without an edit list.
+    "movflags": "+faststart+negative_cts_offsets",
+    # Else the order of packets would depend on the threads' timing.
+    "max_interleave_delta": 0,
     "f": "mp4",
 }
-_PARTIAL = ".part"
+_PARTIAL_SUFFIX = ".part"
 _SCALER = "bicubic+accurate_rnd+full_chroma_int+bitexact"
 
 
 @dataclass(frozen=True, slots=True)
 class MediaSettings:
-    """How clips are written: always MP4, square pixels, 8 bits, upright, sound (if any) as AAC with at most 2 channels.
+    """Settings of clip files (recipe section `media`): MP4, square pixels, 8 bits, upright, at most 2 channels of AAC.
 
     Fields:
         keep: ``files`` writes every clip as a file into the build; ``none`` publishes only its source and span.
@@ -88,31 +92,38 @@ def cut(
 
     Args:
         source: a local video file.
-        probe: what `vttdata.media.probe.probe` says of it; names the streams to take.
+        probe: its container's facts, by `vttdata.media.probe.probe`; names the streams to take.
         start: seconds since the container's start time, as `vttdata.media.decode` gives them.
         end: seconds, above `start`; what lies after the source's last frame is ignored.
-        target: the file to write, in an existing folder; an old one is replaced.
+        target: file to write, in an existing folder; replaced if it exists.
         settings: size, codec, quality, sound.
         seconds_limit: wall-clock limit for all of it.
 
     Returns:
-        What was found on decoding the clip; `video` is the name of `target`.
+        Facts found by decoding the clip; `video` is the name of `target`.
 
     Raises:
-        MediaError: ``cut_failed`` (nothing in the span, or ffmpeg's own last line), ``cut_mismatch`` (the clip does not
-            show what the source shows), ``timeout``, or what decoding the source raises.
+        MediaError: ``cut_failed`` (no frame in the span, or ffmpeg's last line), ``cut_mismatch`` (the clip differs
+            from the source), ``timeout``, or what decoding the source raises.
         OSError: when `target` cannot be written or the disk is full.
     """
     deadline = time.monotonic() + seconds_limit
-    partial = target.with_name(f".{target.name}{_PARTIAL}")
+    partial = target.with_name(f".{target.name}{_PARTIAL_SUFFIX}")
     partial.touch()
     try:
         span = read_span(source, start, end, deadline, from_start=probe.container not in TIMED_CONTAINERS)
-        media = _write(_Job(source, probe, settings, partial, span), deadline)
+        job = _Job(source, probe, settings, partial, span)
+        try:
+            media = _encode(job, span.decoded_from, deadline)
+        except MediaError as error:
+            if span.decoded_from is None or error.reason == "timeout":
+                raise
+            # Seeking can lead ffmpeg astray; decoding from the start of the file cannot.
+            media = _encode(job, None, deadline)
         os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)
-    return media
+    return dataclasses.replace(media, video=target.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,38 +135,34 @@ class _Job:
     span: SpanFrames
 
     @property
-    def sound(self) -> bool:
+    def has_sound(self) -> bool:
         return self.settings.audio and self.probe.audio_stream is not None
 
 
-def _write(job: _Job, deadline: float) -> ClipMedia:
-    """Write and verify; where seeking led ffmpeg astray, once more from the start of the file."""
-    try:
-        return _attempt(job, job.span.decoded_from, deadline)
-    except MediaError as error:
-        if job.span.decoded_from is None or error.reason == "timeout":
-            raise
-    return _attempt(job, None, deadline)
-
-
-def _attempt(job: _Job, seek: float | None, deadline: float) -> ClipMedia:
+def _encode(job: _Job, seek: float | None, deadline: float) -> ClipMedia:
+    """Write the clip and verify it; `seek` is where ffmpeg begins to read, in seconds."""
     done = run(_command(job, seek), seconds=max(deadline - time.monotonic(), 0))
     if done.stopped:
-        raise MediaError("timeout", "ffmpeg took longer than the limit for a cut.")
+        raise MediaError("timeout", "ffmpeg exceeded the time limit for a cut.")
     if done.code:
-        raise MediaError("cut_failed", _last_line(done.stderr, job))
-    shown = verify_clip(job.partial, job.span)
+        message = done.stderr
+        # Messages must not name folders of this machine.
+        for path, name in ((job.source, "source"), (job.partial, "clip")):
+            message = message.replace(file_url(path), name).replace(str(path), name)
+        lines = [line.strip() for line in message.splitlines() if line.strip()]
+        raise MediaError("cut_failed", lines[-1] if lines else "ffmpeg failed without a message.")
+    decoded = verify_clip(job.partial, job.span)
     with job.partial.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return ClipMedia(
-        video=job.partial.name.removeprefix(".").removesuffix(_PARTIAL),
+        video=job.partial.name,
         sha256=digest,
         bytes=job.partial.stat().st_size,
-        frames=shown.frames,
+        frames=decoded.frames,
         seconds=job.span.seconds,
-        width=shown.width,
-        height=shown.height,
-        audio_seconds=verify_sound(job.partial, job.span) if job.sound else None,
+        width=decoded.width,
+        height=decoded.height,
+        audio_seconds=verify_sound(job.partial, job.span) if job.has_sound else None,
     )
 
 
@@ -164,25 +171,25 @@ def _command(job: _Job, seek: float | None) -> list[str]:
     if seek is not None:
         options |= {"ss": f"{seek:.6f}", "noaccurate_seek": None}
     streams = ffmpeg.input(file_url(job.source), **options)
-    outputs = [_pictures(streams[str(job.probe.video_stream)], job.probe, job.span, job.settings)]
-    if job.sound:
-        outputs.append(_sound(streams[str(job.probe.audio_stream)], job.span))
-    coding = _ENCODERS[job.settings.codec] | _FIXED
-    coding |= {"crf": job.settings.quality, "enc_time_base:v": str(job.span.tick)}
-    coding["bsf:v"] = _packet_filters(job.span, job.settings)
-    graph = ffmpeg.output(*outputs, file_url(job.partial), **coding).overwrite_output()
+    outputs = [_picture_filters(streams[str(job.probe.video_stream)], job.probe, job.span, job.settings)]
+    if job.has_sound:
+        outputs.append(_sound_filters(streams[str(job.probe.audio_stream)], job.span))
+    encoding = _ENCODERS[job.settings.codec] | _ENCODING
+    encoding |= {"crf": job.settings.quality, "enc_time_base:v": str(job.span.time_base)}
+    encoding["bsf:v"] = _bitstream_filters(job.span, job.settings)
+    graph = ffmpeg.output(*outputs, file_url(job.partial), **encoding).overwrite_output()
     quiet = ("-hide_banner", "-nostdin", "-loglevel", "error", "-copyts", "-filter_complex_threads", "1")
     command: list[str] = graph.global_args(*quiet).compile(cmd=ffmpeg_path())
     return command
 
 
-def _pictures(stream: Any, probe: Probe, span: SpanFrames, settings: MediaSettings) -> Any:
-    """The frames picked by timestamp, which is exact whatever the frame rate, and rebased to 0."""
+def _picture_filters(stream: Any, probe: Probe, span: SpanFrames, settings: MediaSettings) -> Any:
+    """Select the frames by timestamp, which is exact at any frame rate, and let them start at 0."""
     width, height = clip_size(probe.width, probe.height, settings.height)
     stream = (
-        stream.filter("settb", str(span.tick))
-        .filter("trim", start_pts=span.ticks[0], end_pts=span.ticks[-1] + 1)
-        .filter("setpts", f"PTS-({span.ticks[0]})")
+        stream.filter("settb", str(span.time_base))
+        .filter("trim", start_pts=span.pts[0], end_pts=span.pts[-1] + 1)
+        .filter("setpts", f"PTS-({span.pts[0]})")
     )
     return (
         stream.filter("scale", width, height, flags=_SCALER, out_range="tv")
@@ -191,16 +198,16 @@ def _pictures(stream: Any, probe: Probe, span: SpanFrames, settings: MediaSettin
     )
 
 
-def clip_size(width: int, height: int, wanted: int | None) -> tuple[int, int]:
-    """The even width and height, in pixels, of a clip from a source of `width` x `height`, never above these."""
-    lines = max(min(wanted or height, height) // 2 * 2, 2)
+def clip_size(width: int, height: int, max_height: int | None) -> tuple[int, int]:
+    """Return the width and height of a clip, even and at most those of its source, all in pixels."""
+    lines = max(min(max_height or height, height) // 2 * 2, 2)
     columns = round(width * lines / height / 2) * 2
     return max(min(columns, width // 2 * 2), 2), lines
 
 
-def _sound(stream: Any, span: SpanFrames) -> Any:
-    """The sound from the first frame's time on, gaps filled with silence, exactly as long as the pictures."""
-    begin, end = span.ticks[0] * span.tick, span.until * span.tick
+def _sound_filters(stream: Any, span: SpanFrames) -> Any:
+    """Take the sound from the first frame's time on, fill gaps with silence, and end it with the pictures."""
+    begin, end = span.pts[0] * span.time_base, span.end_pts * span.time_base
     return (
         stream.filter("atrim", start=f"{float(begin):.6f}", end=f"{float(end):.6f}")
         .filter("asetpts", f"round(PTS-{float(begin):.6f}/TB)")
@@ -211,16 +218,8 @@ def _sound(stream: Any, span: SpanFrames) -> Any:
     )
 
 
-def _packet_filters(span: SpanFrames, settings: MediaSettings) -> str:
-    """Give the last frame its length, and drop x264's note of its version and options (an SEI unit, type 6)."""
-    last, rest = span.ticks[-1] - span.ticks[0], span.until - span.ticks[-1]
-    length = rf"setts=pts=PTS:dts=DTS:duration=if(gte(PTS\,{last})\,{rest}\,DURATION)"
-    return f"filter_units=remove_types=6,{length}" if settings.codec == "h264" else length
-
-
-def _last_line(text: str, job: _Job) -> str:
-    """The last thing that ffmpeg said, without the folders of this machine."""
-    for path, name in ((job.source, "source"), (job.partial, "clip")):
-        text = text.replace(file_url(path), name).replace(str(path), name)
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "ffmpeg failed without a word."
+def _bitstream_filters(span: SpanFrames, settings: MediaSettings) -> str:
+    """Set the last frame's duration, and drop x264's SEI unit (type 6) with its version and options."""
+    last, rest = span.pts[-1] - span.pts[0], span.end_pts - span.pts[-1]
+    duration = rf"setts=pts=PTS:dts=DTS:duration=if(gte(PTS\,{last})\,{rest}\,DURATION)"
+    return f"filter_units=remove_types=6,{duration}" if settings.codec == "h264" else duration

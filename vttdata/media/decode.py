@@ -1,4 +1,4 @@
-"""Decodes a video file frame by frame, in presentation order, with true times. Holds one frame at a time.
+"""Decoding of a video file frame by frame, in presentation order, with exact times; holds one frame at a time.
 
 Time zero is the container's start time; times are exact rationals of the stream's time base, rounded once to float64.
 """
@@ -19,13 +19,14 @@ from vttdata.errors import MediaError
 from vttdata.media.ffmpeg import SAFE_INPUT, file_url
 
 _ATTACHED_PICTURE = av.stream.Disposition.attached_pic
-_MICRO = 1_000_000
-_ENOUGH = 250  # packets by which a stream shows how it is coded
+_MICROSECONDS = 1_000_000
+# Packets that show whether a stream has keyframes only.
+_INTRA_ONLY_PACKETS = 250
 
 
 @dataclass(slots=True)
 class Tally:
-    """What a decoding pass met: video packets to be shown, packets that could not be decoded, and the first error."""
+    """Count of video packets to be shown and of packets that could not be decoded, with the first error."""
 
     packets: int = 0
     undecodable: int = 0
@@ -34,7 +35,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A decoded frame: 0-based index in presentation order, start and duration in seconds, and the picture.
+    """Decoded frame: 0-based index in presentation order, start and duration in seconds, and the picture.
 
     `seconds` is the duration the container gives, 0.0 where it gives none. The index counts from where decoding began.
     """
@@ -47,57 +48,60 @@ class Frame:
 
 @dataclass(slots=True)
 class Video:
-    """An open video file; get one from `open_video`."""
+    """Open video file; made by `open_video`."""
 
     container: Any
     stream: Any
     tally: Tally = field(default_factory=Tally)
-    _base: tuple[int, int] = field(init=False)
+    _time_base: tuple[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._base = self.stream.time_base.as_integer_ratio()  # kept: each reading of it makes a fraction
+        # Read once, since PyAV makes a Fraction at each reading.
+        self._time_base = self.stream.time_base.as_integer_ratio()
 
     @property
     def start_time(self) -> float:
-        """The container's own time of time zero, in seconds."""
-        return self._zero_micros() / _MICRO
+        """Return the container's timestamp of time zero, in seconds."""
+        return self._start_microseconds() / _MICROSECONDS
 
-    def _zero_micros(self) -> int:
+    def _start_microseconds(self) -> int:
         return self.container.start_time or 0
 
     def seconds_of(self, pts: int) -> float:
-        """The time of a timestamp of the video stream, in seconds since time zero."""
-        ticks, a_second = self._base
-        zero = self._zero_micros() * a_second
-        exact = pts * ticks * _MICRO - zero
-        own_start = self.stream.start_time
-        if own_start is not None:
-            own = own_start * ticks * _MICRO - zero
-            if abs(own) < a_second:  # the container's start is this stream's, rounded to microseconds
-                exact -= own
-        return float(exact / (a_second * _MICRO))
+        """Return the time of a timestamp of the video stream, in seconds since time zero."""
+        # Integers in units of 1 / (denominator * 1,000,000) seconds keep the time exact until the last division.
+        numerator, denominator = self._time_base
+        zero = self._start_microseconds() * denominator
+        exact = pts * numerator * _MICROSECONDS - zero
+        stream_start = self.stream.start_time
+        if stream_start is not None:
+            offset = stream_start * numerator * _MICROSECONDS - zero
+            # Less than a microsecond: the container's start is this stream's, rounded.
+            if abs(offset) < denominator:
+                exact -= offset
+        return float(exact / (denominator * _MICROSECONDS))
 
     def seek(self, time: float) -> None:
         """Continue from the last keyframe at or before `time` (seconds since time zero), as far as the index knows."""
-        self.container.seek(max(round(time * _MICRO), 0) + self._zero_micros())
+        self.container.seek(max(round(time * _MICROSECONDS), 0) + self._start_microseconds())
 
     def frames(self) -> Iterator[Frame]:
-        """Every frame from here to the end, each once, in presentation order.
+        """Yield every frame from here to the end, each once, in presentation order.
 
         Packets that cannot be decoded are counted in `tally` and skipped.
 
         Raises:
-            MediaError: ``timestamps`` when a frame has no time or does not come after the one before.
+            MediaError: ``timestamps`` when a frame has no time, or none after that of the frame before.
         """
         last: int | None = None
-        for index, picture in enumerate(self._pictures()):
+        for index, picture in enumerate(self._decode_pictures()):
             if picture.pts is None or (last is not None and picture.pts <= last):
                 raise MediaError("timestamps", f"frame {index} has no time after that of the frame before it.")
             last = picture.pts
-            length = (picture.duration or 0) * self._base[0] / self._base[1]
-            yield Frame(index, self.seconds_of(picture.pts), length, picture)
+            duration = (picture.duration or 0) * self._time_base[0] / self._time_base[1]
+            yield Frame(index, self.seconds_of(picture.pts), duration, picture)
 
-    def _pictures(self) -> Iterator[av.VideoFrame]:
+    def _decode_pictures(self) -> Iterator[av.VideoFrame]:
         for packet in self.packets():
             if packet.size and not packet.is_discard:
                 self.tally.packets += 1
@@ -108,19 +112,20 @@ class Video:
                 self.tally.first_error = self.tally.first_error or _sentence(error)
 
     def packets(self) -> Iterator[Any]:
-        """Every packet of the video stream from here to the end, in decoding order.
+        """Yield every packet of the video stream from here to the end, in decoding order.
 
         Raises:
-            MediaError: ``damaged`` when reading stops in the middle.
+            MediaError: ``damaged`` when the file cannot be read to its end.
         """
         packets = self.container.demux(self.stream)
         while True:
             try:
                 yield next(packets)
-            except (StopIteration, IndexError):  # after our last packet, PyAV may ask for streams it never listed
+            except (StopIteration, IndexError):
+                # PyAV raises IndexError when a packet belongs to a stream that appeared after opening.
                 return
             except av.error.FFmpegError as error:
-                raise MediaError("damaged", f"reading stops in the middle: {_sentence(error)}") from error
+                raise MediaError("damaged", f"the file cannot be read to its end: {_sentence(error)}") from error
 
 
 @contextlib.contextmanager
@@ -142,18 +147,18 @@ def open_video(path: Path, *, threads: int = 1) -> Iterator[Video]:
 
 
 def all_keyframes(path: Path) -> bool:
-    """Whether no picture of a video is predicted from another one, as far as its first packets show.
+    """Return whether a video consists of keyframes, as far as its first packets show.
 
     Raises:
         MediaError: what `open_video` and `Video.packets` raise.
     """
     with open_video(path) as video:
-        return all(packet.is_keyframe for packet in islice(video.packets(), _ENOUGH) if packet.size)
+        return all(packet.is_keyframe for packet in islice(video.packets(), _INTRA_ONLY_PACKETS) if packet.size)
 
 
 @contextlib.contextmanager
 def open_container(path: Path) -> Iterator[Any]:
-    """Open a media file of any kind behind the safe options.
+    """Open a media file of any kind with `SAFE_INPUT`.
 
     Raises:
         MediaError: ``empty`` or ``unreadable``.
@@ -161,7 +166,7 @@ def open_container(path: Path) -> Iterator[Any]:
     try:
         facts = path.stat()
         if not stat.S_ISREG(facts.st_mode):
-            raise MediaError("unreadable", "this is no regular file; a pipe or a device may never end.")
+            raise MediaError("unreadable", "this is not a regular file; a pipe or a device may never end.")
         if facts.st_size == 0:
             raise MediaError("empty", "the file is empty (0 bytes).")
         container = av.open(file_url(path), options=dict(SAFE_INPUT), metadata_errors="replace")
@@ -174,19 +179,20 @@ def open_container(path: Path) -> Iterator[Any]:
 
 
 def best_video(container: Any) -> Any:
-    """The video stream that ffmpeg too would choose, cover pictures left aside.
+    """Return the video stream that ffmpeg would choose too, cover pictures left aside.
 
     Raises:
-        MediaError: ``no_video`` when there is none that can be decoded.
+        MediaError: ``no_video`` without a video stream, ``unsupported`` without a decoder for it.
     """
     stream = container.streams.best("video")
     if stream is None or stream.disposition & _ATTACHED_PICTURE:
         raise MediaError("no_video", "the file holds no video stream.")
     if stream.codec_context is None:
-        raise MediaError("unsupported", "no decoder knows the video stream's codec.")
+        raise MediaError("unsupported", "the video stream's codec is not supported.")
     return stream
 
 
 def _sentence(error: BaseException) -> str:
+    """Return an error's text without the file's name and the number of AVERROR_INVALIDDATA."""
     text = str(error).split("'file:")[0].strip(" :;")
     return f"{text.removeprefix('[Errno 1094995529] ')}."

@@ -1,4 +1,4 @@
-"""Damaged, lying and endless files: an error, or shots of what could be decoded, truly counted; never a hang."""
+"""Damaged files and files with false durations: an error or the shots of what can be decoded, never a hang."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def without(files: Path, tmp_path: Path) -> Callable[[str, str, str], Path]:
-    """Copies a file without the packets for which an expression holds."""
+    """Return a function that copies a file without the packets for which an expression holds."""
 
     def copy(name: str, ending: str, dropped: str) -> Path:
         path = tmp_path / f"without.{ending}"
@@ -59,7 +59,7 @@ def without(files: Path, tmp_path: Path) -> Callable[[str, str, str], Path]:
 
 
 def shown_by_ffmpeg(path: Path) -> int:
-    """How many frames the ffmpeg program decodes."""
+    """Count the frames that the ffmpeg program decodes."""
     command = [ffmpeg_path(), "-nostdin", "-i", str(path), "-map", "0:v", "-fps_mode", "passthrough", "-f", "null", "-"]
     printed = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stderr
     return int((re.findall(r"frame= *(\d+)", printed) or ["0"])[-1])
@@ -73,7 +73,7 @@ def attempt(path: Path) -> Detection | MediaError:
 
 
 def check(found: Detection) -> None:
-    """The shots divide all counted frames, and all their time."""
+    """Check that the shots divide all frames and all the time."""
     assert found.shots
     assert [shot.first_frame for shot in found.shots] == [0, *(shot.last_frame + 1 for shot in found.shots[:-1])]
     assert found.shots[-1].last_frame + 1 == found.frames > 0
@@ -82,7 +82,7 @@ def check(found: Detection) -> None:
 
 @pytest.mark.parametrize("share", [0.98, 0.6, 0.1, 0.03])
 @pytest.mark.parametrize("name", FILES)
-def test_of_a_broken_off_file_the_decodable_frames_are_counted_or_it_is_refused(
+def test_truncated_file_is_refused_or_its_decodable_frames_are_counted(
     files: Path, tmp_path: Path, name: str, share: float
 ) -> None:
     data = (files / name).read_bytes()
@@ -101,7 +101,7 @@ def test_of_a_broken_off_file_the_decodable_frames_are_counted_or_it_is_refused(
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(sorted(FILES)), st.floats(0, 1), st.binary(min_size=1, max_size=400))
 @example("a.ts", 0.9905456081058859, b"B")  # a stream that was not there when the file was opened
-def test_whatever_bytes_are_overwritten_it_is_an_error_or_a_sound_result(
+def test_overwritten_bytes_give_an_error_or_a_consistent_result(
     tmp_path_factory: pytest.TempPathFactory, files: Path, name: str, place: float, junk: bytes
 ) -> None:
     data = bytearray((files / name).read_bytes())
@@ -114,9 +114,7 @@ def test_whatever_bytes_are_overwritten_it_is_an_error_or_a_sound_result(
         check(found)
 
 
-def test_a_recording_that_begins_between_keyframes_is_told_from_its_first_decodable_frame_on(
-    files: Path, tmp_path: Path
-) -> None:
+def test_recording_without_its_first_keyframe_starts_at_the_next_one(files: Path, tmp_path: Path) -> None:
     packets = (files / "a.ts").read_bytes()
     beginning, rest = packets[: 3 * 188], packets[len(packets) // 188 // 8 * 188 :]
     path = tmp_path / "late.ts"
@@ -130,20 +128,20 @@ def test_a_recording_that_begins_between_keyframes_is_told_from_its_first_decoda
 
 
 @pytest.mark.parametrize("name", ["a.mkv", "a.webm"])
-def test_without_any_keyframe_there_is_no_video(without, name: str) -> None:
+def test_stream_without_keyframes_is_refused(without, name: str) -> None:
     with pytest.raises(MediaError) as caught:
         detect_shots(without(name, "mkv", "key"))
     assert caught.value.reason in ("no_video", "damaged")
 
 
 @pytest.mark.parametrize("ending", ["avi", "mp4", "mkv", "ts"])
-def test_a_stream_of_no_packets_is_refused(without, ending: str) -> None:
+def test_stream_without_packets_is_refused(without, ending: str) -> None:
     with pytest.raises(MediaError) as caught:
         detect_shots(without("a.avi", ending, "1"))
     assert caught.value.reason in ("no_video", "unreadable", "empty")
 
 
-def test_frames_lost_in_the_middle_leave_the_times_of_the_others(without) -> None:
+def test_lost_frames_leave_the_times_of_the_others(without) -> None:
     found = detect_shots(without("a.avi", "mkv", "between(n,30,39)"))
     check(found)
     assert (found.frames, found.seconds) == (90, pytest.approx(4))
@@ -151,7 +149,7 @@ def test_frames_lost_in_the_middle_leave_the_times_of_the_others(without) -> Non
 
 
 @pytest.mark.parametrize("factor", [0.1, 10, 1e6])
-def test_a_duration_that_lies_changes_nothing(files: Path, tmp_path: Path, factor: float) -> None:
+def test_false_matroska_duration_changes_nothing(files: Path, tmp_path: Path, factor: float) -> None:
     data = bytearray((files / "a.mkv").read_bytes())
     place = data.index(b"\x44\x89\x88") + 3  # Matroska's Duration, a float of eight bytes
     (stated,) = struct.unpack(">d", data[place : place + 8])
@@ -163,7 +161,7 @@ def test_a_duration_that_lies_changes_nothing(files: Path, tmp_path: Path, facto
     assert (found.frames, found.seconds, len(found.shots)) == (100, pytest.approx(4), 4)
 
 
-def test_a_boxed_duration_that_lies_changes_nothing(files: Path, tmp_path: Path) -> None:
+def test_false_mp4_duration_changes_nothing(files: Path, tmp_path: Path) -> None:
     data = bytearray((files / "faststart.mp4").read_bytes())
     for box, offset in ((b"mvhd", 20), (b"mdhd", 20), (b"tkhd", 24)):
         place = data.index(box) + offset
@@ -174,7 +172,7 @@ def test_a_boxed_duration_that_lies_changes_nothing(files: Path, tmp_path: Path)
     assert (detect_shots(path).frames, detect_shots(path).seconds) == (100, pytest.approx(4))
 
 
-def test_the_limit_follows_the_stated_duration_as_far_as_the_file_can_be_that_long(files: Path) -> None:
+def test_time_limit_follows_the_stated_duration_up_to_what_the_size_allows(files: Path) -> None:
     said = probe(files / "a.mkv")
     size = (files / "a.mkv").stat().st_size
     honest = decoding_limit(said, size)
@@ -184,15 +182,15 @@ def test_the_limit_follows_the_stated_duration_as_far_as_the_file_can_be_that_lo
     assert decoding_limit(None, 0) > 0
 
 
-def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
+def test_pipes_folders_and_devices_are_refused(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.mp4"
     os.mkfifo(pipe)
     for path in (pipe, tmp_path, Path("/dev/zero")):
-        with pytest.raises(MediaError, match="no regular file"):
+        with pytest.raises(MediaError, match="not a regular file"):
             detect_shots(path)
 
 
-def test_a_file_that_takes_for_ever_ends_at_its_limit_and_the_next_one_is_done(
+def test_file_without_end_stops_at_its_limit_and_the_next_one_is_read(
     files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "endless.mkv"

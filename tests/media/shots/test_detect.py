@@ -94,13 +94,13 @@ def test_hard_cuts_are_found_to_the_frame(shots_of, three_scenes: Frames) -> Non
     assert shots_of(three_scenes) == [(0, "start"), (40, "cut"), (65, "cut")]
 
 
-def test_a_cut_between_equal_palettes_in_another_arrangement_is_found(shots_of) -> None:
+def test_cut_between_equal_palettes_in_another_arrangement_is_found(shots_of) -> None:
     one = scene(4, 30, speed=0)
     assert shots_of(np.concatenate((one, one[:, ::-1, ::-1]))) == [(0, "start"), (30, "cut")]
 
 
 @pytest.mark.parametrize("length", [8, 16, 25])
-def test_a_dissolve_is_divided_at_its_middle(shots_of, length: int) -> None:
+def test_dissolve_is_divided_at_its_middle(shots_of, length: int) -> None:
     found = shots_of(dissolved(scene(5, 60), scene(6, 60), length))
     assert len(found) == 2
     assert found[1][0] == pytest.approx(60 - length / 2, abs=3)
@@ -108,20 +108,20 @@ def test_a_dissolve_is_divided_at_its_middle(shots_of, length: int) -> None:
 
 
 @pytest.mark.parametrize(("length", "black"), [(3, 3), (8, 4), (12, 12), (25, 6)])
-def test_a_fade_through_black_is_one_boundary(shots_of, length: int, black: int) -> None:
+def test_fade_through_black_is_one_boundary(shots_of, length: int, black: int) -> None:
     found = shots_of(faded(scene(7, 60), scene(8, 60), length, black))
     assert [transition for _, transition in found] == ["start", "fade"]
     assert found[1][0] == pytest.approx(60 + black / 2, abs=3)
 
 
 @pytest.mark.parametrize("level", [0, 255])
-def test_a_flash_is_no_boundary(shots_of, level: int) -> None:
+def test_flash_is_no_boundary(shots_of, level: int) -> None:
     frames = scene(9, 80)
     frames[40:42] = level
     assert shots_of(frames) == [(0, "start")]
 
 
-def test_a_cut_with_a_flash_on_it_is_one_boundary(shots_of) -> None:
+def test_cut_with_a_flash_is_one_boundary(shots_of) -> None:
     frames = np.concatenate((scene(10, 40), scene(11, 40)))
     frames[40:42] = 255
     found = shots_of(frames)
@@ -130,21 +130,21 @@ def test_a_cut_with_a_flash_on_it_is_one_boundary(shots_of) -> None:
 
 
 @pytest.mark.parametrize("speed", [1, 4, 10])
-def test_a_pan_is_no_boundary(shots_of, speed: int) -> None:
+def test_pan_is_no_boundary(shots_of, speed: int) -> None:
     assert shots_of(scene(12, 25, speed)) == [(0, "start")]
 
 
-def test_a_change_of_light_is_no_boundary(shots_of) -> None:
+def test_change_of_light_is_no_boundary(shots_of) -> None:
     light = np.interp(np.arange(80), [0, 30, 45, 80], [0.5, 0.5, 1, 1])[:, None, None, None]
     assert shots_of(scene(13, 80) * light) == [(0, "start")]
 
 
-def test_a_fade_in_from_black_at_the_start_is_no_boundary(shots_of) -> None:
+def test_fade_in_at_the_start_is_no_boundary(shots_of) -> None:
     light = np.interp(np.arange(80), [0, 5, 25], [0, 0, 1])[:, None, None, None]
     assert shots_of(scene(14, 80) * light) == [(0, "start")]
 
 
-def test_boundaries_nearer_than_the_shortest_shot_become_one(tmp_path: Path) -> None:
+def test_boundaries_closer_than_the_minimum_length_become_one(tmp_path: Path) -> None:
     path = encode(tmp_path / "short.mp4", np.concatenate((scene(1, 30), scene(2, 10), scene(3, 30))))
     assert cuts(detect_shots(path)) == [30, 40]
     assert len(cuts(detect_shots(path, ShotSettings(method="exact", min_seconds=0.6)))) == 1
@@ -158,7 +158,7 @@ def test_shots_cover_the_file_without_gaps_in_frames_and_seconds(tmp_path: Path,
     assert [(shot.source_id, shot.index) for shot in found.shots] == [("s1", 0), ("s1", 1), ("s1", 2)]
 
 
-def test_times_follow_the_frames_where_the_frame_rate_varies(tmp_path: Path, three_scenes: Frames) -> None:
+def test_times_follow_the_frames_at_a_variable_frame_rate(tmp_path: Path, three_scenes: Frames) -> None:
     halved = ["-vf", "select='lt(n,40)+not(mod(n,2))'", "-fps_mode", "vfr"]
     path = encode(tmp_path / "vfr.mp4", three_scenes, *halved, "-c:v", "libx264", "-crf", "18", "-pix_fmt", "yuv420p")
     found = detect_shots(path)
@@ -188,13 +188,13 @@ def test_cuts_are_found_in_any_pixel_format_and_size(
     assert cuts(detect_shots(encode(tmp_path / "any.mkv", three_scenes, *options))) == [40, 65]
 
 
-def test_a_single_frame_is_one_shot(tmp_path: Path) -> None:
+def test_single_frame_is_one_shot(tmp_path: Path) -> None:
     found = detect_shots(encode(tmp_path / "one.mp4", scene(1, 1)))
     assert (found.frames, found.seconds) == (1, pytest.approx(0.04))
     assert starts(found) == [(0, "start")]
 
 
-def test_shots_tell_darkness_motion_and_colours(tmp_path: Path) -> None:
+def test_shots_have_darkness_motion_and_colours(tmp_path: Path) -> None:
     red = np.full((30, HEIGHT, WIDTH, 3), (220, 30, 30))
     frames = np.concatenate((np.zeros((30, HEIGHT, WIDTH, 3)), scene(1, 30, 0), scene(2, 30, 4), red))
     black, still, moving, plain = detect_shots(encode(tmp_path / "a.mp4", frames)).shots
@@ -206,7 +206,7 @@ def test_shots_tell_darkness_motion_and_colours(tmp_path: Path) -> None:
     assert (luma.argmax(), red_difference.argmax()) == (3, 6)  # BT.601: Y 91, Cr 211 of 255; bins begin at 24 + 32k
 
 
-def test_threads_change_nothing(tmp_path: Path, three_scenes: Frames) -> None:
+def test_thread_count_does_not_change_shots(tmp_path: Path, three_scenes: Frames) -> None:
     path = encode(tmp_path / "a.mp4", three_scenes)
     assert detect_shots(path, threads=2) == detect_shots(path, threads=1) == detect_shots(path)
 
@@ -225,7 +225,7 @@ def test_signals_do_not_depend_on_how_frames_are_batched(tmp_path: Path, three_s
         assert all(np.array_equal(getattr(whole, name), getattr(again, name)) for name in Signals.__dataclass_fields__)
 
 
-def test_what_is_no_usable_video_is_refused_with_a_reason(tmp_path: Path) -> None:
+def test_unusable_files_are_refused_with_a_reason(tmp_path: Path) -> None:
     (tmp_path / "empty.mp4").touch()
     (tmp_path / "text.mp4").write_text("#EXTM3U\nhttp://example.org/a.ts\n")
     sound = ["-f", "lavfi", "-i", "sine=d=0.2", str(tmp_path / "sound.mp4")]
@@ -258,11 +258,11 @@ def any_signals(draw: st.DrawFn) -> Signals:
 
 @settings(max_examples=100, deadline=None)
 @given(any_signals(), st.integers(1, 20))
-def test_boundaries_are_ordered_and_never_closer_than_the_shortest_shot(signals: Signals, shortest: int) -> None:
-    found = find_boundaries(signals, cut_ratio=2.1, reach=12, shortest=shortest, longest_blank=25)
-    places = [0, *(one.frame for one in found), len(signals)]
-    assert all(after - before >= shortest for before, after in pairwise(places)) or not found
-    assert {one.transition for one in found} <= {"cut", "fade", "dissolve", "gradual"}
+def test_boundaries_are_ordered_and_keep_the_minimum_length(signals: Signals, min_length: int) -> None:
+    boundaries = find_boundaries(signals, cut_ratio=2.1, radius=12, min_length=min_length, max_blank=25)
+    places = [0, *(boundary.frame for boundary in boundaries), len(signals)]
+    assert all(after - before >= min_length for before, after in pairwise(places)) or not boundaries
+    assert {boundary.transition for boundary in boundaries} <= {"cut", "fade", "dissolve", "gradual"}
 
 
 def test_all_hard_cuts_of_the_sintel_trailer_are_found_and_none_in_fast_motion(shared: Path) -> None:
@@ -280,14 +280,14 @@ def test_all_cuts_but_jump_cuts_are_found_in_the_dog_video_in_any_codec(shared: 
     assert set(DOG_CUTS) - DOG_JUMP_CUTS <= found <= set(DOG_CUTS)
 
 
-def test_a_real_dissolve_is_found_beside_a_real_cut(shared: Path) -> None:
+def test_real_dissolve_is_found_beside_a_real_cut(shared: Path) -> None:
     _, dissolve, cut = detect_shots(shared / "videos/codecs/nasa_13013.mp4").shots
     assert (dissolve.transition, cut.transition, cut.first_frame) == ("dissolve", "cut", 240)
     assert 150 <= dissolve.first_frame <= 180
 
 
 @pytest.mark.parametrize("name", ["pattern-longer-no-bar.mp4", "chair-19-sd-bar.mp4"])
-def test_a_hand_held_take_is_one_shot(shared: Path, name: str) -> None:
+def test_hand_held_take_is_one_shot(shared: Path, name: str) -> None:
     assert len(detect_shots(shared / "videos/near-duplicates" / name).shots) == 1
 
 

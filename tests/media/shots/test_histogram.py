@@ -1,4 +1,4 @@
-"""What a picture's description counts, against counting it point by point."""
+"""Descriptions of pictures, against counting point by point."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def looked_at(plane: NDArray[np.uint8], grid: tuple[int, int]) -> NDArray[np.int
 
 
 @pytest.mark.parametrize(("width", "height"), [(320, 180), (98, 56), (52, 40), (426, 240)])
-def test_every_region_and_cell_counts_the_points_that_lie_in_it(width: int, height: int) -> None:
+def test_regions_and_cells_count_the_points_inside(width: int, height: int) -> None:
     random = np.random.default_rng(7)
     planes = [
         random.integers(0, 256, shape, np.uint8)

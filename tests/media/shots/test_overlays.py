@@ -1,4 +1,4 @@
-"""What lies over a scene is no boundary; a cut under it, or in part of the picture, is one."""
+"""Captions, bars and frames over a scene are no boundaries; cuts under them, or in part of the picture, are."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ Draw = Callable[[Frames], None]
 
 
 def lettered(frames: Frames) -> None:
-    """Made-up letters on a plate over the lower third."""
+    """Draw random letters on a plate over the lower third."""
     letters = np.random.default_rng(1).random((6, 50)) < 0.5
     frames[:, 48:66, 8:120] = 25
     frames[:, 51:63, 14:114][:, np.kron(letters, np.ones((2, 2), bool))] = 235
 
 
 def framed(frames: Frames) -> None:
-    """Black bars above and below, a quarter of the picture."""
+    """Draw black bars above and below, a quarter of the picture."""
     frames[:, :9] = frames[:, -9:] = 0
 
 
 def in_a_picture(frames: Frames) -> None:
-    """A still frame around a moving picture, like a presenter's window in a page."""
+    """Draw a still frame around a moving picture, like a presenter's window in a page."""
     border = scene(99, 1)[0]
     outside = np.ones((HEIGHT, WIDTH), bool)
     outside[18:58, 30:100] = False
@@ -36,20 +36,20 @@ def in_a_picture(frames: Frames) -> None:
 
 @pytest.mark.parametrize("speed", [0, 0.3, 1])
 @pytest.mark.parametrize("length", [20, 100])
-def test_a_text_that_pops_up_and_away_is_no_boundary(tmp_path: Path, speed: float, length: int) -> None:
+def test_caption_that_appears_and_disappears_is_no_boundary(tmp_path: Path, speed: float, length: int) -> None:
     frames = scene(21, 160, speed)
     lettered(frames[30 : 30 + length])
     assert starts(detect_shots(encode(tmp_path / "a.mp4", frames))) == [(0, "start")]
 
 
 @pytest.mark.parametrize("draw", [lettered, framed, in_a_picture])
-def test_a_cut_under_what_stays_is_found(tmp_path: Path, draw: Draw) -> None:
+def test_cut_under_an_overlay_that_stays_is_found(tmp_path: Path, draw: Draw) -> None:
     frames = np.concatenate((scene(22, 40), scene(23, 40)))
     draw(frames)
     assert cuts(detect_shots(encode(tmp_path / "a.mp4", frames))) == [40]
 
 
-def test_a_text_over_a_letterboxed_film_is_no_boundary_and_the_cut_after_it_is(tmp_path: Path) -> None:
+def test_caption_over_a_letterboxed_film_is_no_boundary(tmp_path: Path) -> None:
     frames = np.concatenate((scene(24, 90), scene(25, 60)))
     framed(frames)
     lettered(frames[30:70])
@@ -57,7 +57,7 @@ def test_a_text_over_a_letterboxed_film_is_no_boundary_and_the_cut_after_it_is(t
 
 
 @pytest.mark.parametrize("bars", [np.s_[:, :26], np.s_[:, :, :40]])
-def test_a_dissolve_is_found_between_bars_that_cover_most_of_the_picture(tmp_path: Path, bars: tuple) -> None:
+def test_dissolve_is_found_between_bars_over_most_of_the_picture(tmp_path: Path, bars: tuple) -> None:
     frames = dissolved(scene(26, 60), scene(27, 60), 16)
     frames[bars] = 0
     frames[:, ::-1, ::-1][bars] = 0

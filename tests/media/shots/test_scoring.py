@@ -49,7 +49,7 @@ def best_matching(truth: list[Change], predicted: list[Change], tolerance: int) 
     ("tolerance", "counts", "f1"),
     [(2, Score(2098, 378, 418), 0.8405), (1, Score(2092, 384, 424), 0.8381), (0, Score(2073, 403, 443), 0.8305)],
 )
-def test_the_counts_that_autoshot_publishes_come_out(shared: Path, tolerance: int, counts: Score, f1: float) -> None:
+def test_counts_published_by_autoshot_are_reproduced(shared: Path, tolerance: int, counts: Score, f1: float) -> None:
     folder = shared / "data/shot-boundaries"
     truth, predicted = (json.loads((folder / f"autoshot_{name}.json").read_text()) for name in ("truth", "predicted"))
     total = Score()
@@ -60,7 +60,7 @@ def test_the_counts_that_autoshot_publishes_come_out(shared: Path, tolerance: in
         assert total == counts  # the other two have only their F1 published
 
 
-def test_frames_between_two_scenes_are_a_gradual_change_and_none_are_a_cut() -> None:
+def test_frames_between_two_scenes_are_a_gradual_change() -> None:
     assert changes_of_scenes([[0, 9], [10, 19], [25, 30]]) == [Change(10, 10), Change(20, 25)]
     assert changes_of_scenes([[0, 9]]) == []
 
@@ -70,17 +70,17 @@ def test_scenes_that_overlap_are_refused() -> None:
         changes_of_scenes([[0, 11], [10, 19]])
 
 
-def test_shots_change_where_a_new_one_begins() -> None:
+def test_changes_of_shots_are_their_first_frames() -> None:
     shots = [Shot("", 0, 0.0, 1.0, 0, 24, "start"), Shot("", 1, 1.0, 2.0, 25, 49, "dissolve")]
     assert changes_of_shots(shots) == cuts(25)
 
 
 @pytest.mark.parametrize(("off", "hits"), [(0, 1), (1, 1), (2, 1), (3, 0), (-2, 1), (-3, 0)])
-def test_a_cut_is_found_at_most_two_frames_off(off: int, hits: int) -> None:
+def test_cut_matches_within_the_tolerance(off: int, hits: int) -> None:
     assert score(cuts(100), cuts(100 + off), tolerance=2) == Score(hits, 1 - hits, 1 - hits)
 
 
-def test_a_second_prediction_of_the_same_cut_is_false() -> None:
+def test_second_prediction_of_a_cut_is_false() -> None:
     assert score(cuts(100), cuts(99, 101), tolerance=2) == Score(1, 1, 0)
 
 
@@ -88,12 +88,12 @@ def test_one_prediction_does_not_find_two_cuts() -> None:
     assert score(cuts(99, 101), cuts(100), tolerance=2) == Score(1, 0, 1)
 
 
-def test_a_gradual_change_is_found_by_a_prediction_inside_it_or_beside_it() -> None:
+def test_gradual_change_matches_inside_its_extent_or_beside_it() -> None:
     fade = [Change(50, 60)]
     assert [score(fade, cuts(frame), 1).tp for frame in (48, 49, 55, 61, 62)] == [0, 1, 1, 1, 0]
 
 
-def test_each_kind_is_scored_by_itself_and_what_is_false_counts_for_both() -> None:
+def test_false_predictions_count_for_cuts_and_gradual_changes() -> None:
     truth = [*cuts(10), Change(50, 60), *cuts(90), Change(120, 130)]
     by_cuts, by_gradual = score_by_kind(truth, cuts(10, 30, 52, 58, 125), tolerance=1)
     assert by_cuts == Score(tp=1, fp=2, fn=1)
@@ -114,32 +114,30 @@ def test_changes_out_of_order_and_a_negative_tolerance_are_refused() -> None:
 
 
 @given(changes(), changes(), st.integers(0, 4))
-def test_every_truth_and_every_prediction_is_counted_once(
-    truth: list[Change], predicted: list[Change], tolerance: int
-) -> None:
+def test_all_changes_are_counted_once(truth: list[Change], predicted: list[Change], tolerance: int) -> None:
     found = score(truth, predicted, tolerance)
     assert found.tp + found.fn == len(truth)
     assert found.tp + found.fp == len(predicted)
 
 
 @given(changes(), changes(), st.integers(0, 4))
-def test_truth_and_predictions_can_change_places(truth: list[Change], predicted: list[Change], tolerance: int) -> None:
+def test_score_is_symmetric(truth: list[Change], predicted: list[Change], tolerance: int) -> None:
     there, back = score(truth, predicted, tolerance), score(predicted, truth, tolerance)
     assert (there.tp, there.fp, there.fn) == (back.tp, back.fn, back.fp)
 
 
 @given(changes(), st.integers(0, 4))
-def test_the_truth_itself_has_no_mistakes(truth: list[Change], tolerance: int) -> None:
+def test_truth_scores_perfectly_against_itself(truth: list[Change], tolerance: int) -> None:
     assert score(truth, truth, tolerance) == Score(len(truth), 0, 0)
 
 
 @given(changes(), changes(), st.integers(0, 4))
-def test_no_other_matching_would_find_more(truth: list[Change], predicted: list[Change], tolerance: int) -> None:
+def test_matching_is_maximal(truth: list[Change], predicted: list[Change], tolerance: int) -> None:
     assert score(truth, predicted, tolerance).tp == best_matching(truth, predicted, tolerance)
 
 
 @given(changes(), changes(), st.integers(0, 4))
-def test_the_kinds_together_are_the_whole(truth: list[Change], predicted: list[Change], tolerance: int) -> None:
+def test_scores_by_kind_add_up_to_the_whole(truth: list[Change], predicted: list[Change], tolerance: int) -> None:
     whole = score(truth, predicted, tolerance)
     kinds = score_by_kind(truth, predicted, tolerance)
     assert sum(kind.tp for kind in kinds) == whole.tp

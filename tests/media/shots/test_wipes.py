@@ -1,4 +1,4 @@
-"""A new scene that takes over part by part is one boundary; what merely passes through a scene is none."""
+"""Wipes are one boundary; motion that fills the picture is none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLACES = {
     "from below": 1 - Y,
     "from a corner": (X + Y) / 2,
 }
-"""When each place changes over, as a part of the transition."""
+"""Part of the transition at which each pixel changes over."""
 
 
 def wiped(before: Frames, after: Frames, length: int, places: np.ndarray) -> Frames:
@@ -30,7 +30,7 @@ def wiped(before: Frames, after: Frames, length: int, places: np.ndarray) -> Fra
 
 @pytest.mark.parametrize("length", [10, 18])
 @pytest.mark.parametrize("way", PLACES)
-def test_a_wipe_is_divided_near_its_middle(tmp_path: Path, way: str, length: int) -> None:
+def test_wipe_is_divided_near_its_middle(tmp_path: Path, way: str, length: int) -> None:
     frames = wiped(scene(31, 60), scene(32, 60), length, PLACES[way])
     found = starts(detect_shots(encode(tmp_path / "a.mp4", frames)))
     assert [kind for _, kind in found] == ["start", "gradual"]
@@ -38,7 +38,7 @@ def test_a_wipe_is_divided_near_its_middle(tmp_path: Path, way: str, length: int
 
 
 def crossed(frames: Frames, step: int) -> None:
-    """A wall as wide as the picture passes from left to right."""
+    """Draw a wall as wide as the picture that passes from left to right."""
     wall = scene(33, 1)[0]
     for index in range(2 * WIDTH // step):
         right = min(step * (index + 1), 2 * WIDTH)
@@ -47,7 +47,7 @@ def crossed(frames: Frames, step: int) -> None:
 
 
 def grown(frames: Frames, step: int) -> None:
-    """The camera turns ever faster."""
+    """Turn the camera ever faster."""
     for index in range(len(frames)):
         frames[index] = np.roll(frames[0], -step * index * index // 40, axis=1)
 

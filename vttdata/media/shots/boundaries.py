@@ -1,6 +1,6 @@
-"""Decides from a video's signals where its shots change: hard cuts, and dissolves and fades with their extent.
+"""Shot boundaries from a video's signals: hard cuts, and dissolves, fades and wipes with their extent.
 
-Pure functions on arrays; knows nothing of files, frames' contents or seconds.
+Works on arrays; knows nothing of files, pixels or seconds.
 """
 
 from __future__ import annotations
@@ -15,33 +15,47 @@ from numpy.typing import NDArray
 from vttdata.media.shots.signals import Flags, Floats, Signals
 from vttdata.records import Transition
 
-# Measured on a film trailer, home videos, single takes and drawn transitions of 3 to 60 frames.
-_WINDOW = 6  # frames to either side that a cut is compared with
-_NOISE = 0.005  # change between frames of a still scene, from coding noise and grain
-_STANDING_OUT = 1.25  # a cut's change over that of the frames beside it
-_BLENDED = 1.7  # how much clearer a change that adjacent frames share must be than one that stands alone
-_UNEXPECTED = 1.75  # how much clearer a cut must be where packets give no sign of one
-_BREADTH = 0.75  # a change of the whole picture: new scenes began at 0.81, texts over half of it ended at 0.71
-_BREADTH_OVER_GAPS = 0.85  # the same from the last frame but one, or earlier: motion adds up; texts 0.79, scenes 0.91
-_UNDONE = 0.27  # of two changes remains when one takes back the other: of texts at most 0.26, of jump cuts 0.29
-_UNDONE_REACHES = 20  # ten seconds
-_FEW_POINTS = 40  # a hundredth of those that a frame is looked at: a smaller change of colours tells nothing
-_LASTING = 0.5  # of the change at a cut is still there a fifth of a second later
-_RENEWAL = 0.42  # pictures further apart than this, relative to their contrast, may show different scenes
-_LIKENESS = 0.75  # pictures that correlate more show one scene, unless one of them is blank
-_MIXING, _MIXING_PEAK = 0.025, 0.035  # distance that mixing must bridge, everywhere and somewhere in a transition
-_GAP = 3  # frames of a transition that may fail the tests in a row
-_LENGTH = 3  # frames that must pass
-_PURITY, _SURE_PURITY = 0.4, 0.6  # least of a gradual transition, and of what is surely a dissolve
-_SURE_RENEWAL = 0.35  # enough for what is surely a dissolve
-_WIPING = (0.15, 0.85)  # of the difference has changed over within a wipe
-_WIPE_RISE, _WIPE_STEP = 0.25, 0.6  # least progress in a wipe, and most of it from one frame to the next
-_BLANK_BETWEEN_FADES, _BLANK_BESIDE_CUT = 0.25, 0.5  # least share of blank frames inside one transition
+# All measured on a film trailer, home videos, single takes and drawn transitions of 3 to 60 frames.
+# Frames to either side with which a cut is compared.
+_WINDOW = 6
+# Change between frames of a still scene, from coding noise and grain.
+_NOISE = 0.005
+# Change at a cut over that of the frames beside it.
+_NEIGHBOUR_RATIO = 1.25
+# Factor on the cut ratio where adjacent frames share the change, as of a cut with a blended frame.
+_BLENDED_FACTOR = 1.7
+# Factor on the cut ratio where the packets give no sign of a cut.
+_UNEXPECTED_FACTOR = 1.75
+# Least breadth of a change that need not be checked for being undone: new scenes began at 0.81, texts over half of the
+# frame ended at 0.71. Across skipped frames motion adds up: texts 0.79, scenes 0.91.
+_BREADTH, _BREADTH_ACROSS_GAPS = 0.75, 0.85
+# What remains of two changes when the second undoes the first: of texts at most 0.26, of jump cuts 0.29.
+_UNDONE = 0.27
+# In units of the radius: ten seconds.
+_UNDONE_RADII = 20
+# Points, a hundredth of those sampled: a smaller change of colours tells nothing.
+_MIN_POINTS_CHANGED = 40
+# Share of the change at a cut that is still there a fifth of a second later.
+_LASTING = 0.5
+# Relative distance above which pictures may show different scenes, and where the mixture is clear.
+_NEW_SCENE, _NEW_SCENE_IF_CLEAR = 0.42, 0.35
+# Luma correlation above which pictures show one scene, unless one of them is blank.
+_SAME_SCENE = 0.75
+# Distance that mixing must bridge, everywhere and somewhere in a transition.
+_MIXING, _MIXING_PEAK = 0.025, 0.035
+# Least mixture at the peak of a gradual transition, and of a clear dissolve.
+_MIXTURE, _CLEAR_MIXTURE = 0.4, 0.6
+# Frames of a transition that may fail the tests in a row, and frames that must pass.
+_MAX_GAP, _MIN_LENGTH = 3, 3
+# Progress within a wipe, its least rise, and the largest step as a share of the rise.
+_WIPE_RANGE, _WIPE_RISE, _WIPE_STEP = (0.15, 0.85), 0.25, 0.6
+# Least share of blank frames inside one transition: between two fades, and beside a cut.
+_BLANK_BETWEEN_FADES, _BLANK_BESIDE_CUT = 0.25, 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """Where one shot gives way to the next: `frame` is the new shot's first, `first`..`last` the frames in change."""
+    """Boundary between two shots: `frame` is the new shot's first, `first`..`last` the frames of the transition."""
 
     frame: int
     transition: Transition
@@ -53,13 +67,13 @@ def find_boundaries(
     signals: Signals,
     *,
     cut_ratio: float,
-    reach: int,
-    shortest: int,
-    longest_blank: int,
-    known: Flags | None = None,
-    sudden: Flags | None = None,
+    radius: int,
+    min_length: int,
+    max_blank: int,
+    is_decoded: Flags | None = None,
+    cut_expected: Flags | None = None,
 ) -> list[Boundary]:
-    """The boundaries inside a video, in order, at least `shortest` frames from each other and from both ends.
+    """Find the boundaries inside a video, at least `min_length` frames from each other and from both ends.
 
     A hard cut is a change that stands out from the frames around it and lasts. A gradual transition is a run of
     frames that are mixtures of what lies before and after, or patchworks of it; its boundary is its middle. Blank
@@ -69,175 +83,183 @@ def find_boundaries(
     Args:
         signals: of all the video's frames.
         cut_ratio: change at a cut over the mean change around it.
-        reach: frames to either side that `signals.span` looks at.
-        shortest: the least length of a shot, in frames.
-        longest_blank: the most blank frames inside one transition.
-        known: the frames that were seen, the first and the last among them; all, unless given.
-        sudden: where a hard cut is to be expected, if more is known than the signals show; elsewhere a cut must be
-            much clearer.
+        radius: frames to either side that are compared in `Signals.distance_across`.
+        min_length: least length of a shot, in frames.
+        max_blank: most blank frames inside one transition.
+        is_decoded: (n,) frames that were not interpolated, the first and the last among them; all, unless given.
+        cut_expected: (n,) frames at which a hard cut is plausible, if more is known than the signals show; elsewhere a
+            cut must be much clearer.
+
+    Returns:
+        Boundaries in order.
     """
-    cuts = find_cuts(signals, cut_ratio, reach, known)
-    if sudden is not None:
-        clear = find_cuts(signals, _UNEXPECTED * cut_ratio, reach, known)
-        cuts = sorted({*clear, *(cut for cut in cuts if sudden[cut])})
-    found = [Boundary(frame, "cut", frame, frame) for frame in cuts]
-    seen = np.ones(len(signals), bool) if known is None else _between_seen(known, reach)
-    found += find_gradual(signals, found, reach, seen)
-    found += find_wipes(signals, found, reach)
-    found += find_dips(signals, found, reach)
-    whole = _join_over_blanks(sorted(found, key=lambda one: one.first), signals.blank, longest_blank)
-    return _apart(whole, signals, shortest)
+    cuts = find_cuts(signals, cut_ratio, radius, is_decoded)
+    if cut_expected is not None:
+        clear_cuts = find_cuts(signals, _UNEXPECTED_FACTOR * cut_ratio, radius, is_decoded)
+        cuts = sorted({*clear_cuts, *(cut for cut in cuts if cut_expected[cut])})
+    boundaries = [Boundary(frame, "cut", frame, frame) for frame in cuts]
+    # In longer gaps frames are mixtures of the decoded ones, which look like a dissolve.
+    is_reliable = np.ones(len(signals), bool) if is_decoded is None else _in_short_gaps(is_decoded, radius)
+    boundaries += find_gradual_transitions(signals, boundaries, radius, is_reliable)
+    boundaries += find_wipes(signals, boundaries, radius)
+    boundaries += find_quick_fades(signals, boundaries, radius)
+    boundaries.sort(key=lambda boundary: boundary.first)
+    return _drop_short_shots(_merge_across_blanks(boundaries, signals.blank, max_blank), signals, min_length)
 
 
-def find_cuts(signals: Signals, cut_ratio: float, reach: int, known: Flags | None = None) -> list[int]:
-    """The frames at which something new begins at once, or within a few blended frames.
+def find_cuts(signals: Signals, cut_ratio: float, radius: int, is_decoded: Flags | None = None) -> list[int]:
+    """Find the frames at which a new shot begins at once, or within a few blended frames.
 
-    A change of part of the picture counts too (a jump cut), unless it is taken back within ten seconds (a caption).
+    A change of part of the picture counts too (a jump cut), unless it is undone within ten seconds (a caption).
     """
     change = signals.change
-    before, after = _shifted(change, 1), _shifted(change, -1)
-    around = sum((_shifted(change, lag) for lag in range(-_WINDOW, _WINDOW + 1) if lag), np.zeros_like(change))
-    further = (around - before - after) / (2 * _WINDOW - 2)
-    alone = (change > cut_ratio * (around / (2 * _WINDOW) + _NOISE)) & (
-        change > _STANDING_OUT * np.maximum(before, after)
+    before, after = _shift(change, 1), _shift(change, -1)
+    around = sum((_shift(change, lag) for lag in range(-_WINDOW, _WINDOW + 1) if lag), np.zeros_like(change))
+    around_neighbours = (around - before - after) / (2 * _WINDOW - 2)
+    isolated = (change > cut_ratio * (around / (2 * _WINDOW) + _NOISE)) & (
+        change > _NEIGHBOUR_RATIO * np.maximum(before, after)
     )
-    blended = (change > _BLENDED * cut_ratio * (further + _NOISE)) & (change > before) & (change >= after)
-    lasting = signals.lasting > _LASTING * change
-    frames = [int(frame) for frame in np.flatnonzero((alone | blended) & lasting)]
-    seen = np.ones(len(change), bool) if known is None else known
-    broad = signals.breadth > np.where(np.r_[True, seen[:-1]], _BREADTH, _BREADTH_OVER_GAPS)
-    places = np.flatnonzero(seen)
-    return [one for one in frames if broad[one] or not _is_undone(signals, one, reach, places)]
+    blended = change > _BLENDED_FACTOR * cut_ratio * (around_neighbours + _NOISE)
+    blended &= (change > before) & (change >= after)
+    lasting = signals.lasting_change > _LASTING * change
+    candidates = [int(frame) for frame in np.flatnonzero((isolated | blended) & lasting)]
+    decoded = np.ones(len(change), bool) if is_decoded is None else is_decoded
+    is_broad = signals.breadth > np.where(np.r_[True, decoded[:-1]], _BREADTH, _BREADTH_ACROSS_GAPS)
+    decoded_frames = np.flatnonzero(decoded)
+    return [frame for frame in candidates if is_broad[frame] or not _is_undone(signals, frame, radius, decoded_frames)]
 
 
-def _is_undone(signals: Signals, frame: int, reach: int, known: NDArray[np.int64]) -> bool:
-    """Whether another change takes back what changed at a frame: something lies over the scene for a while.
-
-    Changes are those from one of the `known` frames to the next; between them a change would be spread.
-    """
-    far = _UNDONE_REACHES * reach
-    at, first, after = (int(place) for place in np.searchsorted(known, (frame, frame - far, frame + far + 1)))
+def _is_undone(signals: Signals, frame: int, radius: int, decoded_frames: NDArray[np.int64]) -> bool:
+    """Return whether another change nearby takes back the change at a frame, as when a caption comes and goes."""
+    # Changes are taken from one decoded frame to the next; interpolated frames would spread them.
+    distance = _UNDONE_RADII * radius
+    position, first, end = (
+        int(index) for index in np.searchsorted(decoded_frames, (frame, frame - distance, frame + distance + 1))
+    )
     first = max(first - 1, 0)
-    steps = np.diff(signals.colours[known[first : max(after, at + 1)]].astype(np.int32), axis=0)
-    own = steps[at - first - 1]
-    size = np.abs(own).sum()
-    remaining = np.abs(steps + own).sum((1, 2)) / (np.abs(steps).sum((1, 2)) + size + 1)
-    return bool(size >= _FEW_POINTS and remaining.min() < _UNDONE)
+    window = decoded_frames[first : max(end, position + 1)]
+    changes = np.diff(signals.colours[window].astype(np.int32), axis=0)
+    change = changes[position - first - 1]
+    size = np.abs(change).sum()
+    remaining = np.abs(changes + change).sum((1, 2)) / (np.abs(changes).sum((1, 2)) + size + 1)
+    return bool(size >= _MIN_POINTS_CHANGED and remaining.min() < _UNDONE)
 
 
-def _shifted(values: Floats, lag: int) -> Floats:
-    """The values `lag` frames earlier, the ends mirrored."""
-    places = np.abs(np.arange(len(values)) - lag)
+def _shift(values: Floats, lag: int) -> Floats:
+    """Return the values `lag` frames earlier, mirrored at both ends."""
+    sources = np.abs(np.arange(len(values)) - lag)
     last = len(values) - 1
-    return np.asarray(values[np.clip(last - np.abs(last - places), 0, last)])
+    return np.asarray(values[np.clip(last - np.abs(last - sources), 0, last)])
 
 
-def find_gradual(signals: Signals, cuts: Sequence[Boundary], reach: int, seen: Flags) -> list[Boundary]:
-    """The dissolves and fades, each at its middle; near a cut, at the ends and where not `seen` there is none."""
-    mixing = signals.span * signals.purity
-    sure = signals.purity > _SURE_PURITY
-    passing = (mixing > _MIXING) & (signals.renewal > np.where(sure, _SURE_RENEWAL, _RENEWAL))
-    passing &= seen & ~_near(cuts, reach, len(signals))
-    passing[:reach] = passing[-reach:] = False
-    found = []
-    for first, last in _runs(passing):
+def find_gradual_transitions(
+    signals: Signals, cuts: Sequence[Boundary], radius: int, is_reliable: Flags
+) -> list[Boundary]:
+    """Find the dissolves and fades, each at its middle; none near cuts, at both ends and where not `is_reliable`."""
+    mixing = signals.distance_across * signals.mixture
+    is_clear = signals.mixture > _CLEAR_MIXTURE
+    passing = (mixing > _MIXING) & (signals.relative_distance > np.where(is_clear, _NEW_SCENE_IF_CLEAR, _NEW_SCENE))
+    passing &= is_reliable & ~_near(cuts, radius, len(signals))
+    passing[:radius] = passing[-radius:] = False
+    boundaries = []
+    for first, last in _bridged_runs(passing):
         peak = first + int(mixing[first : last + 1].argmax())
-        faded = signals.blank[max(first - reach, 0) : last + reach + 1].any()
-        renewed = signals.likeness[peak] < _LIKENESS
-        clear = last - first + 1 >= _LENGTH and mixing[peak] >= _MIXING_PEAK and signals.purity[peak] >= _PURITY
-        if clear and (faded or renewed):
-            kind: Transition = "fade" if faded else "dissolve" if sure[peak] else "gradual"
-            found.append(Boundary((first + last + 1) // 2, kind, first, last))
-    return found
+        has_blank = signals.blank[max(first - radius, 0) : last + radius + 1].any()
+        is_new_scene = has_blank or signals.luma_correlation[peak] < _SAME_SCENE
+        is_strong = mixing[peak] >= _MIXING_PEAK and signals.mixture[peak] >= _MIXTURE
+        if last - first + 1 >= _MIN_LENGTH and is_strong and is_new_scene:
+            transition: Transition = "fade" if has_blank else "dissolve" if is_clear[peak] else "gradual"
+            boundaries.append(Boundary((first + last + 1) // 2, transition, first, last))
+    return boundaries
 
 
-def find_wipes(signals: Signals, known: Sequence[Boundary], reach: int) -> list[Boundary]:
-    """The wipes away from known boundaries, each at its middle: the new scene takes over part by part, step by step."""
-    least, most = _WIPING
-    passing = (signals.wiped > least) & (signals.wiped < most)
-    passing &= (signals.renewal > _RENEWAL) & (signals.likeness < _LIKENESS) & ~_near(known, reach, len(signals))
-    passing[:reach] = passing[-reach:] = False
-    found = []
-    for first, last in _runs(passing):
-        steps = np.diff(signals.wiped[first : last + 1][passing[first : last + 1]])
-        if len(steps) + 1 >= _LENGTH and steps.sum() > _WIPE_RISE and steps.max() < _WIPE_STEP * steps.sum():
-            found.append(Boundary((first + last + 1) // 2, "gradual", first, last))
-    return found
+def find_wipes(signals: Signals, boundaries: Sequence[Boundary], radius: int) -> list[Boundary]:
+    """Find the wipes away from other boundaries, each at its middle: the new shot takes over step by step."""
+    low, high = _WIPE_RANGE
+    passing = (signals.wipe_progress > low) & (signals.wipe_progress < high)
+    passing &= (signals.relative_distance > _NEW_SCENE) & (signals.luma_correlation < _SAME_SCENE)
+    passing &= ~_near(boundaries, radius, len(signals))
+    passing[:radius] = passing[-radius:] = False
+    wipes = []
+    for first, last in _bridged_runs(passing):
+        steps = np.diff(signals.wipe_progress[first : last + 1][passing[first : last + 1]])
+        rise = steps.sum()
+        if len(steps) + 1 >= _MIN_LENGTH and rise > _WIPE_RISE and steps.max() < _WIPE_STEP * rise:
+            wipes.append(Boundary((first + last + 1) // 2, "gradual", first, last))
+    return wipes
 
 
-def _between_seen(known: Flags, most: int) -> Flags:
-    """The frames that are known or lie between known ones at most so far apart.
+def find_quick_fades(signals: Signals, boundaries: Sequence[Boundary], radius: int) -> list[Boundary]:
+    """Find short blank stretches between different shots, away from other boundaries: fades too quick for mixtures."""
+    is_taken = _near(boundaries, radius, len(signals))
+    fades = []
+    for first, last in _bridged_runs(signals.blank):
+        middle = (first + last + 1) // 2
+        is_new_scene = signals.relative_distance[middle] > _NEW_SCENE and signals.luma_correlation[middle] < _SAME_SCENE
+        lasting = signals.lasting_change[first] > _LASTING * signals.change[first]
+        if last - first < radius and is_new_scene and lasting and not is_taken[first : last + 1].any():
+            fades.append(Boundary(middle, "fade", first, last))
+    return fades
 
-    In longer gaps frames are filled in by mixtures, which look like a dissolve.
-    """
-    places = np.flatnonzero(known)
-    after = np.searchsorted(places, np.arange(len(known)))
-    last = len(places) - 1
-    apart = places[np.minimum(after, last)] - places[np.clip(after - 1, 0, last)]
-    return np.asarray(known | ((apart > 0) & (apart <= most)))
+
+def _in_short_gaps(is_decoded: Flags, max_distance: int) -> Flags:
+    """Return the frames that are decoded or lie between decoded ones at most `max_distance` apart."""
+    decoded_frames = np.flatnonzero(is_decoded)
+    following = np.searchsorted(decoded_frames, np.arange(len(is_decoded)))
+    last = len(decoded_frames) - 1
+    distance = decoded_frames[np.minimum(following, last)] - decoded_frames[np.clip(following - 1, 0, last)]
+    return np.asarray(is_decoded | ((distance > 0) & (distance <= max_distance)))
 
 
-def _near(known: Sequence[Boundary], reach: int, count: int) -> Flags:
-    """The frames of known boundaries and `reach` frames to either side."""
+def _near(boundaries: Sequence[Boundary], radius: int, count: int) -> Flags:
+    """Return the frames of boundaries and `radius` frames to either side."""
     near = np.zeros(count, bool)
-    for boundary in known:
-        near[max(boundary.first - reach, 0) : boundary.last + reach + 1] = True
+    for boundary in boundaries:
+        near[max(boundary.first - radius, 0) : boundary.last + radius + 1] = True
     return near
 
 
-def find_dips(signals: Signals, known: Sequence[Boundary], reach: int) -> list[Boundary]:
-    """Short blank stretches between different scenes, away from known boundaries: fades too quick to show mixtures."""
-    taken = _near(known, reach, len(signals))
-    found = []
-    for first, last in _runs(signals.blank):
-        middle = (first + last + 1) // 2
-        renewed = signals.renewal[middle] > _RENEWAL and signals.likeness[middle] < _LIKENESS
-        lasting = signals.lasting[first] > _LASTING * signals.change[first]
-        if last - first < reach and renewed and lasting and not taken[first : last + 1].any():
-            found.append(Boundary(middle, "fade", first, last))
-    return found
+def _bridged_runs(passing: Flags) -> Iterator[tuple[int, int]]:
+    """Yield the first and last index of each run of true values, across gaps of up to `_MAX_GAP`."""
+    indices = np.flatnonzero(passing)
+    if len(indices):
+        breaks = np.flatnonzero(np.diff(indices) > _MAX_GAP + 1)
+        firsts, lasts = indices[np.r_[0, breaks + 1]], indices[np.r_[breaks, len(indices) - 1]]
+        yield from zip(firsts.tolist(), lasts.tolist(), strict=True)
 
 
-def _runs(passing: Flags) -> Iterator[tuple[int, int]]:
-    """First and last index of each run of true values; gaps of up to `_GAP` are bridged."""
-    places = np.flatnonzero(passing)
-    if len(places):
-        breaks = np.flatnonzero(np.diff(places) > _GAP + 1)
-        yield from zip(
-            places[np.r_[0, breaks + 1]].tolist(), places[np.r_[breaks, len(places) - 1]].tolist(), strict=True
-        )
-
-
-def _join_over_blanks(found: list[Boundary], blank: Flags, longest_blank: int) -> list[Boundary]:
-    """Make one of neighbours with little but blank frames between them; the video's ends swallow the fades there."""
+def _merge_across_blanks(boundaries: list[Boundary], blank: Flags, max_blank: int) -> list[Boundary]:
+    """Merge neighbours with little but blank frames between them; fades at the video's ends are dropped."""
     count = len(blank)
-    joined = [Boundary(0, "start", 0, 0)]
-    for one in [*found, Boundary(count, "start", count, count)]:
-        before = joined[-1]
-        between = blank[before.last : one.first + 1]
-        beside_cut = "cut" in (before.transition, one.transition)
-        most, share = (longest_blank / 2, _BLANK_BESIDE_CUT) if beside_cut else (longest_blank, _BLANK_BETWEEN_FADES)
-        together = 0 < between.sum() < most and between.mean() >= share
-        if together and "start" in (before.transition, one.transition):
-            joined[-1] = before if before.transition == "start" else one
-        elif together:
-            joined[-1] = Boundary((before.first + one.last + 1) // 2, "fade", before.first, one.last)
+    merged = [Boundary(0, "start", 0, 0)]
+    for boundary in [*boundaries, Boundary(count, "start", count, count)]:
+        previous = merged[-1]
+        transitions = (previous.transition, boundary.transition)
+        between = blank[previous.last : boundary.first + 1]
+        limit, share = (max_blank / 2, _BLANK_BESIDE_CUT) if "cut" in transitions else (max_blank, _BLANK_BETWEEN_FADES)
+        belong_together = 0 < between.sum() < limit and between.mean() >= share
+        if belong_together and "start" in transitions:
+            merged[-1] = previous if previous.transition == "start" else boundary
+        elif belong_together:
+            middle = (previous.first + boundary.last + 1) // 2
+            merged[-1] = Boundary(middle, "fade", previous.first, boundary.last)
         else:
-            joined.append(one)
-    return [one for one in joined if one.transition != "start"]
+            merged.append(boundary)
+    return [boundary for boundary in merged if boundary.transition != "start"]
 
 
-def _apart(found: list[Boundary], signals: Signals, shortest: int) -> list[Boundary]:
-    """Drop boundaries that would make a shot too short: cuts stay before gradual ones, stronger before weaker."""
+def _drop_short_shots(boundaries: list[Boundary], signals: Signals, min_length: int) -> list[Boundary]:
+    """Drop boundaries that make a shot too short: cuts stay before gradual transitions, stronger before weaker."""
 
-    def strength(one: Boundary) -> tuple[bool, float]:
-        return one.transition == "cut", float((signals.change if one.transition == "cut" else signals.span)[one.frame])
+    def strength(boundary: Boundary) -> tuple[bool, float]:
+        is_cut = boundary.transition == "cut"
+        return is_cut, float((signals.change if is_cut else signals.distance_across)[boundary.frame])
 
-    kept: list[int] = [0, len(signals)]
-    chosen = []
-    for one in sorted(found, key=strength, reverse=True):
-        place = bisect.bisect(kept, one.frame)
-        if one.frame - kept[place - 1] >= shortest and kept[place] - one.frame >= shortest:
-            kept.insert(place, one.frame)
-            chosen.append(one)
-    return sorted(chosen, key=lambda one: one.frame)
+    frames: list[int] = [0, len(signals)]
+    kept = []
+    for boundary in sorted(boundaries, key=strength, reverse=True):
+        index = bisect.bisect(frames, boundary.frame)
+        if boundary.frame - frames[index - 1] >= min_length and frames[index] - boundary.frame >= min_length:
+            frames.insert(index, boundary.frame)
+            kept.append(boundary)
+    return sorted(kept, key=lambda boundary: boundary.frame)

@@ -1,4 +1,4 @@
-"""Divides a video into shots by its colours, from all its frames or from those that others are predicted from.
+"""Division of a video into shots by colour, from all its frames or from a part of them.
 
 A colour-histogram detector as MSR-VTT used one (section 3.2), with a window that adapts to how much the material
 moves, and with gradual transitions. Knows nothing of clips.
@@ -7,7 +7,7 @@ moves, and with gradual transitions. Knows nothing of clips.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -18,37 +18,37 @@ from av.video.frame import PictureType
 from vttdata.errors import MediaError
 from vttdata.media.decode import Video, all_keyframes, open_video
 from vttdata.media.shots.boundaries import Boundary, find_boundaries
-from vttdata.media.shots.fast.gop_decode import describe_planned
+from vttdata.media.shots.fast.gop_decode import describe_planned_gops
 from vttdata.media.shots.fast.gop_plan import plan_decoding
 from vttdata.media.shots.fast.packets import (
-    WITH_SOUND_REFERENCES,
-    WITHOUT_DEBLOCKING,
-    EvidenceError,
-    Indices,
+    DEBLOCK_REFERENCES_ONLY,
+    NO_DEBLOCKING,
     Packets,
+    UnsupportedStreamError,
     read_packets,
 )
-from vttdata.media.shots.fast.reference_frames import Order, describe_referenced, read_order
-from vttdata.media.shots.fast.refine import Gap, look_closer
+from vttdata.media.shots.fast.reference_frames import FrameOrder, describe_reference_frames, read_frame_order
+from vttdata.media.shots.fast.refine import Gap, locate_cuts
 from vttdata.media.shots.histogram import describe
-from vttdata.media.shots.signals import Flags, Floats, Signals, measure_signals, reach_of
+from vttdata.media.shots.signals import Flags, Floats, Signals, measure_signals, radius_in_frames
 from vttdata.records import Shot, Transition
 from vttdata.settings import STRICT, Seconds
 
-_BLANK_SECONDS = 1.0  # between a fade-out and its fade-in
-_USUAL_RATE = 25.0
+# Longest blank between a fade-out and its fade-in.
+_MAX_BLANK_SECONDS = 1.0
+_DEFAULT_FRAME_RATE = 25.0
 
 
 @dataclass(frozen=True, slots=True)
 class ShotSettings:
-    """How shots are found.
+    """Settings of shot detection (recipe section `shots`).
 
     Attributes:
-        method: ``exact`` decodes and compares every frame; ``fast`` decodes those that can tell a boundary, at less
-            than half the cost, and every frame of files whose streams do not lend themselves to it (all but H.264,
-            HEVC, MPEG-1 and MPEG-2).
+        method: ``exact`` decodes and compares every frame; ``fast`` decodes the frames that can show a boundary, at
+            less than half the cost, and every frame of streams that say too little (all codecs but H.264, HEVC, MPEG-1
+            and MPEG-2).
         min_seconds: shots are at least this long; of boundaries closer together the clearest stays. In AutoShot's
-            truth 2.6 % of the shots have fewer than 8 frames.
+            annotations 2.6 % of the shots have fewer than 8 frames.
         cut_ratio: a hard cut changes the colours at least this many times as much as the frames around it do; lower
             finds more cuts between similar pictures, higher fewer false ones in fast motion. On trailers, home
             videos and single takes real cuts began at 2.35 (a jump cut) and fast motion ended at 2.14.
@@ -63,7 +63,7 @@ class ShotSettings:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """The shots of one video: all its decoded frames, mean frames a second, and where the last frame ends (seconds)."""
+    """Shots of one video, with its number of frames, mean frames a second, and the end of its last frame in seconds."""
 
     frames: int
     fps: float
@@ -94,173 +94,159 @@ def detect_shots(
     Raises:
         MediaError: when the file cannot be read, holds no frame or no usable times, or a packet cannot be decoded.
     """
-    alone = all_keyframes(path)
-    fast = settings.method == "fast" and not alone
-    seen = _see_fast(path, threads) or _see_referenced(path, threads) if fast else None
-    method = "fast" if seen else "exact"
-    seen = seen or _see_all(path, threads, alone)
-    fps = float((len(seen.times) - 1) / (seen.times[-1] - seen.times[0]))
-    found = find_boundaries(
-        seen.signals,
+    intra_only = all_keyframes(path)
+    analysis = None
+    if settings.method == "fast" and not intra_only:
+        analysis = _analyse_h264_packets(path, threads) or _analyse_reference_frames(path, threads)
+    method = "fast" if analysis else "exact"
+    analysis = analysis or _analyse_all_frames(path, threads, intra_only)
+    fps = float((len(analysis.times) - 1) / (analysis.times[-1] - analysis.times[0]))
+    boundaries = find_boundaries(
+        analysis.signals,
         cut_ratio=settings.cut_ratio,
-        reach=reach_of(seen.stated_rate),
-        shortest=max(round(settings.min_seconds * fps), 1),
-        longest_blank=round(_BLANK_SECONDS * fps),
-        known=seen.known,
-        sudden=seen.sudden,
+        radius=radius_in_frames(analysis.stated_rate),
+        min_length=max(round(settings.min_seconds * fps), 1),
+        max_blank=round(_MAX_BLANK_SECONDS * fps),
+        is_decoded=analysis.is_decoded,
+        cut_expected=analysis.cut_expected,
     )
-    if seen.packets is not None and seen.known is not None:
-        found = _placed(path, threads, found, seen.packets, np.flatnonzero(seen.known))
-    shots = tuple(shots_between(found, seen.signals, seen.times, source_id))
-    return Detection(len(seen.signals), fps, float(seen.times[-1]), method, shots)
+    boundaries = _refine_cuts(path, threads, boundaries, analysis)
+    shots = tuple(shots_between(boundaries, analysis.signals, analysis.times, source_id))
+    return Detection(len(analysis.signals), fps, float(analysis.times[-1]), method, shots)
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """A video's signals, when its frames start and the last one ends; what is known where not all were decoded."""
+class _Analysis:
+    """Signals of a video's n frames and their n + 1 times; the stream and the flags only where frames were skipped."""
 
     signals: Signals
     times: Floats
     stated_rate: float
-    packets: Packets | Order | None = None
-    known: Flags | None = None
-    sudden: Flags | None = None
+    stream: Packets | FrameOrder | None = None
+    is_decoded: Flags | None = None
+    cut_expected: Flags | None = None
 
 
-def _see_all(path: Path, threads: int, alone: bool) -> _Seen:
-    """What all pictures show, block edges left unsmoothed where each seems to stand alone and none shows otherwise."""
-    with open_video(path, threads=threads) as video:
-        video.stream.codec_context.options = WITHOUT_DEBLOCKING if alone else WITH_SOUND_REFERENCES
-        clock = _Clock()
-        stated = _stated_rate(video)
-        pictures = clock.watch(video)
-        try:
-            signals = measure_signals(describe(_standing_alone(pictures) if alone else pictures), stated)
-        except EvidenceError:
-            return _see_all(path, threads, False)
-    return _Seen(signals, np.array([*clock.times, clock.end]), stated)
-
-
-def _standing_alone(pictures: Iterator[Any]) -> Iterator[Any]:
-    for picture in pictures:
-        if picture.pict_type not in (PictureType.NONE, PictureType.I):
-            raise EvidenceError
-        yield picture
-
-
-def _see_fast(path: Path, threads: int) -> _Seen | None:
-    """What the packets and a part of the pictures show; None where a stream's packets are no sure evidence."""
+def _analyse_all_frames(path: Path, threads: int, intra_only: bool) -> _Analysis:
+    """Decode every frame; a stream whose first packets are all keyframes is decoded without deblocking."""
+    times: list[float] = []
     try:
         with open_video(path, threads=threads) as video:
-            stated = _stated_rate(video)
-            packets = read_packets(video, 1 / _USUAL_RATE)
+            video.stream.codec_context.options = NO_DEBLOCKING if intra_only else DEBLOCK_REFERENCES_ONLY
+            stated_rate = _stated_rate(video)
+            signals = measure_signals(describe(_decode_pictures(video, times, intra_only)), stated_rate)
+    except UnsupportedStreamError:
+        return _analyse_all_frames(path, threads, False)
+    return _Analysis(signals, np.array(times), stated_rate)
+
+
+def _decode_pictures(video: Video, times: list[float], intra_only: bool) -> Iterator[Any]:
+    """Yield all pictures; note when each starts and, last, when the last one ends.
+
+    Raises:
+        UnsupportedStreamError: when a picture of a stream that is taken for `intra_only` is predicted from others.
+        MediaError: when a packet cannot be decoded, or none gives a frame.
+    """
+    last_duration: float | None = None
+    for frame in video.frames():
+        if intra_only and frame.picture.pict_type not in (PictureType.NONE, PictureType.I):
+            raise UnsupportedStreamError
+        times.append(frame.time)
+        last_duration = frame.seconds
+        yield frame.picture
+    tally = video.tally
+    if tally.undecodable:
+        facts = f"{tally.undecodable} of {tally.packets} packets cannot be decoded: {tally.first_error}"
+        raise MediaError("damaged", facts)
+    if last_duration is None:
+        raise MediaError("no_video", f"no frame comes out of the {tally.packets} packets of the video stream.")
+    interval = times[-1] - times[-2] if len(times) > 1 else 1 / _DEFAULT_FRAME_RATE
+    times.append(times[-1] + (last_duration or interval))
+
+
+def _analyse_h264_packets(path: Path, threads: int) -> _Analysis | None:
+    """Decode the parts of an H.264 stream that its packets' sizes call for; None where they say too little."""
+    try:
+        with open_video(path, threads=threads) as video:
+            stated_rate = _stated_rate(video)
+            packets = read_packets(video, 1 / _DEFAULT_FRAME_RATE)
         plan = plan_decoding(packets)
-        known = np.zeros(len(packets), bool)
+        is_decoded = np.zeros(len(packets), bool)
         with open_video(path, threads=threads) as video:
-            signals = measure_signals(describe_planned(video, packets, plan, known), stated)
-    except EvidenceError:
+            signals = measure_signals(describe_planned_gops(video, packets, plan, is_decoded), stated_rate)
+    except UnsupportedStreamError:
         return None
-    return _Seen(signals, packets.times, stated, packets, known, plan.sudden)
+    return _Analysis(signals, packets.times, stated_rate, packets, is_decoded, plan.cut_expected)
 
 
-def _see_referenced(path: Path, threads: int) -> _Seen | None:
-    """What the pictures show that others are predicted from; None where the others cannot be left out."""
+def _analyse_reference_frames(path: Path, threads: int) -> _Analysis | None:
+    """Decode the frames that others are predicted from; None where the others cannot be skipped."""
     try:
         with open_video(path, threads=threads) as video:
-            stated = _stated_rate(video)
-            order = read_order(video, 1 / _USUAL_RATE)
+            stated_rate = _stated_rate(video)
+            order = read_frame_order(video, 1 / _DEFAULT_FRAME_RATE)
         with open_video(path, threads=threads) as video:
-            signals = measure_signals(describe_referenced(video, order), stated)
-    except EvidenceError:
+            signals = measure_signals(describe_reference_frames(video, order), stated_rate)
+    except UnsupportedStreamError:
         return None
-    return _Seen(signals, order.times, stated, order, order.referenced)
+    return _Analysis(signals, order.times, stated_rate, order, order.is_referenced)
 
 
-def _placed(
-    path: Path, threads: int, found: list[Boundary], packets: Packets | Order, known: Indices
-) -> list[Boundary]:
-    """The boundaries, cuts across frames left out set to their true frame."""
-    before = known[np.searchsorted(known, [one.frame for one in found]) - 1].tolist()
+def _refine_cuts(path: Path, threads: int, boundaries: list[Boundary], analysis: _Analysis) -> list[Boundary]:
+    """Return the boundaries, cuts across skipped frames moved to their exact frame."""
+    if analysis.stream is None or analysis.is_decoded is None:
+        return boundaries
+    decoded = np.flatnonzero(analysis.is_decoded)
+    decoded_before = decoded[np.searchsorted(decoded, [boundary.frame for boundary in boundaries]) - 1].tolist()
     gaps = {
-        one: Gap(last + 1, one.frame)
-        for one, last in zip(found, before, strict=True)
-        if one.transition == "cut" and last < one.frame - 1
+        boundary: Gap(before + 1, boundary.frame)
+        for boundary, before in zip(boundaries, decoded_before, strict=True)
+        if boundary.transition == "cut" and before < boundary.frame - 1
     }
     if not gaps:
-        return found
+        return boundaries
     with open_video(path, threads=threads) as video:
-        frames = dict(zip(gaps, look_closer(video, packets, list(gaps.values())), strict=True))
-    places = [frames.get(one) for one in found]
-    return [
-        one if place is None else Boundary(place, "cut", place, place) for one, place in zip(found, places, strict=True)
-    ]
+        frames = dict(zip(gaps, locate_cuts(video, analysis.stream, list(gaps.values())), strict=True))
+    refined = []
+    for boundary in boundaries:
+        frame = frames.get(boundary)
+        refined.append(boundary if frame is None else Boundary(frame, "cut", frame, frame))
+    return refined
 
 
 def _stated_rate(video: Video) -> float:
-    return float(video.stream.average_rate or video.stream.guessed_rate or _USUAL_RATE)
+    return float(video.stream.average_rate or video.stream.guessed_rate or _DEFAULT_FRAME_RATE)
 
 
-@dataclass(slots=True)
-class _Clock:
-    """Notes when each frame starts and where the last one ends; refuses a video that ends without any."""
-
-    times: list[float] = field(default_factory=list)
-    end: float = 0.0
-
-    def watch(self, video: Video) -> Iterator[Any]:
-        length = 0.0
-        for frame in video.frames():
-            self.times.append(frame.time)
-            length = frame.seconds
-            yield frame.picture
-        _check(video, len(self.times))
-        interval = self.times[-1] - self.times[-2] if len(self.times) > 1 else 1 / _USUAL_RATE
-        self.end = self.times[-1] + (length or interval)
-
-
-def _check(video: Video, frames: int) -> None:
-    if video.tally.undecodable:
-        raise MediaError(
-            "damaged",
-            f"{video.tally.undecodable} of {video.tally.packets} packets cannot be decoded: {video.tally.first_error}",
-        )
-    if frames == 0:
-        raise MediaError("no_video", f"no frame comes out of the {video.tally.packets} packets of the video stream.")
-
-
-def shots_between(found: list[Boundary], signals: Signals, times: Floats, source_id: str) -> Iterator[Shot]:
-    """The shots that boundaries divide a video into.
+def shots_between(boundaries: list[Boundary], signals: Signals, times: Floats, source_id: str) -> Iterator[Shot]:
+    """Yield the shots into which boundaries divide a video.
 
     Args:
-        found: the boundaries, in order.
+        boundaries: in order.
         signals: of the video's n frames.
         times: n + 1 seconds: when each frame starts, and when the last one ends.
         source_id: the shots' source.
     """
-    moving = np.ones(len(signals), bool)
-    moving[0] = False
-    for boundary in found:
-        moving[boundary.first : boundary.last + 1] = False
-    starts = [0, *(boundary.frame for boundary in found)]
-    kinds: list[Transition] = ["start", *(boundary.transition for boundary in found)]
-    for index, (first, after, kind) in enumerate(zip(starts, [*starts[1:], len(signals)], kinds, strict=True)):
-        own = slice(first, after)
-        change = signals.change[own][moving[own]]
+    within_shot = np.ones(len(signals), bool)
+    within_shot[0] = False
+    for boundary in boundaries:
+        within_shot[boundary.first : boundary.last + 1] = False
+    starts = [0, *(boundary.frame for boundary in boundaries)]
+    transitions: list[Transition] = ["start", *(boundary.transition for boundary in boundaries)]
+    ends = [*starts[1:], len(signals)]
+    for index, (first, end, transition) in enumerate(zip(starts, ends, transitions, strict=True)):
+        frames = slice(first, end)
+        change = signals.change[frames][within_shot[frames]]
+        colours = signals.colours[frames].sum(0, dtype=np.int64)
         yield Shot(
             source_id=source_id,
             index=index,
             start=float(times[first]),
-            end=float(times[after]),
+            end=float(times[end]),
             first_frame=first,
-            last_frame=after - 1,
-            transition=kind,
-            dark=round(float(signals.dark[own].mean()), 4),
+            last_frame=end - 1,
+            transition=transition,
+            dark=round(float(signals.dark[frames].mean()), 4),
             motion=round(float(change.sum() / max(len(change), 1)), 4),
-            colours=_mean_colours(signals, own),
+            colours=tuple(round(float(share), 4) for share in (colours / colours.sum(-1, keepdims=True)).ravel()),
         )
-
-
-def _mean_colours(signals: Signals, own: slice) -> tuple[float, ...]:
-    counts = signals.colours[own].sum(0, dtype=np.int64)
-    shares = counts / counts.sum(-1, keepdims=True)
-    return tuple(round(float(share), 4) for share in shares.ravel())

@@ -1,7 +1,7 @@
-"""Turns a video's frames into colour histograms and cell means, taken at a fixed grid of points whatever its size.
+"""Colour histograms and cell means of a video's frames, sampled at a fixed grid of points whatever their size.
 
-Every frame is looked at once and described in about two kilobytes, batch by batch. What the descriptions say about
-shots is decided elsewhere.
+Each frame is described once, in about two kilobytes, batch by batch. What descriptions say about shots is decided
+elsewhere.
 """
 
 from __future__ import annotations
@@ -19,27 +19,30 @@ REGIONS = 16
 BINS = 16
 CELL_GRID = (8, 12)
 CELLS = CELL_GRID[0] * CELL_GRID[1]
+CELL_POINTS = 12
+"""Points of a cell in luma; sums over the fewer points of chroma cells are scaled up to as many."""
 
-_SIDE = 4  # regions each way: equal palettes in another arrangement then differ
-_BLOCK_GRID = (12, 16)  # blocks of points, whole ones to each region; the cells are those of the middle
+# Histograms are taken by region, so that equal palettes in another arrangement differ.
+_REGIONS_PER_SIDE = 4
+# Blocks of points, a whole number of them in each region; the cells are the blocks in the middle of the frame.
+_BLOCK_GRID = (12, 16)
 _BLOCKS = _BLOCK_GRID[0] * _BLOCK_GRID[1]
 _LUMA_GRID = (36, 64)
 _CHROMA_GRID = (24, 32)
 _GRIDS = (_LUMA_GRID, _CHROMA_GRID, _CHROMA_GRID)
 POINTS = np.array([rows * columns for rows, columns in _GRIDS])
-"""How many points of each channel (Y, Cb, Cr) a frame is looked at."""
+"""Sampled points of each channel (Y, Cb, Cr)."""
 
-CELL_POINTS = 12
-"""Every cell sum counts as that of 12 points, in chroma too."""
-
-_SHIFT = 8  # puts black (16) and grey (128) inside a bin instead of on the edge of one, where noise would tell
-_BATCH = 64
-_DIRECT = frozenset({"yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p"})
+# Puts black (16) and grey (128) inside a bin and not on the edge of one, where noise would change the count.
+_BIN_SHIFT = 8
+_BATCH_SIZE = 64
+# Pixel formats whose planes are sampled without conversion.
+_PLANAR_FORMATS = frozenset({"yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p"})
 
 
 @dataclass(frozen=True, slots=True)
 class Descriptions:
-    """A run of n frames, in whole numbers so that sums are exact on every machine.
+    """Descriptions of n consecutive frames, in whole numbers so that sums are exact on every machine.
 
     Attributes:
         histograms: (n, 3, 16, 16) counts by channel (Y, Cb, Cr), region of the frame and bin of the value
@@ -56,13 +59,13 @@ class Descriptions:
     def __getitem__(self, span: slice) -> Descriptions:
         return Descriptions(self.histograms[span], self.cells[span])
 
-    def repeated(self, times: int) -> Descriptions:
-        """The only frame of this run, so many times."""
+    def repeat(self, times: int) -> Descriptions:
+        """Repeat each frame `times` times."""
         return Descriptions(self.histograms.repeat(times, 0), self.cells.repeat(times, 0))
 
 
-def joined(*runs: Descriptions) -> Descriptions:
-    """One run after the other."""
+def concatenate(*runs: Descriptions) -> Descriptions:
+    """Join runs of frames in order."""
     return Descriptions(np.concatenate([run.histograms for run in runs]), np.concatenate([run.cells for run in runs]))
 
 
@@ -70,26 +73,27 @@ def describe(pictures: Iterable[Any]) -> Iterator[Descriptions]:
     """Describe decoded pictures (`av.VideoFrame`) in batches of up to 64; no picture is kept."""
     remaining = iter(pictures)
     sampler = _Sampler()
-    samples = np.empty((_BATCH, POINTS.sum()), np.uint8)
+    samples = np.empty((_BATCH_SIZE, POINTS.sum()), np.uint8)
     while True:
         count = 0
-        for picture in islice(remaining, _BATCH):
+        for picture in islice(remaining, _BATCH_SIZE):
             sampler.sample(picture, samples[count])
             count += 1
         if count == 0:
             return
-        yield Descriptions(_histograms(samples[:count]), _cells(samples[:count]))
+        yield Descriptions(_count_colours(samples[:count]), _sum_cells(samples[:count]))
 
 
 class _Sampler:
-    """Takes a picture's colours at the grid's points, straight from the decoder's memory where its format allows."""
+    """Sampling of pictures at the grid's points, straight from the decoder's memory where the format allows it."""
 
     def __init__(self) -> None:
         self._geometry: list[tuple[int, int, int]] = []
         self._points: list[NDArray[np.intp]] = []
 
     def sample(self, picture: Any, out: NDArray[np.uint8]) -> None:
-        planes = _planes(picture)
+        """Write the values at all points into a row."""
+        planes = _planes_of(picture)
         geometry = [(plane.line_size, plane.width, plane.height) for plane in planes]
         if geometry != self._geometry:
             self._points = [_grid_points(grid, *plane) for grid, plane in zip(_GRIDS, geometry, strict=True)]
@@ -101,9 +105,9 @@ class _Sampler:
             start = end
 
 
-def _planes(picture: Any) -> Any:
-    """Three 8-bit planes of luma and chroma; other formats, and pictures stored upside down, are made small first."""
-    if picture.format.name in _DIRECT:
+def _planes_of(picture: Any) -> Any:
+    """Return three 8-bit planes (Y, Cb, Cr); pictures of other formats, or stored upside down, are scaled down."""
+    if picture.format.name in _PLANAR_FORMATS:
         planes = picture.planes
         if planes[0].line_size > 0:
             return planes
@@ -111,59 +115,59 @@ def _planes(picture: Any) -> Any:
 
 
 def _grid_points(grid: tuple[int, int], line_size: int, width: int, height: int) -> NDArray[np.intp]:
+    """Return the offsets of the grid's points in a plane's memory."""
     y = ((np.arange(grid[0]) + 0.5) * height / grid[0]).astype(np.intp)
     x = ((np.arange(grid[1]) + 0.5) * width / grid[1]).astype(np.intp)
-    return _scattered(y[:, None] * line_size + x)
+    return _interleave_blocks(y[:, None] * line_size + x)
 
 
-def _scattered(grid: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The values of a grid of points: one point of each block, then the next of each, neighbours in other regions.
-
-    Neighbours often fall into one bin, whose counter each would wait for: this way counting takes a quarter less.
-    """
+def _interleave_blocks(grid: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Order the values of a grid of points by their place in their block: the first of each block, then the second."""
+    # Neighbouring points often fall into one bin, whose counter each would wait for; in this order they lie in
+    # different regions, and counting takes a quarter less time.
     down, across = grid.shape[0] // _BLOCK_GRID[0], grid.shape[1] // _BLOCK_GRID[1]
-    blocks = (_SIDE, _BLOCK_GRID[0] // _SIDE, down, _SIDE, _BLOCK_GRID[1] // _SIDE, across)
+    side = _REGIONS_PER_SIDE
+    blocks = (side, _BLOCK_GRID[0] // side, down, side, _BLOCK_GRID[1] // side, across)
     return grid.reshape(blocks).transpose(2, 5, 1, 4, 0, 3).ravel()
 
 
-def _bin_offsets() -> NDArray[np.uint16]:
-    """The first histogram bin of each point: its channel's and region's."""
-    offsets = []
+def _first_bins() -> NDArray[np.uint16]:
+    """Return the first histogram bin of each point, by its channel and region."""
+    side = _REGIONS_PER_SIDE
+    bins = []
     for channel, (rows, columns) in enumerate(_GRIDS):
-        region = (np.arange(rows) * _SIDE // rows)[:, None] * _SIDE + np.arange(columns) * _SIDE // columns
-        offsets.append((channel * REGIONS + _scattered(region)) * BINS)
-    return np.concatenate(offsets).astype(np.uint16)
+        region = (np.arange(rows) * side // rows)[:, None] * side + np.arange(columns) * side // columns
+        bins.append((channel * REGIONS + _interleave_blocks(region)) * BINS)
+    return np.concatenate(bins).astype(np.uint16)
 
 
-_OFFSETS = _bin_offsets()
+def _cell_blocks() -> NDArray[np.intp]:
+    """Return the positions of the cells among the interleaved blocks."""
+    positions = np.empty(_BLOCKS, np.intp)
+    positions[_interleave_blocks(np.arange(_BLOCKS).reshape(_BLOCK_GRID))] = np.arange(_BLOCKS)
+    return positions.reshape(_BLOCK_GRID)[2:10, 2:14].ravel()
 
 
-def _histograms(samples: NDArray[np.uint8]) -> NDArray[np.uint8]:
+_FIRST_BINS = _first_bins()
+_CELL_BLOCKS = _cell_blocks()
+
+
+def _count_colours(samples: NDArray[np.uint8]) -> NDArray[np.uint8]:
     size = CHANNELS * REGIONS * BINS
     counts = np.empty((len(samples), size), np.uint8)
-    bins = ((np.minimum(samples, 255 - _SHIFT) + _SHIFT) >> 4) + _OFFSETS
-    for row, own in zip(counts, bins, strict=True):
-        row[:] = np.bincount(own, minlength=size)
+    bins = ((np.minimum(samples, 255 - _BIN_SHIFT) + _BIN_SHIFT) >> 4) + _FIRST_BINS
+    for row, frame_bins in zip(counts, bins, strict=True):
+        row[:] = np.bincount(frame_bins, minlength=size)
     return counts.reshape(-1, CHANNELS, REGIONS, BINS)
 
 
-def _middle_blocks() -> NDArray[np.intp]:
-    """Where the cells stand among the blocks as they are scattered."""
-    places = np.empty(_BLOCKS, np.intp)
-    places[_scattered(np.arange(_BLOCKS).reshape(_BLOCK_GRID))] = np.arange(_BLOCKS)
-    return places.reshape(_BLOCK_GRID)[2:10, 2:14].ravel()
-
-
-_CELL_BLOCKS = _middle_blocks()
-
-
-def _cells(samples: NDArray[np.uint8]) -> NDArray[np.int32]:
+def _sum_cells(samples: NDArray[np.uint8]) -> NDArray[np.int32]:
     sums = np.empty((len(samples), CHANNELS, CELLS), np.int32)
     ends = POINTS.cumsum()
     for channel, (start, end) in enumerate(zip(ends - POINTS, ends, strict=True)):
-        each = samples[:, start:end].reshape(len(samples), -1, _BLOCKS)
-        blocks = each[:, 0].astype(np.uint16)
-        for further in range(1, each.shape[1]):
-            blocks += each[:, further]
-        sums[:, channel] = CELL_POINTS // each.shape[1] * blocks.take(_CELL_BLOCKS, 1)
+        points = samples[:, start:end].reshape(len(samples), -1, _BLOCKS)
+        blocks = points[:, 0].astype(np.uint16)
+        for further in range(1, points.shape[1]):
+            blocks += points[:, further]
+        sums[:, channel] = CELL_POINTS // points.shape[1] * blocks.take(_CELL_BLOCKS, 1)
     return sums

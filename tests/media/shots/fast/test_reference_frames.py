@@ -1,4 +1,4 @@
-"""Where pictures to which no other refers are left out, the fast mode gives what the exact mode gives."""
+"""Where unreferenced frames are skipped, the fast method finds the same shots as the exact one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tests.media.shots.test_detect import encode, scene, starts
 from vttdata.media.decode import all_keyframes, open_video
 from vttdata.media.ffmpeg import ffmpeg_path
 from vttdata.media.shots.detect import detect_shots
-from vttdata.media.shots.fast.bitstream import hevc_reference, mpeg_reference
-from vttdata.media.shots.fast.packets import EvidenceError
-from vttdata.media.shots.fast.reference_frames import describe_referenced, read_order
+from vttdata.media.shots.fast.bitstream import Reference, hevc_reference, mpeg_reference
+from vttdata.media.shots.fast.packets import UnsupportedStreamError
+from vttdata.media.shots.fast.reference_frames import describe_reference_frames, read_frame_order
 from vttdata.media.shots.histogram import describe
 
 HEVC = ("-c:v", "libx265", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-x265-params", "log-level=none")
@@ -31,7 +31,7 @@ def edited() -> np.ndarray:
 
 
 @pytest.mark.parametrize(("options", "container"), CODED)
-def test_the_same_shots_are_found_from_fewer_pictures(
+def test_same_shots_are_found_from_reference_frames(
     tmp_path: Path, edited: np.ndarray, options: tuple[str, ...], container: str
 ) -> None:
     path = encode(tmp_path / f"edited.{container}", edited, *options)
@@ -42,15 +42,15 @@ def test_the_same_shots_are_found_from_fewer_pictures(
 
 
 @pytest.mark.parametrize(("options", "container"), CODED)
-def test_what_is_decoded_is_described_as_in_a_whole_decode(
+def test_reference_frames_are_described_as_in_a_full_decode(
     tmp_path: Path, edited: np.ndarray, options: tuple[str, ...], container: str
 ) -> None:
     path = encode(tmp_path / f"edited.{container}", edited, *options)
     with open_video(path) as video:
-        order = read_order(video, 0.04)
-    known = order.referenced
+        order = read_frame_order(video, 0.04)
+    known = order.is_referenced
     with open_video(path) as video:
-        histograms = np.concatenate([batch.histograms for batch in describe_referenced(video, order)])
+        histograms = np.concatenate([batch.histograms for batch in describe_reference_frames(video, order)])
     with open_video(path) as video:
         frames = list(video.frames())
         whole = np.concatenate([batch.histograms for batch in describe(frame.picture for frame in frames)])
@@ -61,14 +61,14 @@ def test_what_is_decoded_is_described_as_in_a_whole_decode(
     assert len(histograms) == len(whole)
 
 
-def test_other_codecs_and_streams_without_times_show_no_order(tmp_path: Path, edited: np.ndarray) -> None:
+def test_other_codecs_and_streams_without_times_are_unsupported(tmp_path: Path, edited: np.ndarray) -> None:
     for name, options in (("a.avi", ("-c:v", "mpeg4", "-bf", "2")), ("a.h265", HEVC)):
-        with open_video(encode(tmp_path / name, edited[:60], *options)) as video, pytest.raises(EvidenceError):
-            read_order(video, 0.04)
+        with open_video(encode(tmp_path / name, edited[:60], *options)) as video, pytest.raises(UnsupportedStreamError):
+            read_frame_order(video, 0.04)
 
 
 @pytest.mark.parametrize("options", [FIXED, MPEG2], ids=["HEVC", "MPEG-2"])
-def test_a_stream_that_begins_or_ends_in_the_middle_has_the_same_outcome(
+def test_stream_cut_inside_a_gop_has_the_same_outcome(
     tmp_path: Path, edited: np.ndarray, options: tuple[str, ...]
 ) -> None:
     path = encode(tmp_path / "whole.ts", edited, *options)
@@ -79,7 +79,7 @@ def test_a_stream_that_begins_or_ends_in_the_middle_has_the_same_outcome(
 
 
 @pytest.mark.parametrize("codec", ["libx264", "mjpeg", "libx265"])
-def test_pictures_that_stand_alone_are_known_by_their_packets(tmp_path: Path, edited: np.ndarray, codec: str) -> None:
+def test_intra_only_streams_are_recognised(tmp_path: Path, edited: np.ndarray, codec: str) -> None:
     quiet = ("-x265-params", "log-level=none") if codec == "libx265" else ()
     alone = encode(tmp_path / "alone.mkv", edited[:60], "-c:v", codec, "-g", "1", "-pix_fmt", "yuvj420p", *quiet)
     assert all_keyframes(alone)
@@ -87,7 +87,7 @@ def test_pictures_that_stand_alone_are_known_by_their_packets(tmp_path: Path, ed
     assert not all_keyframes(encode(tmp_path / "groups.mkv", edited[:60], "-c:v", "libx264", "-g", "12"))
 
 
-def test_where_pictures_stand_alone_at_first_only_all_are_seen_as_in_a_whole_decode(
+def test_stream_that_is_intra_only_at_first_is_decoded_with_deblocking(
     tmp_path: Path, edited: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = encode(tmp_path / "a.ts", np.repeat(edited[:60], 5, 0), "-c:v", "libx264", "-g", "1", "-pix_fmt", "yuv420p")
@@ -102,7 +102,7 @@ def test_where_pictures_stand_alone_at_first_only_all_are_seen_as_in_a_whole_dec
 
 
 @pytest.mark.parametrize(("place", "length"), [(0.25, 24), (0.5, 24), (0.8, 40)])
-def test_where_damage_costs_pictures_others_refer_to_all_frames_are_decoded(
+def test_missing_reference_frames_have_the_same_outcome(
     tmp_path: Path, edited: np.ndarray, place: float, length: int
 ) -> None:
     path = encode(tmp_path / "damaged.ts", edited, *FIXED)
@@ -112,32 +112,35 @@ def test_where_damage_costs_pictures_others_refer_to_all_frames_are_decoded(
     assert outcome(path, FAST) == outcome(path, EXACT)
 
 
-def test_pictures_of_two_fields_are_all_decoded(tmp_path: Path, edited: np.ndarray) -> None:
+def test_interlaced_streams_are_decoded_in_full(tmp_path: Path, edited: np.ndarray) -> None:
     path = encode(tmp_path / "fields.ts", edited, *MPEG2, "-flags", "+ildct+ilme", "-vf", "setfield=tff")
     assert detect_shots(path, FAST).method == "exact"
 
 
-def test_pictures_that_a_higher_layer_may_refer_to_are_not_left_out(
+def test_frames_referenced_by_a_higher_temporal_layer_are_not_skipped(
     tmp_path: Path, edited: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layered = (*HEVC[:-1], "log-level=none:temporal-layers=3")
     path = encode(tmp_path / "layers.mp4", edited[:60], *layered)
     with open_video(path) as video:
-        assert not read_order(video, 0.04).referenced.all()
+        assert not read_frame_order(video, 0.04).is_referenced.all()
 
-    def raised(data: memoryview, length_bytes: int) -> tuple[bool, int] | None:
-        told = hevc_reference(data, length_bytes)
-        return told and (told[0], int(told[0]))
+    def with_raised_layer(data: memoryview, length_size: int) -> Reference | None:
+        reference = hevc_reference(data, length_size)
+        return reference and Reference(reference.is_referenced, int(reference.is_referenced))
 
-    monkeypatch.setattr("vttdata.media.shots.fast.reference_frames.hevc_reference", raised)
-    with open_video(path) as video, pytest.raises(EvidenceError):
-        read_order(video, 0.04)
+    monkeypatch.setattr("vttdata.media.shots.fast.reference_frames.hevc_reference", with_raised_layer)
+    with open_video(path) as video, pytest.raises(UnsupportedStreamError):
+        read_frame_order(video, 0.04)
 
 
-def test_packets_tell_whether_others_refer_to_them() -> None:
-    assert hevc_reference(memoryview(b"\0\0\0\1\x40\1\xff\0\0\1\x26\1\xaf"), 0) == (True, 1)  # parameters, then an IDR
-    assert hevc_reference(memoryview(b"\0\2\x4e\1\0\3\0\3\xd0"), 2) == (False, 3)  # a message, then a TRAIL_N
-    assert hevc_reference(memoryview(b"\0\0\1\x20\1\xaf"), 0) is None  # a link, after which leading pictures are lost
+def test_references_are_read_from_packets() -> None:
+    assert hevc_reference(memoryview(b"\0\0\0\1\x40\1\xff\0\0\1\x26\1\xaf"), 0) == (
+        True,
+        1,
+    )  # parameters, IDR
+    assert hevc_reference(memoryview(b"\0\2\x4e\1\0\3\0\3\xd0"), 2) == (False, 3)  # SEI, then a TRAIL_N
+    assert hevc_reference(memoryview(b"\0\0\1\x20\1\xaf"), 0) is None  # broken link
     assert mpeg_reference(memoryview(b"\0\0\1\xb8\0\0\1\0\0\x0f\xff")) == (True, 0)
     assert mpeg_reference(memoryview(b"\0\0\1\0\0\x18\xff")) == (False, 0)
     assert mpeg_reference(memoryview(b"\0\0\1\0\0")) is None

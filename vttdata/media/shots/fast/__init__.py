@@ -1,1 +1,1 @@
-"""Shot boundary detection that decodes only the groups of pictures in which something changes."""
+"""Shot detection that decodes part of the frames, chosen by what packets say without decoding."""

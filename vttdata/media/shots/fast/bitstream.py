@@ -1,104 +1,128 @@
-"""Reads from a packet of H.264, HEVC, MPEG-1 or MPEG-2 how its picture is predicted and whether others refer to it.
+"""Frame types and references, read from the packets of H.264, HEVC, MPEG-1 and MPEG-2 streams without decoding.
 
-Looks at the head of the first slice or picture alone and knows no other syntax.
+Reads the head of the first slice or picture and no other syntax.
 """
 
 from __future__ import annotations
 
-from typing import Literal
-
-Kind = Literal[0, 1, 2]
-"""0: an I or P picture; 1: a B picture that others refer to; 2: a B picture to which none refers."""
-
-# First bytes of units that begin with a slice header.
-_H264_SLICES = frozenset(one for one in range(256) if one & 31 in (1, 5))  # ISO/IEC 14496-10, table 7-1
-_HEVC_SLICES = frozenset(range(0, 64, 2))  # ISO/IEC 23008-2, table 7-1: types 0 to 31 of the lowest layer
-_HEVC_LINKS = frozenset({16, 17, 18})  # keyframes after which pictures are dropped: types of 23008-2, table 7-1
-_B = 1
-_MPEG_B = 3  # ISO/IEC 13818-2, table 6-12
-_HEAD = 16
-_REACH = 4096  # bytes of units that may stand before the first slice when start codes divide them
+from enum import IntEnum
+from typing import NamedTuple
 
 
-def picture_kind(data: memoryview, length_bytes: int) -> Kind | None:
-    """What kind of picture a packet holds, None where that cannot be read.
+class FrameType(IntEnum):
+    """Role of an H.264 frame in prediction."""
+
+    I_OR_P = 0
+    REFERENCED_B = 1
+    UNREFERENCED_B = 2
+
+
+class Reference(NamedTuple):
+    """Whether other frames may be predicted from a frame, and its temporal layer (0 is the lowest)."""
+
+    is_referenced: bool
+    temporal_layer: int
+
+
+# First bytes of NAL units that begin with a slice header: ISO/IEC 14496-10, table 7-1, for any `nal_ref_idc`.
+_H264_SLICES = frozenset(byte for byte in range(256) if byte & 31 in (1, 5))
+# ISO/IEC 23008-2, table 7-1: NAL unit types 0 to 31 with `nuh_layer_id` 0.
+_HEVC_SLICES = frozenset(range(0, 64, 2))
+# Broken-link access pictures; decoders drop leading pictures that follow them.
+_HEVC_BROKEN_LINKS = frozenset({16, 17, 18})
+# Types 0 to 14 with an even number (TRAIL_N, RASL_N, ...) are no references within their temporal layer.
+_HEVC_LAST_SUB_LAYER_TYPE = 14
+_H264_B_SLICE = 1
+# ISO/IEC 13818-2, table 6-12.
+_MPEG_B_PICTURE = 3
+# Bytes of a slice header that hold its first two Exp-Golomb codes.
+_SLICE_HEADER_BYTES = 16
+# Bytes searched for the first slice where start codes divide a packet.
+_SEARCH_BYTES = 4096
+
+
+def h264_frame_type(data: memoryview, length_size: int) -> FrameType | None:
+    """Return the type of the frame in an H.264 packet, or None where it cannot be read.
 
     Args:
         data: the packet's bytes.
-        length_bytes: how many bytes give each unit's length, 0 where start codes divide them.
+        length_size: bytes of the length before each NAL unit, 0 where start codes divide the units.
     """
-    at = _first_slice(data, length_bytes, _H264_SLICES)
-    if at is None:
+    slice_start = _find_first_slice(data, length_size, _H264_SLICES)
+    if slice_start is None:
         return None
-    referenced = data[at] >> 5 & 3
-    bits = int.from_bytes(data[at + 1 : at + 1 + _HEAD], "big")
-    left = 8 * len(data[at + 1 : at + 1 + _HEAD])
+    is_referenced = data[slice_start] >> 5 & 3
+    header = data[slice_start + 1 : slice_start + 1 + _SLICE_HEADER_BYTES]
+    bits, bits_left = int.from_bytes(header, "big"), 8 * len(header)
+    # Two Exp-Golomb codes (14496-10, 9.1): `first_mb_in_slice` and `slice_type`.
     values: list[int] = []
     while len(values) < 2:
-        code = (bits & ((1 << left) - 1)).bit_length()
-        zeros = left - code
-        if code <= zeros:
+        significant = (bits & ((1 << bits_left) - 1)).bit_length()
+        zeros = bits_left - significant
+        if significant <= zeros:
             return None
-        left = code - zeros - 1
-        values.append(((bits >> left) & ((1 << (zeros + 1)) - 1)) - 1)
-    if values[1] % 5 != _B:
-        return 0
-    return 1 if referenced else 2
+        bits_left = significant - zeros - 1
+        values.append(((bits >> bits_left) & ((1 << (zeros + 1)) - 1)) - 1)
+    if values[1] % 5 != _H264_B_SLICE:
+        return FrameType.I_OR_P
+    return FrameType.REFERENCED_B if is_referenced else FrameType.UNREFERENCED_B
 
 
-def hevc_reference(data: memoryview, length_bytes: int) -> tuple[bool, int] | None:
-    """Whether pictures of the same temporal layer may refer to a packet's picture, and the number of that layer.
+def hevc_reference(data: memoryview, length_size: int) -> Reference | None:
+    """Return whether frames of the same temporal layer may refer to the frame in an HEVC packet.
 
-    None where that cannot be read, and where pictures that follow are not to be shown. Arguments as in `picture_kind`.
+    Args:
+        data: the packet's bytes.
+        length_size: bytes of the length before each NAL unit, 0 where start codes divide the units.
+
+    Returns:
+        None where that cannot be read, and for broken-link frames.
     """
-    at = _first_slice(data, length_bytes, _HEVC_SLICES)
-    if at is None or at + 1 >= len(data) or data[at] >> 1 in _HEVC_LINKS:
+    slice_start = _find_first_slice(data, length_size, _HEVC_SLICES)
+    if slice_start is None or slice_start + 1 >= len(data):
         return None
-    kind = data[at] >> 1
-    return kind > 14 or kind % 2 == 1, data[at + 1] & 7
-
-
-def mpeg_reference(data: memoryview) -> tuple[bool, int] | None:
-    """The same of an MPEG-1 or MPEG-2 packet, whose layer is 0: others refer to all but B pictures."""
-    head = bytes(data[:_REACH])
-    at = head.find(b"\0\0\1\0")
-    if not 0 <= at < len(head) - 5:
+    unit_type = data[slice_start] >> 1
+    if unit_type in _HEVC_BROKEN_LINKS:
         return None
-    return head[at + 5] >> 3 & 7 != _MPEG_B, 0
+    return Reference(unit_type > _HEVC_LAST_SUB_LAYER_TYPE or unit_type % 2 == 1, data[slice_start + 1] & 7)
 
 
-def _first_slice(data: memoryview, length_bytes: int, slices: frozenset[int]) -> int | None:
-    return _by_length(data, length_bytes, slices) if length_bytes else _by_code(data, slices)
+def mpeg_reference(data: memoryview) -> Reference | None:
+    """Return whether other frames may refer to the frame in an MPEG-1 or MPEG-2 packet: to all but B-frames."""
+    head = bytes(data[:_SEARCH_BYTES])
+    picture_start = head.find(b"\0\0\1\0")
+    if not 0 <= picture_start < len(head) - 5:
+        return None
+    return Reference(head[picture_start + 5] >> 3 & 7 != _MPEG_B_PICTURE, 0)
 
 
-def _by_length(data: memoryview, length_bytes: int, slices: frozenset[int]) -> int | None:
-    at = 0
-    while at + length_bytes < len(data):
-        if data[at + length_bytes] in slices:
-            return at + length_bytes
-        at += length_bytes + int.from_bytes(data[at : at + length_bytes], "big")
+def _find_first_slice(data: memoryview, length_size: int, slices: frozenset[int]) -> int | None:
+    """Return the position of the first NAL unit whose first byte is among `slices`."""
+    if length_size:
+        position = 0
+        while position + length_size < len(data):
+            if data[position + length_size] in slices:
+                return position + length_size
+            position += length_size + int.from_bytes(data[position : position + length_size], "big")
+        return None
+    head = bytes(data[:_SEARCH_BYTES])
+    position = head.find(b"\0\0\1")
+    while 0 <= position < len(head) - 3:
+        if head[position + 3] in slices:
+            return position + 3
+        position = head.find(b"\0\0\1", position + 3)
     return None
 
 
-def _by_code(data: memoryview, slices: frozenset[int]) -> int | None:
-    head = bytes(data[:_REACH])
-    at = head.find(b"\0\0\1")
-    while 0 <= at < len(head) - 3:
-        if head[at + 3] in slices:
-            return at + 3
-        at = head.find(b"\0\0\1", at + 3)
-    return None
+def h264_nal_length_size(extradata: bytes) -> int:
+    """Return the bytes of the length before each NAL unit, by the ``avcC`` box; 0 where start codes are used."""
+    return _nal_length_size(extradata, 4)
 
 
-def unit_length_bytes(extradata: bytes) -> int:
-    """How many bytes give the length of each unit of a stream, by its ``avcC`` box; 0 where start codes are used."""
-    return _length_bytes(extradata, 4)
+def hevc_nal_length_size(extradata: bytes) -> int:
+    """Return the bytes of the length before each NAL unit, by the ``hvcC`` box; 0 where start codes are used."""
+    return _nal_length_size(extradata, 21)
 
 
-def hevc_unit_length_bytes(extradata: bytes) -> int:
-    """The same by the ``hvcC`` box of HEVC."""
-    return _length_bytes(extradata, 21)
-
-
-def _length_bytes(box: bytes, at: int) -> int:
-    return (box[at] & 3) + 1 if len(box) > at + 2 and box[0] == 1 else 0
+def _nal_length_size(box: bytes, position: int) -> int:
+    return (box[position] & 3) + 1 if len(box) > position + 2 and box[0] == 1 else 0

@@ -1,172 +1,202 @@
-"""Decodes the parts of a video in which a shot can change, in one reading, and fills in what lies between.
+"""Decoding of a plan in one pass over a video, and interpolation of the frames that are skipped.
 
-Knows nothing of shots; which packets may matter is decided elsewhere.
+Knows nothing of shots; `vttdata.media.shots.fast.gop_plan` decides which packets may matter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import av
 import numpy as np
 
 from vttdata.media.decode import Video
-from vttdata.media.shots.fast.gop_plan import Group, Plan
-from vttdata.media.shots.fast.packets import WITH_SOUND_REFERENCES, WITHOUT_DEBLOCKING, EvidenceError, Indices, Packets
-from vttdata.media.shots.histogram import Descriptions, describe, joined
-from vttdata.media.shots.signals import Flags, Floats, picture_distance, steps_between
+from vttdata.media.shots.fast.gop_plan import DecodingPlan, Gop
+from vttdata.media.shots.fast.packets import (
+    DEBLOCK_REFERENCES_ONLY,
+    NO_DEBLOCKING,
+    Indices,
+    Packets,
+    UnsupportedStreamError,
+)
+from vttdata.media.shots.histogram import Descriptions, concatenate, describe
+from vttdata.media.shots.signals import Flags, Floats, colour_distance, consecutive_distances
 
 # Colour distances, measured on the shot benchmark, drawn with nine seeds of both halves.
-_SAME, _SAME_IF_CALM = 0.05, 0.07  # pictures closer than this may show one shot, if no surprise lies between them
-_NEW = 0.1  # pictures further apart show two, if all is calm between them and the encoder saw the second begin
-_JUMP, _NOISE = 5.0, 0.005  # change across a gap over that of a frame around it: cuts began at 6.8, fades ended at 4.2
-_AROUND = 6  # frames to either side of the gap
-_ALONE = 1.8  # over the speed on either side: a fade of eight frames went on into the next gap at two thirds
-_LONG = 300  # frames of a group in which unfiltered references add up to what is seen: black was no longer black at 720
+# Closer frames may show one shot, if no surprising packet lies between them; in steady GOPs the second limit holds.
+_SAME_SHOT, _SAME_SHOT_IF_STEADY = 0.05, 0.07
+# Frames further apart show two shots, if the packets between them are steady and the encoder ended the GOP early.
+_NEW_SHOT = 0.1
+# Change across a gap over that of one frame around it: cuts began at 6.8, fades ended at 4.2.
+_CUT_RATIO, _NOISE = 5.0, 0.005
+# Frames to either side of the gap that are compared.
+_WINDOW = 6
+# Change across a gap over that across the gaps beside it; a fade of eight frames went on at two thirds of the speed.
+_ISOLATED_RATIO = 1.8
+# Frames of a GOP above which errors of references without deblocking become visible: black was not black at 720.
+_MAX_UNFILTERED_GOP = 300
 
 
-def describe_planned(video: Video, packets: Packets, plan: Plan, known: Flags) -> Iterator[Descriptions]:
-    """Descriptions of all frames of a video, group by group, of those passed over by what is known around them.
+def describe_planned_gops(
+    video: Video, packets: Packets, plan: DecodingPlan, is_decoded: Flags
+) -> Iterator[Descriptions]:
+    """Describe all frames of a video GOP by GOP, skipped ones by interpolation between decoded ones.
 
     Args:
         video: at its start.
         packets: its packets.
-        plan: what to decode of them.
-        known: (n,) false at first; set here for the frames that were decoded.
+        plan: packets to decode.
+        is_decoded: (n,) false at first; set here for the frames that were decoded.
 
     Raises:
-        EvidenceError: when the decoder gives other frames than those it got, or fails.
+        UnsupportedStreamError: when the decoder fails or gives other frames than the packets promise.
     """
     reader = _Reader(video, packets, plan)
-    for index, group in enumerate(plan.groups):
-        following = packets.key_pictures[index + 1 : index + 2]
-        own, places = packets.key_pictures[index : index + 1], np.array([0])
-        if group.head == group.start + 1 and _tells_enough(group, own, following):
-            reader.skip(group.start, group.after)
+    for number, gop in enumerate(plan.gops):
+        next_keyframe = packets.keyframe_descriptions[number + 1 : number + 2]
+        decoded, positions = packets.keyframe_descriptions[number : number + 1], np.array([0])
+        if gop.head_end == gop.start + 1 and _may_skip_tail(gop, decoded, next_keyframe):
+            reader.skip(gop.start, gop.end)
         else:
-            own, places = reader.decode(group, following)
-        known[group.start + places] = True
-        if _is_new(group, own[-1:], following):
-            known[group.after - 1] = True  # what comes next begins with it, and not in the gap before
-        yield _filled(own, places, group.after - group.start, following)
+            decoded, positions = reader.decode(gop, next_keyframe)
+        is_decoded[gop.start + positions] = True
+        if _begins_new_shot(gop, decoded[-1:], next_keyframe):
+            # The new shot begins with the next keyframe and not in the gap before it.
+            is_decoded[gop.end - 1] = True
+        yield _fill_gop(decoded, positions, gop.end - gop.start, next_keyframe)
 
 
-def _tells_enough(group: Group, last: Descriptions, following: Descriptions) -> bool:
-    """Whether a picture at a group's head and the keyframe that follows show what happens between them."""
-    if group.cut_short:
-        return _is_new(group, last, following)
-    return len(following) > 0 and picture_distance(last, following) <= (_SAME_IF_CALM if group.calm else _SAME)
+def _may_skip_tail(gop: Gop, last_of_head: Descriptions, next_keyframe: Descriptions) -> bool:
+    """Return whether the last frame of a GOP's head and the next keyframe show what happens between them."""
+    if gop.ended_early:
+        return _begins_new_shot(gop, last_of_head, next_keyframe)
+    limit = _SAME_SHOT_IF_STEADY if gop.is_steady else _SAME_SHOT
+    return len(next_keyframe) > 0 and colour_distance(last_of_head, next_keyframe) <= limit
 
 
-def _is_new(group: Group, last: Descriptions, following: Descriptions) -> bool:
-    """Whether a new scene begins with the keyframe that follows a group, by what the encoder saw and how it looks."""
-    return group.cut_short and group.calm and len(following) > 0 and picture_distance(last, following) >= _NEW
+def _begins_new_shot(gop: Gop, last_decoded: Descriptions, next_keyframe: Descriptions) -> bool:
+    """Return whether a new shot begins with the next keyframe, by what the encoder saw and by its colours."""
+    if not gop.ended_early or not gop.is_steady or not len(next_keyframe):
+        return False
+    return colour_distance(last_decoded, next_keyframe) >= _NEW_SHOT
 
 
-def _filled(known: Descriptions, places: Indices, count: int, following: Descriptions) -> Descriptions:
-    """All `count` frames of a group: mixtures between known ones; after the last, what comes next if it is alike."""
-    missing = count - 1 - int(places[-1])
-    filled = interpolated(known, places)
+def _fill_gop(decoded: Descriptions, positions: Indices, frame_count: int, next_keyframe: Descriptions) -> Descriptions:
+    """Return all frames of a GOP; those after the last decoded one lead over to the next keyframe if it is similar."""
+    missing = frame_count - 1 - int(positions[-1])
+    filled = interpolate_gaps(decoded, positions)
     if missing == 0:
         return filled
-    last = known[-1:]
-    if len(following) and picture_distance(last, following) <= _SAME_IF_CALM:
-        return joined(filled, interpolated(joined(last, following), np.array([0, missing + 1]))[1:-1])
-    return joined(filled, last.repeated(missing))
+    last = decoded[-1:]
+    if len(next_keyframe) and colour_distance(last, next_keyframe) <= _SAME_SHOT_IF_STEADY:
+        bridge = interpolate_gaps(concatenate(last, next_keyframe), np.array([0, missing + 1]))
+        return concatenate(filled, bridge[1:-1])
+    return concatenate(filled, last.repeat(missing))
 
 
-def interpolated(known: Descriptions, places: Indices) -> Descriptions:
-    """A run with known descriptions at `places` (ascending, from 0) and mixtures of the nearest two between them.
+def interpolate_gaps(decoded: Descriptions, positions: Indices) -> Descriptions:
+    """Interpolate linearly between decoded frames.
 
-    Where these two differ too much for what moves around them, something new begins between them: the first goes on
-    until the second, since a mixture would make the change look like motion.
+    Where two of them differ too much for the motion around them, the first is repeated until the second, since a
+    mixture would make a cut look like motion.
+
+    Args:
+        decoded: n frames.
+        positions: (n,) ascending from 0, where they stand in the result.
+
+    Returns:
+        Frames from 0 to the last position.
     """
-    all_places = np.arange(int(places[-1]) + 1)
-    after = np.searchsorted(places, all_places)
-    before = np.maximum(after - (places[after] != all_places), 0)
-    gap = np.maximum(places[after] - places[before], 1)
-    share = ((all_places - places[before]) / gap).astype(np.float32)
-    share[np.r_[False, _jumps(known, places)][after]] = 0
+    frames = np.arange(int(positions[-1]) + 1)
+    after = np.searchsorted(positions, frames)
+    before = np.maximum(after - (positions[after] != frames), 0)
+    gap = np.maximum(positions[after] - positions[before], 1)
+    weight_after = ((frames - positions[before]) / gap).astype(np.float32)
+    weight_after[np.r_[False, _find_cuts_in_gaps(decoded, positions)][after]] = 0
 
     def mix(values: Any) -> Any:
-        weight = share.reshape(-1, *(1,) * (values.ndim - 1))
-        mixed = values[before] * (1 - weight) + values[after] * weight
-        return np.rint(mixed).astype(values.dtype)
+        weight = weight_after.reshape(-1, *(1,) * (values.ndim - 1))
+        return np.rint(values[before] * (1 - weight) + values[after] * weight).astype(values.dtype)
 
-    return Descriptions(mix(known.histograms), mix(known.cells))
+    return Descriptions(mix(decoded.histograms), mix(decoded.cells))
 
 
-def _jumps(known: Descriptions, places: Indices) -> Flags:
-    """Between which known descriptions and the next something new begins at once."""
-    steps = steps_between(known)
-    so_far = np.r_[0, steps.cumsum()]
-    first, last = places[:-1], places[1:]
-    before, after = np.maximum(first - _AROUND, places[0]), np.minimum(last + _AROUND, places[-1])
+def _find_cuts_in_gaps(decoded: Descriptions, positions: Indices) -> Flags:
+    """Return between which decoded frames and the next the colours jump, beside the frames around the gap."""
+    distances = consecutive_distances(decoded)
+    cumulated = np.r_[0, distances.cumsum()]
+    first, last = positions[:-1], positions[1:]
+    window_start, window_end = np.maximum(first - _WINDOW, positions[0]), np.minimum(last + _WINDOW, positions[-1])
 
     def change(start: Indices, stop: Indices) -> Floats:
-        return np.asarray(np.interp(stop, places, so_far) - np.interp(start, places, so_far))
+        return np.asarray(np.interp(stop, positions, cumulated) - np.interp(start, positions, cumulated))
 
-    rate = (change(before, first) + change(last, after)) / np.maximum(first - before + after - last, 1)
-    speed = np.r_[0, steps / (last - first), 0]
-    alone = speed[1:-1] > _ALONE * np.maximum(speed[:-2], speed[2:])
-    return np.asarray(alone & (after - before > last - first) & (steps > _JUMP * (rate + _NOISE)))
+    frames_around = np.maximum(first - window_start + window_end - last, 1)
+    change_around = (change(window_start, first) + change(last, window_end)) / frames_around
+    speed = np.r_[0, distances / (last - first), 0]
+    is_isolated = speed[1:-1] > _ISOLATED_RATIO * np.maximum(speed[:-2], speed[2:])
+    has_surroundings = window_end - window_start > last - first
+    return np.asarray(is_isolated & has_surroundings & (distances > _CUT_RATIO * (change_around + _NOISE)))
 
 
-@dataclass(slots=True)
 class _Reader:
-    """Reads a video's packets once, from first to last, and decodes those that are asked for."""
+    """Single pass over a video's packets that decodes those of the plan."""
 
-    video: Video
-    packets: Packets
-    plan: Plan
-    _rest: Iterator[Any] = field(init=False)
-
-    def __post_init__(self) -> None:
-        longest = max(group.after - group.start for group in self.plan.groups)
-        self.video.stream.codec_context.options = WITHOUT_DEBLOCKING if longest <= _LONG else WITH_SOUND_REFERENCES
-        self._rest = (packet for packet in self.video.packets() if packet.size)
+    def __init__(self, video: Video, packets: Packets, plan: DecodingPlan) -> None:
+        self._context = video.stream.codec_context
+        self._packets = packets
+        self._plan = plan
+        longest = max(gop.end - gop.start for gop in plan.gops)
+        self._context.options = NO_DEBLOCKING if longest <= _MAX_UNFILTERED_GOP else DEBLOCK_REFERENCES_ONLY
+        self._remaining = (packet for packet in video.packets() if packet.size)
 
     def skip(self, start: int, stop: int) -> None:
-        """Read past the packets of these places."""
-        for place in range(start, stop):
-            self._next(place)
+        """Read past the packets at these positions."""
+        for position in range(start, stop):
+            self._next_packet(position)
 
-    def decode(self, group: Group, following: Descriptions) -> tuple[Descriptions, Indices]:
-        """Decode a group's head, and its tail if that must be; what was decoded, and where in the group it is shown."""
-        fed: list[int] = []
-        shown: list[int] = []
-        batches = list(describe(self._pictures(group, following, fed, shown)))
-        places = np.sort(self.packets.frame[fed])
-        if not batches or shown != sorted(self.packets.pts[fed].tolist()):
-            raise EvidenceError
-        return joined(*batches), places - group.start
+    def decode(self, gop: Gop, next_keyframe: Descriptions) -> tuple[Descriptions, Indices]:
+        """Decode a GOP's head, and its tail where it cannot be skipped.
 
-    def _pictures(self, group: Group, following: Descriptions, fed: list[int], shown: list[int]) -> Iterator[Any]:
-        """Pictures as they come; notes the places of the packets fed and the times of the pictures shown."""
-        context = self.video.stream.codec_context
-        last = None
+        Returns:
+            Descriptions of the decoded frames, and their positions in the GOP.
+        """
+        sent: list[int] = []
+        received: list[int] = []
+        batches = list(describe(self._decode_pictures(gop, next_keyframe, sent, received)))
+        positions = np.sort(self._packets.frame_index[sent])
+        if not batches or received != sorted(self._packets.pts[sent].tolist()):
+            raise UnsupportedStreamError
+        return concatenate(*batches), positions - gop.start
+
+    def _decode_pictures(
+        self, gop: Gop, next_keyframe: Descriptions, sent: list[int], received: list[int]
+    ) -> Iterator[Any]:
+        """Yield pictures; note the positions of the packets sent and the times of the pictures received."""
+        picture = None
         try:
-            for place in range(group.start, group.after):
-                if place == group.head and last and _tells_enough(group, next(describe([last])), following):
-                    self.skip(place, group.after)
-                    break
-                packet = self._next(place)
-                if self.plan.wanted[place]:
-                    fed.append(place)
-                    for last in context.decode(packet):
-                        shown.append(last.pts)
-                        yield last
-            for picture in context.decode(None):
-                shown.append(picture.pts)
+            for position in range(gop.start, gop.end):
+                if position == gop.head_end and picture:
+                    last_of_head = next(describe([picture]))
+                    if _may_skip_tail(gop, last_of_head, next_keyframe):
+                        self.skip(position, gop.end)
+                        break
+                packet = self._next_packet(position)
+                if self._plan.needed[position]:
+                    sent.append(position)
+                    for picture in self._context.decode(packet):
+                        received.append(picture.pts)
+                        yield picture
+            for picture in self._context.decode(None):
+                received.append(picture.pts)
                 yield picture
-            context.flush_buffers()
+            self._context.flush_buffers()
         except av.error.FFmpegError as error:
-            raise EvidenceError from error
+            raise UnsupportedStreamError from error
 
-    def _next(self, place: int) -> Any:
-        packet = next(self._rest, None)
-        if packet is None or packet.pts != self.packets.pts[place]:
-            raise EvidenceError
+    def _next_packet(self, position: int) -> Any:
+        packet = next(self._remaining, None)
+        if packet is None or packet.pts != self._packets.pts[position]:
+            raise UnsupportedStreamError
         return packet

@@ -1,7 +1,7 @@
-"""Judges by the sizes of packets where a shot can change: the fast mode's evidence.
+"""Choice of the packets that the fast method decodes, by their sizes and types.
 
-A picture in which something new begins cannot be predicted and takes many bytes; an encoder that notices sets a
-keyframe there. What lies between is passed over where the pictures on either side explain it.
+A frame in which a new shot begins cannot be predicted and takes many bytes; an encoder that notices sets a keyframe
+there. What lies between is skipped where the frames on either side explain it.
 """
 
 from __future__ import annotations
@@ -10,144 +10,157 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vttdata.media.shots.fast.bitstream import FrameType
 from vttdata.media.shots.fast.packets import Indices, Packets
 from vttdata.media.shots.signals import Flags, Floats
 
 # All measured on the shot benchmark, drawn with nine seeds of both halves.
-_SURPRISE = 1.5  # size of an anchor over that of those on both sides: most cuts between keyframes
-_STEP, _LEAST = 3.0, 0.3  # over that of those on one side and on the other: what begins is livelier, or calmer
-_NEIGHBOURS = 3  # anchors to either side: the largest counts, for a weaker suspicion the second largest
-_BUSY = 0.6  # size of larger B pictures that others refer to, over that of an anchor: left out, they lead others astray
-_EARLY = 0.9  # of the longest group; shorter groups were ended by what the encoder saw
-_DEFAULT = 250  # frames: x264's and ffmpeg's longest group, unless told otherwise
-_CALM = 1.8  # the most bytes of half a second over the least, of half of the groups without a change, a tenth of others
-_SMOOTH = 12  # frames: half a second
-_MOST_OF_IT = (0.05, 0.95)  # quantiles of the rates of a stream
-_TELLING = 4.0  # the higher over the lower; a constant rate, where the quality changes instead, tells nothing: 2.0
-_HELD_BACK = 3  # anchors after which a decoder has given out those before
+# Size of a P-frame over the largest neighbour on either side: most cuts between keyframes exceed it.
+_SIZE_RATIO = 1.5
+# The same over the neighbours of one side, and of the other: a livelier or calmer shot begins.
+_ONE_SIDED_RATIO, _OTHER_SIDE_RATIO = 3.0, 0.3
+# I- and P-frames to either side that are compared; for a weaker suspicion the second largest of them counts.
+_NEIGHBOURS = 3
+# Size of the larger referenced B-frames over that of a P-frame, above which frames predicted from them go wrong.
+_LARGE_B_RATIO = 0.6
+# Share of the longest GOP; shorter GOPs were ended by what the encoder saw.
+_REGULAR_LENGTH_SHARE = 0.9
+# Longest GOP of x264 and ffmpeg by default, in frames.
+_DEFAULT_GOP_LENGTH = 250
+# Most bytes of half a second over the least, in half of the GOPs without a boundary and a tenth of the others.
+_STEADY_RATIO = 1.8
+# Frames over which rates are summed: half a second.
+_RATE_WINDOW = 12
+# Quantiles of a stream's rates, and how far they must be apart: at a constant bit rate quality changes in place of
+# size (ratio 2.0), so that sizes say nothing.
+_RATE_QUANTILES = (0.05, 0.95)
+_MIN_RATE_SPREAD = 4.0
+# Further I- and P-frames that a decoder takes in before it gives out the earlier ones.
+_DECODER_DELAY = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """A group of pictures, as places of packets in decoding order.
+class Gop:
+    """Group of pictures, as positions of packets in decoding order.
 
     Attributes:
-        start: its keyframe's place.
-        head: place after the last packet that must be decoded; `start` + 1 where nothing but the keyframe must.
-        after: place after its last packet.
-        cut_short: the encoder ended it early, as it does when a new scene begins.
-        calm: its rest takes about as many bytes all the time, as where nothing begins, and is long enough to tell.
+        start: position of its keyframe.
+        head_end: position after the last packet that must be decoded; `start` + 1 where only the keyframe must.
+        end: position after its last packet.
+        ended_early: whether the encoder ended it before its usual length, as it does when a new shot begins.
+        is_steady: whether the packets after the head take about as many bytes all the time, as within a shot, and are
+            enough to tell.
     """
 
     start: int
-    head: int
-    after: int
-    cut_short: bool
-    calm: bool
+    head_end: int
+    end: int
+    ended_early: bool
+    is_steady: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What to decode of n packets.
+class DecodingPlan:
+    """Which of n packets to decode.
 
     Attributes:
-        groups: all groups, in order.
-        wanted: (n,) which packets are decoded where their part of the group is.
-        sudden: (n,) the frames, in presentation order, at which a hard cut is to be expected: where sizes give rise to
-            suspicion, anywhere in groups without gaps, and at a keyframe, if the encoder saw a reason for it or the
-            pictures before are as they should be. Across a gap motion adds up, and left-out references show as an
-            error that grows until the next keyframe.
+        gops: all GOPs, in order.
+        needed: (n,) packets that are decoded where their part of the GOP is.
+        cut_expected: (n,) frames, in presentation order, at which a hard cut is plausible: around packets of suspicious
+            size, anywhere in GOPs without gaps, and at a keyframe, if the encoder saw a reason for it or the frames
+            before it were decoded with all their references. Across a gap motion adds up, and skipped references show
+            as an error that grows until the next keyframe.
     """
 
-    groups: list[Group]
-    wanted: Flags
-    sudden: Flags
+    gops: list[Gop]
+    needed: Flags
+    cut_expected: Flags
 
 
-def plan_decoding(packets: Packets) -> Plan:
-    """Find the pictures at which something new may begin, and what must be decoded to know it."""
-    anchors = np.flatnonzero(packets.kind == 0)
-    surprising, suspicious = _suspicions(packets, anchors)
+def plan_decoding(packets: Packets) -> DecodingPlan:
+    """Find the frames at which a new shot may begin, and the packets that must be decoded to know."""
+    anchors = np.flatnonzero(packets.frame_type == FrameType.I_OR_P)
+    surprising, suspicious = _find_large_anchors(packets, anchors)
     ends = np.r_[anchors[1:], len(packets)]
-    wanted: Flags = packets.kind == 0
-    sudden = np.zeros(len(packets), bool)
+    needed: Flags = packets.frame_type == FrameType.I_OR_P
+    cut_expected = np.zeros(len(packets), bool)
     for anchor, end in zip(anchors[suspicious], ends[suspicious], strict=True):
-        wanted[anchor:end] = True
-        sudden[packets.frame[anchor:end]] = True
-    groups = _groups(packets, anchors, anchors[surprising])
-    for group in groups:
-        own = slice(group.start, group.after)
-        references = packets.kind[own] == 1
-        if _is_busy(packets.size[own], packets.kind[own]):
-            wanted[own] |= references
-        if wanted[own].all():
-            sudden[packets.frame[own]] = True
-        if group.after < len(packets) and (group.cut_short or wanted[own][references].all()):
-            sudden[packets.frame[group.after]] = True
-    return Plan(groups, wanted, sudden)
+        needed[anchor:end] = True
+        cut_expected[packets.frame_index[anchor:end]] = True
+    gops = _divide_into_gops(packets, anchors, anchors[surprising])
+    for gop in gops:
+        members = slice(gop.start, gop.end)
+        is_referenced_b = packets.frame_type[members] == FrameType.REFERENCED_B
+        if _has_large_b_frames(packets.size[members], packets.frame_type[members]):
+            needed[members] |= is_referenced_b
+        if needed[members].all():
+            cut_expected[packets.frame_index[members]] = True
+        if gop.end < len(packets) and (gop.ended_early or needed[members][is_referenced_b].all()):
+            cut_expected[packets.frame_index[gop.end]] = True
+    return DecodingPlan(gops, needed, cut_expected)
 
 
-def _suspicions(packets: Packets, anchors: Indices) -> tuple[Flags, Flags]:
-    """Which anchors (I and P pictures) are out of proportion to those around them, keyframes left aside.
+def _find_large_anchors(packets: Packets, anchors: Indices) -> tuple[Flags, Flags]:
+    """Return which anchors (I- and P-frames) are surprisingly large beside their neighbours, keyframes left aside.
 
-    The second of the two holds also where another one nearby is as large.
+    Returns:
+        Surprising ones, and suspicious ones: those and ones near which another anchor is as large.
     """
-    size = np.where(np.isin(anchors, packets.keys), 0, packets.size[anchors])
+    size = np.where(np.isin(anchors, packets.keyframes), 0, packets.size[anchors])
     windows = np.sort(np.lib.stride_tricks.sliding_window_view(np.pad(size, _NEIGHBOURS), _NEIGHBOURS))
-    before, later = windows[: len(size)], windows[_NEIGHBOURS + 1 :]
+    before, after = windows[: len(size)], windows[_NEIGHBOURS + 1 :]
 
-    def ratios(rank: int) -> Floats:
-        return np.sort(size / np.maximum((before[:, -rank], later[:, -rank]), 1), 0)
+    def size_ratios(rank: int) -> Floats:
+        """Return the lower and the higher of the ratios to the neighbours of that rank on both sides."""
+        return np.sort(size / np.maximum((before[:, -rank], after[:, -rank]), 1), 0)
 
-    less, more = ratios(1)
-    surprising = (size > 0) & ((less > _SURPRISE) | ((more > _STEP) & (less > _LEAST)))
-    return surprising, surprising | ((size > 0) & (ratios(2)[0] > _SURPRISE))
-
-
-def _groups(packets: Packets, anchors: Indices, surprises: Indices) -> list[Group]:
-    starts = packets.keys.tolist()
-    afters = [*starts[1:], len(packets)]
-    lengths = np.diff([*starts, len(packets)])
-    regular = _regular(lengths)
-    rates = _rates(packets)
-    low, high = np.quantile(rates, _MOST_OF_IT)
-    telling = bool(high > _TELLING * low)
-    groups = []
-    for start, after in zip(starts, afters, strict=True):
-        last = np.searchsorted(surprises, after) - 1
-        cut_short = after - start not in regular
-        head = start + 1
-        if after == len(packets):
-            head = after
-        elif last >= 0 and surprises[last] > start:
-            place = np.searchsorted(anchors, surprises[last]) + 1 + _HELD_BACK
-            head = min(int(anchors[place]) if place < len(anchors) else after, after)
-        groups.append(Group(start, head, after, cut_short, telling and _is_calm(rates[head:after])))
-    return groups
+    lower, higher = size_ratios(1)
+    surprising = (size > 0) & ((lower > _SIZE_RATIO) | ((higher > _ONE_SIDED_RATIO) & (lower > _OTHER_SIDE_RATIO)))
+    return surprising, surprising | ((size > 0) & (size_ratios(2)[0] > _SIZE_RATIO))
 
 
-def _regular(lengths: Indices) -> set[int]:
-    """The lengths of groups that no scene's end explains: about the longest, and so usual that it is met again."""
+def _divide_into_gops(packets: Packets, anchors: Indices, surprising: Indices) -> list[Gop]:
+    starts = packets.keyframes.tolist()
+    ends = [*starts[1:], len(packets)]
+    regular_lengths = _find_regular_lengths(np.diff([*starts, len(packets)]))
+    rates = _window_rates(packets)
+    low, high = np.quantile(rates, _RATE_QUANTILES)
+    rates_tell = bool(high > _MIN_RATE_SPREAD * low)
+    gops = []
+    for start, end in zip(starts, ends, strict=True):
+        last_surprise = np.searchsorted(surprising, end) - 1
+        head_end = start + 1
+        if end == len(packets):
+            head_end = end
+        elif last_surprise >= 0 and surprising[last_surprise] > start:
+            following = np.searchsorted(anchors, surprising[last_surprise]) + 1 + _DECODER_DELAY
+            head_end = min(int(anchors[following]) if following < len(anchors) else end, end)
+        is_steady = rates_tell and _is_steady(rates[head_end:end])
+        gops.append(Gop(start, head_end, end, end - start not in regular_lengths, is_steady))
+    return gops
+
+
+def _find_regular_lengths(lengths: Indices) -> set[int]:
+    """Return the lengths of GOPs that the encoder's settings explain: nearly the longest, and met more than once."""
     values, counts = np.unique(lengths, return_counts=True)
-    usual = (counts > 1) | (values == _DEFAULT)
-    return set(values[usual & (values >= _EARLY * values[-1])].tolist())
+    usual = (counts > 1) | (values == _DEFAULT_GOP_LENGTH)
+    return set(values[usual & (values >= _REGULAR_LENGTH_SHARE * values[-1])].tolist())
 
 
-def _rates(packets: Packets) -> Floats:
-    """Bytes of each frame and those that follow it, `_SMOOTH` in all; keyframes count nothing."""
-    shown = np.zeros(len(packets))
-    shown[packets.frame] = packets.size
-    shown[packets.keys] = 0
-    return np.convolve(shown, np.ones(_SMOOTH), "full")[_SMOOTH - 1 :]
+def _window_rates(packets: Packets) -> Floats:
+    """Return the bytes of each frame and those that follow it, `_RATE_WINDOW` in all, without keyframes."""
+    sizes = np.zeros(len(packets))
+    sizes[packets.frame_index] = packets.size
+    sizes[packets.keyframes] = 0
+    return np.convolve(sizes, np.ones(_RATE_WINDOW), "full")[_RATE_WINDOW - 1 :]
 
 
-def _is_calm(rates: Floats) -> bool:
-    """Whether frames take about as many bytes all the time, and are enough to tell."""
-    whole = rates[: 1 - _SMOOTH]
-    return len(whole) > _SMOOTH and bool(whole.max() <= _CALM * whole.min())
+def _is_steady(rates: Floats) -> bool:
+    full_windows = rates[: 1 - _RATE_WINDOW]
+    return len(full_windows) > _RATE_WINDOW and bool(full_windows.max() <= _STEADY_RATIO * full_windows.min())
 
 
-def _is_busy(sizes: Floats, kinds: Indices) -> bool:
-    """Whether the B pictures of a group to which others refer carry so much that these cannot do without them."""
-    references, anchors = sizes[kinds == 1], sizes[kinds == 0]
-    return bool(len(references) and np.quantile(references, 0.9) > _BUSY * np.median(anchors))
+def _has_large_b_frames(sizes: Floats, frame_types: Indices) -> bool:
+    """Return whether referenced B-frames carry so much that frames predicted from them cannot do without them."""
+    b_sizes, anchor_sizes = sizes[frame_types == FrameType.REFERENCED_B], sizes[frame_types == FrameType.I_OR_P]
+    return bool(len(b_sizes) and np.quantile(b_sizes, 0.9) > _LARGE_B_RATIO * np.median(anchor_sizes))

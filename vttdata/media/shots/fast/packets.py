@@ -1,6 +1,6 @@
-"""Reads what a video stream says of its frames without decoding them, its keyframes apart: order, sizes, kinds, times.
+"""Packets of an H.264 stream: order, sizes, frame types and times, and the pictures of its keyframes.
 
-Says too whether a stream is regular enough for its packets to stand for its frames. Decides nothing about shots.
+Refuses streams whose packets do not stand for their frames. Decides nothing about shots.
 """
 
 from __future__ import annotations
@@ -15,134 +15,142 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.media.decode import Video
-from vttdata.media.shots.fast.bitstream import picture_kind, unit_length_bytes
-from vttdata.media.shots.histogram import Descriptions, describe, joined
+from vttdata.media.shots.fast.bitstream import FrameType, h264_frame_type, h264_nal_length_size
+from vttdata.media.shots.histogram import Descriptions, concatenate, describe
 from vttdata.media.shots.signals import Floats
 
 Indices = NDArray[np.int64]
 
-WITHOUT_DEBLOCKING = {"skip_loop_filter": "all"}
-"""Decoder options: the filter smooths edges of blocks at a quarter of the cost; colours hardly notice."""
+# The deblocking filter takes a quarter of the decoding time, and colour histograms hardly change without it.
+NO_DEBLOCKING = {"skip_loop_filter": "all"}
+# Keeps reference frames exact, so that errors do not add up along a GOP.
+DEBLOCK_REFERENCES_ONLY = {"skip_loop_filter": "noref"}
 
-WITH_SOUND_REFERENCES = {"skip_loop_filter": "noref"}
-"""The same, for pictures to which no other refers."""
+# Packets after which a stream with too many keyframes is given up.
+_CHECK_AFTER = 250
+# Share of packets; with more keyframes, skipping the others saves little.
+_MAX_KEYFRAME_SHARE = 0.1
+# Frames; in longer GOPs errors from skipped references would add up.
+_MAX_GOP_LENGTH = 1000
 
-_CODEC = "h264"
-_ENOUGH = 250  # packets by which a stream shows how it is coded
-_MOST_KEYS = 0.1  # of the packets: with more keyframes, passing over the others saves little
-_LONGEST_GROUP = 1000  # frames; in longer groups errors of what is passed over would add up
 
-
-class EvidenceError(Exception):
-    """A stream's packets are no sure evidence of its frames."""
+class UnsupportedStreamError(Exception):
+    """Stream whose packets do not say reliably what its frames are; it has to be decoded in full."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packets:
-    """The packets of a stream of n frames, in decoding order, each a frame.
+    """Packets of a stream of n frames, in decoding order, each of them one frame.
 
     Attributes:
         pts: (n,) presentation times in the stream's time base.
-        frame: (n,) 0-based index of each packet's frame in presentation order.
+        frame_index: (n,) 0-based index of each packet's frame in presentation order.
         size: (n,) bytes.
-        kind: (n,) as in `slices.Kind`.
-        keys: (k,) places of the keyframes among the packets, the first being 0.
+        frame_type: (n,) values of `FrameType`.
+        keyframes: (k,) positions of the keyframes among the packets, the first being 0.
         times: (n + 1,) seconds: when each frame starts, in presentation order, and when the last one ends.
-        key_pictures: the k keyframes.
+        keyframe_descriptions: the k keyframes.
     """
 
     pts: Indices
-    frame: Indices
+    frame_index: Indices
     size: Floats
-    kind: Indices
-    keys: Indices
+    frame_type: Indices
+    keyframes: Indices
     times: Floats
-    key_pictures: Descriptions
+    keyframe_descriptions: Descriptions
 
     def __len__(self) -> int:
         return len(self.pts)
 
 
 @dataclass(slots=True)
-class _Columns:
+class _PacketTable:
     pts: array[int] = field(default_factory=lambda: array("q"))
     size: array[int] = field(default_factory=lambda: array("q"))
-    kind: array[int] = field(default_factory=lambda: array("b"))
-    key: array[int] = field(default_factory=lambda: array("b"))
-    seconds: array[int] = field(default_factory=lambda: array("q"))
+    frame_type: array[int] = field(default_factory=lambda: array("b"))
+    is_keyframe: array[int] = field(default_factory=lambda: array("b"))
+    duration: array[int] = field(default_factory=lambda: array("q"))
 
-    def add(self, packet: Any, kind: int | None) -> None:
-        started = bool(self.pts) or packet.is_keyframe
-        if packet.pts is None or packet.is_discard or packet.is_corrupt or kind is None or not started:
-            raise EvidenceError
+    def add(self, packet: Any, frame_type: FrameType | None) -> None:
+        begins_with_keyframe = bool(self.pts) or packet.is_keyframe
+        usable = packet.pts is not None and not packet.is_discard and not packet.is_corrupt
+        if not begins_with_keyframe or not usable or frame_type is None:
+            raise UnsupportedStreamError
         self.pts.append(packet.pts)
         self.size.append(packet.size)
-        self.kind.append(kind)
-        self.key.append(packet.is_keyframe)
-        self.seconds.append(packet.duration or 0)
-        if len(self.pts) == _ENOUGH:
-            self.check()
+        self.frame_type.append(frame_type)
+        self.is_keyframe.append(packet.is_keyframe)
+        self.duration.append(packet.duration or 0)
+        if len(self.pts) == _CHECK_AFTER:
+            self.check_keyframes()
 
-    def check(self) -> None:
-        if not self.pts or sum(self.key) > max(_MOST_KEYS * len(self.key), 1):
-            raise EvidenceError
+    def check_keyframes(self) -> None:
+        if not self.pts or sum(self.is_keyframe) > max(_MAX_KEYFRAME_SHARE * len(self.is_keyframe), 1):
+            raise UnsupportedStreamError
 
 
-def read_packets(video: Video, usual_interval: float) -> Packets:
-    """Read through a stream, decoding its keyframes alone.
+def read_packets(video: Video, default_interval: float) -> Packets:
+    """Read all packets of a stream, decoding its keyframes alone.
 
     Args:
         video: at its start.
-        usual_interval: seconds of the last frame, where the container gives none.
+        default_interval: seconds of the last frame, where the container states none.
 
     Raises:
-        EvidenceError: unless the stream is H.264 in closed groups of pictures, each packet with a time of its own.
-            Most other streams show within `_ENOUGH` packets that they are not.
+        UnsupportedStreamError: unless the stream is H.264 in closed GOPs, each packet with a time of its own. Most
+            unsuitable streams are recognised within `_CHECK_AFTER` packets.
     """
-    if video.stream.codec_context.codec.canonical_name != _CODEC:
-        raise EvidenceError
-    columns = _Columns()
-    batches = list(describe(_key_pictures(video, columns)))
-    columns.check()
-    pts = np.array(columns.pts)
+    if video.stream.codec_context.codec.canonical_name != "h264":
+        raise UnsupportedStreamError
+    table = _PacketTable()
+    batches = list(describe(_decode_keyframes(video, table)))
+    table.check_keyframes()
+    pts = np.array(table.pts)
     order = np.argsort(pts, kind="stable")
-    frame = np.empty_like(order)
-    frame[order] = np.arange(len(order))
-    keys = np.flatnonzero(np.array(columns.key))
-    key_pictures = joined(*batches)
-    _check_order(pts[order], frame, keys, len(key_pictures))
-    last = float(columns.seconds[int(order[-1])] * video.stream.time_base) or usual_interval
-    times = [video.seconds_of(int(one)) for one in pts[order]]
+    frame_index = np.empty_like(order)
+    frame_index[order] = np.arange(len(order))
+    keyframes = np.flatnonzero(np.array(table.is_keyframe))
+    keyframe_descriptions = concatenate(*batches)
+    if len(keyframe_descriptions) != len(keyframes) or not np.all(np.diff(pts[order]) > 0):
+        raise UnsupportedStreamError
+    _check_gops(frame_index, keyframes)
+    last_interval = float(table.duration[int(order[-1])] * video.stream.time_base) or default_interval
+    times = [video.seconds_of(int(timestamp)) for timestamp in pts[order]]
     return Packets(
         pts=pts,
-        frame=frame,
-        size=np.array(columns.size, float),
-        kind=np.array(columns.kind, np.int64),
-        keys=keys,
-        times=np.array([*times, times[-1] + last]),
-        key_pictures=key_pictures,
+        frame_index=frame_index,
+        size=np.array(table.size, float),
+        frame_type=np.array(table.frame_type, np.int64),
+        keyframes=keyframes,
+        times=np.array([*times, times[-1] + last_interval]),
+        keyframe_descriptions=keyframe_descriptions,
     )
 
 
-def _key_pictures(video: Video, columns: _Columns) -> Iterator[Any]:
+def _decode_keyframes(video: Video, table: _PacketTable) -> Iterator[Any]:
+    """Yield the pictures of the keyframes, and note every packet in the table."""
     context = video.stream.codec_context
-    context.options = WITHOUT_DEBLOCKING
-    length_bytes = unit_length_bytes(bytes(context.extradata or b""))
+    context.options = NO_DEBLOCKING
+    length_size = h264_nal_length_size(bytes(context.extradata or b""))
     try:
         for packet in video.packets():
             if packet.size:
-                columns.add(packet, picture_kind(memoryview(packet), length_bytes))
-                if packet.is_keyframe:  # drained each time: keyframes that do not reset the order come out of turn
+                table.add(packet, h264_frame_type(memoryview(packet), length_size))
+                if packet.is_keyframe:
+                    # Drained each time: keyframes that are no IDR do not reset the output order, and would be given
+                    # out late and in another order.
                     yield from [*context.decode(packet), *context.decode(None)]
                     context.flush_buffers()
     except av.error.FFmpegError as error:
-        raise EvidenceError from error
+        raise UnsupportedStreamError from error
 
 
-def _check_order(ascending: Indices, frame: Indices, keys: Indices, key_pictures: int) -> None:
-    """Every frame has its own time, and every group shows its keyframe first and ends before the next."""
-    ends = np.r_[keys[1:], len(frame)]
-    closed = all(frame[start:end].min() == frame[start] == start for start, end in zip(keys, ends, strict=True))
-    short = (ends - keys).max() <= _LONGEST_GROUP
-    if not (closed and short and np.all(np.diff(ascending) > 0) and key_pictures == len(keys)):
-        raise EvidenceError
+def _check_gops(frame_index: Indices, keyframes: Indices) -> None:
+    """Refuse open GOPs, whose keyframe is not shown first or which show frames after the next keyframe."""
+    ends = np.r_[keyframes[1:], len(frame_index)]
+    closed = all(
+        frame_index[start:end].min() == frame_index[start] == start for start, end in zip(keyframes, ends, strict=True)
+    )
+    if not closed or (ends - keyframes).max() > _MAX_GOP_LENGTH:
+        raise UnsupportedStreamError

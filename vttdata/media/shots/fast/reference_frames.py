@@ -1,7 +1,7 @@
-"""Sees the pictures of a video that others are predicted from, and fills in those that a decoder may leave out.
+"""Decoding of the frames that others are predicted from, and interpolation of those that a decoder may skip.
 
-For codecs whose packets are frames, one each, and say whether others refer to them. No error can add up, since nothing
-decoded is predicted from what is left out. Knows nothing of shots.
+For codecs whose packets are one frame each and say whether others refer to it. No error can add up, since no decoded
+frame is predicted from a skipped one. Knows nothing of shots.
 """
 
 from __future__ import annotations
@@ -16,122 +16,120 @@ import av
 import numpy as np
 
 from vttdata.media.decode import Video
-from vttdata.media.shots.fast.bitstream import hevc_reference, hevc_unit_length_bytes, mpeg_reference
-from vttdata.media.shots.fast.gop_decode import interpolated
-from vttdata.media.shots.fast.packets import EvidenceError, Indices
-from vttdata.media.shots.histogram import Descriptions, describe, joined
+from vttdata.media.shots.fast.bitstream import Reference, hevc_nal_length_size, hevc_reference, mpeg_reference
+from vttdata.media.shots.fast.gop_decode import interpolate_gaps
+from vttdata.media.shots.fast.packets import Indices, UnsupportedStreamError
+from vttdata.media.shots.histogram import Descriptions, concatenate, describe
 from vttdata.media.shots.signals import Flags, Floats
 
-_MPEG = frozenset({"mpeg1video", "mpeg2video"})
-_REFERENCED_ONLY = {"skip_frame": "noref"}
-_CONTEXT = 8  # pictures before a gap by which a jump across it is judged
+_SKIP_NON_REFERENCES = {"skip_frame": "noref"}
+# Frames before a gap by which a cut in it is judged.
+_CONTEXT = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """When the n frames of a video are shown.
+class FrameOrder:
+    """Presentation order of the n frames of a video.
 
     Attributes:
         pts: (n,) presentation times in the stream's time base, ascending.
-        keys: the keyframes, as 0-based indices of frames; the first is 0.
+        keyframes: 0-based indices of the keyframes; the first is 0.
         times: (n + 1,) seconds: when each frame starts, and when the last one ends.
-        referenced: (n,) which frames others are predicted from.
+        is_referenced: (n,) frames that others are predicted from.
     """
 
     pts: Indices
-    keys: Indices
+    keyframes: Indices
     times: Floats
-    referenced: Flags
+    is_referenced: Flags
 
 
-def read_order(video: Video, usual_interval: float) -> Order:
-    """Read through a stream without decoding it.
+def read_frame_order(video: Video, default_interval: float) -> FrameOrder:
+    """Read all packets of a stream without decoding it.
 
     Args:
         video: at its start.
-        usual_interval: seconds of the last frame, where the container gives none.
+        default_interval: seconds of the last frame, where the container states none.
 
     Raises:
-        EvidenceError: unless its decoder can leave out pictures to which nothing that is kept refers, each packet has
-            a time of its own, and a keyframe is shown first.
+        UnsupportedStreamError: unless no referenced frame can be predicted from an unreferenced one, each packet has a
+            time of its own, and a keyframe is shown first.
     """
-    reference = _reading(video.stream.codec_context)
-    times, keys, lengths, kept, layers = (array(code) for code in "qqqbb")
+    reference_of = _reference_reader(video.stream.codec_context)
+    packet_pts, keyframe_pts, durations, referenced, layers = (array(code) for code in "qqqbb")
     for packet in video.packets():
         if packet.size:
-            told = reference(memoryview(packet))
-            if packet.pts is None or packet.is_discard or packet.is_corrupt or told is None:
-                raise EvidenceError
-            times.append(packet.pts)
-            lengths.append(packet.duration or 0)
-            kept.append(told[0])
-            layers.append(told[1])
+            reference = reference_of(memoryview(packet))
+            if packet.pts is None or packet.is_discard or packet.is_corrupt or reference is None:
+                raise UnsupportedStreamError
+            packet_pts.append(packet.pts)
+            durations.append(packet.duration or 0)
+            referenced.append(reference.is_referenced)
+            layers.append(reference.temporal_layer)
             if packet.is_keyframe:
-                keys.append(packet.pts)
-    shown = np.argsort(np.array(times), kind="stable")
-    pts, referenced, layer = (np.array(column)[shown] for column in (times, kept, layers))
-    referenced = referenced.astype(bool)
-    if not len(keys) or keys[0] != pts[0] or not np.all(np.diff(pts) > 0) or not _may_leave_out(referenced, layer):
-        raise EvidenceError
-    last = float(lengths[int(shown[-1])] * video.stream.time_base) or usual_interval
-    seconds = [video.seconds_of(int(one)) for one in pts]
-    ordered_keys = np.searchsorted(pts, np.sort(np.array(keys)))
-    return Order(pts, ordered_keys, np.array([*seconds, seconds[-1] + last]), referenced)
+                keyframe_pts.append(packet.pts)
+    order = np.argsort(np.array(packet_pts), kind="stable")
+    pts, flags, layer = (np.array(column)[order] for column in (packet_pts, referenced, layers))
+    is_referenced = flags.astype(bool)
+    if not len(keyframe_pts) or keyframe_pts[0] != pts[0] or not np.all(np.diff(pts) > 0):
+        raise UnsupportedStreamError
+    # Frames of a higher temporal layer may refer to frames that are no references within their own layer.
+    if not is_referenced[0] or layer[is_referenced].max() > layer[~is_referenced].min(initial=layer.max()):
+        raise UnsupportedStreamError
+    last_interval = float(durations[int(order[-1])] * video.stream.time_base) or default_interval
+    times = [video.seconds_of(int(timestamp)) for timestamp in pts]
+    keyframes = np.searchsorted(pts, np.sort(np.array(keyframe_pts)))
+    return FrameOrder(pts, keyframes, np.array([*times, times[-1] + last_interval]), is_referenced)
 
 
-def _reading(context: Any) -> Callable[[memoryview], tuple[bool, int] | None]:
-    """How a packet of a codec tells whether others refer to it."""
-    name = context.codec.canonical_name
-    if name == "hevc":
-        return partial(hevc_reference, length_bytes=hevc_unit_length_bytes(bytes(context.extradata or b"")))
-    if name in _MPEG:
+def _reference_reader(context: Any) -> Callable[[memoryview], Reference | None]:
+    """Return the function that reads from a packet whether others refer to its frame."""
+    codec = context.codec.canonical_name
+    if codec == "hevc":
+        return partial(hevc_reference, length_size=hevc_nal_length_size(bytes(context.extradata or b"")))
+    if codec in ("mpeg1video", "mpeg2video"):
         return mpeg_reference
-    raise EvidenceError
+    raise UnsupportedStreamError
 
 
-def _may_leave_out(referenced: Flags, layer: Indices) -> bool:
-    """Whether nothing kept may refer to what is left out, as higher layers may."""
-    return bool(referenced[0] and layer[referenced].max() <= layer[~referenced].min(initial=layer.max()))
-
-
-def describe_referenced(video: Video, order: Order) -> Iterator[Descriptions]:
-    """Descriptions of all frames of a video, those that no other refers to filled in by what is seen around them.
+def describe_reference_frames(video: Video, order: FrameOrder) -> Iterator[Descriptions]:
+    """Describe all frames of a video, unreferenced ones by interpolation.
 
     Args:
         video: at its start.
         order: its frames.
 
     Raises:
-        EvidenceError: when the decoder fails, gives other frames than those that others refer to, or interlaced ones.
+        UnsupportedStreamError: when the decoder fails, gives other frames than the referenced ones, or interlaced ones.
     """
-    video.stream.codec_context.options = _REFERENCED_ONLY
-    places = np.flatnonzero(order.referenced)
+    video.stream.codec_context.options = _SKIP_NON_REFERENCES
+    positions = np.flatnonzero(order.is_referenced)
     run: Descriptions | None = None
     seen = 0
-    for batch in describe(_pictures(video, order.pts[places])):
-        fresh = 0 if run is None else len(run) - 1
-        run = batch if run is None else joined(run, batch)
+    for batch in describe(_decode_pictures(video, order.pts[positions])):
+        first_new = 0 if run is None else len(run) - 1
+        run = batch if run is None else concatenate(run, batch)
         seen += len(batch)
-        own = places[seen - len(run) : seen]
-        filled = interpolated(run, own - own[0])
-        yield filled[own[fresh] - own[0] + (fresh > 0) :]
+        run_positions = positions[seen - len(run) : seen]
+        filled = interpolate_gaps(run, run_positions - run_positions[0])
+        yield filled[run_positions[first_new] - run_positions[0] + (first_new > 0) :]
         run = run[-_CONTEXT:]
-    missing = len(order.pts) - 1 - int(places[-1])
+    missing = len(order.pts) - 1 - int(positions[-1])
     if run is not None and missing:
-        yield run[-1:].repeated(missing)
+        yield run[-1:].repeat(missing)
 
 
-def _pictures(video: Video, expected: Indices) -> Iterator[av.VideoFrame]:
-    """The pictures that are decoded, which must be those of the expected times."""
+def _decode_pictures(video: Video, expected: Indices) -> Iterator[av.VideoFrame]:
+    """Yield the decoded pictures, which must be those of the expected times."""
     remaining = iter(expected.tolist())
     try:
         for packet in video.packets():
             for picture in packet.decode():
-                # Of two fields a picture can show two shots, and a cut through it looks like motion across a gap.
+                # The two fields of a picture can show two shots, and such a cut looks like motion across a gap.
                 if picture.pts is None or picture.pts != next(remaining, None) or picture.interlaced_frame:
-                    raise EvidenceError
+                    raise UnsupportedStreamError
                 yield picture
     except av.error.FFmpegError as error:
-        raise EvidenceError from error
+        raise UnsupportedStreamError from error
     if next(remaining, None) is not None:
-        raise EvidenceError
+        raise UnsupportedStreamError

@@ -1,7 +1,4 @@
-"""Decodes again, whole, what lies around cuts that were seen across frames left out, to tell their first frame.
-
-Knows nothing of how cuts are found.
-"""
+"""Exact position of cuts that the fast method saw across skipped frames, by decoding around them in full."""
 
 from __future__ import annotations
 
@@ -13,71 +10,77 @@ import av
 import numpy as np
 
 from vttdata.media.decode import Video
-from vttdata.media.shots.fast.packets import WITHOUT_DEBLOCKING, Packets
-from vttdata.media.shots.fast.reference_frames import Order
-from vttdata.media.shots.histogram import describe, joined
-from vttdata.media.shots.signals import steps_between
+from vttdata.media.shots.fast.packets import NO_DEBLOCKING, Packets
+from vttdata.media.shots.fast.reference_frames import FrameOrder
+from vttdata.media.shots.histogram import concatenate, describe
+from vttdata.media.shots.signals import consecutive_distances
 
-_MARGIN = 1.0  # seconds: transport streams are entered by decoding time, often after the keyframe that was meant
+# Transport streams are seeked by decoding time, and often enter after the keyframe that was meant.
+_SEEK_MARGIN_SECONDS = 1.0
 
 
 class Gap(NamedTuple):
-    """Frames one of which begins something new: `first`..`last`; those before were left out, the last is known."""
+    """Frames `first` to `last`, in one of which a new shot begins; all but the last were skipped."""
 
     first: int
     last: int
 
 
-def look_closer(video: Video, packets: Packets | Order, gaps: Sequence[Gap]) -> Iterator[int | None]:
-    """The frame of each gap that differs most from the one before it.
+def locate_cuts(video: Video, stream: Packets | FrameOrder, gaps: Sequence[Gap]) -> Iterator[int | None]:
+    """Find the frame of each gap that differs most from the one before it.
 
-    Decodes from the keyframe before a gap on, and once where several gaps have the same.
+    Decodes from the keyframe before a gap on, and once where several gaps share a keyframe.
 
     Args:
         video: at its start.
-        packets: its packets, or the order of its frames.
+        stream: its packets, or the order of its frames.
         gaps: in order, none beginning with the video's first frame.
 
     Yields:
         A frame for each gap; None where seeking does not lead there or the decoder fails.
     """
-    pts = np.sort(packets.pts)
+    pts = np.sort(stream.pts)
 
-    def key(gap: Gap) -> int:
-        return int(packets.keys[np.searchsorted(packets.keys, gap.first - 1, "right") - 1])
+    def keyframe_before(gap: Gap) -> int:
+        return int(stream.keyframes[np.searchsorted(stream.keyframes, gap.first - 1, "right") - 1])
 
-    for start, grouped in groupby(gaps, key):
-        together = list(grouped)
-        before, last = together[0].first - 1, together[-1].last
-        seconds = float(packets.times[start]) - _MARGIN if start else None
-        batches = list(describe(_shown(video, seconds, int(pts[start]), int(pts[before]), int(pts[last]))))
-        count = sum(len(batch) for batch in batches)
-        steps = steps_between(joined(*batches)) if count == last - before + 1 else None
-        for gap in together:
-            own = slice(gap.first - 1 - before, gap.last - before)
-            yield None if steps is None else gap.first + int(steps[own].argmax())
+    for keyframe, members in groupby(gaps, keyframe_before):
+        gaps_of_gop = list(members)
+        before, last = gaps_of_gop[0].first - 1, gaps_of_gop[-1].last
+        seek_to = float(stream.times[keyframe]) - _SEEK_MARGIN_SECONDS if keyframe else None
+        pictures = _decode_range(video, seek_to, int(pts[keyframe]), int(pts[before]), int(pts[last]))
+        batches = list(describe(pictures))
+        is_complete = sum(len(batch) for batch in batches) == last - before + 1
+        distances = consecutive_distances(concatenate(*batches)) if is_complete else None
+        for gap in gaps_of_gop:
+            members_of_gap = slice(gap.first - 1 - before, gap.last - before)
+            yield None if distances is None else gap.first + int(distances[members_of_gap].argmax())
 
 
-def _shown(video: Video, seconds: float | None, key: int, first: int, last: int) -> Iterator[Any]:
-    """The pictures from `first` to `last`, decoded from the keyframe `key` on; all three are times in the stream.
+def _decode_range(video: Video, seek_to: float | None, keyframe: int, first: int, last: int) -> Iterator[Any]:
+    """Yield the pictures from `first` to `last`, decoded from a keyframe on.
 
-    Of those before `first` only what others refer to is decoded. Reads from about `seconds` on; None is for the start
-    of the file.
+    Args:
+        video: at any position.
+        seek_to: seconds to seek to; None to read on from the start of the file.
+        keyframe: presentation time of the keyframe, in the stream's time base like the next two.
+        first: presentation time of the first picture; of those before it only references are decoded.
+        last: presentation time of the last picture.
     """
     context = video.stream.codec_context
-    context.options = WITHOUT_DEBLOCKING
+    context.options = NO_DEBLOCKING
     context.skip_frame = "NONREF"
-    begun = False
+    at_keyframe = False
     try:
-        if seconds is not None:
-            video.seek(seconds)
+        if seek_to is not None:
+            video.seek(seek_to)
         for packet in video.packets():
-            begun = begun or packet.pts == key
-            if not begun and packet.is_keyframe and packet.pts is not None and packet.pts > key:
+            at_keyframe = at_keyframe or packet.pts == keyframe
+            if not at_keyframe and packet.is_keyframe and packet.pts is not None and packet.pts > keyframe:
                 return
             if packet.pts is not None and packet.pts >= first:
                 context.skip_frame = "DEFAULT"
-            for picture in packet.decode() if begun else ():
+            for picture in packet.decode() if at_keyframe else ():
                 if picture.pts is None or picture.pts > last:
                     return
                 if picture.pts >= first:

@@ -1,4 +1,4 @@
-"""The drawn scenes of the demo, whose cuts are known exactly, are a test bed for shot detection."""
+"""Shot detection on the drawn scenes of the demo, whose cuts are known exactly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_drawn_cut_is_found_to_the_frame_and_hardly_anything_else(scenes: Path) -> None:
+def test_drawn_cuts_are_found_to_the_frame_with_few_false_ones(scenes: Path) -> None:
     found = missed = false = gradual = all_gradual = 0
     for name, truth in json.loads((scenes / "truth.json").read_text()).items():
         shots = detect_shots(scenes / name).shots
