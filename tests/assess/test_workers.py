@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import math
-import operator
-from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
-import scipy.stats
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.helpers.judgments import hit
 from vttdata.assess import ReliabilitySettings, WorkerReport, judge_workers, read_results, reliable_only
-from vttdata.assess.paired_tests import signed_rank_p
 from vttdata.records import Judgment
 
 BATCH = Path("data/direct-assessment/mturk-batch/Batch_1959533_batch_results.csv")
@@ -114,27 +107,3 @@ def test_flags_name_haste_and_long_runs_and_decide_nothing() -> None:
     assert report.seconds_per_item == 1.5
     upside_down = judge_workers(pairs("w", *((b, a) for a, b in scores)))[0]
     assert upside_down.flags == ("degraded_not_lower",)
-
-
-@given(st.lists(st.integers(-100, 100), min_size=1, max_size=9), st.sampled_from(["less", "greater", "two-sided"]))
-def test_signed_rank_p_is_exact_with_ties(differences: list[int], side: str) -> None:
-    p = signed_rank_p(np.array(differences, float), side)  # type: ignore[arg-type]
-    nonzero = [difference for difference in differences if difference]
-    if not nonzero:
-        assert math.isnan(p)
-        return
-    ranks = scipy.stats.rankdata(np.abs(nonzero))
-    sums = [
-        sum(rank for rank, up in zip(ranks, signs, strict=True) if up) for signs in product((0, 1), repeat=len(ranks))
-    ]
-    observed = sum(rank for rank, difference in zip(ranks, nonzero, strict=True) if difference > 0)
-    lower, upper = (np.mean([test(total, observed) for total in sums]) for test in (operator.le, operator.ge))
-    expected = {"less": lower, "greater": upper, "two-sided": min(2 * lower, 2 * upper, 1)}[side]
-    assert p == pytest.approx(expected, abs=1e-12)
-
-
-def test_signed_rank_p_equals_scipy_without_ties() -> None:
-    differences = np.array([(-1) ** i * (i + 1) for i in range(40)], float)
-    for side in ("less", "greater", "two-sided"):
-        exact = scipy.stats.wilcoxon(differences, alternative=side, method="exact").pvalue
-        assert signed_rank_p(differences, side) == pytest.approx(exact, abs=1e-12)  # type: ignore[arg-type]

@@ -71,8 +71,8 @@ def test_official_files_survive_a_round_trip(shared: Path, tmp_path: Path) -> No
     read = read_msrvtt(shared / "data/msrvtt")
     given = OfficialLayout(categories=read.categories)
     about = Metadata("vttdata/msrvtt")
-    own = {"clips": read.clips, "captions": read.captions, "sources": read.sources}
-    write_dataset(tmp_path / "dataset", **own, metadata=about, media=None, official=given)
+    records = {"clips": read.clips, "captions": read.captions, "sources": read.sources}
+    write_dataset(tmp_path / "dataset", **records, metadata=about, media=None, official=given)
     export(tmp_path / "dataset", "msrvtt", tmp_path / "x")
     for archive, name in [
         ("train_val_annotation.zip", "train_val_videodatainfo.json"),
@@ -86,7 +86,7 @@ def test_official_files_survive_a_round_trip(shared: Path, tmp_path: Path) -> No
 
 def _official(archive: Path, name: str) -> Any:
     with zipfile.ZipFile(archive) as files:
-        return json.loads(files.read(next(own for own in files.namelist() if own.endswith(name))))
+        return json.loads(files.read(next(path for path in files.namelist() if path.endswith(name))))
 
 
 @pytest.mark.parametrize("text", ["\ud7ff\ue000", "\uffff\x00\x1f", '\\"\\u0041'])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterable
 
-from vttdata.records import Judgment, JudgmentKind
+from vttdata.records import CaptionScore, Judgment, JudgmentKind
 
 
 def hit(
@@ -24,3 +25,14 @@ def hit(
         numbers[kind] += 1
         judgments.append(Judgment(name, worker, f"{name}-{position}", video, system, kind, score, position, seconds))
     return judgments
+
+
+def caption_scores_around(**means: float) -> list[CaptionScore]:
+    """Return scores of 100 captions per system, with z-scores normally distributed around its mean."""
+    random.seed(7)
+    return [
+        CaptionScore(f"v{n}", system, 50 + 10 * z, z, 1)
+        for system, mean in means.items()
+        for n in range(100)
+        for z in [random.gauss(mean, 1)]
+    ]

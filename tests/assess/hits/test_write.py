@@ -46,9 +46,7 @@ def table(file: Path) -> list[dict[str, str]]:
 def hostile_plan():
     videos = [f"{sign}v{n}" for n, sign in enumerate("=+-@vv&<\"'%#")]
     texts = {video: f"{HOSTILE[n % len(HOSTILE)]} {n}" for n, video in enumerate(videos)}
-    human = [
-        Caption(video, 0, f"= a {own.caption}") for video, own in zip(videos, human_captions(12, each=1), strict=True)
-    ]
+    human = [Caption(video, 0, f"= a {c.caption}") for video, c in zip(videos, human_captions(12, each=1), strict=True)]
     return make_hits(
         {"=cmd()": texts, "'=x": {video: f"other {n}" for n, video in enumerate(videos)}}, human, settings=SMALL
     )

@@ -1,4 +1,4 @@
-"""Files of results: three layouts, and everything that can be wrong with them told and counted."""
+"""Test reading results in three layouts, and the findings for answers that cannot be used."""
 
 from __future__ import annotations
 
@@ -42,20 +42,21 @@ def test_page_export_is_joined_with_the_manifest(tmp_path: Path) -> None:
     assert not results.findings
     first = results.judgments[0]
     assert (first.video_id, first.system, first.kind, first.score) == ("v1", "human", "degraded", 7)
-    assert [(own.position, own.seconds) for own in results.judgments] == [(0, 2.5), (1, 3.0), (2, None)]
+    assert [(judgment.position, judgment.seconds) for judgment in results.judgments] == [(0, 2.5), (1, 3.0), (2, None)]
 
 
 def test_json_and_csv_exports_give_the_same_results(tmp_path: Path) -> None:
     listed = [dict(zip(("item", "score", "seconds"), row[2:], strict=True)) for row in GOOD]
     page = {"hit": "h1", "worker": "w", "answers": listed}
     (tmp_path / "page.json").write_text(json.dumps(page))
-    (tmp_path / "list.json").write_text(json.dumps([{"hit": "h1", "worker": "w"} | own for own in listed]))
-    (tmp_path / "lines.jsonl").write_text("\n".join(json.dumps({"hit": "h1", "worker": "w"} | own) for own in listed))
+    answered = [{"hit": "h1", "worker": "w"} | answer for answer in listed]
+    (tmp_path / "list.json").write_text(json.dumps(answered))
+    (tmp_path / "lines.jsonl").write_text("".join(f"{json.dumps(answer)}\n" for answer in answered))
     (tmp_path / "posted.jsonl").write_text(json.dumps(page | {"answers": listed[:1]}) + "\n" + json.dumps(page))
     (tmp_path / "posted.json").write_text(json.dumps([page]))
     expected = read_results([answers(tmp_path, *GOOD)], manifest=manifest(tmp_path))
     again = read_results([tmp_path / "posted.jsonl"], manifest=manifest(tmp_path))
-    assert [own.item for own in again.judgments] == [own.item for own in expected.judgments]
+    assert [judgment.item for judgment in again.judgments] == [judgment.item for judgment in expected.judgments]
     assert again.findings == {"duplicate": ("h1/w/i2",)}
     for name in ("page.json", "list.json", "lines.jsonl", "posted.json"):
         assert read_results([tmp_path / name], manifest=manifest(tmp_path)) == expected
@@ -80,7 +81,7 @@ def test_json_and_csv_exports_give_the_same_results(tmp_path: Path) -> None:
 def test_unusable_answers_are_counted_and_left_out(tmp_path: Path, rows: Any, findings: dict[str, int]) -> None:
     results = read_results([answers(tmp_path, *GOOD, *rows)], manifest=manifest(tmp_path))
     assert {kind: len(ids) for kind, ids in results.findings.items()} == findings
-    kept = {(own.hit, own.worker, own.item): own.score for own in results.judgments}
+    kept = {(judgment.hit, judgment.worker, judgment.item): judgment.score for judgment in results.judgments}
     assert kept[("h1", "w", "i0")] == 50
     assert len(kept) == 3 + ("missing_answer" in findings and rows[0][1] == "v")
 
@@ -112,15 +113,15 @@ def test_results_without_manifest_must_describe_items(tmp_path: Path) -> None:
     with pytest.raises(VttdataError, match="'video_id' is missing; without it a manifest"):
         read_results([answers(tmp_path, *GOOD)])
     head = "hit worker item score video_id system kind"
-    file = write(tmp_path / "own.csv", head, ("h", "w", "=HYPERLINK()", 5, "v", "<b>A", "BAD_REF"))
-    (own,) = read_results([file]).judgments
-    assert (own.item, own.system, own.kind) == ("=HYPERLINK()", "<b>A", "degraded")
+    file = write(tmp_path / "described.csv", head, ("h", "w", "=HYPERLINK()", 5, "v", "<b>A", "BAD_REF"))
+    (judgment,) = read_results([file]).judgments
+    assert (judgment.item, judgment.system, judgment.kind) == ("=HYPERLINK()", "<b>A", "degraded")
 
 
-def crowd(folder: Path, *answered: str, status: str = "Approved") -> Path:
-    shown = [value for place in range(2) for value in (f"S{place}", f"v{place}", "system", f"r_{place}")]
-    columns = [f"Input.{name}_{place}" for place in range(2) for name in ("sys_id", "sid", "tst", "rid")]
-    head = [
+def crowd(folder: Path, *answers_of_workers: str, status: str = "Approved") -> Path:
+    shown = [value for position in range(2) for value in (f"S{position}", f"v{position}", "system", f"r_{position}")]
+    columns = [f"Input.{name}_{position}" for position in range(2) for name in ("sys_id", "sid", "tst", "rid")]
+    header = [
         "HITId",
         "WorkerId",
         "AssignmentStatus",
@@ -132,8 +133,8 @@ def crowd(folder: Path, *answered: str, status: str = "Approved") -> Path:
     ]
     with (folder / "batch.csv").open("w", newline="") as stream:
         writer = csv.writer(stream, quoting=csv.QUOTE_ALL)
-        writer.writerow(head)
-        for number, text in enumerate(answered):
+        writer.writerow(header)
+        for number, text in enumerate(answers_of_workers):
             writer.writerow(["H", f"w{number}", status, "10", *shown, text, "a|b"])
     return folder / "batch.csv"
 
@@ -141,7 +142,7 @@ def crowd(folder: Path, *answered: str, status: str = "Approved") -> Path:
 def test_crowd_export_is_read_with_its_gaps(tmp_path: Path) -> None:
     file = crowd(tmp_path, "0_r_0_5|1_r_1_100", "1_r_1_7", "", "0_r_0_5|1_r_9_4", "0_r_0_x|1__3")
     results = read_results([file])
-    assert [(own.worker, own.item, own.score, own.position, own.seconds) for own in results.judgments] == [
+    assert [(j.worker, j.item, j.score, j.position, j.seconds) for j in results.judgments] == [
         ("w0", "r_0", 5, 0, 5.0),
         ("w0", "r_1", 100, 1, 5.0),
         ("w1", "r_1", 7, 1, 5.0),
@@ -161,7 +162,7 @@ def test_wmt_layout_has_raw_scores_without_moments(tmp_path: Path) -> None:
     rows = ["H w lv en ad 1 A 7 SYSTEM s1 55 20.0", "H w lv en ad 1 A 8 BAD_REF s1 100.5 20.0", ""]
     (tmp_path / "ad.csv").write_text("\n".join([head, *rows]))
     results = read_results([tmp_path / "ad.csv"])
-    assert [(own.score, own.seconds) for own in results.judgments] == [(55, 10.0)]
+    assert [(judgment.score, judgment.seconds) for judgment in results.judgments] == [(55, 10.0)]
     assert results.findings == {"out_of_range": ("H/w/8",)}
     (tmp_path / "standardised.csv").write_text("\n".join([head, *rows]).replace("100.5", "-0.5"))
     with pytest.raises(VttdataError, match=r"standardised.csv:3: the score -0.5 is negative.*--moments"):
@@ -208,11 +209,3 @@ def test_corrupt_moments_raise_one_sentence(tmp_path: Path, text: str, words: st
     (tmp_path / "moments.txt").write_text(text)
     with pytest.raises(VttdataError, match=words):
         read_moments(tmp_path / "moments.txt")
-
-
-def test_manifest_rejects_duplicated_items_and_no_items(tmp_path: Path) -> None:
-    head = "hit item video_id system kind"
-    with pytest.raises(VttdataError, match=r"manifest.csv:3: the item 'i0' of HIT 'h1' is duplicated"):
-        read_manifest(write(tmp_path / "manifest.csv", head, MANIFEST[0], MANIFEST[0]))
-    with pytest.raises(VttdataError, match="contains no items"):
-        read_manifest(write(tmp_path / "manifest.csv", head))

@@ -1,0 +1,65 @@
+"""Test correlations, replication, metrics compared with people, and Williams' test."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+
+import pytest
+
+from tests.helpers.judgments import caption_scores_around
+from vttdata.assess import compare_metrics, correlate, metric_agreement, replication, system_scores, williams
+from vttdata.errors import VttdataError
+
+
+def test_williams_test_gives_published_values() -> None:
+    assert williams(0.65, 0.55, 0.3, 50) == pytest.approx((0.8160782, 0.2092862), abs=5e-8)
+    assert williams(0.65, 0.55, 0.3, 50, "n-2").p == pytest.approx(0.209243482964009, abs=1e-13)
+    assert williams(0.55, 0.65, 0.3, 50).p == pytest.approx(1 - 0.2092862, abs=5e-8)
+    with pytest.raises(ValueError, match="at least 4"):
+        williams(0.65, 0.55, 0.3, 3)
+
+
+def test_correlations_of_constants_are_undefined() -> None:
+    assert correlate([1, 2, 3], [2, 4, 6]).pearson == pytest.approx(1)
+    for constant in (correlate([1, 1], [1, 2]), correlate([1], [1]), correlate([], [])):
+        assert constant.pearson != constant.pearson
+    with pytest.raises(ValueError, match="3 scores"):
+        correlate([1, 2, 3], [1, 2])
+
+
+def test_replication_compares_common_systems_except_those_left_out() -> None:
+    first = system_scores(caption_scores_around(a=0.0, b=0.5, c=1.0, HUMAN=5.0))
+    second = system_scores(caption_scores_around(c=0.9, b=0.6, a=0.1, HUMAN=-5.0, d=9.0))
+    raw, z = replication(first, second, leave_out=["HUMAN"])
+    assert (raw.n, z.n) == (3, 3)
+    assert z.spearman == pytest.approx(1)
+    assert replication(first, second)[1].pearson < 0
+    with pytest.raises(VttdataError, match="share 0 systems"):
+        replication(first, second, leave_out=["a", "b", "c", "HUMAN"])
+
+
+def test_metrics_are_compared_with_people_by_system_and_caption() -> None:
+    scores = caption_scores_around(a=-1.0, b=-0.5, c=0.0, d=0.5, e=1.0)
+    good = {(score.system, score.video_id): score.z + random.gauss(0, 0.3) for score in scores}
+    poor = {key: random.gauss(0, 1) for key in good}
+    agreement = metric_agreement({key: value for key, value in good.items() if key[1] != "v3"}, scores)
+    assert (agreement.system.n, agreement.caption.n, agreement.unscored) == (5, 495, 5)
+    assert agreement.caption.pearson > 0.9
+    tests = compare_metrics({"good": good, "poor": poor}, scores, "caption")
+    assert tests["good", "poor"].p < 1e-6
+    assert tests["poor", "good"].p > 0.99
+    assert compare_metrics({"good": good, "poor": poor}, scores)["good", "poor"].t > 0
+    with pytest.raises(VttdataError, match="at least 4 systems"):
+        compare_metrics({"good": good}, caption_scores_around(a=0.0))
+
+
+def test_error_without_scipy_names_the_extra() -> None:
+    code = (
+        "import sys; sys.modules['scipy'] = None; from vttdata.assess import correlate, caption_scores\n"
+        "from vttdata.errors import VttdataError\n"
+        "try: correlate([1, 2], [2, 1])\nexcept VttdataError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'vttdata[assess]'" in done.stdout
