@@ -86,7 +86,7 @@ def changes_seen(shown: list[int | None]) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("move", ["none", "pan", "whip", "zoom", "shake", "twos", "fifths", "still"])
-def test_pictures_change_exactly_where_the_truth_says(footage: Path, tmp_path: Path, move: Move) -> None:
+def test_pictures_change_where_the_truth_says(footage: Path, tmp_path: Path, move: Move) -> None:
     plan = plan_of(*ALL_ENTRIES, move=move)
     drawn = list(frames(plan, SIZE, footage, tmp_path))
     assert len(drawn) == plan.frames == 125
@@ -96,14 +96,14 @@ def test_pictures_change_exactly_where_the_truth_says(footage: Path, tmp_path: P
     assert seen == [[25, 25], [45, 55], [70, 80], [92, 108]]
 
 
-def test_a_fade_passes_through_black(footage: Path, tmp_path: Path) -> None:
+def test_fade_passes_through_black(footage: Path, tmp_path: Path) -> None:
     drawn = list(frames(plan_of(*ALL_ENTRIES), SIZE, footage, tmp_path))
     light = [float(one[0].mean()) for one in drawn]
     assert min(light[92:108]) <= 16
     assert min(light[:92] + light[108:]) > 40
 
 
-def test_a_flash_is_bright_for_its_frames_only_and_no_transition(footage: Path, tmp_path: Path) -> None:
+def test_flash_brightens_its_frames_only(footage: Path, tmp_path: Path) -> None:
     plan = plan_of(("start", None), ("cut", None), events=(Event("flash", 10, 12, 0),))
     light = [float(one[0].mean()) for one in frames(plan, SIZE, footage, tmp_path)]
     assert [frame for frame, value in enumerate(light) if value > 150] == [10, 11, 12]
@@ -111,7 +111,7 @@ def test_a_flash_is_bright_for_its_frames_only_and_no_transition(footage: Path, 
     assert plan.truth()["events"] == [["flash", 10, 12]]
 
 
-def test_a_text_covers_part_of_the_picture_for_its_frames_only(footage: Path, tmp_path: Path) -> None:
+def test_text_covers_part_of_its_frames_only(footage: Path, tmp_path: Path) -> None:
     plain = list(frames(plan_of(("start", None)), SIZE, footage, tmp_path))
     texted = list(frames(plan_of(("start", None), events=(Event("text", 5, 20, 3),)), SIZE, footage, tmp_path))
     changed = [float((one[0] != other[0]).mean()) for one, other in zip(plain, texted, strict=True)]
@@ -119,7 +119,7 @@ def test_a_text_covers_part_of_the_picture_for_its_frames_only(footage: Path, tm
     assert 0.02 < max(changed) < 0.35
 
 
-def test_footage_runs_forwards_frame_by_frame_from_a_take_alone(tmp_path: Path) -> None:
+def test_footage_runs_forwards_within_its_take(tmp_path: Path) -> None:
     with av.open(str(tmp_path / "0.mp4"), "w") as container:
         stream = container.add_stream("libx264", rate=25, options={"threads": "1"})
         stream.width, stream.height = 160, 120
@@ -142,9 +142,7 @@ def _number(planes: Planes) -> int:
 
 
 @pytest.mark.parametrize("name", ["h264-360p-default", "vp9-360p", "h264-intra-360p", "mpeg4-360p"])
-def test_what_is_decoded_from_the_file_changes_where_the_truth_beside_it_says(
-    footage: Path, tmp_path: Path, name: str
-) -> None:
+def test_encoded_video_changes_where_the_truth_says(footage: Path, tmp_path: Path, name: str) -> None:
     encoding = next(one for one in ENCODINGS if one.name == name)
     job = Job(dataclasses.replace(encoding, size=SIZE), plan_of(*ALL_ENTRIES), footage, tmp_path)
     video = composed(make(job))
@@ -160,7 +158,7 @@ def test_what_is_decoded_from_the_file_changes_where_the_truth_beside_it_says(
         assert abs(found[1] - truth.last) <= 1
 
 
-def test_a_video_that_is_there_as_planned_is_not_made_again(footage: Path, tmp_path: Path) -> None:
+def test_existing_video_is_not_made_again(footage: Path, tmp_path: Path) -> None:
     small = dataclasses.replace(ENCODINGS[0], size=SIZE)
     job = Job(small, plan_of(("start", None)), footage, tmp_path)
     before = make(job).stat().st_mtime_ns
@@ -171,7 +169,7 @@ def test_a_video_that_is_there_as_planned_is_not_made_again(footage: Path, tmp_p
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**31), st.sampled_from([24.0, 25.0, 30000 / 1001, 30.0]), st.sampled_from(["tune", "report"]))
-def test_every_plan_keeps_to_its_rules(seed: int, rate: float, half: str) -> None:
+def test_plans_keep_their_rules(seed: int, rate: float, half: str) -> None:
     plan = plan_video("film", half, TAKES, seconds=60, rate=rate, seed=seed)  # type: ignore[arg-type]
     assert plan == plan_video("film", half, TAKES, seconds=60, rate=rate, seed=seed)  # type: ignore[arg-type]
     firsts = [shot.first for shot in plan.shots] + [plan.frames]
@@ -187,7 +185,7 @@ def test_every_plan_keeps_to_its_rules(seed: int, rate: float, half: str) -> Non
     assert {shot.take.half for shot in plan.shots if shot.take} <= {half}
 
 
-def test_the_halves_share_no_file_and_no_plan(tmp_path: Path) -> None:
+def test_halves_share_no_file_and_no_plan(tmp_path: Path) -> None:
     files = [{one.file for one in TAKES if one.half == half} for half in ("tune", "report")]
     assert files[0]
     assert files[1]
@@ -196,14 +194,14 @@ def test_the_halves_share_no_file_and_no_plan(tmp_path: Path) -> None:
     assert all(one != other for one, other in zip(*plans, strict=True))
 
 
-def test_takes_of_other_footage_are_read_from_a_table(tmp_path: Path) -> None:
+def test_takes_are_read_from_a_table(tmp_path: Path) -> None:
     table = tmp_path / "takes.json"
     table.write_text(json.dumps([{"file": "a.mp4", "first": 3, "last": 400, "scene": "a", "half": "report"}]))
     (only,) = read_takes(table)
     assert (only.half, only.frames) == ("report", 300)
 
 
-def test_a_run_is_scored_and_its_mistakes_are_named(footage: Path, tmp_path: Path) -> None:
+def test_run_is_scored_and_its_mistakes_are_listed(footage: Path, tmp_path: Path) -> None:
     job = Job(dataclasses.replace(ENCODINGS[0], size=SIZE), plan_of(*ALL_ENTRIES), footage, tmp_path)
     video = composed(make(job))
     run = Run((26, 50, 61, 75), ("cut", "dissolve", "cut", "cut"), 1.0, 1.0, 50.0)
@@ -214,7 +212,7 @@ def test_a_run_is_scored_and_its_mistakes_are_named(footage: Path, tmp_path: Pat
     assert added.startswith("film: added 61 (cut)")
 
 
-def test_a_detector_is_measured_in_a_process_of_its_own(footage: Path, tmp_path: Path) -> None:
+def test_detector_is_measured_in_its_own_process(footage: Path, tmp_path: Path) -> None:
     path = make(Job(dataclasses.replace(ENCODINGS[0], size=SIZE), plan_of(*ALL_ENTRIES[:2]), footage, tmp_path))
     bare, ours = measure("bare decode", path), measure("vttdata exact", path)
     assert (bare.frames, bare.error) == ((), "")
@@ -227,7 +225,7 @@ def test_a_detector_is_measured_in_a_process_of_its_own(footage: Path, tmp_path:
     assert ours.cpu > 0
 
 
-def test_a_detector_that_fails_is_reported_and_found_nothing(tmp_path: Path) -> None:
+def test_failing_detector_is_reported(tmp_path: Path) -> None:
     (tmp_path / "broken.mp4").write_bytes(b"this is no video")
     for detector in ("vttdata exact", "ffmpeg scdet"):
         run = measure(detector, tmp_path / "broken.mp4")

@@ -73,7 +73,7 @@ def any_settings(draw: st.DrawFn) -> ClipSettings:
 
 
 @given(any_shots(), any_settings())
-def test_clips_keep_every_rule_whatever_the_shots(shots: list[Shot], settings: ClipSettings) -> None:
+def test_clips_keep_all_rules_for_any_shots(shots: list[Shot], settings: ClipSettings) -> None:
     clips = choose_clips(shots, settings)
     assert len(clips) <= settings.per_source
     by_first, by_last = ({shot.first_frame: shot for shot in shots}, {shot.last_frame: shot for shot in shots})
@@ -86,7 +86,7 @@ def test_clips_keep_every_rule_whatever_the_shots(shots: list[Shot], settings: C
 
 
 @given(any_shots(), any_settings())
-def test_there_are_no_clips_exactly_where_no_run_fits(shots: list[Shot], settings: ClipSettings) -> None:
+def test_no_clips_exactly_where_no_run_has_an_allowed_length(shots: list[Shot], settings: ClipSettings) -> None:
     lengths = [last.end - first.start for place, first in enumerate(shots) for last in shots[place:]]
     fits = any(settings.min_seconds - 1e-7 <= length <= settings.max_seconds + 1e-7 for length in lengths)
     if fits:
@@ -96,12 +96,12 @@ def test_there_are_no_clips_exactly_where_no_run_fits(shots: list[Shot], setting
 
 
 @given(any_shots(), any_settings())
-def test_the_same_shots_give_the_same_clips(shots: list[Shot], settings: ClipSettings) -> None:
+def test_choice_of_clips_is_deterministic(shots: list[Shot], settings: ClipSettings) -> None:
     assert choose_clips(shots, settings) == choose_clips(tuple(shots), settings)
 
 
 @pytest.mark.parametrize("seconds", [10.0, 30.0])
-def test_a_source_of_exactly_the_least_or_greatest_length_is_one_clip(seconds: float) -> None:
+def test_source_of_exactly_the_minimum_or_maximum_length_is_one_clip(seconds: float) -> None:
     assert spans(choose_clips(shots_of(seconds))) == [(0, seconds)]
 
 
@@ -112,14 +112,14 @@ def test_lengths_are_compared_with_a_tolerance_for_rounding() -> None:
     assert choose_clips([Shot("s", 0, start, start + 10 - 4e-6, 0, 249, "start")]) == ()
 
 
-def test_at_most_three_clips_are_chosen_and_as_many_as_asked_where_they_fit() -> None:
+def test_per_source_limits_the_number_of_clips() -> None:
     many = shots_of(*[5.0] * 60)
     assert len(choose_clips(many)) == 3
     assert len(choose_clips(many, ClipSettings(per_source=1))) == 1
     assert len(choose_clips(many, ClipSettings(per_source=8))) == 8
 
 
-def test_clips_of_usual_material_have_two_shots_and_fifteen_seconds() -> None:
+def test_typical_clips_have_two_shots_and_fifteen_seconds() -> None:
     """MSR-VTT (section 3.2): the median clip has 2 shots, 10K clips last 41.2 hours (14.8 s each)."""
     rng = np.random.default_rng(7)
     clips = [
@@ -129,30 +129,30 @@ def test_clips_of_usual_material_have_two_shots_and_fifteen_seconds() -> None:
     assert np.mean([clip.end - clip.start for clip in clips]) == pytest.approx(14.8, abs=1)
 
 
-def test_dark_shots_are_left_out() -> None:
+def test_dark_shots_are_avoided() -> None:
     assert spans(choose_clips(shots_of(15, 3, 15, dark={1: 1.0}))) == [(0, 15), (18, 33)]
 
 
-def test_a_source_that_is_dark_throughout_still_gives_a_clip() -> None:
+def test_dark_source_still_gives_a_clip() -> None:
     assert len(choose_clips(shots_of(15, dark={0: 1.0}))) == 1
 
 
-def test_moving_pictures_are_preferred_to_still_ones() -> None:
+def test_motion_is_preferred() -> None:
     one = ClipSettings(per_source=1)
     assert spans(choose_clips(shots_of(15, 15, motion={0: 0.0}), one)) == [(15, 30)]
 
 
-def test_clips_rather_begin_and_end_at_cuts_than_in_dissolves() -> None:
+def test_cuts_are_preferred_to_dissolves_as_ends() -> None:
     shots = shots_of(15, 15, 15, 15, kinds={1: "dissolve", 2: "gradual"})
     assert spans(choose_clips(shots, ClipSettings(per_source=1))) == [(45, 60)]
 
 
-def test_few_shots_are_preferred_to_many() -> None:
+def test_few_shots_are_preferred() -> None:
     one = ClipSettings(per_source=1)
     assert spans(choose_clips(shots_of(*[1.0] * 15, 7, 8, *[1.0] * 15), one)) == [(15, 30)]
 
 
-def test_clips_differ_in_colour_where_there_is_a_choice() -> None:
+def test_clips_of_different_colours_are_preferred() -> None:
     other = tuple(np.roll(GREY, 3))
     chosen = choose_clips(shots_of(*[15.0] * 8, colours={4: other}), ClipSettings(per_source=2))
     assert (60, 75) in spans(chosen)
@@ -165,11 +165,11 @@ def test_clips_are_spread_over_a_uniform_source() -> None:
     assert 200 < chosen[1][0] < 400
 
 
-def test_a_further_clip_is_no_reason_to_take_a_poor_one() -> None:
+def test_poor_runs_are_not_chosen_as_further_clips() -> None:
     assert spans(choose_clips(shots_of(15, 15, dark={1: 0.8}))) == [(0, 15)]
 
 
-def test_a_reason_is_given_where_there_is_no_clip() -> None:
+def test_reason_is_given_where_there_is_no_clip() -> None:
     assert why_none(shots_of(4, 5)) == ("too_short", "the source lasts 9.00 s and a clip at least 10 s.")
     assert why_none([])[0] == "too_short"
     reason, detail = why_none(shots_of(40, 35))
@@ -177,24 +177,24 @@ def test_a_reason_is_given_where_there_is_no_clip() -> None:
     assert detail == "no run of its 2 shots lasts 10 to 30 s."
 
 
-def test_settings_that_contradict_each_other_are_refused() -> None:
+def test_contradicting_settings_are_refused() -> None:
     with pytest.raises(ValueError, match="must not exceed"):
         ClipSettings(min_seconds=20, max_seconds=10)
 
 
-def test_thousands_of_shots_are_no_obstacle() -> None:
+def test_thousands_of_shots_are_handled() -> None:
     rng = np.random.default_rng(3)
     assert len(choose_clips(shots_of(*np.maximum(rng.exponential(3, 5000), 0.4)))) == 3
 
 
 @pytest.mark.parametrize(("name", "shots"), [("near-duplicates/chair-20-sd-bar.mp4", 1), ("codecs/nasa_13013.mp4", 3)])
-def test_a_short_real_video_is_one_whole_clip(shared: Path, name: str, shots: int) -> None:
+def test_short_real_video_is_one_clip(shared: Path, name: str, shots: int) -> None:
     found = detect_shots(shared / "videos" / name)
     (clip,) = choose_clips(found.shots)
     assert (clip.start, clip.end, clip.last_frame, clip.shots) == (0, found.seconds, found.frames - 1, shots)
 
 
-def test_the_dog_video_gives_clips_between_its_true_cuts(shared: Path) -> None:
+def test_clips_of_a_real_video_lie_between_its_cuts(shared: Path) -> None:
     found = detect_shots(shared / "videos/near-duplicates/dog.1.mp4")
     clips = choose_clips(found.shots)
     assert 2 <= len(clips) <= 3

@@ -57,7 +57,7 @@ def assert_in_step(movie: Movie, start: float, end: float, clip: Path) -> None:
 
 @pytest.mark.parametrize("number", range(SPANS_PER_KIND))
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_random_span_is_cut_to_the_frame_with_its_sound_in_step(
+def test_random_span_is_cut_to_the_frame_with_sound_in_sync(
     movies: dict[str, Movie], kind: str, number: int, tmp_path: Path
 ) -> None:
     movie, clip = movies[kind], tmp_path / "clip.mp4"
@@ -92,7 +92,7 @@ def test_containers_with_poor_seeking_are_cut_to_the_frame(
 
 
 @pytest.mark.parametrize("codec", ["h265", "vp9"])
-def test_other_codecs_are_exact_too(movies: dict[str, Movie], codec: str, tmp_path: Path) -> None:
+def test_other_codecs_are_cut_to_the_frame(movies: dict[str, Movie], codec: str, tmp_path: Path) -> None:
     movie, clip = movies["variable"], tmp_path / "clip.mp4"
     cut_file(movie.path, 5.0, 6.5, clip, codec=codec, quality=30)
     assert_exact(movie, 5.0, 6.5, clip)
@@ -116,7 +116,7 @@ def test_sound_that_ends_early_is_followed_by_silence(start: float, end: float, 
     assert np.abs(sound[int(max(5.4 - start, 0) * 48000) :]).max() < 0.01
 
 
-def test_a_clip_without_sound_says_so(movies: dict[str, Movie], tmp_path: Path) -> None:
+def test_clip_without_sound_has_no_audio_seconds(movies: dict[str, Movie], tmp_path: Path) -> None:
     media = cut_file(movies["30 fps"].path, 1.0, 1.5, tmp_path / "clip.mp4", audio=False)
     assert media.audio_seconds is None
     with av.open(str(tmp_path / "clip.mp4")) as container:
@@ -127,7 +127,7 @@ def test_a_clip_without_sound_says_so(movies: dict[str, Movie], tmp_path: Path) 
     ("size", "aspect", "pixels", "expected"),
     [((161, 121), "", "yuv420p", (160, 120)), ((160, 120), "16:9", "yuv420p10le", (212, 120))],
 )
-def test_odd_sizes_wide_pixels_and_ten_bits_become_plain(
+def test_odd_sizes_wide_pixels_and_ten_bits_are_converted(
     size: tuple[int, int], aspect: str, pixels: str, expected: tuple[int, int], tmp_path: Path
 ) -> None:
     movie = write_barcode(
@@ -149,7 +149,7 @@ def test_odd_sizes_wide_pixels_and_ten_bits_become_plain(
 
 
 @pytest.mark.parametrize("turn", ["-display_hflip", "-display_vflip"])
-def test_mirrored_sources_are_mirrored_for_good(turn: str, tmp_path: Path) -> None:
+def test_mirrored_sources_are_cut_as_displayed(turn: str, tmp_path: Path) -> None:
     movie = write_barcode(tmp_path / "plain.mp4", range(40), Fraction(1, 30))
     source, clip = tmp_path / "mirrored.mp4", tmp_path / "clip.mp4"
     copy = [ffmpeg_path(), "-v", "error", turn, "-i", str(movie.path), "-c", "copy", str(source)]
@@ -161,7 +161,7 @@ def test_mirrored_sources_are_mirrored_for_good(turn: str, tmp_path: Path) -> No
     assert np.abs(found - (stored[:, ::-1] if "hflip" in turn else stored[::-1])).mean() < 5
 
 
-def test_the_probed_streams_are_taken_and_all_others_dropped(movies: dict[str, Movie], tmp_path: Path) -> None:
+def test_probed_streams_are_taken_and_all_others_dropped(movies: dict[str, Movie], tmp_path: Path) -> None:
     large = write_barcode(tmp_path / "large.mp4", range(90), Fraction(1, 25), size=(240, 180))
     (tmp_path / "text.srt").write_text("1\n00:00:00,000 --> 00:00:03,000\nhello\n")
     inputs = [part for path in (movies["30 fps"].path, large.path, tmp_path / "text.srt") for part in ("-i", str(path))]
@@ -175,7 +175,7 @@ def test_the_probed_streams_are_taken_and_all_others_dropped(movies: dict[str, M
         assert [stream.type for stream in container.streams] == ["video", "audio"]
 
 
-def test_a_clip_hides_nothing_before_its_start(movies: dict[str, Movie], tmp_path: Path) -> None:
+def test_clip_has_no_hidden_frames_before_its_start(movies: dict[str, Movie], tmp_path: Path) -> None:
     media = cut_file(movies["rotated"].path, 6.1, 7.9, tmp_path / "clip.mp4")
     with av.open(str(tmp_path / "clip.mp4"), options={"ignore_editlist": "1"}) as container:
         frames = list(container.decode(video=0))
@@ -183,7 +183,7 @@ def test_a_clip_hides_nothing_before_its_start(movies: dict[str, Movie], tmp_pat
     assert (len(frames), frames[0].pts, frames[0].rotation) == (media.frames, 0, 0)
 
 
-def test_a_picture_that_stands_still_ends_with_the_span(tmp_path: Path) -> None:
+def test_long_last_frame_ends_with_the_span(tmp_path: Path) -> None:
     ticks = [*range(60), 600]
     movie = write_barcode(tmp_path / "still.mp4", ticks, Fraction(1, 30), sound=(0.0, 20.0))
     media = cut_file(movie.path, 1.0, 4.0, tmp_path / "clip.mp4")
@@ -207,7 +207,7 @@ def test_clip_sizes_are_even_keep_the_aspect_and_never_grow(width: int, height: 
 
 
 @pytest.mark.parametrize("folder", ["codecs", "shots"])
-def test_the_middle_of_every_real_video_is_cut_exactly(shared: Path, folder: str, tmp_path: Path) -> None:
+def test_middle_of_real_videos_is_cut_to_the_frame(shared: Path, folder: str, tmp_path: Path) -> None:
     files = sorted((shared / "videos" / folder).iterdir())
     assert files
     for file in files:

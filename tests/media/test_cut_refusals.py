@@ -34,7 +34,7 @@ def cut_file(source: Path, start: float, end: float, target: Path) -> ClipMedia:
         "[0]:v,;x=\\.mp4",
     ],
 )
-def test_hostile_file_names_are_only_names(
+def test_hostile_file_names_are_harmless(
     movies: dict[str, Movie], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     movie = movies["30 fps"]
@@ -45,7 +45,7 @@ def test_hostile_file_names_are_only_names(
     assert [number for number, _ in read_video(tmp_path / media.video)] == movie.inside(3.0, 3.2)
 
 
-def test_the_same_span_gives_the_same_bytes_on_one_core_and_on_all(movies: dict[str, Movie], tmp_path: Path) -> None:
+def test_bytes_do_not_depend_on_the_number_of_cores(movies: dict[str, Movie], tmp_path: Path) -> None:
     movie, cores = movies["variable"], os.sched_getaffinity(0)
     clips = [tmp_path / f"{number}.mp4" for number in range(3)]
     for clip in clips:
@@ -58,7 +58,7 @@ def test_the_same_span_gives_the_same_bytes_on_one_core_and_on_all(movies: dict[
     assert len({clip.read_bytes() for clip in clips}) == 1
 
 
-def test_a_clip_names_neither_the_encoder_nor_its_source(tmp_path: Path) -> None:
+def test_clip_names_neither_encoder_nor_source(tmp_path: Path) -> None:
     movie = write_barcode(tmp_path / "secretname.mp4", range(40), Fraction(1, 30), sound=(0.0, 2.0))
     cut_file(movie.path, 0.2, 1.0, tmp_path / "clip.mp4")
     data = (tmp_path / "clip.mp4").read_bytes()
@@ -66,7 +66,7 @@ def test_a_clip_names_neither_the_encoder_nor_its_source(tmp_path: Path) -> None
     assert not [word for word in (b"x264 - core", b"Lavf", b"Lavc6", b"secretname") if word in data]
 
 
-def test_a_damaged_source_is_an_error_and_leaves_nothing(movies: dict[str, Movie], tmp_path: Path) -> None:
+def test_damaged_source_is_an_error_and_leaves_no_file(movies: dict[str, Movie], tmp_path: Path) -> None:
     source, folder = tmp_path / "damaged.mp4", tmp_path / "clips"
     data = bytearray(movies["30 fps"].path.read_bytes())
     data[len(data) // 3 : len(data) * 2 // 3] = bytes(len(data) * 2 // 3 - len(data) // 3)
@@ -78,7 +78,7 @@ def test_a_damaged_source_is_an_error_and_leaves_nothing(movies: dict[str, Movie
     assert os.listdir(folder) == []
 
 
-def test_what_ffmpeg_says_is_passed_on_without_paths(
+def test_message_of_ffmpeg_is_passed_on_without_paths(
     movies: dict[str, Movie], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules["vttdata.media.cut"]._ENCODERS, "h264", {"c:v": "nonesuch"})
@@ -90,7 +90,7 @@ def test_what_ffmpeg_says_is_passed_on_without_paths(
 
 
 @pytest.mark.parametrize(("start", "end"), [(99.0, 101.0), (3.0, 3.0), (5.0, 4.0), (2.001, 2.002)])
-def test_a_span_without_frames_fails_and_keeps_an_older_clip(
+def test_span_without_frames_fails_and_keeps_an_older_clip(
     movies: dict[str, Movie], start: float, end: float, tmp_path: Path
 ) -> None:
     clip = tmp_path / "clip.mp4"
@@ -101,7 +101,7 @@ def test_a_span_without_frames_fails_and_keeps_an_older_clip(
     assert os.listdir(tmp_path) == ["clip.mp4"]
 
 
-def test_a_cut_over_its_limit_is_given_up(movies: dict[str, Movie], tmp_path: Path) -> None:
+def test_cut_over_its_time_limit_is_stopped(movies: dict[str, Movie], tmp_path: Path) -> None:
     source = movies["30 fps"].path
     with pytest.raises(MediaError) as caught:
         cut(source, probe(source), 1, 3, tmp_path / "clip.mp4", MediaSettings(), seconds_limit=0.0)
@@ -110,9 +110,7 @@ def test_a_cut_over_its_limit_is_given_up(movies: dict[str, Movie], tmp_path: Pa
 
 
 @pytest.mark.parametrize("target", ["missing/clip.mp4", "file/clip.mp4"])
-def test_a_target_that_cannot_be_written_is_an_error_of_the_system(
-    movies: dict[str, Movie], target: str, tmp_path: Path
-) -> None:
+def test_unwritable_target_is_an_oserror(movies: dict[str, Movie], target: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="clip"):
         cut_file(movies["30 fps"].path, 1.0, 2.0, tmp_path / target)

@@ -53,7 +53,7 @@ def words(path: Path) -> np.ndarray:
         ("format=rgb24", ("-c:v", "ffv1", "-pix_fmt", "bgr0")),
     ],
 )
-def test_an_edited_copy_differs_in_few_bits(film: Path, tmp_path: Path, graph: str, options: tuple[str, ...]) -> None:
+def test_edited_copy_differs_in_few_bits(film: Path, tmp_path: Path, graph: str, options: tuple[str, ...]) -> None:
     copy = words(edit(film, tmp_path / "copy.mkv", graph, *options))
     assert distance(words(film), copy) < 0.12
 
@@ -67,21 +67,21 @@ def test_an_edited_copy_differs_in_few_bits(film: Path, tmp_path: Path, graph: s
     ],
     ids=["crop", "logo", "caption"],
 )
-def test_a_crop_or_an_overlay_leaves_most_bits(film: Path, tmp_path: Path, graph: str) -> None:
+def test_crop_or_overlay_leaves_most_bits(film: Path, tmp_path: Path, graph: str) -> None:
     assert distance(words(film), words(edit(film, tmp_path / "copy.mp4", graph))) < 0.25
 
 
-def test_another_film_differs_in_half_of_the_bits(film: Path, tmp_path: Path) -> None:
+def test_unrelated_film_differs_in_half_of_the_bits(film: Path, tmp_path: Path) -> None:
     assert distance(words(film), words(write_film(tmp_path / "other.mp4", seed=2))) == pytest.approx(0.5, abs=0.08)
 
 
-def test_a_mirrored_copy_differs_in_the_lower_half_of_each_word(film: Path, tmp_path: Path) -> None:
+def test_mirrored_copy_differs_in_the_lower_half_of_each_hash(film: Path, tmp_path: Path) -> None:
     mirrored = words(edit(film, tmp_path / "mirrored.mp4", "hflip"))
     assert distance(words(film), mirrored) > 0.4
     assert distance(words(film), mirrored ^ MIRROR) < 0.05
 
 
-def test_pictures_count_as_they_are_displayed(film: Path, tmp_path: Path) -> None:
+def test_rotation_is_applied(film: Path, tmp_path: Path) -> None:
     turned = tmp_path / "turned.mp4"
     tag = [ffmpeg_path(), "-v", "error", "-display_rotation", "90", "-i", str(film), "-c", "copy", str(turned)]
     subprocess.run(tag, check=True, timeout=60)
@@ -90,7 +90,7 @@ def test_pictures_count_as_they_are_displayed(film: Path, tmp_path: Path) -> Non
     assert distance(words(turned), words(film)) > 0.3
 
 
-def test_where_there_is_nothing_to_see_the_words_are_zero(tmp_path: Path) -> None:
+def test_hashes_of_pictures_without_contrast_are_zero(tmp_path: Path) -> None:
     frames = np.zeros((40, 90, 160, 3))
     frames[20:] = 180
     frames[20:, 75:] += np.random.default_rng(1).normal(0, 60, (3, 32, 3)).repeat(5, 0).repeat(5, 1)
@@ -101,13 +101,13 @@ def test_where_there_is_nothing_to_see_the_words_are_zero(tmp_path: Path) -> Non
     assert (found[4:, 1] != 0).all()
 
 
-def test_every_half_second_begun_has_one_sample(tmp_path: Path) -> None:
+def test_each_half_second_begun_has_one_sample(tmp_path: Path) -> None:
     assert len(words(write_film(tmp_path / "film.mp4", 3, seconds=4))) == 8
     short = edit(tmp_path / "film.mp4", tmp_path / "short.mp4", "trim=end=2.6")
     assert len(words(short)) == 6
 
 
-def test_a_film_that_does_not_start_at_zero_counts_from_its_start(film: Path, tmp_path: Path) -> None:
+def test_start_time_is_subtracted(film: Path, tmp_path: Path) -> None:
     late = edit(film, tmp_path / "late.ts", "null", *X264, "-output_ts_offset", "7")
     assert len(words(late)) == len(words(film))
     assert distance(words(film), words(late)) < 0.05
@@ -119,7 +119,7 @@ def pictures(film: Path) -> list[tuple[float, av.VideoFrame]]:
 
 
 @given(left_out=st.sets(st.integers(1, 79)))
-def test_pictures_between_the_half_seconds_make_no_difference(film: Path, left_out: set[int]) -> None:
+def test_pictures_between_samples_make_no_difference(film: Path, left_out: set[int]) -> None:
     fingerprinter = Fingerprinter()
     for index, (time, picture) in enumerate(_PICTURES or _PICTURES.extend(pictures(film)) or _PICTURES):
         if index % 5 == 0 or index not in left_out:
@@ -139,7 +139,7 @@ def fingerprint_of_all(film: Path) -> object:
 _KNOWN: dict[Path, object] = {}
 
 
-def test_a_quiet_stretch_holds_the_picture_before_it(film: Path) -> None:
+def test_missing_pictures_repeat_the_one_before(film: Path) -> None:
     fingerprinter = Fingerprinter()
     for time, picture in pictures(film)[:1]:
         fingerprinter.add(time, picture)
@@ -148,17 +148,17 @@ def test_a_quiet_stretch_holds_the_picture_before_it(film: Path) -> None:
     assert (found == found[0]).all()
 
 
-def test_a_damaged_clock_cannot_make_it_endless(film: Path) -> None:
+def test_fingerprint_ends_after_a_day(film: Path) -> None:
     fingerprinter = Fingerprinter()
     fingerprinter.add(0.0, pictures(film)[0][1])
     assert len(decode_words(fingerprinter.finish(1e15))) == 2 * 24 * 3600
 
 
-def test_without_a_picture_it_is_empty() -> None:
+def test_fingerprint_without_pictures_is_empty() -> None:
     assert Fingerprinter().finish(10.0).hashes == ""
 
 
-def test_a_pass_that_measures_gives_the_same_fingerprint(film: Path) -> None:
+def test_fingerprint_while_measuring_is_the_same(film: Path) -> None:
     fingerprinter = Fingerprinter()
     found = measure(film, watch=fingerprinter.add)
     assert fingerprinter.finish(found.seconds) == fingerprint(film)

@@ -26,7 +26,7 @@ def film(path: Path, source: str, seconds: float, *options: str) -> Path:
     return path
 
 
-def test_a_plain_video_is_counted_to_the_frame(tmp_path: Path) -> None:
+def test_frames_of_a_plain_video_are_counted(tmp_path: Path) -> None:
     found = measure(film(tmp_path / "a.mp4", MOVING, 4))
     assert (found.frames, found.seconds, found.first_frame_time) == (100, 4.0, 0.0)
     assert not found.variable_frame_rate
@@ -39,27 +39,27 @@ def test_black_and_very_dim_videos_are_dark(tmp_path: Path) -> None:
     assert measure(film(tmp_path / "dim.mp4", dim, 3)).scores["dark"] == 1.0
 
 
-def test_the_black_third_of_a_video_is_a_dark_third(tmp_path: Path) -> None:
+def test_dark_is_a_share_of_time(tmp_path: Path) -> None:
     source = MOVING + ",drawbox=t=fill:c=black:enable='between(t,2,3.99)'"
     assert measure(film(tmp_path / "a.mp4", source, 6)).scores["dark"] == pytest.approx(1 / 3)
 
 
-def test_a_letterboxed_video_is_not_dark(tmp_path: Path) -> None:
+def test_letterboxed_video_is_not_dark(tmp_path: Path) -> None:
     assert measure(film(tmp_path / "a.mp4", MOVING + ",pad=160:300:0:90", 2)).scores["dark"] == 0.0
 
 
 @pytest.mark.parametrize("options", [(*X264, "-crf", "28", "-g", "50"), ("-c:v", "mpeg4", "-q:v", "20")])
-def test_a_still_picture_is_frozen_however_it_is_coded(tmp_path: Path, options: tuple[str, ...]) -> None:
+def test_still_picture_is_frozen_in_any_codec(tmp_path: Path, options: tuple[str, ...]) -> None:
     source = STILL + ",noise=alls=4:allf=t:all_seed=1"
     assert measure(film(tmp_path / "a.mp4", source, 6, *options)).scores["frozen"] > 0.9
 
 
-def test_a_slide_show_is_frozen_while_its_slides_stand(tmp_path: Path) -> None:
+def test_slide_show_is_frozen_between_changes(tmp_path: Path) -> None:
     slides = "testsrc2=s=160x120:r=25,fps=1,fps=25"
     assert measure(film(tmp_path / "a.mp4", slides, 10)).scores["frozen"] == pytest.approx(0.5, abs=0.06)
 
 
-def test_frame_rate_makes_no_difference_to_what_stands_still(tmp_path: Path) -> None:
+def test_frozen_does_not_depend_on_the_frame_rate(tmp_path: Path) -> None:
     often = measure(film(tmp_path / "often.mp4", "testsrc2=s=160x120:r=1/2,fps=20", 12))
     seldom = measure(film(tmp_path / "seldom.mp4", "testsrc2=s=160x120:r=1/2", 12))
     assert seldom.frames == 6
@@ -90,7 +90,7 @@ def test_blur_grows_with_a_gaussian_filter(tmp_path: Path) -> None:
     assert scores[-1] > scores[0] + 0.3
 
 
-def test_variable_frame_rate_is_told_from_rounded_timestamps(tmp_path: Path) -> None:
+def test_rounded_timestamps_are_no_variable_frame_rate(tmp_path: Path) -> None:
     swing = "testsrc2=s=64x48:r=30,settb=1/1000,setpts='if(lt(N,20),N*100,2000+(N-20)*33)'"
     varying = film(tmp_path / "vfr.mp4", swing, 3, *X264, "-fps_mode", "passthrough")
     rounded = film(tmp_path / "cfr.mkv", "testsrc2=s=64x48:r=30000/1001", 3)
@@ -103,7 +103,7 @@ def test_variable_frame_rate_is_told_from_rounded_timestamps(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("pixel_format", ["gray", "yuv420p10le", "bgr24", "yuyv422", "yuvj420p", "yuv410p"])
-def test_luma_is_limited_range_whatever_the_pixel_format(tmp_path: Path, pixel_format: str) -> None:
+def test_luma_is_limited_range_for_any_pixel_format(tmp_path: Path, pixel_format: str) -> None:
     ramp = "gradients=s=67x51:c0=black:c1=white:x0=0:y0=0:x1=66:y1=0:n=2:r=5:speed=0.00001"
     codec = {"yuvj420p": "mjpeg", "bgr24": "rawvideo", "yuyv422": "rawvideo"}.get(pixel_format, "ffv1")
     path = film(tmp_path / "a.avi", ramp, 0.4, "-pix_fmt", pixel_format, "-c:v", codec)
@@ -114,7 +114,7 @@ def test_luma_is_limited_range_whatever_the_pixel_format(tmp_path: Path, pixel_f
     np.testing.assert_allclose(luma[25, [0, 33, 66]], [16, 126, 235], atol=3)
 
 
-def test_broken_packets_make_a_video_damaged(tmp_path: Path) -> None:
+def test_undecodable_packets_are_damage(tmp_path: Path) -> None:
     path = film(tmp_path / "a.mp4", MOVING, 3)
     data, position = bytearray(path.read_bytes()), random.Random(3)
     start = data.index(b"mdat")
@@ -127,13 +127,13 @@ def test_broken_packets_make_a_video_damaged(tmp_path: Path) -> None:
     assert error.value.reason == "damaged"
 
 
-def test_sound_without_pictures_is_no_video(tmp_path: Path) -> None:
+def test_sound_without_pictures_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MediaError) as error:
         measure(film(tmp_path / "a.m4a", "sine=d=1", 1, "-c:a", "aac"))
     assert error.value.reason == "no_video"
 
 
-def test_decoder_threads_change_nothing(tmp_path: Path) -> None:
+def test_thread_count_does_not_change_measures(tmp_path: Path) -> None:
     path = film(tmp_path / "a.mp4", MOVING, 2)
     assert measure(path) == measure(path, threads=2)
 
@@ -144,7 +144,7 @@ def test_decoder_threads_change_nothing(tmp_path: Path) -> None:
      ("nasa_13013_rotated.mp4", 17, 0.567), ("testsrc2_mpeg4.avi", 30, 1.0), ("test_non_zero_start.mp4", 12, 0.4),
      ("testsrc2_odd_height_and_width_vp9.mp4", 25, 1.0), ("h265_video.mp4", 10, 1.0)],
 )  # fmt: skip
-def test_every_codec_is_measured(shared: Path, name: str, frames: int, seconds: float) -> None:
+def test_all_codecs_are_measured(shared: Path, name: str, frames: int, seconds: float) -> None:
     found = measure(shared / "videos/codecs" / name)
     assert found.frames == frames
     assert found.seconds == pytest.approx(seconds, abs=0.001)
@@ -152,7 +152,7 @@ def test_every_codec_is_measured(shared: Path, name: str, frames: int, seconds: 
 
 
 @pytest.mark.parametrize("name", ["shots/bikes.mp4", "shots/sintel-trailer-30s.mp4", "near-duplicates/dog.1.mp4"])
-def test_good_footage_stays_far_from_the_usual_thresholds(shared: Path, name: str) -> None:
+def test_good_footage_stays_below_the_usual_thresholds(shared: Path, name: str) -> None:
     found = measure(shared / "videos" / name)
     assert found.scores["dark"] < 0.3
     assert found.scores["frozen"] < 0.2
@@ -160,7 +160,7 @@ def test_good_footage_stays_far_from_the_usual_thresholds(shared: Path, name: st
     assert found.scores["blocky"] < 0.3
 
 
-def test_a_broken_download_is_damaged(shared: Path) -> None:
+def test_broken_download_is_damaged(shared: Path) -> None:
     with pytest.raises(MediaError, match="1 of 50 video packets") as error:
         measure(shared / "videos/broken/corrupted.mp4")
     assert error.value.reason == "damaged"

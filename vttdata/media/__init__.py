@@ -1,4 +1,4 @@
-"""Video files in, records and frames out: probe, measure, shots, clips, cutting. A library of its own."""
+"""Work on video files: probing, measuring, shot detection, choice of clips, cutting. Usable as a library by itself."""
 
 from vttdata.media.clips import ClipSettings, choose_clips
 from vttdata.media.cut import MediaSettings, cut

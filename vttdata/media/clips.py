@@ -1,6 +1,6 @@
-"""Chooses which runs of consecutive shots become clips, by the rule of MSR-VTT (section 3.2) and without its people.
+"""Choice of runs of consecutive shots as clips, by the rule of MSR-VTT (section 3.2) and without its annotators.
 
-Pure and deterministic; sees shots only, never a file.
+Deterministic; works on shots and never opens a file.
 """
 
 from __future__ import annotations
@@ -15,23 +15,31 @@ from numpy.typing import NDArray
 from vttdata.records import Shot
 from vttdata.settings import STRICT, PositiveCount, PositiveSeconds
 
-_TOLERANCE = 1e-6  # seconds
-_EASY_SHOTS = 3  # one sentence covers so many; MSR-VTT's median is 2
-_USUAL_LENGTH = 0.25  # of the way from the shortest to the longest: 15 s, MSR-VTT's mean
-_MOVING = 0.001  # colour change between frames that hand-held and moving footage passes, and still pictures do not
-_STILL, _GRADUAL = 0.5, 0.5  # worth of a still run, and of a run whose both ends lie inside gradual transitions
-_LIGHT = 0.01  # least worth of darkness: a dark run is better than none
-_WORTHWHILE = 0.5  # of the best run's worth, for any further clip
-_DIVERSITY = 0.5  # what complete difference adds, in units of worth
-_ROUNDS = 20
+_SECONDS_TOLERANCE = 1e-6
+# Shots that one sentence can cover; MSR-VTT's median is 2.
+_DESCRIBABLE_SHOTS = 3
+# Best length, as a part of the way from the shortest to the longest: 15 s by default, MSR-VTT's mean.
+_BEST_LENGTH = 0.25
+# Colour change between frames that hand-held and moving footage exceeds, and still pictures do not.
+_MIN_MOTION = 0.001
+# Factors on the score of a still run, and of a run both ends of which lie inside gradual transitions.
+_STILL_FACTOR, _GRADUAL_FACTOR = 0.5, 0.5
+# Least factor of darkness: a dark run is better than none.
+_MIN_LIGHT = 0.01
+# Least score of any clip, relative to the best one.
+_MIN_RELATIVE_SCORE = 0.5
+# Score that complete dissimilarity from the other clips adds.
+_DIVERSITY_WEIGHT = 0.5
+_MAX_EXCHANGE_ROUNDS = 20
+_COLOUR_CHANNELS = 3
 
 Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class ClipSettings:
-    """Which clips are chosen; the defaults are those of MSR-VTT (section 3.2).
+    """Settings of the choice of clips (recipe section `clips`); the defaults are those of MSR-VTT (section 3.2).
 
     Attributes:
         min_seconds: least length of a clip.
@@ -52,7 +60,7 @@ class ClipSettings:
 
 @dataclass(frozen=True, slots=True)
 class ClipSpan:
-    """A chosen run of `shots` shots: half-open in seconds, inclusive in frames."""
+    """Chosen run of `shots` shots: half-open in seconds, inclusive in frames."""
 
     start: float
     end: float
@@ -63,51 +71,61 @@ class ClipSpan:
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Candidate runs, ordered by end, then start: shots `first` to `after` (exclusive), worth 0..1, mean colours."""
+    """Candidate runs, ordered by end, then start.
 
-    first: Places
-    after: Places
-    worth: Floats
+    Attributes:
+        first, end: indices of the first shot and of the one after the last.
+        score: 0..1.
+        middle: position in the video, 0..1.
+        colours: mean colour histograms.
+    """
+
+    first: Indices
+    end: Indices
+    score: Floats
     middle: Floats
     colours: Floats
 
-    def __getitem__(self, wanted: NDArray[np.bool_] | Places) -> _Runs:
-        return _Runs(
-            self.first[wanted], self.after[wanted], self.worth[wanted], self.middle[wanted], self.colours[wanted]
-        )
+    def __getitem__(self, kept: NDArray[np.bool_]) -> _Runs:
+        return _Runs(self.first[kept], self.end[kept], self.score[kept], self.middle[kept], self.colours[kept])
 
 
 def choose_clips(shots: Sequence[Shot], settings: ClipSettings = ClipSettings()) -> tuple[ClipSpan, ...]:
     """Choose up to `settings.per_source` clips of one source, none overlapping, ordered by start.
 
-    A clip is a run of consecutive shots of fitting length. Its worth (0..1) is a product: the share of frames that are
+    A clip is a run of consecutive shots of allowed length. Its score (0..1) is a product: the share of frames that are
     not dark; 1 for up to three shots and 3/n for n; 1 for a quarter of the way from the shortest to the longest length
     and less beside it; half for still pictures; half, or three quarters, where both ends or one lie in a gradual
-    transition. Runs worth less than half of the best are left. Of the rest, that set is found whose total worth is
-    greatest; then one clip after another is exchanged for as long as total worth and diversity grow together.
-    Diversity is how far each clip is from the one most like it, in colours and in place.
+    transition. Runs with less than half of the best score are dropped. Of the rest, the set of highest total score is
+    found (weighted interval scheduling); then one clip after another is exchanged for as long as the sum of score and
+    diversity grows. Diversity is the distance of each clip to the most similar other one, in colours and position.
 
     Args:
         shots: all shots of one source, in order and without gaps between them.
         settings: see `ClipSettings`.
 
     Returns:
-        The clips; none where no run fits (`why_none` says why).
+        Clips; none where no run has an allowed length (`why_none` says why).
     """
     if not shots:
         return ()
-    runs = _candidates(shots, settings)
-    if not len(runs.worth):
+    runs = _find_runs(shots, settings)
+    if not len(runs.score):
         return ()
-    runs = runs[runs.worth >= _WORTHWHILE * runs.worth.max()]
-    chosen = _diversified(_most_worth(runs, len(shots), settings.per_source), runs)
-    return tuple(_span(shots, int(runs.first[one]), int(runs.after[one])) for one in sorted(chosen))
+    runs = runs[runs.score >= _MIN_RELATIVE_SCORE * runs.score.max()]
+    chosen = _diversify(_best_set(runs, len(shots), settings.per_source), runs)
+    spans = []
+    for run in sorted(chosen):
+        first, last = shots[int(runs.first[run])], shots[int(runs.end[run]) - 1]
+        count = int(runs.end[run]) - int(runs.first[run])
+        spans.append(ClipSpan(first.start, last.end, first.first_frame, last.last_frame, count))
+    return tuple(spans)
 
 
 def why_none(shots: Sequence[Shot], settings: ClipSettings = ClipSettings()) -> tuple[str, str]:
-    """The reason (``too_short`` or ``no_fitting_run``) and one sentence on why `choose_clips` finds nothing."""
+    """Return the reason (``too_short`` or ``no_fitting_run``) and one sentence on why `choose_clips` finds no clip."""
     seconds = shots[-1].end - shots[0].start if shots else 0.0
-    if seconds < settings.min_seconds - _TOLERANCE:
+    if seconds < settings.min_seconds - _SECONDS_TOLERANCE:
         return "too_short", f"the source lasts {seconds:.2f} s and a clip at least {settings.min_seconds:g} s."
     return (
         "no_fitting_run",
@@ -115,101 +133,94 @@ def why_none(shots: Sequence[Shot], settings: ClipSettings = ClipSettings()) -> 
     )
 
 
-def _span(shots: Sequence[Shot], first: int, after: int) -> ClipSpan:
-    one, last = shots[first], shots[after - 1]
-    return ClipSpan(one.start, last.end, one.first_frame, last.last_frame, after - first)
-
-
-def _candidates(shots: Sequence[Shot], settings: ClipSettings) -> _Runs:
-    """Every run of fitting length, with its worth."""
+def _find_runs(shots: Sequence[Shot], settings: ClipSettings) -> _Runs:
+    """Return every run of allowed length with its score."""
     starts = np.array([shot.start for shot in shots])
     ends = np.array([shot.end for shot in shots])
-    shortest = np.searchsorted(ends, starts + settings.min_seconds - _TOLERANCE) + 1
-    longest = np.searchsorted(ends, starts + settings.max_seconds + _TOLERANCE, side="right")
+    shortest = np.searchsorted(ends, starts + settings.min_seconds - _SECONDS_TOLERANCE) + 1
+    longest = np.searchsorted(ends, starts + settings.max_seconds + _SECONDS_TOLERANCE, side="right")
     counts = np.maximum(longest - shortest + 1, 0)
     first = np.repeat(np.arange(len(shots)), counts)
-    after = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(shortest, counts)
-    order = np.lexsort((first, after))
-    first, after = first[order], after[order]
-    seconds = ends[after - 1] - starts[first]
-    means = _means(shots, first, after)
-    worth = _worth(seconds, after - first, means, _gradual_ends(shots, first, after), settings)
-    middle = (starts[first] + ends[after - 1]) / (2 * max(ends[-1] - starts[0], _TOLERANCE))
-    return _Runs(first, after, worth, middle, means[:, 2:])
+    end = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(shortest, counts)
+    order = np.lexsort((first, end))
+    first, end = first[order], end[order]
+    means = _run_means(shots, first, end)
+    is_gradual = np.array([shot.transition not in ("start", "cut") for shot in shots] + [False], np.float64)
+    gradual_ends = np.asarray(is_gradual[first] + is_gradual[end])
+    score = _score_runs(ends[end - 1] - starts[first], end - first, means, gradual_ends, settings)
+    middle = (starts[first] + ends[end - 1]) / (2 * max(ends[-1] - starts[0], _SECONDS_TOLERANCE))
+    return _Runs(first, end, score, middle, means[:, 2:])
 
 
-def _means(shots: Sequence[Shot], first: Places, after: Places) -> Floats:
-    """Dark share, motion and colours of each run: the means of its shots, weighted by their frames."""
+def _run_means(shots: Sequence[Shot], first: Indices, end: Indices) -> Floats:
+    """Return the dark share, motion and colours of each run: means of its shots, weighted by their frames."""
     bins = min(len(shot.colours) for shot in shots)
     frames = np.array([shot.last_frame - shot.first_frame + 1 for shot in shots], np.float64)
     values = np.array([(1.0, shot.dark, shot.motion, *shot.colours[:bins]) for shot in shots]) * frames[:, None]
     sums = np.concatenate((np.zeros((1, values.shape[1])), values.cumsum(0)))
-    totals = sums[after] - sums[first]
+    totals = sums[end] - sums[first]
     return np.asarray(totals[:, 1:] / totals[:, :1])
 
 
-def _gradual_ends(shots: Sequence[Shot], first: Places, after: Places) -> Floats:
-    """How many of each run's two ends lie inside a gradual transition."""
-    gradual = np.array([shot.transition not in ("start", "cut") for shot in shots] + [False], np.float64)
-    return np.asarray(gradual[first] + gradual[after])
+def _score_runs(
+    seconds: Floats, shot_count: Indices, means: Floats, gradual_ends: Floats, settings: ClipSettings
+) -> Floats:
+    length_range = max(settings.max_seconds - settings.min_seconds, _SECONDS_TOLERANCE)
+    length = 1 - np.abs(seconds - settings.min_seconds - _BEST_LENGTH * length_range) / length_range
+    light = np.maximum(1 - means[:, 0], _MIN_LIGHT)
+    motion = _STILL_FACTOR + (1 - _STILL_FACTOR) * np.minimum(means[:, 1] / _MIN_MOTION, 1)
+    clean_ends = 1 - (1 - _GRADUAL_FACTOR) * gradual_ends / 2
+    simplicity = np.minimum(_DESCRIBABLE_SHOTS / shot_count, 1)
+    return np.asarray(np.maximum(np.round(length * light * motion * clean_ends * simplicity, 6), 1e-6))
 
 
-def _worth(seconds: Floats, shots: Places, means: Floats, gradual: Floats, settings: ClipSettings) -> Floats:
-    room = max(settings.max_seconds - settings.min_seconds, _TOLERANCE)
-    length = 1 - np.abs(seconds - settings.min_seconds - _USUAL_LENGTH * room) / room
-    light = np.maximum(1 - means[:, 0], _LIGHT)
-    moving = _STILL + (1 - _STILL) * np.minimum(means[:, 1] / _MOVING, 1)
-    clean = 1 - (1 - _GRADUAL) * gradual / 2
-    easy = np.minimum(_EASY_SHOTS / shots, 1)
-    return np.asarray(np.maximum(np.round(length * light * moving * clean * easy, 6), 1e-6))
-
-
-def _most_worth(runs: _Runs, shots: int, most: int) -> list[int]:
-    """The set of at most so many runs without overlap that is worth most (weighted interval scheduling)."""
-    ends, begins = np.unique(runs.after, return_index=True)
-    tables, values = [np.zeros(shots + 1)], []
-    for _ in range(min(most, shots)):
-        value = runs.worth + tables[-1][runs.first]
-        best = np.zeros(shots + 1)
-        best[ends] = np.maximum.reduceat(value, begins)
+def _best_set(runs: _Runs, shot_count: int, max_clips: int) -> list[int]:
+    """Return the set of runs without overlap of highest total score (weighted interval scheduling)."""
+    # tables[k][i] is the highest total of at most k runs that end before shot i; runs are sorted by end.
+    ends, group_starts = np.unique(runs.end, return_index=True)
+    tables, values = [np.zeros(shot_count + 1)], []
+    for _ in range(min(max_clips, shot_count)):
+        value = runs.score + tables[-1][runs.first]
+        best = np.zeros(shot_count + 1)
+        best[ends] = np.maximum.reduceat(value, group_starts)
         table = np.maximum.accumulate(best)
         if np.array_equal(table, tables[-1]):
             break
         tables.append(table)
         values.append(value)
     chosen: list[int] = []
-    place = shots
+    end = shot_count
     for table, value in zip(reversed(tables[1:]), reversed(values), strict=True):
-        place = int(np.searchsorted(table, table[place]))
-        if place == 0:
+        end = int(np.searchsorted(table, table[end]))
+        if end == 0:
             break
-        ending = np.flatnonzero(runs.after == place)
-        chosen.append(int(ending[value[ending].argmax()]))
-        place = int(runs.first[chosen[-1]])
+        candidates = np.flatnonzero(runs.end == end)
+        chosen.append(int(candidates[value[candidates].argmax()]))
+        end = int(runs.first[chosen[-1]])
     return chosen
 
 
-def _diversified(chosen: list[int], runs: _Runs) -> list[int]:
-    """Exchange one run at a time for the one that adds most worth and diversity, until none adds any."""
-    for _ in range(_ROUNDS if len(chosen) > 1 else 0):
+def _diversify(chosen: list[int], runs: _Runs) -> list[int]:
+    """Exchange one run at a time for the one that adds most score and diversity, until none adds any."""
+    for _ in range(_MAX_EXCHANGE_ROUNDS if len(chosen) > 1 else 0):
         before = list(chosen)
-        for place in range(len(chosen)):
-            others = np.array(chosen[:place] + chosen[place + 1 :])
-            gain = runs.worth + _DIVERSITY * _difference(runs, others)
-            apart = (runs.after[:, None] <= runs.first[others]) | (runs.first[:, None] >= runs.after[others])
-            gain[~apart.all(1)] = -1
-            if round(float(gain.max()), 6) > round(float(gain[chosen[place]]), 6):
-                chosen[place] = int(gain.argmax())
+        for index in range(len(chosen)):
+            others = np.array(chosen[:index] + chosen[index + 1 :])
+            gain = runs.score + _DIVERSITY_WEIGHT * _dissimilarity(runs, others)
+            is_apart = (runs.end[:, None] <= runs.first[others]) | (runs.first[:, None] >= runs.end[others])
+            gain[~is_apart.all(1)] = -1
+            # Rounded, so that differences of floating point between machines do not decide.
+            if round(float(gain.max()), 6) > round(float(gain[chosen[index]]), 6):
+                chosen[index] = int(gain.argmax())
         if chosen == before:
             break
     return chosen
 
 
-def _difference(runs: _Runs, others: Places) -> Floats:
-    """How unlike each run is to the most similar of the others (0..1): half by colours, half by place."""
-    nearest = np.ones(len(runs.worth))
-    channels = 3
+def _dissimilarity(runs: _Runs, others: Indices) -> Floats:
+    """Return the distance of each run to the most similar of the others (0..1): half by colours, half by position."""
+    nearest = np.ones(len(runs.score))
     for other in others:
-        colours = np.abs(runs.colours - runs.colours[other]).sum(1) / (2 * channels)
+        colours = np.abs(runs.colours - runs.colours[other]).sum(1) / (2 * _COLOUR_CHANNELS)
         nearest = np.minimum(nearest, (colours + np.minimum(np.abs(runs.middle - runs.middle[other]), 1)) / 2)
     return nearest

@@ -1,8 +1,8 @@
-"""Fingerprints a video while something else decodes it: two 64-bit words for every half second of what it shows.
+"""Perceptual fingerprint of a video: two 64-bit hashes for every half second, one of each half of the picture.
 
-Each word holds the signs of the 64 lowest frequencies of one half of the picture, after black bars are taken off and
-contrast is made alike everywhere. So a word survives other codecs, sizes, tints and tones, and a logo or a caption
-disturbs one half. Nothing is compared here; `vttdata.split.near_duplicates.matches` does that.
+A hash holds the signs of 64 low DCT frequencies, after black bars are cropped and local contrast is equalised. It
+survives other codecs, sizes, tints and tones, and a logo or a caption disturbs one half. Nothing is compared here;
+`vttdata.split.near_duplicates.matches` does that.
 """
 
 from __future__ import annotations
@@ -19,45 +19,51 @@ from vttdata.media.decode import open_video
 from vttdata.media.luma import luma_of
 from vttdata.records import HASH_SCHEME, HASHES_PER_SECOND, Fingerprint
 
-_LONGEST_SECONDS = 24 * 3600.0
-_BATCH = 3600  # samples: half an hour, 15 MB of small pictures
+_MAX_SECONDS = 24 * 3600.0
+# Samples: half an hour, 15 MB of thumbnails.
+_BATCH_SIZE = 3600
+# A thumbnail has 64 x 64 means of 3 x 3 points each, and becomes 32 x 32 without bars.
+_THUMBNAIL_SIZE = 64
+_POINTS = 3
+_SIZE = 32
+_HALF = _SIZE // 2
+# Limited-range black, and the luma below which coding noise of black stays.
+_BLACK, _MAX_BLACK = 16, 28
+# Share of a bar's row that may be bright: a logo or a subtitle.
+_BRIGHT_SHARE = 0.15
+# On either side.
+_MAX_BAR = _THUMBNAIL_SIZE // 4
+# Standard deviation, in 32nds of the picture, of the window in which contrast is equalised.
+_WINDOW_DEVIATION = 4.0
+# Luma levels: contrast that coding noise can have, and contrast below which a third of the bits changed between
+# encodings.
+_NOISE, _MIN_CONTRAST = 3.0, 3.0
+# Coefficients that are zero but for rounding must give the same bit on every machine.
+_ZERO = 1e-6
 
-_CELLS = 64  # a small picture is 64 x 64 means
-_POINTS = 3  # of 3 x 3 points each
-_SIDE = 32  # and becomes 32 x 32 without bars
-_HALF = _SIDE // 2
-_DARKEST, _BLACK = 16, 28  # limited range; coding noise stays below
-_LIT_SHARE = 0.15  # of a bar: a logo or a subtitle may stand in it
-_WIDEST_BAR = _CELLS // 4  # on either side
-_REACH = 4.0  # standard deviation, in 32nds of the picture, of the window in which contrast is made alike
-_NOISE = 3.0  # levels of luma: contrast that coding noise can have
-_FLAT = 3.0  # levels: below it a third of the bits changed from one encoding to the next
-_ZERO = 1e-6  # what is zero but for rounding gives the same bit on every machine
-
-Batch = NDArray[np.float64]
+Pictures = NDArray[np.float64]
 
 
 class Fingerprinter:
-    """Takes the pictures of one video in order and gives its fingerprint; memory stays flat.
+    """Fingerprint of one video, computed from its pictures in order; memory stays flat.
 
-    Of the pictures added, it looks at those shown at every half second from time zero on; adding the others costs
-    nothing. Where some were left out in decoding, the one before stands for them.
+    Of the pictures added, those shown at every half second from time zero on are sampled; adding the others costs
+    nothing. Where some were skipped in decoding, the one before stands for them.
     """
 
     def __init__(self) -> None:
-        self._held: Any = None
+        self._previous: Any = None
         self._samples = 0
-        self._small: list[NDArray[np.uint8]] = []
+        self._thumbnails: list[NDArray[np.uint8]] = []
         self._repeats: list[int] = []
-        self._pending = 0
         self._hasher: _Hasher | None = None
-        self._words: list[NDArray[np.uint64]] = []
+        self._hashes: list[NDArray[np.uint64]] = []
 
     def add(self, time: float, picture: Any) -> None:
         """Add the picture (`av.VideoFrame`) that is shown from `time` on, in seconds since time zero."""
-        if self._held is not None:
+        if self._previous is not None:
             self._sample(until=time)
-        self._held = picture
+        self._previous = picture
 
     def finish(self, seconds: float) -> Fingerprint:
         """End the video at `seconds`.
@@ -65,32 +71,32 @@ class Fingerprinter:
         Returns:
             Its fingerprint, one sample for each half second begun, up to a day; empty if no picture was added.
         """
-        if self._held is not None:
+        if self._previous is not None:
             self._sample(until=seconds)
-            self._held = None
-        self._flush()
-        words = np.concatenate([np.empty((0, 2), np.uint64), *self._words])
-        return Fingerprint(HASH_SCHEME, base64.b64encode(words.astype(">u8").tobytes()).decode())
+            self._previous = None
+        self._hash_batch()
+        hashes = np.concatenate([np.empty((0, 2), np.uint64), *self._hashes])
+        return Fingerprint(HASH_SCHEME, base64.b64encode(hashes.astype(">u8").tobytes()).decode())
 
     def _sample(self, until: float) -> None:
-        """Take the held picture for every half second before `until` that has none yet."""
-        times = math.ceil(min(until, _LONGEST_SECONDS) * HASHES_PER_SECOND - 1e-6) - self._samples
-        if times <= 0:
+        """Use the previous picture for every half second before `until` that has no sample yet."""
+        count = math.ceil(min(until, _MAX_SECONDS) * HASHES_PER_SECOND - 1e-6) - self._samples
+        if count <= 0:
             return
-        self._samples += times
-        self._small.append(_small(self._held))
-        self._repeats.append(times)
-        self._pending += 1
-        if self._pending == _BATCH:
-            self._flush()
+        self._samples += count
+        self._thumbnails.append(_thumbnail(self._previous))
+        self._repeats.append(count)
+        if len(self._thumbnails) == _BATCH_SIZE:
+            self._hash_batch()
 
-    def _flush(self) -> None:
-        if not self._pending:
+    def _hash_batch(self) -> None:
+        if not self._thumbnails:
             return
-        batch = np.stack(self._small)
+        batch = np.stack(self._thumbnails)
+        # Bars are found in the first batch and kept, so that memory stays flat.
         self._hasher = self._hasher or _Hasher(*find_bars(batch))
-        self._words.append(self._hasher.words(batch).repeat(self._repeats, 0))
-        self._small, self._repeats, self._pending = [], [], 0
+        self._hashes.append(self._hasher.hash(batch).repeat(self._repeats, 0))
+        self._thumbnails, self._repeats = [], []
 
 
 def fingerprint(path: Path, *, threads: int = 1) -> Fingerprint:
@@ -108,105 +114,105 @@ def fingerprint(path: Path, *, threads: int = 1) -> Fingerprint:
     return fingerprinter.finish(end)
 
 
-def _small(picture: Any) -> NDArray[np.uint8]:
-    """The picture's luma as it is displayed: 64 x 64 means of 3 x 3 points, in whole numbers."""
+def _thumbnail(picture: Any) -> NDArray[np.uint8]:
+    """Return the picture's luma as displayed: 64 x 64 means of 3 x 3 points, in whole numbers."""
     luma = luma_of(picture)
-    points = 2 * np.arange(_CELLS * _POINTS) + 1
+    points = 2 * np.arange(_THUMBNAIL_SIZE * _POINTS) + 1
     height, width = luma.shape
     rows, columns = (points * size // (2 * len(points)) for size in (height, width))
-    chosen = luma.take(rows, axis=0).take(columns, axis=1)
-    sums = sum(chosen[start::_POINTS].astype(np.uint16) for start in range(_POINTS))
+    values = luma.take(rows, axis=0).take(columns, axis=1)
+    sums = sum(values[start::_POINTS].astype(np.uint16) for start in range(_POINTS))
     sums = sum(sums[:, start::_POINTS] for start in range(_POINTS))
     return np.rot90((sums // _POINTS**2).astype(np.uint8), int(picture.rotation) // 90 % 4)
 
 
-def find_bars(batch: NDArray[np.uint8]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """How wide the black bars above and below, and on the left and right are, in 64ths of the picture.
+def find_bars(thumbnails: NDArray[np.uint8]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the widths of the black bars above and below, and on the left and right, in 64ths of the picture.
 
     A bar stays black all the time, and is about as wide as the one opposite; a little of it may be lit by a logo.
 
     Args:
-        batch: (n, 64, 64) luma over time, limited range.
+        thumbnails: (n, 64, 64) luma over time, limited range.
     """
-    lit = batch.max(0)
-    return _bars(lit), _bars(lit.T)
+    brightest = thumbnails.max(0)
+    return _bars_above_and_below(brightest), _bars_above_and_below(brightest.T)
 
 
-def _bars(lit: NDArray[np.uint8]) -> tuple[float, float]:
-    """The bars at the first and the last rows of what is lit at any time."""
-    bright = (lit > _BLACK).mean(1) > _LIT_SHARE
-    if not bright.any():
+def _bars_above_and_below(brightest: NDArray[np.uint8]) -> tuple[float, float]:
+    is_bright = (brightest > _MAX_BLACK).mean(1) > _BRIGHT_SHARE
+    if not is_bright.any():
         return 0.0, 0.0
-    first, last = int(bright.argmax()), int(bright[::-1].argmax())
-    if abs(first - last) > 1:
-        first = last = min(first, last)
-    if not 0 < min(first, last) <= max(first, last) <= _WIDEST_BAR:
+    above, below = int(is_bright.argmax()), int(is_bright[::-1].argmax())
+    if abs(above - below) > 1:
+        above = below = min(above, below)
+    if not 0 < min(above, below) <= max(above, below) <= _MAX_BAR:
         return 0.0, 0.0
-    return first + _black_part(lit, first), last + _black_part(lit[::-1], last)
+    return above + _black_part(brightest, above), below + _black_part(brightest[::-1], below)
 
 
-def _black_part(lit: NDArray[np.uint8], row: int) -> float:
-    """How much of a row at the edge of a bar still belongs to it, from how bright the next one is."""
-    edge, inner = lit[row].mean() - _DARKEST, lit[row + 1].mean() - _DARKEST
+def _black_part(brightest: NDArray[np.uint8], row: int) -> float:
+    """Return the share of a bar's last row that is still black, by the brightness of the row after it."""
+    edge, inner = brightest[row].mean() - _BLACK, brightest[row + 1].mean() - _BLACK
     return float(np.clip(1 - edge / max(inner, 1), 0, 1))
 
 
 class _Hasher:
-    """Turns small pictures whose bars are known into words."""
+    """Hash function for thumbnails with bars of known widths."""
 
     def __init__(self, rows: tuple[float, float], columns: tuple[float, float]) -> None:
-        self._rows, self._columns = _averaging(*rows), _averaging(*columns).T
+        self._rows, self._columns = _averaging_matrix(*rows), _averaging_matrix(*columns).T
 
-    def words(self, batch: NDArray[np.uint8]) -> NDArray[np.uint64]:
-        """Give the (n, 2) words of (n, 64, 64) pictures."""
-        picture = self._rows @ batch.astype(np.float64) @ self._columns
+    def hash(self, thumbnails: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        """Return the (n, 2) hashes of (n, 64, 64) thumbnails: of the upper and of the lower half."""
+        picture = self._rows @ thumbnails.astype(np.float64) @ self._columns
         detail = picture - _WINDOW @ picture @ _WINDOW.T
         energy = np.maximum(_WINDOW @ (detail * detail) @ _WINDOW.T, 0)
-        alike = np.tanh(detail / (np.sqrt(energy) + _NOISE))
-        halves = (slice(0, _HALF), slice(_HALF, _SIDE))
-        return np.stack([_word(alike[:, half], energy[:, half]) for half in halves], 1)
+        equalised = np.tanh(detail / (np.sqrt(energy) + _NOISE))
+        halves = (slice(0, _HALF), slice(_HALF, _SIZE))
+        return np.stack([_hash_half(equalised[:, half], energy[:, half]) for half in halves], 1)
 
 
-def _word(alike: Batch, energy: Batch) -> NDArray[np.uint64]:
-    spectrum = _VERTICAL @ alike @ _HORIZONTAL.T
+def _hash_half(equalised: Pictures, energy: Pictures) -> NDArray[np.uint64]:
+    spectrum = _VERTICAL @ equalised @ _HORIZONTAL.T
     bits = np.packbits(spectrum[:, _FREQUENCIES[:, 0], _FREQUENCIES[:, 1]] > _ZERO, axis=1)
-    words = np.maximum(np.ascontiguousarray(bits).view(">u8")[:, 0].astype(np.uint64), 1)
-    words[np.sqrt(energy.mean((1, 2))) < _FLAT] = 0
-    return words
+    # 0 is kept for pictures without contrast.
+    hashes = np.maximum(np.ascontiguousarray(bits).view(">u8")[:, 0].astype(np.uint64), 1)
+    hashes[np.sqrt(energy.mean((1, 2))) < _MIN_CONTRAST] = 0
+    return hashes
 
 
-def _averaging(first: float, last: float) -> Batch:
-    """(32, 64): means of equal parts of what lies between two bars."""
-    edges = np.linspace(first, _CELLS - last, _SIDE + 1)
-    cells = np.arange(_CELLS)
+def _averaging_matrix(bar_before: float, bar_after: float) -> Pictures:
+    """Return (32, 64) weights that average equal parts of the picture between two bars."""
+    edges = np.linspace(bar_before, _THUMBNAIL_SIZE - bar_after, _SIZE + 1)
+    cells = np.arange(_THUMBNAIL_SIZE)
     shared = np.minimum(cells + 1, edges[1:, None]) - np.maximum(cells, edges[:-1, None])
     return np.asarray(np.clip(shared, 0, None) / (edges[1] - edges[0]))
 
 
-def _window() -> Batch:
-    """(32, 32): weighted means around each point."""
-    place = np.arange(_SIDE)
-    weights = np.exp(-0.5 * ((place[:, None] - place) / _REACH) ** 2)
+def _gaussian_window() -> Pictures:
+    """Return (32, 32) weights of the mean around each point."""
+    positions = np.arange(_SIZE)
+    weights = np.exp(-0.5 * ((positions[:, None] - positions) / _WINDOW_DEVIATION) ** 2)
     return np.asarray(weights / weights.sum(1, keepdims=True))
 
 
-def _cosines(size: int) -> Batch:
-    """(size, size): the basis of the discrete cosine transform (DCT-II), by frequency."""
+def _dct_basis(size: int) -> Pictures:
+    """Return the (size, size) basis of the discrete cosine transform (DCT-II), by frequency."""
     return np.cos(np.pi * np.arange(size)[:, None] * (np.arange(size) + 0.5) / size)
 
 
-def _frequencies() -> NDArray[np.intp]:
-    """(64, 2): the 32 lowest (vertical, horizontal) frequencies that a mirror keeps, then the 32 lowest it turns round.
+def _hash_frequencies() -> NDArray[np.intp]:
+    """Return (64, 2): the 32 lowest (vertical, horizontal) frequencies that mirroring keeps, then 32 that it negates.
 
-    A half is twice as wide as high. The mirrored bytes are interleaved, so that each holds low and high frequencies.
+    A half is twice as wide as high. The first 32 are interleaved, so that each byte holds low and high frequencies.
     """
-    every = [(row, column) for row in range(_HALF) for column in range(_SIDE) if row or column]
-    every.sort(key=lambda pair: (4 * pair[0] ** 2 + pair[1] ** 2, pair))
-    kept = [pair for pair in every if pair[1] % 2 == 0][:32]
-    turned = [pair for pair in every if pair[1] % 2 == 1][:32]
-    return np.array([pair for start in range(4) for pair in kept[start::4]] + turned)
+    pairs = [(row, column) for row in range(_HALF) for column in range(_SIZE) if row or column]
+    pairs.sort(key=lambda pair: (4 * pair[0] ** 2 + pair[1] ** 2, pair))
+    symmetric = [pair for pair in pairs if pair[1] % 2 == 0][:32]
+    antisymmetric = [pair for pair in pairs if pair[1] % 2 == 1][:32]
+    return np.array([pair for start in range(4) for pair in symmetric[start::4]] + antisymmetric)
 
 
-_WINDOW = _window()
-_VERTICAL, _HORIZONTAL = _cosines(_HALF), _cosines(_SIDE)
-_FREQUENCIES = _frequencies()
+_WINDOW = _gaussian_window()
+_VERTICAL, _HORIZONTAL = _dct_basis(_HALF), _dct_basis(_SIZE)
+_FREQUENCIES = _hash_frequencies()

@@ -1,4 +1,4 @@
-"""Scores detected shot boundaries against annotated ones, by the convention of the published shot detectors.
+"""Scores of detected shot boundaries against annotated ones, by the convention of the published shot detectors.
 
 Works on frame numbers alone: knows nothing of files, detectors or seconds.
 """
@@ -14,7 +14,7 @@ from vttdata.records import Shot
 
 
 class Change(NamedTuple):
-    """Where one shot gives way to the next.
+    """Change from one shot to the next.
 
     `first` is the first frame that no longer shows the old shot alone, `last` the first that shows the new shot alone;
     of a hard cut both are the new shot's first frame.
@@ -25,13 +25,13 @@ class Change(NamedTuple):
 
     @property
     def is_cut(self) -> bool:
-        """Whether the shots meet without a frame that shows both or neither."""
+        """Return whether no frame shows both shots or neither."""
         return self.first == self.last
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Counts of found, falsely found and missed changes; scores of several videos are added up before F1 is taken."""
+    """Counts of true positives, false positives and false negatives; those of several videos are added up before F1."""
 
     tp: int = 0
     fp: int = 0
@@ -42,22 +42,22 @@ class Score:
 
     @property
     def precision(self) -> float:
-        """Share of the predicted changes that are true; 0 when nothing was predicted."""
+        """Return the share of the predicted changes that are true; 0 when nothing was predicted."""
         return self.tp / max(self.tp + self.fp, 1)
 
     @property
     def recall(self) -> float:
-        """Share of the true changes that were predicted; 0 when there is none."""
+        """Return the share of the true changes that were predicted; 0 when there is none."""
         return self.tp / max(self.tp + self.fn, 1)
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall; 0 when nothing was found."""
+        """Return the harmonic mean of precision and recall; 0 when nothing matches."""
         return 2 * self.tp / max(2 * self.tp + self.fp + self.fn, 1)
 
 
 def changes_of_scenes(scenes: Iterable[Sequence[int]]) -> list[Change]:
-    """The changes between annotated scenes, as TransNetV2 and AutoShot write them.
+    """Return the changes between annotated scenes, as TransNetV2 and AutoShot write them.
 
     Args:
         scenes: ``[first frame, last frame]`` of each, in order; frames between two scenes belong to a gradual change.
@@ -67,12 +67,12 @@ def changes_of_scenes(scenes: Iterable[Sequence[int]]) -> list[Change]:
     """
     listed = [tuple(scene) for scene in scenes]
     changes = [Change(before[1] + 1, after[0]) for before, after in itertools.pairwise(listed)]
-    _check(changes)
+    _check_order(changes)
     return changes
 
 
 def changes_of_shots(shots: Sequence[Shot]) -> list[Change]:
-    """The changes between detected shots, each at the frame where the new shot begins."""
+    """Return the changes between detected shots, each at the first frame of the new shot."""
     return [Change(shot.first_frame, shot.first_frame) for shot in shots[1:]]
 
 
@@ -83,8 +83,8 @@ def score(truth: Sequence[Change], predicted: Sequence[Change], tolerance: int =
     TransNetV2 (Soucek and Lokoc 2020, evaluate_scenes), which AutoShot and later detectors report.
 
     Args:
-        truth: the annotated changes of one video, in order and apart from each other.
-        predicted: the detector's, likewise.
+        truth: annotated changes of one video, in order and without overlap.
+        predicted: detected changes, likewise.
         tolerance: in frames, 0 or more.
 
     Raises:
@@ -95,48 +95,48 @@ def score(truth: Sequence[Change], predicted: Sequence[Change], tolerance: int =
 
 
 def score_by_kind(truth: Sequence[Change], predicted: Sequence[Change], tolerance: int = 1) -> tuple[Score, Score]:
-    """The scores of hard cuts and of gradual changes, for detectors that only say where a shot begins.
+    """Score hard cuts and gradual changes separately, for detectors that only say where a shot begins.
 
-    All changes are matched together, so that each prediction counts once; then each kind's truth is counted by
-    itself. What matches truth of the other kind is left out, what matches none counts as false for both.
+    All changes are matched together, so that each prediction counts once; then the true cuts and the true gradual
+    changes are counted separately. A prediction that matches neither counts as false for both.
 
     Args:
         truth: as for `score`.
         predicted: as for `score`; whether they claim to be cuts or gradual does not matter.
         tolerance: in frames; a gradual change is hit inside its extent or this near to it.
     """
-    found = [truth[place].is_cut for place, _ in match(truth, predicted, tolerance)]
-    false = len(predicted) - len(found)
-    cuts = sum(one.is_cut for one in truth)
-    hits = sum(found)
+    matched_cuts = [truth[index].is_cut for index, _ in match(truth, predicted, tolerance)]
+    false_positives = len(predicted) - len(matched_cuts)
+    cuts, cut_hits = sum(change.is_cut for change in truth), sum(matched_cuts)
+    gradual_hits = len(matched_cuts) - cut_hits
     return (
-        Score(hits, false, cuts - hits),
-        Score(len(found) - hits, false, len(truth) - cuts - (len(found) - hits)),
+        Score(cut_hits, false_positives, cuts - cut_hits),
+        Score(gradual_hits, false_positives, len(truth) - cuts - gradual_hits),
     )
 
 
 def match(truth: Sequence[Change], predicted: Sequence[Change], tolerance: int) -> Iterator[tuple[int, int]]:
-    """The matched pairs, as places in `truth` and `predicted`, each place once at most.
+    """Match changes one to one and yield the pairs, as indices in `truth` and `predicted`.
 
     Raises:
         ValueError: when changes are out of order or the tolerance is negative.
     """
-    _check(truth)
-    _check(predicted)
+    _check_order(truth)
+    _check_order(predicted)
     if tolerance < 0:
         raise ValueError("the tolerance must be 0 frames or more")
-    ours, theirs = 0, 0
-    while ours < len(truth) and theirs < len(predicted):
-        if predicted[theirs].last + tolerance < truth[ours].first:
-            theirs += 1
-        elif truth[ours].last + tolerance < predicted[theirs].first:
-            ours += 1
+    true_index = predicted_index = 0
+    while true_index < len(truth) and predicted_index < len(predicted):
+        if predicted[predicted_index].last + tolerance < truth[true_index].first:
+            predicted_index += 1
+        elif truth[true_index].last + tolerance < predicted[predicted_index].first:
+            true_index += 1
         else:
-            yield ours, theirs
-            ours, theirs = ours + 1, theirs + 1
+            yield true_index, predicted_index
+            true_index, predicted_index = true_index + 1, predicted_index + 1
 
 
-def _check(changes: Sequence[Change]) -> None:
+def _check_order(changes: Sequence[Change]) -> None:
     for change in changes:
         if change.last < change.first:
             raise ValueError(f"a change cannot end at frame {change.last} before it begins at {change.first}")

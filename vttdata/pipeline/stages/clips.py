@@ -1,4 +1,4 @@
-"""Stages from sources to clips: shots, the choice of clips, cutting."""
+"""Stages from sources to clips: shot detection, choice of clips, cutting."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from vttdata.media.probe import decoding_limit
 from vttdata.media.shots.detect import ShotSettings, detect_shots
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
 from vttdata.pipeline.stages.items import SourceClip, SourceFolders, SourceShots
-from vttdata.records import Clip, Shot, Source, Span
+from vttdata.records import Clip, Shot, Source
 
-_SPAN_SLACK_SECONDS = 0.5
-"""How far a given span may reach beyond the end of its source; published spans are rounded. It is cut off there."""
+# Seconds by which a listed span may exceed its source, since published spans are rounded; it is cut off there.
+_SPAN_TOLERANCE_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
 class Shots(Stage):
-    """Finds the shots of each source."""
+    """Shot detection in each source."""
 
     name = "shots"
     output = Shot
@@ -37,7 +37,7 @@ class Shots(Stage):
         return item.file
 
     def seconds_limit(self, item: Source) -> float:
-        """Follow the duration that the container states."""
+        """Return the limit for decoding a file of the stated duration."""
         return decoding_limit(item.probe, item.bytes)
 
     def process(self, item: Source) -> Iterator[Outcome]:
@@ -48,7 +48,7 @@ class Shots(Stage):
 
 @dataclass(frozen=True)
 class Clips(Stage):
-    """Chooses clips from a source's shots, or takes the spans that the source came with."""
+    """Choice of clips from a source's shots, or the spans that came with the source."""
 
     name = "clips"
     output = Clip
@@ -59,7 +59,7 @@ class Clips(Stage):
     def process(self, item: SourceShots) -> Iterator[Outcome]:
         """Keep the clips of one source, or say why it has none."""
         if item.source.spans:
-            yield from _given_clips(item)
+            yield from _listed_clips(item)
             return
         chosen = choose_clips(item.shots, self.settings)
         if not chosen:
@@ -74,45 +74,41 @@ class Clips(Stage):
                 last_frame=span.last_frame,
                 shots=span.shots,
             )
-            yield Kept(_described(clip, item.source))
+            yield Kept(_with_source_facts(clip, item.source))
 
 
-def _given_clips(item: SourceShots) -> Iterator[Outcome]:
+def _listed_clips(item: SourceShots) -> Iterator[Outcome]:
+    source_end = item.shots[-1].end
     seen: set[str] = set()
     for span in item.source.spans:
-        outcome = _given(item, span)
-        if isinstance(outcome, Kept) and outcome.record.video_id in seen:
-            outcome = Rejected(item.source_id, "same_id", f"another span is called {outcome.record.video_id} too")
-        elif isinstance(outcome, Kept):
-            seen.add(outcome.record.video_id)
-        yield outcome
+        video_id = span.video_id or clip_id(item.source_id, span.start, span.end)
+        end = min(span.end, source_end)
+        if span.start >= source_end or span.end > source_end + _SPAN_TOLERANCE_SECONDS:
+            facts = f"span {span.start:g}-{span.end:g} s of a source that ends at {source_end:.2f} s"
+            yield Rejected(item.source_id, "outside", facts)
+        elif video_id in seen:
+            yield Rejected(item.source_id, "same_id", f"the id {video_id} of a span is duplicated")
+        else:
+            seen.add(video_id)
+            clip = Clip(
+                video_id=video_id,
+                source_id=item.source_id,
+                start=span.start,
+                end=end,
+                first_frame=None,
+                last_frame=None,
+                shots=sum(shot.start < end and shot.end > span.start for shot in item.shots),
+            )
+            yield Kept(_with_source_facts(clip, item.source))
 
 
-def _given(item: SourceShots, span: Span) -> Outcome:
-    length = item.shots[-1].end
-    if span.start >= length or span.end > length + _SPAN_SLACK_SECONDS:
-        facts = f"span {span.start:g}-{span.end:g} s of a source that ends at {length:.2f} s"
-        return Rejected(item.source_id, "outside", facts)
-    end = min(span.end, length)
-    clip = Clip(
-        video_id=span.video_id or clip_id(item.source_id, span.start, span.end),
-        source_id=item.source_id,
-        start=span.start,
-        end=end,
-        first_frame=None,
-        last_frame=None,
-        shots=sum(shot.start < end and shot.end > span.start for shot in item.shots),
-    )
-    return Kept(_described(clip, item.source))
-
-
-def _described(clip: Clip, source: Source) -> Clip:
+def _with_source_facts(clip: Clip, source: Source) -> Clip:
     return dataclasses.replace(clip, url=source.url, category=source.category, query=source.query)
 
 
 @dataclass(frozen=True)
 class Cut(Stage):
-    """Cuts each clip into a file of its own and checks it frame by frame."""
+    """Cut of each clip into a file, checked frame by frame."""
 
     name = "cut"
     output = Clip
@@ -129,7 +125,7 @@ class Cut(Stage):
         return item.source.file
 
     def seconds_limit(self, item: SourceClip) -> float:
-        """Allow for a seek that ends in decoding from the beginning."""
+        """Return a limit that allows for decoding from the beginning where seeking fails."""
         return 3 * decoding_limit(item.source.probe, item.source.bytes)
 
     def process(self, item: SourceClip) -> Iterator[Outcome]:
@@ -143,7 +139,7 @@ class Cut(Stage):
         yield Kept(dataclasses.replace(clip, media=dataclasses.replace(media, video=f"videos/{target.name}")))
 
     def intact(self, record: Clip) -> bool:
-        """Ask whether the clip's file is there in its full size."""
+        """Return whether the clip's file exists in its full size."""
         if record.media is None:
             return False
         path = self.folder / Path(record.media.video).name

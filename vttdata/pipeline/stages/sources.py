@@ -1,4 +1,4 @@
-"""Stages that look at whole sources: probe, exact duplicates, screening, measuring, filtering."""
+"""Stages over source videos: probing, exact duplicates, screening, measuring, filtering."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vttdata.records import Source
 
 @dataclass(frozen=True)
 class ProbeSources(Stage):
-    """Reads each container's facts; a damaged structure is a failure with its reason."""
+    """Read of each container's facts; a damaged structure is a failure with its reason."""
 
     name = "probe"
     output = Source
@@ -29,7 +29,7 @@ class ProbeSources(Stage):
         return item.file
 
     def seconds_limit(self, item: Source) -> float:  # noqa: ARG002
-        """Reading a container takes a moment."""
+        """Return the limit for reading a container."""
         return PROBING_SECONDS
 
     def process(self, item: Source) -> Iterator[Outcome]:
@@ -39,7 +39,7 @@ class ProbeSources(Stage):
 
 @dataclass(frozen=True)
 class Duplicates(Stage):
-    """Lets each content through once; of equal files the one with the smallest id and name stays. Sorts by id."""
+    """Removal of exact duplicates: of equal files the one with the smallest id and name stays. Sorts by id."""
 
     name = "duplicates"
     output = Source
@@ -51,14 +51,14 @@ class Duplicates(Stage):
         by_content: dict[str, Source] = {}
         by_id: dict[str, Source] = {}
         for source in sorted(item, key=lambda source: (source.source_id, source.file, source.url or "")):
-            twin = by_content.setdefault(source.sha256, source)
-            namesake = by_id.setdefault(source.source_id, source)
-            if twin is not source:
-                detail = f"{source.file} has the same content as {twin.source_id} ({twin.file})"
-                detail += f"; its {len(source.spans)} given clips go with it" if source.spans else ""
+            same_content = by_content.setdefault(source.sha256, source)
+            same_id = by_id.setdefault(source.source_id, source)
+            if same_content is not source:
+                detail = f"{source.file} has the same content as {same_content.source_id} ({same_content.file})"
+                detail += f"; its {len(source.spans)} listed clips are dropped too" if source.spans else ""
                 yield Rejected(source.source_id, "duplicate", detail)
-            elif namesake is not source:
-                detail = f"{source.file} has the id of {namesake.file} but other content"
+            elif same_id is not source:
+                detail = f"{source.file} has the id of {same_id.file} but other content"
                 yield Rejected(source.source_id, "same_id", detail)
             else:
                 yield Kept(source)
@@ -66,7 +66,7 @@ class Duplicates(Stage):
 
 @dataclass(frozen=True)
 class Screen(Stage):
-    """Turns away, before anything is decoded, what the container already shows to be unwanted."""
+    """Rejection of sources by what their containers state, before anything is decoded."""
 
     name = "screen"
     output = Source
@@ -83,7 +83,7 @@ class Screen(Stage):
 
 @dataclass(frozen=True)
 class MeasureSources(Stage):
-    """Decodes every frame once: frame count, true duration, quality scores, fingerprint."""
+    """Measurement by decoding every frame once: frame count, exact duration, quality scores, fingerprint."""
 
     name = "measure"
     version = 2
@@ -99,7 +99,7 @@ class MeasureSources(Stage):
         return item.file
 
     def seconds_limit(self, item: Source) -> float:
-        """Follow the duration that the container states."""
+        """Return the limit for decoding a file of the stated duration."""
         return decoding_limit(item.probe, item.bytes)
 
     def process(self, item: Source) -> Iterator[Outcome]:
@@ -112,7 +112,7 @@ class MeasureSources(Stage):
 
 @dataclass(frozen=True)
 class Filter(Stage):
-    """Turns away what decoding showed to be unwanted: too short, dark, frozen, blurred, blocky."""
+    """Rejection of sources by what decoding showed, with the filters of `vttdata.media.filters`."""
 
     name = "filter"
     output = Source
