@@ -119,17 +119,17 @@ def assign_splits(
     if clips and "uploader" in settings.together and not uploaders:
         raise VttdataError("The splits should keep each uploader's clips together, but no source has an uploader.")
     group_of = group_clips(clips, settings.together, pairs, uploaders)
-    pinned_groups, lost_pins = _pin_groups(group_of, pins, settings.ratios)
-    groups = _build_groups(clips, group_of, settings, seed, uploaders)
+    pinned_groups, lost_pins = pin_groups(group_of, pins, settings.ratios)
+    groups = build_groups(clips, group_of, settings, seed, uploaders)
     free = [group for group in groups if group.group_id not in pinned_groups]
     pinned = [group for group in groups if group.group_id in pinned_groups]
-    wanted = _wanted_clips(settings.ratios, free, pinned, pinned_groups)
+    wanted = count_wanted_clips(settings.ratios, free, pinned, pinned_groups)
     split_of_group = pinned_groups | balance(free, wanted)
     split_of = {clip.video_id: split_of_group[group_of[clip.video_id]] for clip in clips}
     return _report(clips, split_of, Counter(group_of.values()), settings.ratios, lost_pins)
 
 
-def _pin_groups(
+def pin_groups(
     group_of: Mapping[str, str], pins: Mapping[str, str], splits: Collection[str]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return group id -> the split that it is pinned to, and the pinned ids that do not exist."""
@@ -152,9 +152,10 @@ def _pin_groups(
     return {group_id: pins[video_id] for group_id, video_id in first_pin.items()}, lost_pins
 
 
-def _build_groups(
+def build_groups(
     clips: Sequence[Clip], group_of: Mapping[str, str], settings: SplitSettings, seed: int, uploaders: Mapping[str, str]
 ) -> list[ClipGroup]:
+    """Return the groups with their sizes, strata and hashes."""
     strata: dict[str, Counter[str]] = {}
     anchors: dict[str, str] = {}
     for clip in clips:
@@ -185,7 +186,7 @@ def _anchor(clip: Clip, together: Collection[Tie], uploaders: Mapping[str, str])
     return f"3\0{clip.video_id}"
 
 
-def _wanted_clips(
+def count_wanted_clips(
     ratios: Mapping[str, float], free: Sequence[ClipGroup], pinned: Sequence[ClipGroup], pins: Mapping[str, str]
 ) -> dict[str, dict[str, float]]:
     """Return split -> stratum -> number of free clips it should get, for each split that may grow."""

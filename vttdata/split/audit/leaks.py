@@ -92,14 +92,14 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
     leaks: dict[str, dict[str, Any]] = {}
     examples: dict[str, list[dict[str, Any]]] = {}
     splits_of_sources = clips.splits_of_sources()
-    leaks["source"], examples["source"] = _find_shared_sources(clips, splits_of_sources)
-    leaks["overlap"], examples["overlap"], overlaps_within = _find_overlaps(clips)
+    leaks["source"], examples["source"] = find_shared_sources(clips, splits_of_sources)
+    leaks["overlap"], examples["overlap"], overlaps_within = find_overlaps(clips)
     closest = None
     if near is not None:
-        leaks["near_duplicate"], examples["near_duplicate"] = _find_near_duplicates(
+        leaks["near_duplicate"], examples["near_duplicate"] = find_near_duplicate_leaks(
             clips, splits_of_sources, near.pairs
         )
-        closest = _describe_pair(near.closest, clips, splits_of_sources) if near.closest is not None else None
+        closest = describe_pair(near.closest, clips, splits_of_sources) if near.closest is not None else None
         closest = closest or next(iter(examples["near_duplicate"]), None)
     repeated = find_repeated_captions(clips, captions, _MAX_EXAMPLES)
     leaks["caption"] = {
@@ -125,7 +125,7 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
     return Audit(splits, leaks, within, unknown, closest, examples)
 
 
-def _find_shared_sources(clips: ClipTable, splits_of_sources: Flags) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def find_shared_sources(clips: ClipTable, splits_of_sources: Flags) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Find sources with clips in several splits; the worst have the most clips outside their main split."""
     shared = splits_of_sources.sum(axis=1) > 1
     leaking = shared[clips.source]
@@ -156,7 +156,7 @@ def _find_shared_sources(clips: ClipTable, splits_of_sources: Flags) -> tuple[di
     return {"sources": int(shared.sum()), "clips": clips.count_by_split(leaking)}, examples
 
 
-def _find_overlaps(clips: ClipTable) -> tuple[dict[str, Any], list[dict[str, Any]], int]:
+def find_overlaps(clips: ClipTable) -> tuple[dict[str, Any], list[dict[str, Any]], int]:
     """Find clips of one source that overlap in time; the last value counts the pairs inside one split."""
     in_source = count_overlaps(clips.source, clips.start, clips.end)
     source_and_split = clips.source * len(clips.split_names) + clips.split
@@ -174,7 +174,7 @@ def _find_overlaps(clips: ClipTable) -> tuple[dict[str, Any], list[dict[str, Any
     return leak, examples, int(in_split.sum()) // 2
 
 
-def _find_near_duplicates(
+def find_near_duplicate_leaks(
     clips: ClipTable, splits_of_sources: Flags, pairs: Sequence[NearDuplicate]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Find near-duplicate sources in different splits; the worst are the most similar."""
@@ -190,12 +190,12 @@ def _find_near_duplicates(
     # Of pairs that occur more than once, the first is kept.
     distinct = {tuple(sorted(sources[index])): pairs[index] for index in np.flatnonzero(known)[in_several][::-1]}
     worst = sorted(distinct.values(), key=lambda pair: (-pair.similarity, pair.source_a, pair.source_b))
-    described = (_describe_pair(pair, clips, splits_of_sources) for pair in worst[:_MAX_EXAMPLES])
+    described = (describe_pair(pair, clips, splits_of_sources) for pair in worst[:_MAX_EXAMPLES])
     examples = [example for example in described if example]
     return {"pairs": len(distinct), "clips": clips.count_by_split(leaking)}, examples
 
 
-def _describe_pair(pair: NearDuplicate, clips: ClipTable, splits_of_sources: Flags) -> dict[str, Any] | None:
+def describe_pair(pair: NearDuplicate, clips: ClipTable, splits_of_sources: Flags) -> dict[str, Any] | None:
     """Return a pair of sources as an example; None when one of them has no clips."""
     sources = clips.find_sources([pair.source_a, pair.source_b])
     if (sources < 0).any():

@@ -51,7 +51,7 @@ class RepeatedCaptions:
 
 def find_repeated_captions(clips: ClipTable, batches: CaptionBatches, max_examples: int) -> RepeatedCaptions:
     """Count repeated captions, and return the most frequent ones of several splits as examples."""
-    hashed = [(rows.astype(np.uint32), _hash(texts)) for rows, texts in batches()]
+    hashed = [(rows.astype(np.uint32), hash_texts(texts)) for rows, texts in batches()]
     rows = np.concatenate([np.zeros(0, np.uint32), *(rows for rows, _ in hashed)])
     hashes = np.concatenate([np.zeros(0, np.uint64), *(hashes for _, hashes in hashed)])
     del hashed
@@ -86,7 +86,8 @@ def batch_captions(clips: ClipTable, captions: Iterable[Caption]) -> CaptionBatc
     return lambda: iter([(rows, texts)])
 
 
-def _hash(texts: Any) -> Hashes:
+def hash_texts(texts: Any) -> Hashes:
+    """Return a 64-bit hash of each text (Arrow)."""
     # pandas takes half a second to import, and most users of this package audit nothing.
     import pandas as pd
 
@@ -131,7 +132,7 @@ def _examples(
     """Read the captions again until the texts of all wanted hashes are known, and describe each."""
     texts: dict[int, str] = {}
     for _, captions in batches() if wanted else ():
-        batch_hashes = _hash(captions)
+        batch_hashes = hash_texts(captions)
         for index in np.flatnonzero(np.isin(batch_hashes, np.array(wanted, dtype=np.uint64))):
             texts.setdefault(int(batch_hashes[index]), captions[int(index)].as_py())
         if len(texts) == len(wanted):

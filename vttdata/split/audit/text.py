@@ -26,7 +26,7 @@ def leak_rows(audit: Audit) -> list[tuple[str, ...]]:
             rows.append((name, "not judged", *("-" for _ in audit.splits)))
         else:
             count, clips = audit.leaks[leak][key], audit.leaks[leak]["clips"]
-            rows.append((name, _quantity(count, unit), *(f"{number:,}" for number in clips.values())))
+            rows.append((name, quantity(count, unit), *(f"{number:,}" for number in clips.values())))
     return rows
 
 
@@ -66,28 +66,30 @@ def leak_sentence(audit: Audit) -> str:
         name, key, unit = _LEAKS[leak]
         count = audit.leaks.get(leak, {}).get(key, 0)
         if count:
-            parts.append(f"{name} ({_quantity(count, unit)})")
+            parts.append(f"{name} ({quantity(count, unit)})")
     return ", ".join(parts)
 
 
 def audit_text(audit: Audit) -> str:
     """Return the whole audit for a terminal, the worst examples first."""
     counts = [(key, *(f"{row[key]:,}" for row in audit.splits.values())) for key in ("clips", "sources", "captions")]
-    parts = [_align([("", *audit.splits), *counts]), _align(leak_rows(audit), left=2)]
-    parts.append("\n".join(map(_printable, notes(audit))))
+    parts = [align_columns([("", *audit.splits), *counts]), align_columns(leak_rows(audit), left=2)]
+    parts.append("\n".join(map(printable, notes(audit))))
     for leak, (name, _, _) in _LEAKS.items():
-        examples = [f"  {_printable(_example(leak, example))}" for example in audit.examples.get(leak, [])]
+        examples = [f"  {printable(example_text(leak, example))}" for example in audit.examples.get(leak, [])]
         if examples:
             parts.append("\n".join([f"{name}, worst first:", *examples]))
     parts.append("No leaks." if audit.ok else f"LEAKS: {leak_sentence(audit)}.")
     return "\n\n".join(parts)
 
 
-def _quantity(number: int, unit: str) -> str:
+def quantity(number: int, unit: str) -> str:
+    """Return a number with its unit, such as ``1 source`` or ``2 pairs of clips``."""
     return f"{number:,} {unit.format('' if number == 1 else 's')}"
 
 
-def _example(leak: str, example: Mapping[str, Any]) -> str:
+def example_text(leak: str, example: Mapping[str, Any]) -> str:
+    """Return one of `Audit.examples` of a leak as text."""
     if leak == "source":
         ids = example["video_ids"]
         in_splits = (
@@ -110,14 +112,14 @@ def _example(leak: str, example: Mapping[str, Any]) -> str:
     return f'{counts}: "{caption}"'
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Return one line without control characters, which a terminal would obey."""
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
-def _align(rows: Sequence[Sequence[str]], left: int = 1) -> str:
+def align_columns(rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """Align columns, the first `left` of them to the left."""
-    rows = [[_printable(cell) for cell in row] for row in rows]
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = (
         [cell.ljust(width) if index < left else cell.rjust(width) for index, (cell, width) in enumerate(cells)]

@@ -80,27 +80,29 @@ def align(samples: Samples, candidates: Candidates, likely: float) -> Alignments
         likely: evidence from which on an alignment is also tried at other speeds than 1.
     """
     offset = candidates.offset.astype(np.float64)
-    plain = _align_at(samples, candidates.a, candidates.b, offset, np.ones(len(offset)), candidates.mirrored)
-    best = _best_of_pairs(plain)
-    return _best_of_pairs(_concatenate([best, *_try_speeds(samples, best[best.evidence >= likely])]))
+    plain = align_at(samples, candidates.a, candidates.b, offset, np.ones(len(offset)), candidates.mirrored)
+    best = best_of_pairs(plain)
+    return best_of_pairs(concatenate_alignments([best, *try_speeds(samples, best[best.evidence >= likely])]))
 
 
-def _try_speeds(samples: Samples, plain: Alignments) -> Iterator[Alignments]:
+def try_speeds(samples: Samples, plain: Alignments) -> Iterator[Alignments]:
     """Yield alignments at other speeds that are clearly better than at speed 1."""
     for speed in _SPEEDS:
         drifting = plain[plain.drift * np.sign(speed - 1) >= _MIN_DRIFT]
         # The middle of the stretch stays where it is.
         offset = drifting.offset + (drifting.first + drifting.length / 2) * (1 - speed)
         speeds = np.full(len(drifting), speed)
-        aligned = _align_at(samples, drifting.a, drifting.b, offset, speeds, drifting.mirrored)
+        aligned = align_at(samples, drifting.a, drifting.b, offset, speeds, drifting.mirrored)
         yield aligned[aligned.evidence > _MIN_IMPROVEMENT * drifting.evidence]
 
 
-def _concatenate(parts: list[Alignments]) -> Alignments:
+def concatenate_alignments(parts: list[Alignments]) -> Alignments:
+    """Return the alignments of all parts, one after the other."""
     return Alignments(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Alignments)))
 
 
-def _best_of_pairs(found: Alignments) -> Alignments:
+def best_of_pairs(found: Alignments) -> Alignments:
+    """Return the alignment with the most evidence of each pair, in the order of pairs, if it has any evidence."""
     # The last key counts most; all of them together leave nothing to the order of candidates.
     keys = (found.speed, found.mirrored, found.offset, np.abs(found.offset), -found.evidence, found.b, found.a)
     found = found[np.lexsort(keys)]
@@ -108,7 +110,7 @@ def _best_of_pairs(found: Alignments) -> Alignments:
     return found[is_first_of_pair & (found.evidence > 0)]
 
 
-def _align_at(
+def align_at(
     samples: Samples, a: Indices, b: Indices, offset: Floats, speed: Floats, mirrored: NDArray[np.bool_]
 ) -> Alignments:
     """Return the shared stretch of each pair at its offset and speed."""
@@ -123,15 +125,15 @@ def _align_at(
     while done < len(overlaps):
         width = int(overlaps.length[min(done + _MAX_CELLS // 64, len(overlaps)) - 1])
         rows = slice(done, done + max(_MAX_CELLS // max(width, 64), 1))
-        parts.append(_best_stretches(samples, overlaps[rows]))
+        parts.append(best_stretches(samples, overlaps[rows]))
         done += len(parts[-1])
-    return _concatenate(parts)[np.argsort(order, kind="stable")]
+    return concatenate_alignments(parts)[np.argsort(order, kind="stable")]
 
 
-def _best_stretches(samples: Samples, overlaps: Alignments) -> Alignments:
+def best_stretches(samples: Samples, overlaps: Alignments) -> Alignments:
     """Return the stretch with the largest sum of each overlap, after Kadane (Bentley, Programming Pearls, 1984)."""
     steps = np.arange(max(int(overlaps.length.max()), 1))
-    compared = _compare(samples, overlaps, steps)
+    compared = compare_samples(samples, overlaps, steps)
     total = np.pad(np.cumsum(compared.evidence, 1), ((0, 0), (1, 0)))
     gain = total - np.minimum.accumulate(total, 1)
     rows, end = np.arange(len(overlaps)), gain.argmax(1)
@@ -145,11 +147,11 @@ def _best_stretches(samples: Samples, overlaps: Alignments) -> Alignments:
         length=end - start,
         evidence=evidence,
         distance=(compared.differing * inside).sum(1) / np.maximum((compared.seen * inside).sum(1), 1),
-        drift=_drift(compared.shift, inside & (compared.evidence > 0), steps - (start + end - 1)[:, None] / 2),
+        drift=measure_drift(compared.shift, inside & (compared.evidence > 0), steps - (start + end - 1)[:, None] / 2),
     )
 
 
-def _drift(shift: NDArray[np.int8], inside: NDArray[np.bool_], position: Floats) -> Floats:
+def measure_drift(shift: NDArray[np.int8], inside: NDArray[np.bool_], position: Floats) -> Floats:
     """Return the rise of the line fitted to the shifts, over twice the largest distance from the stretch's middle."""
     number = np.maximum(inside.sum(1), 1)
     centred = np.where(inside, position - ((position * inside).sum(1) / number)[:, None], 0)
@@ -158,7 +160,7 @@ def _drift(shift: NDArray[np.int8], inside: NDArray[np.bool_], position: Floats)
 
 
 @dataclass(frozen=True, slots=True)
-class _Comparison:
+class Comparison:
     """Comparison of samples, pairs x steps: evidence, differing bits of those seen, and shift of the best neighbour."""
 
     evidence: Floats
@@ -167,7 +169,7 @@ class _Comparison:
     shift: NDArray[np.int8]
 
 
-def _compare(samples: Samples, overlaps: Alignments, steps: Indices) -> _Comparison:
+def compare_samples(samples: Samples, overlaps: Alignments, steps: Indices) -> Comparison:
     """Compare each sample with three neighbours in time, of which the most similar counts.
 
     So neither the position of the half seconds in a trimmed copy matters, nor a speed that is slightly off.
@@ -188,7 +190,7 @@ def _compare(samples: Samples, overlaps: Alignments, steps: Indices) -> _Compari
     best = evidence.argmax(0)[None]
     novelty = np.minimum(samples.novelty[sample_a], samples.novelty[start_b + np.clip(sample_b, 0, last_b)])
     weighted = np.take_along_axis(evidence, best, 0)[0] * np.maximum(novelty, _MIN_NOVELTY)
-    return _Comparison(
+    return Comparison(
         np.where(beyond_end, -1.0, weighted),
         np.take_along_axis(differing, best, 0)[0],
         np.take_along_axis(seen, best, 0)[0],

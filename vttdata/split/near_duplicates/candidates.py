@@ -77,25 +77,26 @@ def find_candidates(samples: Samples) -> Candidates:
     if len(samples.ids) > 2**_SOURCE_BITS:
         raise VttdataError(f"{len(samples.ids)} sources cannot be compared at once; the limit is {2**_SOURCE_BITS}.")
     number = len(samples.words)
-    pairs = _all_pairs(number) if number <= _MAX_SAMPLES_COMPARED_DIRECTLY else _pairs_with_equal_keys(samples)
+    pairs = all_pairs(number) if number <= _MAX_SAMPLES_COMPARED_DIRECTLY else pairs_with_equal_keys(samples)
     found: Words = np.empty(0, np.uint64)
     pending: list[Words] = []
     for a, b in pairs:
-        pending.append(_select_alike(samples, a, b))
+        pending.append(select_alike(samples, a, b))
         # Merging as often as the result doubles keeps memory and time in proportion to it.
         if sum(map(len, pending)) > max(len(found), _CHUNK_PAIRS):
             found, pending = np.unique(np.concatenate([found, *pending])), []
-    return _unpack(np.unique(np.concatenate([found, *pending])))
+    return unpack_pairs(np.unique(np.concatenate([found, *pending])))
 
 
-def _all_pairs(count: int) -> Iterator[tuple[Indices, Indices]]:
+def all_pairs(count: int) -> Iterator[tuple[Indices, Indices]]:
+    """Yield all pairs of so many samples, the lower index first."""
     rows = max(_CHUNK_PAIRS // max(count, 1), 1)
     for first in range(0, count, rows):
         a, b = np.meshgrid(np.arange(first, min(first + rows, count)), np.arange(first, count), indexing="ij")
         yield a[b > a], b[b > a]
 
 
-def _pairs_with_equal_keys(samples: Samples) -> Iterator[tuple[Indices, Indices]]:
+def pairs_with_equal_keys(samples: Samples) -> Iterator[tuple[Indices, Indices]]:
     """Yield pairs of samples that agree in enough bytes of half a word, the lower index first."""
     lookups = np.floor(np.cumsum(samples.novelty, dtype=np.float64) / _NOVELTY_PER_LOOKUP)
     is_looked_up = np.diff(lookups, prepend=-1) > 0
@@ -106,10 +107,10 @@ def _pairs_with_equal_keys(samples: Samples) -> Iterator[tuple[Indices, Indices]
         four_bytes = (samples.words[selected, half] >> shift) & MIRROR
         for key_bytes in itertools.combinations(range(4), bytes_in_key):
             mask = np.uint64(sum(0xFF << 8 * byte for byte in key_bytes))
-            yield from _pairs_in_buckets(four_bytes & mask, selected)
+            yield from pairs_in_buckets(four_bytes & mask, selected)
 
 
-def _pairs_in_buckets(keys: Words, selected: Words) -> Iterator[tuple[Indices, Indices]]:
+def pairs_in_buckets(keys: Words, selected: Words) -> Iterator[tuple[Indices, Indices]]:
     """Sort samples by their keys, and yield pairs of equal keys; in words of 32 bits of key and 32 of sample."""
     # An odd number of shards, so that every byte of a key counts.
     shards = -(-len(keys) // _KEYS_PER_SHARD) | 1
@@ -121,11 +122,11 @@ def _pairs_in_buckets(keys: Words, selected: Words) -> Iterator[tuple[Indices, I
         while first < len(entries):
             last_key = entries[min(first + _CHUNK_PAIRS, len(entries)) - 1] >> _HALF_WORD
             end = np.searchsorted(entries, (last_key << _HALF_WORD) | MIRROR, side="right")
-            yield from _neighbours(entries[first:end])
+            yield from neighbouring_pairs(entries[first:end])
             first = int(end)
 
 
-def _neighbours(entries: Words) -> Iterator[tuple[Indices, Indices]]:
+def neighbouring_pairs(entries: Words) -> Iterator[tuple[Indices, Indices]]:
     """Yield pairs within each run of equal keys: all of them in short runs, the nearest in long ones."""
     keys = (entries >> _HALF_WORD).astype(np.uint32)
     # Entries that have a neighbour with the same key at the current distance.
@@ -143,7 +144,7 @@ def _neighbours(entries: Words) -> Iterator[tuple[Indices, Indices]]:
             return
 
 
-def _select_alike(samples: Samples, a: Indices, b: Indices) -> Words:
+def select_alike(samples: Samples, a: Indices, b: Indices) -> Words:
     """Return those pairs of samples (the lower index first) that look alike, packed and sorted."""
     of_different_sources = samples.owner[a] != samples.owner[b]
     a, b = a[of_different_sources], b[of_different_sources]
@@ -158,11 +159,11 @@ def _select_alike(samples: Samples, a: Indices, b: Indices) -> Words:
         halves += seen
     plain = kept + inverted <= MAX_DIFFERING_BITS // 2 * halves
     mirrored = kept + 32 * halves - inverted <= MAX_DIFFERING_BITS // 2 * halves
-    packed = [_pack(samples, a[alike], b[alike], flag) for flag, alike in enumerate((plain, mirrored))]
+    packed = [pack_pairs(samples, a[alike], b[alike], flag) for flag, alike in enumerate((plain, mirrored))]
     return np.unique(np.concatenate(packed))
 
 
-def _pack(samples: Samples, a: Indices, b: Indices, mirrored: int) -> Words:
+def pack_pairs(samples: Samples, a: Indices, b: Indices, mirrored: int) -> Words:
     """Pack pairs of samples into source a, source b, offset and mirrored, from the highest bits to the lowest."""
     source_a, source_b = samples.owner[a].astype(np.int64), samples.owner[b].astype(np.int64)
     offset = (b - samples.starts[source_b]) - (a - samples.starts[source_a])
@@ -171,7 +172,8 @@ def _pack(samples: Samples, a: Indices, b: Indices, mirrored: int) -> Words:
     return packed
 
 
-def _unpack(packed: Words) -> Candidates:
+def unpack_pairs(packed: Words) -> Candidates:
+    """Return the candidates that `pack_pairs` packed."""
     value = (packed >> np.uint64(1)).astype(np.int64)
     offset = (value & (2 * _OFFSET_BIAS - 1)) - _OFFSET_BIAS
     source_b = (value >> _OFFSET_BITS) & (2**_SOURCE_BITS - 1)

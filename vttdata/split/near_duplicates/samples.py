@@ -71,7 +71,7 @@ def collect_samples(sources: Iterable[tuple[str, Fingerprint]]) -> Samples:
     starts = np.cumsum([0, *(len(words) for _, words in decoded)])
     words = np.concatenate([np.empty((0, 2), np.uint64), *(words for _, words in decoded)])
     owner = np.arange(len(ids), dtype=np.uint32).repeat(np.diff(starts))
-    return Samples(ids, starts, words, owner, _novelty(words, starts))
+    return Samples(ids, starts, words, owner, measure_novelty(words, starts))
 
 
 def decode_words(fingerprint: Fingerprint) -> Words:
@@ -108,7 +108,8 @@ def differing_bits(words_a: Words, words_b: Words) -> tuple[NDArray[np.int16], N
     return bits.sum(-1, dtype=np.int16), seen.sum(-1, dtype=np.int16) * np.int16(64)
 
 
-def _novelty(words: Words, starts: Indices) -> NDArray[np.float32]:
+def measure_novelty(words: Words, starts: Indices) -> NDArray[np.float32]:
+    """Return how much each sample differs from the one before in its source; see `Samples.novelty`."""
     novelty = np.ones(len(words), np.float32)
     for first in range(1, len(words), _CHUNK_SAMPLES):
         chunk = slice(first, min(first + _CHUNK_SAMPLES, len(words)))
