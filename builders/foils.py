@@ -1,141 +1,111 @@
-"""Builds sets of foils from official captions: ActivityNet-FOIL (Shi et al., CVPR 2022, section 4.2) and of MSR-VTT.
+"""Build sets of foils: ActivityNet-FOIL (Shi et al., CVPR 2022, section 4.2), foils of MSR-VTT, or of any captions.
 
 ActivityNet-FOIL swaps concepts in the first paragraph of each test video and keeps the second one as its reference.
-Foils of MSR-VTT are captions; no pair of concepts of its training videos is one of the others.
+Foils of MSR-VTT are captions; no pair of concepts of its training videos is one of its other splits. Captions of a
+table or a dataset (`input`) are treated like those of MSR-VTT.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import pydantic
 
 from vttdata.annotations import Annotations
-from vttdata.compose.package import about_build, provenance_of_build
-from vttdata.dataset.foils.write import FoilSet, Paragraph, paragraph_pairs, write_foils
-from vttdata.dataset.provenance import write_provenance
+from vttdata.compose.foils import FoilRecipe, FoilTexts, build_foils, read_foil_texts
+from vttdata.dataset.foils.write import FoilSet, Paragraph
 from vttdata.errors import VttdataError
-from vttdata.generate.foils.blind.shortcuts import TextPair, audit_shortcuts
 from vttdata.generate.foils.requirements import check_foil_libraries
-from vttdata.generate.foils.search import FoilSettings
-from vttdata.generate.foils.verdicts import read_verdicts
-from vttdata.generate.foils.videos import ConceptAnnotation, VideoTexts, assign_training_folds
-from vttdata.ids import digest
+from vttdata.generate.foils.videos import ConceptAnnotation, VideoTexts
 from vttdata.pipeline.build import Build
 from vttdata.pipeline.stages.annotations import CAPTIONS, FINDINGS
-from vttdata.pipeline.stages.foils import Foils
 from vttdata.recipe import packaged
-from vttdata.recipe.load import BaseRecipe
+from vttdata.recipe.paths import Paths
 from vttdata.records import Caption
-from vttdata.text.lm import load_judges
-from vttdata.text.nouns.lexicon import load_lexicon
-
-
-class Recipe(BaseRecipe):
-    """A recipe for this builder.
-
-    Fields:
-        format: the benchmark whose files these are.
-        annotations: the folder of the official files.
-        foils: how foils are chosen.
-        scorer: ``ngram``, or a causal model of HuggingFace by name or path.
-        judges: language models besides, that try to solve the set blind and choose nothing, such as ``[gpt2]``.
-        device: where such models compute: ``cpu``, ``cuda``, ``cuda:1``.
-        lexicon: a file in the place of the packaged lexicon, or one that extends it.
-        verdicts: on foils that people judged: a table (see `vttdata.generate.foils.verdicts`).
-        verdicts_of: the name of a packaged recipe, for the verdicts that come with it where no others are given.
-        pipeline: a trained spaCy pipeline that finds nouns, such as ``en_core_web_sm``; by rule without one.
-    """
-
-    paths: ClassVar[dict[str, Literal["file", "folder"]]] = {
-        "annotations": "folder",
-        "lexicon": "file",
-        "verdicts": "file",
-    }
-
-    format: Literal["msrvtt", "activitynet-captions"]
-    annotations: str = pydantic.Field(description="a folder with the official files, such as --set annotations=FOLDER")
-    foils: FoilSettings = FoilSettings()
-    scorer: str = "ngram"
-    judges: tuple[str, ...] = ()
-    device: str = "cpu"
-    lexicon: str | None = None
-    verdicts: str | None = None
-    verdicts_of: str | None = None
-    pipeline: str | None = None
-
-
-def build(recipe: Recipe, run: Build) -> None:
-    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
-    check_foil_libraries()
-    judges = load_judges(recipe.judges, device=recipe.device)
-    official = packaged.load_builder(recipe.format).read(Path(recipe.annotations), language=recipe.language)
-    lexicon = load_lexicon(Path(recipe.lexicon) if recipe.lexicon is not None else None)
-    captions = list(run.stage(CAPTIONS, official.captions))
-    run.stage(FINDINGS, official.findings, may_be_empty=True)
-    both = recipe.foils.selection == "balanced"
-    told, paragraphs = (
-        _msrvtt(official, captions) if recipe.format == "msrvtt" else activitynet_texts(official, captions, both=both)
-    )
-    chosen = (recipe.foils, recipe.seed, recipe.scorer, recipe.lexicon, lexicon.version)
-    table = recipe.verdicts
-    if table is None and recipe.verdicts_of is not None:
-        table = str(packaged.verdicts(recipe.verdicts_of))
-    verdicts = {} if table is None else read_verdicts(Path(table))
-    stage = Foils(*chosen, recipe.pipeline, recipe.device, table, digest(verdicts) if verdicts else None)
-    pairs = list(run.stage(stage, told))
-
-    folds = assign_training_folds(told)
-    texts = folds.attacker_texts()
-    shown = [TextPair(own.caption, own.foil, own.video_id, folds.fold_of[own.video_id]) for own in pairs]
-    attacks = {"foils": audit_shortcuts(shown, texts=texts, models=judges)}
-    scorer = Path(recipe.scorer).name if Path(recipe.scorer).exists() else recipe.scorer
-    made = FoilSet(pairs, recipe.foils.selection, recipe.seed, lexicon.version, scorer, paragraphs, attacks)
-    if paragraphs:
-        attacks["paragraphs"] = audit_shortcuts(paragraph_pairs(made), texts=texts, models=judges)
-    arrows = Counter((own.swap.concept, own.swap.foil_concept) for own in pairs)
-    judged = sum(own.foil_id in verdicts for own in pairs) if recipe.foils.selection == "balanced" else 0
-    counts = [
-        ("pairs of captions", f"{len(pairs):,}"),
-        ("pairs of paragraphs" if paragraphs else "videos", f"{len({own.video_id for own in pairs}):,}"),
-        *([("foils judged before they were taken", f"{judged:,}")] if judged else []),
-        ("pairs of concepts that are swapped", f"{len(arrows):,}"),
-        ("concepts that are swapped", f"{len({concept for concept, _ in arrows}):,}"),
-        *((f"{name} (the paper)", number) for name, number in _PAPER if paragraphs),
-    ]
-    made = dataclasses.replace(made, counts=counts)
-    libraries = ("scikit-learn", "scipy", *([recipe.pipeline] if recipe.pipeline else []))
-    origin = provenance_of_build(run, official.files, libraries=libraries)
-    write_foils(run.dataset, made, about_build(run, official.files), lambda folder: write_provenance(folder, origin))
-
 
 _PAPER = (("pairs of paragraphs", "1,900"), ("pairs of concepts", "2,191"), ("foils a concept", "about 13"))
+
+
+class Recipe(FoilRecipe):
+    """Recipe for foils of official captions, or of other captions; see `FoilRecipe` for the keys of both.
+
+    Fields:
+        input: a table with the columns `video_id` and `caption`, or a dataset by folder or name.
+        format: without `input`: the benchmark whose official files these are.
+        annotations: the folder of the official files.
+    """
+
+    paths: ClassVar[Paths] = {**FoilRecipe.paths, "input": "input", "annotations": "folder"}
+    one_of: ClassVar[dict[str, frozenset[str]]] = {"": frozenset({"input", "format"})}
+
+    input: str | None = None
+    format: Literal["msrvtt", "activitynet-captions"] | None = None
+    annotations: str | None = pydantic.Field(None, validate_default=True)
+
+    @pydantic.field_validator("annotations")
+    @classmethod
+    def _captions_have_one_origin(cls, annotations: str | None, others: pydantic.ValidationInfo) -> str | None:
+        if others.data.get("input") is not None:
+            if annotations is not None or others.data.get("format") is not None:
+                raise ValueError("official files and 'input' exclude each other; take one of them out")
+        elif others.data.get("format") is None:
+            raise ValueError("'format' is missing; it should be msrvtt or activitynet-captions, or 'input' be given")
+        elif annotations is None:
+            raise ValueError(
+                "is missing; it should be a folder with the official files, such as --set annotations=FOLDER"
+            )
+        return annotations
+
+
+def build(recipe: Recipe, run: Build) -> FoilSet:
+    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
+    check_foil_libraries()
+    texts = read_foil_texts(recipe.input, run) if recipe.input is not None else _official_texts(recipe, run)
+    return build_foils(recipe, texts, run)
+
+
+def _official_texts(recipe: Recipe, run: Build) -> FoilTexts:
+    official: Annotations = packaged.load_builder(recipe.format or "").read(
+        Path(recipe.annotations or ""), language=recipe.language
+    )
+    captions = list(run.stage(CAPTIONS, official.captions))
+    run.stage(FINDINGS, official.findings, may_be_empty=True)
+    if recipe.format == "msrvtt":
+        return FoilTexts(msrvtt_texts(official, captions), files=official.files)
+    either = recipe.foils.selection == "balanced"
+    videos, paragraphs = activitynet_texts(official, captions, both=either)
+    return FoilTexts(videos, paragraphs, official.files, _PAPER)
 
 
 def activitynet_texts(
     official: Annotations, captions: list[Caption], *, both: bool
 ) -> tuple[list[VideoTexts], list[Paragraph]]:
-    """The test videos with both paragraphs, and the training videos, whose texts only train models.
+    """Return the test videos with both paragraphs, and the training videos, whose texts only train models.
 
-    The paper changes the first annotator's paragraph; with `both`, either annotator's may be the one.
+    Args:
+        official: the official files.
+        captions: their captions.
+        both: change either annotator's paragraph; the paper changes the first annotator's.
+
+    Raises:
+        VttdataError: when no test video has two paragraphs.
     """
     clips = {clip.video_id: clip for clip in official.clips}
     seconds = {source.source_id: source.stated_seconds for source in official.sources}
-    concepts = {own.video_id: own for own in official.concepts}
+    concepts = {concept.video_id: concept for concept in official.concepts}
     tested = {clip.source_id for clip in official.clips if clip.split == "test"}
     written: dict[str, tuple[list[Caption], list[Caption]]] = defaultdict(lambda: ([], []))
     for caption in captions:
         written[clips[caption.video_id].source_id][caption.annotator == "2"].append(caption)
-    told: list[VideoTexts] = []
+    videos: list[VideoTexts] = []
     paragraphs: list[Paragraph] = []
     for video, sides in written.items():
         ids, other_ids = (tuple(caption.video_id for caption in side) for side in sides)
         texts, others = (tuple(caption.caption.strip() for caption in side) for side in sides)
         if video not in tested:
-            told.append(VideoTexts(video, ids, texts, lm_training_only=True))
+            videos.append(VideoTexts(video, ids, texts, lm_training_only=True))
             continue
         known = [concepts.get(name) for name in ids]
         annotated = tuple(
@@ -143,7 +113,7 @@ def activitynet_texts(
         )
         names = tuple(sorted({name for c in known if c is not None for name in c.classes}))
         complete = texts and others
-        told.append(
+        videos.append(
             VideoTexts(
                 video,
                 ids,
@@ -161,25 +131,24 @@ def activitynet_texts(
             Paragraph(video, "1", seconds[video], ids, texts, spans[0], others, spans[1]),
             Paragraph(video, "2", seconds[video], other_ids, others, spans[1], texts, spans[0]),
         ]
-    if not any(own.texts and own.references for own in paragraphs):
+    if not any(paragraph.texts and paragraph.references for paragraph in paragraphs):
         raise VttdataError("No test video has a paragraph in both files of the test split; are they of one release?")
-    return told, paragraphs
+    return videos, paragraphs
 
 
-def _msrvtt(official: Annotations, captions: list[Caption]) -> tuple[list[VideoTexts], list[Paragraph]]:
-    """All clips with their captions in the official splits; none is a paragraph."""
+def msrvtt_texts(official: Annotations, captions: list[Caption]) -> list[VideoTexts]:
+    """Return all clips with their captions in the official splits."""
     split = {clip.video_id: clip.split for clip in official.clips}
-    own: dict[str, list[Caption]] = defaultdict(list)
+    by_clip: dict[str, list[Caption]] = defaultdict(list)
     for caption in captions:
-        own[caption.video_id].append(caption)
-    told = [
+        by_clip[caption.video_id].append(caption)
+    return [
         VideoTexts(
-            video,
-            tuple(f"{video}_{c.sen_id}" for c in some),
-            tuple(c.caption.strip() for c in some),
-            split=split[video],
+            video_id,
+            tuple(f"{video_id}_{caption.sen_id}" for caption in of_clip),
+            tuple(caption.caption.strip() for caption in of_clip),
+            split=split[video_id],
         )
-        for video, some in own.items()
-        if video in split
+        for video_id, of_clip in by_clip.items()
+        if video_id in split
     ]
-    return told, []

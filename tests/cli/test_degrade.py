@@ -145,9 +145,5 @@ def test_a_mistake_in_the_command_is_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, given: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    try:
-        code: Any = main(["degrade", "--out", "out", *given.split()])
-    except SystemExit as error:
-        code = error.code
-    assert code == 2
+    assert main(["degrade", "--out", "out", *given.split()]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 import random
@@ -13,7 +12,7 @@ from pathlib import Path
 import datasets
 import pytest
 
-from vttdata.cli.foil import add_foil
+from vttdata.cli.foil import command, foil_recipe
 from vttdata.cli.main import main
 from vttdata.generate.foils.search import FoilSettings
 from vttdata.text.lm import NgramModel
@@ -169,10 +168,11 @@ def test_a_set_with_a_name_a_licence_and_other_choices_is_made_again(
     assert not [path for path in out.rglob("*") if path.is_file() and str(tmp_path).encode() in path.read_bytes()]
     capsys.readouterr()
     assert main(["verify", str(out), "--input", str(file)]) == 2
-    assert "judge of its own, cats.npz: give --set judge=FILE" in capsys.readouterr().err
-    assert main(["verify", str(out), "--input", str(file), "--set", f"judge={judge}"]) == 0
+    assert "needs what the dataset was made from: --set judges.0=PATH" in capsys.readouterr().err
+    assert main(["verify", str(out), "--input", str(file), "--set", f"judges.0={judge}"]) == 0
     assert "are the same to the byte" in capsys.readouterr().out
-    assert main(["verify", str(out), "--input", str(file), "--set", f"judge={judge}", "--set", "pair_share=0.02"]) == 4
+    settings = ["--set", f"judges.0={judge}", "--set", "foils.pair_share=0.02"]
+    assert main(["verify", str(out), "--input", str(file), *settings]) == 4
 
 
 @pytest.mark.parametrize(
@@ -195,29 +195,22 @@ def test_a_lexicon_of_ones_own_that_contradicts_itself_is_refused_in_one_sentenc
     assert error.count("\n") == 1
 
 
-def code_of(command: list[str]) -> int | str | None:
-    """The exit code, whether the options or what they name is at fault."""
-    try:
-        return main(command)
-    except SystemExit as stopped:
-        return stopped.code
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (["--name", "no name"], "is not a name for a dataset"),
+        (["--name", "no name"], "foil: name: found 'no name'; it should be owner/name"),
         (["--licence", " "], "empty licence"),
-        (["--pair-share", "0"], "no share above 0"),
-        (["--pair-share", "nan"], "no share above 0"),
-        (["--imbalance", "0.6"], "no share from 0 up to 0.5"),
-        (["--max-unsound-probability", "-0.1"], "no share from 0 up to 1"),
-        (["--doubt", "-0.1"], "no share from 0 up to 1"),
-        (["--caution", "-1"], "no number from 0 up to 100"),
+        (["--pair-share", "0"], "'--pair-share': 0.0 is not in the range 0<x<=1"),
+        (["--pair-share", "nan"], "'nan' is not in the range 0<x<=1"),
+        (["--imbalance", "0.6"], "0.6 is not in the range 0<=x<=0.5"),
+        (["--max-unsound-probability", "-0.1"], "is not in the range 0<=x<=1"),
+        (["--doubt", "-0.1"], "foils.max_unsound_probability: found -0.1"),
+        (["--unsound-penalty", "-1"], "is not in the range 0<=x<=100"),
+        (["--caution", "-1"], "foils.unsound_penalty: found -1.0"),
         (["--judged-only"], "there are no verdicts"),
         (["--verdicts", "none.csv"], "none.csv"),
-        (["--candidates", "0"], "no whole number from 1 on"),
-        (["--min-count", "-3"], "no whole number from 1 on"),
+        (["--candidates", "0"], "0 is not in the range x>=1"),
+        (["--min-count", "-3"], "-3 is not in the range x>=0"),
         (["--pipeline", "no_such_pipeline"], "no_such_pipeline"),
         (["--lexicon", "none.yaml"], "none.yaml"),
     ],
@@ -226,18 +219,23 @@ def test_options_that_cannot_be_are_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], given: list[str], words: str
 ) -> None:
     command = ["foil", str(write_captions(tmp_path / "captions.csv", 20)), "--out", str(tmp_path / "out"), *given]
-    assert code_of(command) == 2
+    assert main(command) == 2
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
 
 
 def test_the_command_chooses_as_the_library_does_unless_told_otherwise() -> None:
-    parser = argparse.ArgumentParser()
-    add_foil(parser.add_subparsers())
-    options = parser.parse_args(["foil", "captions.csv", "--out", "out"])
-    usual = FoilSettings()
-    assert {name: getattr(options, name) for name in dataclasses.asdict(usual)} == dataclasses.asdict(usual)
+    context = command.make_context("foil", ["captions.csv", "--out", "out"])
+    options = {key: value for key, value in context.params.items() if key not in ("out", "quiet")}
+    assert foil_recipe(**options)["foils"] == dataclasses.asdict(FoilSettings())
+
+
+def test_former_names_of_options_are_accepted() -> None:
+    given = ["captions.csv", "--out", "out", "--doubt", "0.5", "--caution", "2"]
+    options = command.make_context("foil", given).params
+    foils = foil_recipe(**{key: value for key, value in options.items() if key not in ("out", "quiet")})["foils"]
+    assert (foils["max_unsound_probability"], foils["unsound_penalty"]) == (0.5, 2.0)
 
 
 def test_a_set_that_was_made_with_verdicts_is_made_again_with_these(
@@ -249,5 +247,5 @@ def test_a_set_that_was_made_with_verdicts_is_made_again_with_these(
     assert main(["foil", str(file), "--out", str(out), *choice, "--quiet"]) == 0
     capsys.readouterr()
     assert main(["verify", str(out), "--input", str(file)]) == 2
-    assert "verdicts of its own, said.csv: give --set verdicts=FILE" in capsys.readouterr().err
+    assert "needs what the dataset was made from: --set verdicts=FILE" in capsys.readouterr().err
     assert main(["verify", str(out), "--input", str(file), "--set", f"verdicts={table}"]) == 0

@@ -1,1 +1,1 @@
-"""The command line of vttdata, one module a command."""
+"""Command line of vttdata: one module for each command, found by being here and defining `command`."""

@@ -1,37 +1,35 @@
-"""TODO docstring."""
+"""The command ``vttdata datasets``."""
 
 from __future__ import annotations
 
-import argparse
 import json
-from typing import Any
+
+import click
+
+from vttdata.cli.exit_codes import DONE
+from vttdata.cli.options import DATASET, Command, argument, json_option, option
 
 
-def add_datasets(commands: Any) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "datasets",
-        help="list the benchmarks there are, or describe one",
-        description="List the benchmarks that can be loaded or built: local builds, then what the packaged recipes "
-        "build; or describe one of them with its configurations, splits and rows.",
-        epilog="Example: vttdata datasets vttdata/demo",
-    )
-    parser.add_argument("dataset", metavar="DATASET", nargs="?", help="describe this one: its name or folder")
-    parser.add_argument("--hub", action="store_true", help="list those on the Hub too, which needs the network")
-    parser.add_argument("--json", action="store_true", help="machine-readable")
-    parser.set_defaults(run=_datasets)
+@click.command("datasets", cls=Command, examples=["vttdata datasets", "vttdata datasets vttdata/demo --json"])
+@argument("dataset", "[DATASET]", "Describe this dataset: its name or folder.", type=DATASET, required=False)
+@option("--hub", is_flag=True, help="List the datasets on the Hub too, which needs the network.")
+@json_option
+def command(dataset: str | None, hub: bool, as_json: bool) -> int:
+    """List the benchmarks that can be loaded or built, or describe one.
 
-
-def _datasets(options: argparse.Namespace) -> int:
+    Local builds come first, then what the packaged recipes build. A dataset is described with its configurations,
+    splits and numbers of rows.
+    """
     from vttdata.load.catalog import describe_dataset, list_datasets
 
-    if options.dataset is not None:
-        own = describe_dataset(options.dataset)
-        print(json.dumps(own.as_json(), indent=2, ensure_ascii=False) if options.json else own.as_text())
-        return 0
-    found = list_datasets(hub=options.hub)
-    if options.json:
-        print(json.dumps([own.as_json() for own in found], indent=2, ensure_ascii=False))
+    if dataset is not None:
+        description = describe_dataset(dataset)
+        content = json.dumps(description.as_json(), indent=2, ensure_ascii=False)
+        print(content if as_json else description.as_text())
+        return DONE
+    descriptions = list_datasets(hub=hub)
+    if as_json:
+        print(json.dumps([entry.as_json() for entry in descriptions], indent=2, ensure_ascii=False))
     else:
-        print("\n".join(own.as_line() for own in found))
-    return 0
+        print("\n".join(entry.as_line() for entry in descriptions))
+    return DONE

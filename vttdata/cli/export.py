@@ -1,55 +1,82 @@
-"""The command ``vttdata export``: a dataset in the format that somebody else's code reads."""
+"""The command ``vttdata export``."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
+import click
+
+from vttdata.cli.exit_codes import DONE
+from vttdata.cli.options import FILE, Command, Names, dataset_argument, option, out_option
 from vttdata.errors import VttdataError
-from vttdata.export.formats import export_formats
 
 
-def add_export(commands: Any) -> None:
-    """Add the command to a parser's subparsers."""
-    try:
-        formats = export_formats()
-        width = max(map(len, formats))
-        listed = "\n".join(f"  {name:<{width}}  {description}" for name, description in formats.items())
-    except VttdataError as error:
-        listed = f"  {error}"
-    parser = commands.add_parser(
-        "export",
-        help="write a dataset in a format that other code reads",
-        description="Write a dataset in a format that other code reads unchanged. DIR/README.md says how it is read\n"
-        "and by which rules it was written; an earlier export in DIR is replaced as a whole.",
-        epilog=f"formats:\n{listed}\n\n"
-        "Examples:\n"
-        "  vttdata export vttdata/msrvtt --format coco --split test --out references\n"
-        "  vttdata export vttdata/msrvtt --format coco-results --captions system.csv --out results",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("dataset", metavar="DATASET", help="a dataset folder, a build folder, or a dataset's name")
-    parser.add_argument("--format", metavar="NAME", required=True, help="one of those below")
-    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="where to write")
-    one = "only this split (default: all; for lmms-eval and coco-results test, or the only one)"
-    parser.add_argument("--split", metavar="NAME", help=one)
-    config = "clips, or a protocol (default: clips; for retrieval these and all protocols, for jsonl every table)"
-    parser.add_argument("--config", metavar="NAME", help=config)
-    table = "a CSV, TSV or JSONL table with video_id and caption, one row a clip; for coco-results"
-    parser.add_argument("--captions", metavar="TABLE", type=Path, help=table)
-    parser.set_defaults(run=_export)
+def _formats() -> dict[str, str]:
+    from vttdata.export.formats import export_formats
+
+    return export_formats()
 
 
-def _export(options: argparse.Namespace) -> int:
+class ExportCommand(Command):
+    """Command whose help lists the export formats, plugins among them."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the formats, then notes and examples."""
+        with formatter.section("Formats"):
+            try:
+                formatter.write_dl(list(_formats().items()))
+            except VttdataError as error:
+                formatter.write_text(str(error))
+        super().format_epilog(ctx, formatter)
+
+
+@click.command(
+    "export",
+    cls=ExportCommand,
+    examples=[
+        "vttdata export vttdata/msrvtt --format coco --split test --out references",
+        "vttdata export vttdata/msrvtt --format coco-results --captions system.csv --out results",
+    ],
+)
+@dataset_argument
+@option("--format", "format_name", metavar="NAME", type=Names("format", _formats), required=True, help="A format.")
+@out_option("Folder to write.")
+@option(
+    "--split",
+    metavar="NAME",
+    group="Selection",
+    show_default="all; for lmms-eval and coco-results test, or the only one",
+    help="Only this split.",
+)
+@option(
+    "--config",
+    metavar="NAME",
+    group="Selection",
+    show_default="clips; for retrieval these and all protocols, for jsonl every table",
+    help="clips, or a protocol.",
+)
+@option(
+    "--captions",
+    metavar="TABLE",
+    type=FILE,
+    group="Selection",
+    help="For coco-results: a CSV, TSV or JSONL table with video_id and caption, one row a clip.",
+)
+def command(
+    dataset: str, format_name: str, out: Path, split: str | None, config: str | None, captions: Path | None
+) -> int:
+    """Write a dataset in a format that other code reads.
+
+    DIR/README.md says how the files are read and by which rules they were written. An earlier export in DIR is replaced
+    as a whole.
+    """
     from vttdata.export.write import export
     from vttdata.load.dataset import find_dataset
 
-    asked = {"config": options.config, "split": options.split, "captions": options.captions}
-    written = export(find_dataset(options.dataset), options.format, options.out, **asked)
+    written = export(find_dataset(dataset), format_name, out, config=config, split=split, captions=captions)
     for name in written.files:
         print(written.folder / name)
     for note in written.notes:
         print(f"note: {note}", file=sys.stderr)
-    return 0
+    return DONE

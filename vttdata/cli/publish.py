@@ -1,39 +1,38 @@
-"""The command ``publish``: parses, calls, prints."""
+"""The command ``vttdata publish``."""
 
 from __future__ import annotations
 
-import argparse
 import sys
-from typing import Any
 
-_DONE = 0
+import click
 
-
-def add_publish(commands: Any) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "publish",
-        help="put a dataset on the HuggingFace Hub as a version",
-        description="Put a dataset on the Hub: check it (files as they were built, tables and card in agreement, no "
-        "leaks, a licence), say what would change, then change it in one commit with the tag v<version>. Rows that "
-        "differ from the published version ask for a higher version, and the card lists them. Interrupted at any "
-        "moment, nothing half-made is visible, and the same command goes on.",
-        epilog="The token is that of 'hf auth login', or HF_TOKEN. Exit codes: 0 done; 1 not done, the same command "
-        "goes on; 2 refused, nothing is uploaded; 3 the splits leak. "
-        "Example: vttdata publish vttdata/demo me/demo --private --dry-run",
-    )
-    parser.add_argument("dataset", metavar="DATASET", help="a dataset folder, a build folder, or a dataset's name")
-    parser.add_argument("repo_id", metavar="REPO_ID", help="where to put it: owner/name; made where there is none")
-    parser.add_argument("--endpoint", metavar="URL", help="another Hub than the usual one (default: HF_ENDPOINT)")
-    expected = "the version that is expected; refused where the dataset is of another"
-    parser.add_argument("--tag", metavar="VERSION", help=expected)
-    hidden = "make a new repository that only its owner sees; refused for one that is public"
-    parser.add_argument("--private", action="store_true", help=hidden)
-    parser.add_argument("--dry-run", action="store_true", help="check, say what would change, and stop")
-    parser.set_defaults(run=_publish)
+from vttdata.cli.exit_codes import DONE
+from vttdata.cli.options import Command, argument, dataset_argument, option
 
 
-def _publish(options: argparse.Namespace) -> int:
+@click.command(
+    "publish",
+    cls=Command,
+    notes=[
+        "The token is that of 'hf auth login', or HF_TOKEN.",
+        "Exit codes: 0 done; 1 not done, the same command goes on; 2 refused, nothing is uploaded; 3 the splits leak.",
+    ],
+    examples=["vttdata publish vttdata/demo me/demo --private --dry-run"],
+)
+@dataset_argument
+@argument("repo_id", "REPO_ID", "Repository on the Hub, owner/name; created where there is none.")
+@option("--private", is_flag=True, help="Make a new repository private; refused for one that is public.")
+@option("--dry-run", is_flag=True, help="Check, print what would change, and stop.")
+@option("--endpoint", metavar="URL", show_default="HF_ENDPOINT", group="Target", help="URL of another Hub.")
+@option("--tag", metavar="VERSION", group="Target", help="Refuse a dataset of another version than this one.")
+def command(dataset: str, repo_id: str, private: bool, dry_run: bool, endpoint: str | None, tag: str | None) -> int:
+    """Publish a dataset on the HuggingFace Hub as a version.
+
+    Checks the dataset (files as they were built, tables and card in agreement, no leaks, a licence), prints what would
+    change, then changes it in one commit with the tag v<version>. Rows that differ from the published version need a
+    higher version, and the card lists them. Interrupted at any moment, nothing incomplete is visible, and the same
+    command goes on.
+    """
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     from vttdata.load.dataset import ALL_VIDEOS, find_dataset
@@ -41,14 +40,15 @@ def _publish(options: argparse.Namespace) -> int:
 
     if not sys.stderr.isatty():
         disable_progress_bars()
-    where = {"endpoint": options.endpoint, "tag": options.tag, "private": options.private}
-    with plan_publication(find_dataset(options.dataset, videos=ALL_VIDEOS), options.repo_id, **where) as (plan, api):
+    with plan_publication(
+        find_dataset(dataset, videos=ALL_VIDEOS), repo_id, endpoint=endpoint, tag=tag, private=private
+    ) as (plan, api):
         print(plan.as_text(), flush=True)
-        if options.dry_run:
+        if dry_run:
             print("Nothing was changed.")
-            return _DONE
+            return DONE
         if plan.is_changed or not plan.tagged:
             print(f"publishing {len(plan.uploads)} files", file=sys.stderr, flush=True)
             execute_plan(plan, api)
             print(f"{api.endpoint}/datasets/{plan.repo_id} has version {plan.version} under the tag {plan.tag}")
-    return _DONE
+    return DONE

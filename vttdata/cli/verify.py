@@ -1,9 +1,7 @@
-"""The commands that compare datasets: ``diff`` two of them, ``verify`` one against its own account."""
+"""The command ``vttdata verify``."""
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import sys
 import tempfile
@@ -12,81 +10,83 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from vttdata.cli.exit_codes import DIFFERENT, DONE
+from vttdata.cli.options import DATASET, Command, dataset_argument, option, set_option
 from vttdata.errors import VttdataError
 
 if TYPE_CHECKING:
     from vttdata.dataset.provenance import Provenance
-    from vttdata.publish.changes import DatasetDifference
-    from vttdata.publish.rebuild import Verdict
+    from vttdata.publish.rebuild import RebuildComparison
 
-_DONE, _DIFFERS = 0, 4
-_NAMED = 5
+_MAX_NAMES = 5
 
 
-def add_diff(commands: Any) -> None:
-    """Add the command `diff` to the parsers of a command line."""
-    parser = commands.add_parser(
-        "diff",
-        help="say which rows two datasets do not share",
-        description="Compare two datasets row by row: what was added, removed, changed (and in which columns) or moved "
-        "to another split in each configuration, with examples, and the version number that the newer one needs.",
-        epilog="Exit codes: 0 no row differs; 4 rows or columns differ; 2 bad usage or input. "
-        "Example: vttdata diff vttdata/demo build/dataset",
-    )
-    what = "a dataset folder, a build folder, or a dataset's name"
-    parser.add_argument("old", metavar="OLD", help=what)
-    parser.add_argument("new", metavar="NEW", help=what)
-    parser.add_argument("--json", action="store_true", help="machine-readable")
-    parser.set_defaults(run=_diff)
+@click.command(
+    "verify",
+    cls=Command,
+    notes=["Exit codes: 0 all is as it was; 4 files or rows differ; 2 bad usage or input."],
+    examples=["vttdata verify vttdata/demo", "vttdata verify vttdata/msrvtt-degraded --set annotations=FOLDER"],
+)
+@dataset_argument
+@set_option("What its recipe needs, such as annotations=FOLDER, or another value to try; may be repeated.")
+@option(
+    "--input",
+    "reference",
+    metavar="INPUT",
+    type=DATASET,
+    help="Table or dataset that 'vttdata foil' or 'vttdata degrade' made it from; short for --set input=INPUT.",
+)
+@option("--rebuild", is_flag=True, group="Extent", help="Build it again, also where that needs no input.")
+@option("--files-only", is_flag=True, group="Extent", help="Only compare the files with the manifest.")
+def command(dataset: str, settings: tuple[str, ...], reference: str | None, rebuild: bool, files_only: bool) -> int:
+    """Check a dataset's files, and that it can be built again to the byte.
+
+    Compares the files with the manifest. Given what the dataset was made from, it is also built from its own recipe in
+    a temporary folder, and compared: every data file is the same to the byte, or the rows that differ are named.
+    """
+    from vttdata.dataset.provenance import PROVENANCE, RECIPE, read_provenance
+    from vttdata.load.dataset import ALL_VIDEOS
+
+    if rebuild and files_only:
+        raise click.UsageError("--rebuild and --files-only exclude each other", click.get_current_context())
+    given = [*settings, *([f"input={reference}"] if reference else [])]
+    build_again = bool(given or rebuild) and not files_only
+    folder = find_tables(dataset, videos=ALL_VIDEOS if build_again else ())
+    damage, not_fetched = _check_files(folder)
+    if not build_again:
+        if not files_only:
+            _print_how_to_rebuild(folder, dataset)
+        return DIFFERENT if damage else DONE
+    edited = [line for line in damage if line.startswith((f"{RECIPE}:", f"{PROVENANCE}:"))]
+    if edited:
+        print(f"It is not made again: {edited[0]}", file=sys.stderr)
+        return DIFFERENT
+    provenance = read_provenance(folder)
+    _print_other_inputs(folder, provenance, given)
+    _print_other_tools(provenance)
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="vttdata-") as place:
+        from vttdata.publish.rebuild import compare_with, rebuild_dataset
+
+        rebuilt = rebuild_dataset(folder, provenance, Path(place, "again"), given, workers=os.cpu_count() or 1)
+        try:
+            comparison = compare_with(folder, rebuilt, not_fetched)
+        except VttdataError as error:
+            print(f"differs: {error}")
+            return DIFFERENT
+    _print_comparison(comparison, time.monotonic() - start)
+    return DONE if comparison.identical and not damage else DIFFERENT
 
 
-def add_verify(commands: Any) -> None:
-    """Add the command `verify` to the parsers of a command line."""
-    parser = commands.add_parser(
-        "verify",
-        help="check a dataset's files, and that what it was made from gives it again",
-        description="Compare a dataset's files with its manifest. Given what it was made from, also make it again from "
-        "its own recipe (or the options of the command that made it) in a temporary folder, and say whether every data "
-        "file is the same to the byte, or which rows differ.",
-        epilog="Exit codes: 0 all is as it was; 4 files or rows differ; 2 bad usage or input. "
-        "Example: vttdata verify vttdata/msrvtt-degraded --set annotations=FOLDER",
-    )
-    parser.add_argument("dataset", metavar="DATASET", help="a dataset folder, a build folder, or a dataset's name")
-    setting = "what its recipe needs, such as annotations=FOLDER, or another value to try; may be repeated"
-    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help=setting)
-    parser.add_argument("--input", metavar="INPUT", help="what `vttdata foil` or `vttdata degrade` made it from")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--rebuild", action="store_true", help="make it again, also where that needs no input")
-    how.add_argument("--files-only", action="store_true", help="only compare the files with the manifest")
-    parser.set_defaults(run=_verify)
+def find_tables(reference: str, *, videos: Sequence[str] = ()) -> Path:
+    """Return the folder of a dataset by path or name, or a folder of tables with a manifest and without a card.
 
-
-def _diff(options: argparse.Namespace) -> int:
-    from vttdata.dataset.front_matter import read_version
-    from vttdata.load.dataset import EMBEDDED_VIDEOS
-    from vttdata.publish.diff import compare_datasets
-
-    old, new = (_folder(own, EMBEDDED_VIDEOS) for own in (options.old, options.new))
-    found = compare_datasets(old, new)
-    version = read_version(old) if (old / "README.md").is_file() else None
-    wanted = found.next_version(version) if version is not None else None
-    if options.json:
-        content = {"version": version, "next_version": wanted} | found.as_json()
-        print(json.dumps(content, indent=2, ensure_ascii=False))
-        return _DONE if found.needed == "none" else _DIFFERS
-    print(_rows_text(found))
-    if found.needed != "none":
-        after = f" (after {version}: {wanted})" if wanted is not None else ""
-        print(f"The newer one needs a new {found.needed.upper()} version{after}.")
-    return _DONE if found.needed == "none" else _DIFFERS
-
-
-def _rows_text(found: DatasetDifference) -> str:
-    return "\n".join(found.as_lines()) or "No row differs."
-
-
-def _folder(reference: str, videos: Sequence[str] = ()) -> Path:
-    """The folder of a dataset by path or name (with these videos), or one of tables that a command wrote."""
+    Args:
+        reference: which one.
+        videos: videos to download with a dataset of the Hub, see `vttdata.load.dataset.find_dataset`.
+    """
     from vttdata.dataset.manifest import MANIFEST
     from vttdata.load.dataset import find_dataset
 
@@ -94,140 +94,95 @@ def _folder(reference: str, videos: Sequence[str] = ()) -> Path:
     return path if (path / MANIFEST).is_file() else find_dataset(reference, videos=videos)
 
 
-def _verify(options: argparse.Namespace) -> int:
-    from vttdata.dataset.provenance import PROVENANCE, RECIPE, read_provenance
-    from vttdata.load.dataset import ALL_VIDEOS
-
-    asked = bool(options.set or options.input or options.rebuild) and not options.files_only
-    folder = _folder(options.dataset, ALL_VIDEOS if asked else ())
-    damage, left_out = _check_files(folder)
-    if not asked:
-        if not options.files_only:
-            _tell_how(folder, options.dataset)
-        return _DIFFERS if damage else _DONE
-    edited = [line for line in damage if line.startswith((f"{RECIPE}:", f"{PROVENANCE}:"))]
-    if edited:
-        print(f"It is not made again: {edited[0]}", file=sys.stderr)
-        return _DIFFERS
-    provenance = read_provenance(folder)
-    _tell_inputs(folder, provenance, options)
-    _tell_tools(provenance)
-    start = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="vttdata-") as place:
-        from vttdata.publish.rebuild import compare_with
-
-        again = _make_again(folder, provenance, Path(place, "again"), options)
-        try:
-            verdict = compare_with(folder, again, left_out)
-        except VttdataError as error:
-            print(f"differs: {error}")
-            return _DIFFERS
-    _tell_verdict(verdict, time.monotonic() - start)
-    return _DONE if verdict.identical and not damage else _DIFFERS
-
-
 def _check_files(folder: Path) -> tuple[list[str], list[str]]:
-    """What is wrong with the files, told; and the names of those that were left on the Hub."""
+    """Print how files compare with the manifest; return the damage, and the names of files that stayed on the Hub."""
     from vttdata.dataset.manifest import find_damage, read_manifest
     from vttdata.load.integrity import videos_not_downloaded
 
     files = read_manifest(folder)["files"]
-    left_out = videos_not_downloaded(folder)
-    damage = find_damage(folder, left_out)
-    more = f"; {len(left_out):,} were not fetched from the Hub" if left_out else ""
+    not_fetched = videos_not_downloaded(folder)
+    damage = find_damage(folder, not_fetched)
+    more = f"; {len(not_fetched):,} were not fetched from the Hub" if not_fetched else ""
     if damage:
         print("\n".join(damage))
         print(f"files: {len(damage):,} are not as the manifest lists them, which lists {len(files):,}{more}")
     else:
-        print(f"files: {len(files) - len(left_out):,} are as the manifest lists them{more}")
-    return damage, left_out
+        print(f"files: {len(files) - len(not_fetched):,} are as the manifest lists them{more}")
+    return damage, not_fetched
 
 
-def _tell_how(folder: Path, reference: str) -> None:
-    """Say what would make the dataset again."""
-    from vttdata.dataset.provenance import RECIPE, read_provenance
+def _print_how_to_rebuild(folder: Path, dataset: str) -> None:
+    from vttdata.dataset.provenance import read_provenance
 
     try:
-        provenance = read_provenance(folder)
-        if provenance.command == "build":
-            from vttdata.files.strict_yaml import read_yaml
-            from vttdata.recipe.dump import wanted_paths
+        from vttdata.publish.rebuild import recipe_of
+        from vttdata.recipe.dump import wanted_paths
 
-            wanted = "".join(f" --set {text}" for text in wanted_paths(read_yaml(folder / RECIPE))) or " --rebuild"
-        else:
-            wanted = " --input " + ",".join(own.name for own in provenance.inputs if own.key == "input")
+        provenance = read_provenance(folder)
+        inputs = [file.name for file in provenance.inputs if file.key == "input"]
+        wanted = "".join(
+            f" --input {inputs[0] if len(inputs) == 1 else 'INPUT'}" if text.startswith("input=") else f" --set {text}"
+            for text in wanted_paths(recipe_of(folder, provenance))
+        )
     except VttdataError as error:
         print(error, file=sys.stderr)
         return
     except ModuleNotFoundError:
         print("Its README says how to make it again; that takes pip install 'vttdata[build]'.", file=sys.stderr)
         return
-    print(f"To make it again: vttdata verify {reference}{wanted}", file=sys.stderr)
+    print(f"To make it again: vttdata verify {dataset}{wanted or ' --rebuild'}", file=sys.stderr)
 
 
-def _tell_inputs(folder: Path, provenance: Provenance, options: argparse.Namespace) -> None:
+def _print_other_inputs(folder: Path, provenance: Provenance, settings: Sequence[str]) -> None:
     from vttdata.publish.rebuild import other_inputs
 
-    given = {key: Path(value) for key, _, value in (text.partition("=") for text in options.set)}
-    given = {key: path for key, path in given.items() if path != Path() and path.exists()}
-    if options.input:
-        given["input"] = Path(options.input) if Path(options.input).is_file() else _folder(options.input)
+    given: dict[str, Path] = {}
+    for key, _, value in (text.partition("=") for text in settings):
+        if key == "input" and not Path(value).is_file():
+            given[key] = find_tables(value)
+        elif value and Path(value).exists():
+            given[key] = Path(value)
     others = other_inputs(folder, provenance, given)
     if others:
-        print(f"inputs: {len(others):,} are other files than those it was made from: {_named(others)}")
+        print(f"inputs: {len(others):,} are other files than those it was made from: {_first_names(others)}")
     elif given:
         print("inputs: those that it was made from")
 
 
-def _tell_tools(provenance: Provenance) -> None:
+def _print_other_tools(provenance: Provenance) -> None:
     import vttdata
     from vttdata.dataset.provenance import library_versions
 
-    here = library_versions(provenance.tools) | {"vttdata": vttdata.__version__}
+    here: dict[str, Any] = library_versions(provenance.tools) | {"vttdata": vttdata.__version__}
     if "ffmpeg" in provenance.tools:
         from vttdata.media.ffmpeg import ffmpeg_version
 
         here["ffmpeg"] = ffmpeg_version()
     then = {**provenance.tools, "vttdata": provenance.vttdata}
-    others = [f"{name} {here.get(name, 'none')} (then {own})" for name, own in then.items() if here.get(name) != own]
+    others = [
+        f"{name} {here.get(name, 'none')} (then {version})"
+        for name, version in then.items()
+        if here.get(name) != version
+    ]
     print(f"tools: {', '.join(others)}" if others else "tools: the same versions")
 
 
-def _make_again(folder: Path, provenance: Provenance, place: Path, options: argparse.Namespace) -> Path:
-    if provenance.command == "build":
-        from vttdata.publish.rebuild import rebuild
-
-        if options.input:
-            raise VttdataError(
-                "--input is for what `vttdata foil` or `vttdata degrade` made; this has a recipe: --set."
-            )
-        return rebuild(folder, place, options.set, workers=os.cpu_count() or 1)
-    from vttdata.publish.rebuild import rerun
-
-    if not options.input:
-        names = ", ".join(own.name for own in provenance.inputs if own.key == "input")
-        raise VttdataError(
-            f"{folder}: was made with `vttdata {provenance.command}`; give what from (--input): {names}."
-        )
-    return rerun(provenance, options.input, options.set, place)
-
-
-def _tell_verdict(verdict: Verdict, seconds: float) -> None:
-    if verdict.account:
-        print(f"also not the same: {', '.join(verdict.account)}")
-    if verdict.identical:
-        print(f"identical: all {verdict.files:,} data files, made again in {seconds:.1f} s, are the same to the byte")
+def _print_comparison(comparison: RebuildComparison, seconds: float) -> None:
+    if comparison.descriptions:
+        print(f"also not the same: {', '.join(comparison.descriptions)}")
+    files = f"{comparison.files:,} data files"
+    if comparison.identical:
+        print(f"identical: all {files}, made again in {seconds:.1f} s, are the same to the byte")
         return
-    if verdict.rows is not None:
-        print(_rows_text(verdict.rows))
-    if verdict.differing:
-        told = (
-            f"{len(verdict.differing):,} of {verdict.files:,} data files are not the same: {_named(verdict.differing)}"
-        )
+    if comparison.rows is not None:
+        print("\n".join(comparison.rows.as_lines()) or "No row differs.")
+    if comparison.differing:
+        differing = comparison.differing
+        difference = f"{len(differing):,} of {files} are not the same: {_first_names(differing)}"
     else:
-        told = f"there are data files that it does not have: {_named(verdict.further)}"
-    print(f"differs: made again in {seconds:.1f} s, {told}")
+        difference = f"there are data files that it does not have: {_first_names(comparison.further)}"
+    print(f"differs: made again in {seconds:.1f} s, {difference}")
 
 
-def _named(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+def _first_names(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MAX_NAMES]) + (", ..." if len(names) > _MAX_NAMES else "")

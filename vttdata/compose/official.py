@@ -34,7 +34,7 @@ from vttdata.pipeline.stages.annotations import (
     find_files,
     missing_files,
 )
-from vttdata.pipeline.stages.degrade import DegradeCaptions, placed_captions
+from vttdata.pipeline.stages.degrade import DegradeCaptions, captions_in_splits
 from vttdata.recipe.load import BaseRecipe
 from vttdata.recipe.paths import Paths
 from vttdata.records import Degraded
@@ -121,7 +121,7 @@ def _build(recipe: OfficialRecipe, run: Build, official: Annotations, files_by: 
         missing = missing_files(clips)
     degraded: list[Degraded] = []
     if recipe.degrade is not None:
-        placed = placed_captions(captions, clips)
+        placed = captions_in_splits(captions, clips)
         degraded = list(run.stage(DegradeCaptions(recipe.degrade, recipe.seed), placed, may_be_empty=True))
     findings = run.stage(FINDINGS, official.findings + missing, may_be_empty=True)
 

@@ -21,6 +21,7 @@ from vttdata.dataset.provenance import (
 from vttdata.dataset.videos import MediaMode
 from vttdata.dataset.write import write_dataset
 from vttdata.errors import LeakError
+from vttdata.load.dataset import caption_input_files
 from vttdata.pipeline.attrition import attrition_rows
 from vttdata.pipeline.build import Build
 from vttdata.recipe import packaged
@@ -135,21 +136,27 @@ def about_build(run: Build, files: Mapping[str, str], collected: str = "") -> Me
     )
 
 
-def provenance_of_build(run: Build, files: Mapping[str, str], libraries: Iterable[str] = ()) -> Provenance:
+def provenance_of_build(
+    run: Build, files: Mapping[str, str], libraries: Iterable[str] = (), models: Iterable[InputFile] = ()
+) -> Provenance:
     """The provenance of a build's dataset.
 
     Args:
         run: the build.
         files: name of each official file that was read -> its SHA-256.
         libraries: further libraries that decide what comes out.
+        models: files of language models that lie on this machine.
     """
     recipe = run.loaded.recipe
     settings = recipe.public()
     builder = Path(run.loaded.builder.__file__ or "")
-    inputs = [] if builder in packaged.builders().values() else [input_file("builder", builder)]
+    inputs = [*models] if builder in packaged.builders().values() else [*models, input_file("builder", builder)]
     for key, kind, holder, name in given_paths(settings, recipe.paths):
         path = Path(holder[name])
-        inputs += [input_file(key, path)] if kind == "file" else list(_official(key, path, files))
+        if kind == "input":
+            inputs += caption_input_files(holder[name])
+        else:
+            inputs += [input_file(key, path)] if kind == "file" else list(_official(key, path, files))
     tools = {**run.tools, **library_versions(libraries)}
     return Provenance("build", recipe.seed, inputs, recipe=recipe_text(recipe), tools=tools)
 

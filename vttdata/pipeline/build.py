@@ -6,7 +6,7 @@ import contextlib
 import functools
 import importlib.metadata
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from vttdata.media.ffmpeg import ffmpeg_version
 from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors import Executor
 from vttdata.pipeline.journal import Journal, locked, write_json
+from vttdata.pipeline.progress import Progress
 from vttdata.pipeline.stage import Stage
 from vttdata.pipeline.tables import write_tables
 from vttdata.recipe.load import Loaded
@@ -63,6 +64,13 @@ class Build:
         path = self.folder.joinpath("media", *names)
         path.mkdir(parents=True, exist_ok=True)
         return path
+
+    def watch(self, items: Sequence[Any], label: str) -> Iterator[Any]:
+        """Yield items one by one and show how far they are, unless the build is quiet."""
+        with Progress(label, len(items), quiet=self.engine.quiet) as progress:
+            for item in items:
+                yield item
+                progress.advance()
 
     def stage(
         self, stage: Stage, items: Iterable[Any], total: int | None = None, *, may_be_empty: bool = False

@@ -118,7 +118,7 @@ class Engine:
         self._executor = executor
         self._journal = journal
         self._retry_failed = retry_failed
-        self._quiet = quiet
+        self.quiet = quiet
 
     def run(self, stage: Stage, items: Iterable[Any], total: int | None = None) -> Table:
         """Bring one stage up to date.
@@ -135,7 +135,7 @@ class Engine:
         self._journal.note("stage", name=stage.name)
         run = StageRun(stage, store, retry_failed=self._retry_failed)
         breaker = CircuitBreaker(stage)
-        with Progress(stage.name, None if stage.all_at_once else total, quiet=self._quiet) as progress:
+        with Progress(stage.name, None if stage.all_at_once else total, quiet=self.quiet) as progress:
             tasks = run.tasks(cut_into_parts(stage, items), progress)
             results = process_here(stage, tasks) if stage.all_at_once else self._executor.run(stage, tasks)
             for tag, result in results:

@@ -6,7 +6,6 @@ from typing import get_args
 
 import pytest
 
-from vttdata.cli.degrade import _VARIANTS
 from vttdata.generate import VARIANTS, DegradeSettings, Donors, degrade
 from vttdata.generate.degrade.variants import VariantName
 from vttdata.records import Caption, Degraded
@@ -123,4 +122,4 @@ def test_short_donor_shortens_captions_of_appraise() -> None:
 
 
 def test_variant_names_agree_with_the_command_line() -> None:
-    assert list(VARIANTS) == list(get_args(VariantName)) == _VARIANTS
+    assert list(VARIANTS) == list(get_args(VariantName))

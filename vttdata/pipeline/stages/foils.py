@@ -1,10 +1,11 @@
-"""The stage that turns captions into foils; how, is the business of `vttdata.generate`."""
+"""Stage that turns captions into foils. How they are mined and chosen is decided in `vttdata.generate.foils`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from vttdata.generate.foils.documents import FoilPair
 from vttdata.generate.foils.mine import mine_videos
@@ -22,13 +23,14 @@ class Foils(Stage):
     """Pairs of a true caption and its foil.
 
     Fields:
-        settings: how they are chosen.
+        settings: how foils are mined and chosen.
         seed: of all choices.
-        scorer: the language model that mines them.
-        lexicon: a file in the place of the packaged lexicon, or that extends it; `lexicon_version` says what is in it.
-        pipeline: a trained spaCy pipeline that finds nouns; by rule without one.
+        scorer: language model that mines them.
+        lexicon: file in place of the packaged lexicon, or that extends it; `lexicon_version` identifies its content.
+        pipeline: trained spaCy pipeline that finds nouns; rules find them without one.
         device: where a causal model computes.
-        verdicts: a file of them on foils that were judged; `verdicts_digest` says what they are.
+        verdicts: table of verdicts on foils; `verdicts_digest` identifies its content.
+        watch: is given each lot of videos and what is done to them, and yields them one by one, to show progress.
     """
 
     name = "foils"
@@ -47,6 +49,7 @@ class Foils(Stage):
     device: str = "cpu"
     verdicts: str | None = None
     verdicts_digest: str | None = None
+    watch: Callable[[Sequence[Any], str], Iterable[Any]] | None = field(default=None, metadata={"runtime": True})
 
     def process(self, item: tuple[VideoTexts, ...]) -> Iterator[Outcome]:
         """Keep the chosen pairs; reject captions and videos that give none."""
@@ -59,6 +62,7 @@ class Foils(Stage):
             make_scorer=scorer_maker(self.scorer, device=self.device),
             pipeline=None if self.pipeline is None else load_pipeline(self.pipeline),
             verdicts={} if self.verdicts is None else read_verdicts(Path(self.verdicts)),
+            watch=self.watch,
         )
         yield from map(Kept, corpus.pairs)
         yield from (Rejected(name, reason, detail) for name, reason, detail in corpus.rejected)

@@ -1,0 +1,350 @@
+"""Building blocks of commands: help, subcommands found in a folder, completion of names, shared options and types.
+
+Nothing here imports what a command works with: ``vttdata --help`` and completion read every command's module. Defaults
+and ranges of options that are settings of a recipe are read from the settings class when they are needed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+import importlib
+import inspect
+import math
+import pkgutil
+import typing
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import annotated_types
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    ParamType = click.ParamType[Any]
+else:
+    # Older versions of click have no generic class.
+    ParamType = click.ParamType
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Command(click.Command):
+    """Command whose help has arguments with descriptions, options in groups, and examples.
+
+    Args:
+        notes: paragraphs after the options.
+        examples: commands that run as printed, where the files that they name are there.
+        others: as for `click.Command`; the first paragraph of the help is the short help.
+    """
+
+    def __init__(self, *args: Any, notes: Sequence[str] = (), examples: Sequence[str] = (), **others: Any) -> None:
+        super().__init__(*args, **others)
+        self.notes, self.examples = notes, examples
+        first = inspect.cleandoc(self.help or "").partition("\n\n")[0]
+        self.short_help = self.short_help or " ".join(first.split()).rstrip(".")
+
+    def synopsis(self, *, required_only: bool = False) -> list[str]:
+        """Return arguments and options that belong to no group as a usage line shows them."""
+        pieces = [param.metavar or "" for param in self.params if isinstance(param, click.Argument)]
+        for option in (param for param in self.params if isinstance(param, click.Option)):
+            if option.hidden or getattr(option, "group", None) or (required_only and not option.required):
+                continue
+            text = option.opts[0] if option.is_flag else f"{option.opts[0]} {option.metavar}"
+            pieces.append((text if option.required else f"[{text}]") + ("..." if option.multiple else ""))
+        return pieces
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return arguments and required options; all others stand for themselves in the help."""
+        return [*self.synopsis(required_only=True), "[OPTIONS]"]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write arguments, options without a group, then each group of options."""
+        arguments = [(param.metavar or "", param.description) for param in self.params if isinstance(param, Argument)]
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": arguments, "Options": []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None and isinstance(param, click.Option):
+                sections.setdefault(getattr(param, "group", None) or "Options", []).append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write notes and examples."""
+        for note in self.notes:
+            formatter.write_paragraph()
+            formatter.write_text(note)
+        if self.examples:
+            with formatter.section("Examples"):
+                formatter.write("".join(f"{'':>{formatter.current_indent}}{line}\n" for line in self.examples))
+
+
+class CommandFolder(click.Group):
+    """Group of the commands that the modules of a package define as `command`, each imported when it is needed.
+
+    Args:
+        package: dotted name of the package.
+        notes: paragraphs after the list of commands.
+        others: as for `click.Group`.
+    """
+
+    def __init__(self, *args: Any, package: str, notes: Sequence[str] = (), **others: Any) -> None:
+        super().__init__(*args, **others)
+        self.no_args_is_help = False
+        self.package, self.notes = package, notes
+        self.short_help = self.short_help or " ".join((self.help or "").partition("\n\n")[0].split()).rstrip(".")
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, sorted."""
+        modules = pkgutil.iter_modules(importlib.import_module(self.package).__path__)
+        return [module.name for module in modules if self.get_command(ctx, module.name) is not None]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import a command; None where there is none of this name."""
+        name = f"{self.package}.{cmd_name}"
+        if not cmd_name.isidentifier() or importlib.util.find_spec(name) is None:
+            return None
+        command = getattr(importlib.import_module(name), "command", None)
+        return command if isinstance(command, click.Command) else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that was typed; a mistyped one is a usage error with the nearest name."""
+        if not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
+            hint = f" Did you mean '{near[0]}'?" if near else f" Commands are {', '.join(self.list_commands(ctx))}."
+            ctx.fail(f"There is no command '{args[0][:80]}'.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write notes."""
+        for note in self.notes:
+            formatter.write_paragraph()
+            formatter.write_text(note)
+
+
+class Argument(click.Argument):
+    """Positional argument with a description; `metavar` is written as the usage line shows it."""
+
+    def __init__(self, *args: Any, description: str, **others: Any) -> None:
+        super().__init__(*args, **others)
+        self.description = description
+
+
+class Option(click.Option):
+    """Option that may belong to a group of the help; those of a group are left out of the synopsis."""
+
+    def __init__(self, *args: Any, group: str | None = None, **others: Any) -> None:
+        super().__init__(*args, **others)
+        self.group = group
+
+
+class SettingOption(Option):
+    """Option with the default, range and choices of a field of a settings class.
+
+    Args:
+        settings: ``module:Class`` of a dataclass; imported when the option is used or its help is printed.
+        others: as for `Option`; the parameter's name is that of the field.
+    """
+
+    def __init__(self, *args: Any, settings: str, **others: Any) -> None:
+        others.setdefault("type", SettingType(settings))
+        super().__init__(*args, **others)
+        self._settings = settings
+        if isinstance(self.type, SettingType):
+            self.type.field = self.name or ""
+
+    def get_default(self, ctx: click.Context, call: bool = True) -> Any:
+        """Return the default of the field; completion needs none, and the help does without where a library misses."""
+        if ctx.resilient_parsing and call:
+            return None
+        try:
+            fields = {field.name: field for field in dataclasses.fields(_load(self._settings))}
+            return fields[self.name or ""].default
+        except ModuleNotFoundError:
+            if ctx.resilient_parsing:
+                return None
+            raise
+
+
+class SettingType(ParamType):
+    """Type of an option's value, from the annotation of a field of a settings class."""
+
+    name = "setting"
+    field = ""
+
+    def __init__(self, settings: str) -> None:
+        self._settings = settings
+
+    @functools.cached_property
+    def resolved(self) -> ParamType:
+        """Return the choice or range that the annotation states."""
+        hint = typing.get_type_hints(_load(self._settings), include_extras=True)[self.field]
+        plain, constraints = (hint.__origin__, hint.__metadata__) if hasattr(hint, "__metadata__") else (hint, ())
+        if typing.get_origin(plain) is typing.Literal:
+            return click.Choice(typing.get_args(plain))
+        limits: dict[str, Any] = {}
+        for constraint in constraints:
+            match constraint:
+                case annotated_types.Ge(low):
+                    limits |= {"min": low}
+                case annotated_types.Gt(low):
+                    limits |= {"min": low, "min_open": True}
+                case annotated_types.Le(high):
+                    limits |= {"max": high}
+                case annotated_types.Lt(high):
+                    limits |= {"max": high, "max_open": True}
+        return click.IntRange(**limits) if plain is int else NumberRange(**limits)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Convert as the resolved type."""
+        return self.resolved.convert(value, param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Complete as the resolved type."""
+        return self.resolved.shell_complete(ctx, param, incomplete)
+
+
+def _load(settings: str) -> Any:
+    module, _, name = settings.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+class NumberRange(click.FloatRange):
+    """Number in a range; NaN is in none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Convert a text to a number in the range."""
+        number = super().convert(value, param, ctx)
+        if isinstance(number, float) and math.isnan(number):
+            self.fail(f"{value!r} is not in the range {self._describe_range()}.", param, ctx)
+        return number
+
+
+class WholeNumber(ParamType):
+    """Whole number from `least` to `most`, in decimal digits."""
+
+    name = "integer"
+
+    def __init__(self, least: int = 0, most: int = 2**63 - 1) -> None:
+        self._least, self._most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Convert digits to a number in the range."""
+        text = str(value)
+        # The length is checked first, since converting millions of digits takes minutes.
+        if text.isascii() and text.isdecimal() and len(text) < 20 and self._least <= int(text) <= self._most:
+            return int(text)
+        wanted = "a positive integer" if self._least else "a non-negative integer"
+        limit = f" up to {self._most:,}" if self._most < 2**31 - 1 else ""
+        raise click.BadParameter(f"'{text[:40]}' is not {wanted}{limit}.", ctx, param)
+
+
+class Names(ParamType):
+    """Text that completes to names, and to files where a path may be given too.
+
+    Args:
+        name: of the type.
+        list_names: returns all names.
+        files: a path may be given as well.
+    """
+
+    def __init__(self, name: str, list_names: Callable[[], Iterable[str]], *, files: bool = False) -> None:
+        self.name = name
+        self._list_names, self._files = list_names, files
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """Complete names, and ask the shell for files."""
+        names = [CompletionItem(name) for name in self._list_names() if name.startswith(incomplete)]
+        # Shells add names to what they complete of files by themselves, so that item comes first.
+        return [CompletionItem(incomplete, type="file"), *names] if self._files else names
+
+
+def _recipe_names() -> Iterable[str]:
+    from vttdata.recipe import packaged
+
+    return packaged.recipes()
+
+
+def _dataset_names() -> Iterable[str]:
+    from vttdata.load.dataset import local_builds
+
+    return local_builds()
+
+
+RECIPE = Names("recipe", _recipe_names, files=True)
+DATASET = Names("dataset", _dataset_names, files=True)
+FILE = click.Path(path_type=Path, readable=False)
+SEED = WholeNumber()
+POSITIVE = WholeNumber(1, 2**31 - 1)
+
+
+class NamedFile(ParamType):
+    """A value ``NAME=FILE``."""
+
+    name = "NAME=FILE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
+        """Split the name from the file."""
+        name, equals, file = str(value).partition("=")
+        if not name or not equals or not file:
+            self.fail(f"'{value}' is not NAME=FILE, such as test=ids.csv.", param, ctx)
+        return name, Path(file)
+
+
+def argument(name: str, metavar: str, description: str, **others: Any) -> Callable[[F], F]:
+    """Declare an argument with a description."""
+    return click.argument(name, metavar=metavar, cls=Argument, description=description, **others)
+
+
+def option(*names: str, **others: Any) -> Callable[[F], F]:
+    """Declare an option; `group` is the group of the help that it belongs to."""
+    return click.option(*names, cls=Option, **others)
+
+
+def setting(*names: str, settings: str, **others: Any) -> Callable[[F], F]:
+    """Declare an option that is a field of a settings class."""
+    return click.option(*names, cls=SettingOption, settings=settings, **others)
+
+
+dataset_argument = argument(
+    "dataset", "DATASET", "A dataset folder, a build folder, or the name of a dataset.", type=DATASET
+)
+
+
+def input_argument(more: str = "") -> Callable[[F], F]:
+    """Declare INPUT, the captions that a command takes; `more` says what else a table may have."""
+    table = "a CSV, TSV or JSONL table with the columns video_id and caption"
+    description = f"A dataset (folder, build or name), or {table}{f', which {more}' if more else ''}."
+    return argument("reference", "INPUT", description, type=DATASET)
+
+
+json_option = option("--json", "as_json", is_flag=True, help="Print JSON.")
+quiet_option = option("--quiet", is_flag=True, group="Progress", help="Show no progress on standard error.")
+device_option = option(
+    "--device",
+    metavar="DEVICE",
+    default="cpu",
+    group="Language models",
+    help="Where models of HuggingFace compute: cpu, cuda, cuda:1.",
+)
+
+
+def out_option(description: str, *, required: bool = True) -> Callable[[F], F]:
+    """Declare ``--out DIR``."""
+    return option("--out", metavar="DIR", type=FILE, required=required, help=description)
+
+
+def seed_option(description: str) -> Callable[[F], F]:
+    """Declare ``--seed N`` with the default of every recipe, 0."""
+    return option("--seed", metavar="N", type=SEED, default=0, help=description)
+
+
+def set_option(description: str) -> Callable[[F], F]:
+    """Declare ``--set KEY=VALUE``, which may be repeated."""
+    return option("--set", "settings", metavar="KEY=VALUE", multiple=True, help=description)

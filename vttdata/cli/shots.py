@@ -1,0 +1,102 @@
+"""The command ``vttdata shots``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vttdata.cli.exit_codes import DONE, INCOMPLETE
+from vttdata.cli.options import FILE, POSITIVE, Command, argument, json_option, option, setting
+from vttdata.errors import MediaError, VttdataError
+
+
+@click.command("shots", cls=Command, examples=["vttdata shots talk.mp4", "vttdata shots --json talk.mp4 film.mkv"])
+@argument("videos", "VIDEO...", "Video files.", nargs=-1, required=True, type=FILE)
+@json_option
+@option(
+    "--sheet",
+    metavar="FILE.png",
+    type=FILE,
+    help="Draw the first, middle and last frame of each shot with their times into a picture (one video).",
+)
+@setting(
+    "--method",
+    metavar="fast|exact",
+    settings="vttdata.media:ShotSettings",
+    group="Detection",
+    help="exact decodes every frame; fast leaves out those that cannot matter, where a stream shows which.",
+)
+@option(
+    "--limit",
+    metavar="SECONDS",
+    type=POSITIVE,
+    show_default="20 s for each second of the video, and 120 s",
+    group="Detection",
+    help="Give up on a video after this time.",
+)
+def command(videos: tuple[Path, ...], as_json: bool, sheet: Path | None, method: str, limit: int | None) -> int:
+    """Find the shots of videos by colour histogram.
+
+    Prints a line for each shot with start and end in seconds, first and last frame, and how it begins; with --json an
+    object a line for each video.
+    """
+    from vttdata import subprocesses
+    from vttdata.media.probe import PROBING_SECONDS
+
+    if sheet and len(videos) > 1:
+        raise VttdataError(f"--sheet draws one video, and {len(videos)} were given.")
+    code = DONE
+    for video in videos:
+        try:
+            detection = subprocesses.call(_detect, video, method, sheet, limit, seconds=limit or PROBING_SECONDS)
+        except (MediaError, TimeoutError, ChildProcessError) as error:
+            code = INCOMPLETE
+            if as_json:
+                print(json.dumps({"file": str(video), "error": str(error)}))
+            else:
+                print(f"vttdata: {video}: {error}", file=sys.stderr)
+            continue
+        print(json.dumps(_detection_json(video, detection)) if as_json else _detection_text(video, detection))
+    return code
+
+
+def _detect(video: Path, method: Any, sheet: Path | None, limit: float | None) -> Any:
+    """Find the shots of one video, in a process that ends when its time is over."""
+    from vttdata.media import ShotSettings, detect_shots, draw_sheet, probe
+    from vttdata.media.probe import decoding_limit
+    from vttdata.subprocesses import limit_this_process
+
+    probed = probe(video)
+    if limit is None:
+        limit_this_process(decoding_limit(probed, video.stat().st_size))
+    detection = detect_shots(video, ShotSettings(method=method), threads=0)
+    if sheet:
+        draw_sheet(video, detection, sheet, threads=0)
+    return detection
+
+
+def _detection_json(video: Path, detection: Any) -> dict[str, Any]:
+    keys = ("start", "end", "first_frame", "last_frame", "transition")
+    return {
+        "file": str(video),
+        "frames": detection.frames,
+        "fps": detection.fps,
+        "seconds": detection.seconds,
+        "method": detection.method,
+        "shots": [{key: getattr(shot, key) for key in keys} for shot in detection.shots],
+    }
+
+
+def _detection_text(video: Path, detection: Any) -> str:
+    number = len(detection.shots)
+    plural = "" if number == 1 else "s"
+    head = f"{video}: {number} shot{plural}, {detection.frames} frames, {detection.seconds:.3f} s"
+    lines = [
+        f"{shot.start:>10.3f} {shot.end:>10.3f} {shot.first_frame:>7} {shot.last_frame:>7}  {shot.transition}"
+        for shot in detection.shots
+    ]
+    return "\n".join([head, *lines])

@@ -1,0 +1,75 @@
+"""Captions that a command or a recipe takes as its input: a table, or a dataset by folder or name.
+
+Tables are cleaned as a build cleans them, but no caption is too short or too long. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from vttdata.dataset.captions import SplitCaptions, read_captions_by_split
+from vttdata.errors import VttdataError
+from vttdata.files.tables import read_table
+from vttdata.load.dataset import find_dataset
+from vttdata.records import Caption
+from vttdata.text.captions import CaptionSettings, RawCaption, Removal, clean_captions, read_caption_table
+
+TABLE_SUFFIXES = frozenset({".csv", ".tsv", ".jsonl", ".ndjson"})
+
+
+class InputCaptions(NamedTuple):
+    """Captions of each split, in their order, and captions of a table that cleaning removed."""
+
+    splits: list[SplitCaptions]
+    removed: list[Removal]
+
+
+def is_table(reference: str) -> bool:
+    """Return True if an input is a table of captions or of pairs by its name, and not a dataset."""
+    return Path(reference).suffix.lower() in TABLE_SUFFIXES and not Path(reference).is_dir()
+
+
+def read_input(reference: str) -> InputCaptions:
+    """Read the captions of an input.
+
+    Args:
+        reference: a CSV, TSV or JSON lines table with the columns `video_id` and `caption`, or a dataset. A table is
+            one split; its clips are sources of their own unless it has a column `source_id`.
+
+    Raises:
+        VttdataError: when there is no such input, it has no captions, or a clip of a table has two sources.
+    """
+    if not is_table(reference):
+        return InputCaptions(list(read_captions_by_split(find_dataset(reference))), [])
+    path = Path(reference)
+    has_source = any("source_id" in row for _, row in read_table(path))
+    columns = {"source": "source_id"} if has_source else {}
+    settings = CaptionSettings(columns=columns, min_words=0, max_words=None, max_characters=None)
+    by_clip: dict[str, list[RawCaption]] = {}
+    for raw in read_caption_table(path, settings):
+        if raw.video_id is None:
+            raise VttdataError(f"{path}:{raw.line}: has no video_id.")
+        by_clip.setdefault(raw.video_id, []).append(raw)
+    captions: list[Caption] = []
+    removed: list[Removal] = []
+    source_of: dict[str, str] = {}
+    # Sorted, so that the order of rows decides nothing.
+    for video_id in sorted(by_clip):
+        raws = by_clip.pop(video_id)
+        source_of[video_id] = _source_of_clip(path, video_id, raws if has_source else ())
+        for result in clean_captions(video_id, raws, settings):
+            if isinstance(result, Caption):
+                captions.append(result)
+            else:
+                removed.append(result)
+    return InputCaptions([SplitCaptions("", captions, source_of)], removed)
+
+
+def _source_of_clip(path: Path, video_id: str, raws: Iterable[RawCaption]) -> str:
+    """Return the source that the rows of a clip name, or the clip itself where none does."""
+    sources = sorted({raw.source for raw in raws if raw.source is not None})
+    if len(sources) > 1:
+        raise VttdataError(f"{path}: clip {video_id!a} has two sources, {sources[0]!a} and {sources[1]!a}.")
+    return sources[0] if sources else video_id

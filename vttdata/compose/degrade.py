@@ -1,0 +1,101 @@
+"""Degraded captions of a table or a dataset as two tables, for an assessment.
+
+What is written has a manifest and no card, so it is no dataset; a recipe with the key ``degrade`` over official files
+builds one. Parquet and not CSV: types stay, and a caption that begins with ``=`` is no formula anywhere.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from vttdata.compose.captions import InputCaptions, read_input
+from vttdata.compose.package import provenance_of_build
+from vttdata.dataset.manifest import write_manifest
+from vttdata.dataset.provenance import input_file, write_provenance
+from vttdata.dataset.replace_folder import replace_folder
+from vttdata.errors import VttdataError
+from vttdata.generate import DegradeSettings
+from vttdata.pipeline.build import Build
+from vttdata.pipeline.stages.degrade import CaptionInSplit, CleanedCaptions, DegradeCaptions
+from vttdata.record_schemas import arrow_schema, to_row
+from vttdata.records import Degraded
+
+DEGRADED, REJECTED = "degraded.parquet", "rejected.parquet"
+_REJECTED_SCHEMA = pa.schema([("video_id", pa.string()), ("reason", pa.string()), ("detail", pa.string())])
+_ROWS_PER_GROUP = 10_000
+
+
+class DegradedCounts(NamedTuple):
+    """Numbers of captions by flag, ``degraded`` for those without one, and of removed captions by reason."""
+
+    flags: Counter[str]
+    removed: Counter[str]
+
+
+def build_degraded(reference: str, settings: DegradeSettings, run: Build) -> DegradedCounts:
+    """Degrade every caption of an input with words from its own split, and write both tables.
+
+    Args:
+        reference: a table or a dataset, see `vttdata.compose.captions.read_input`.
+        settings: how captions are degraded.
+        run: the build; its dataset folder gets the tables, their provenance and a manifest.
+
+    Raises:
+        VttdataError: when the input has no captions, or only captions about one source.
+    """
+    material = read_input(reference)
+    _check_sources(reference, material)
+    recipe = run.loaded.recipe
+    captions = [caption for split in material.splits for caption in split.captions]
+    run.stage(CleanedCaptions(), [*captions, *material.removed])
+    entries = [
+        CaptionInSplit(caption, split.source_of[caption.video_id], split.split)
+        for split in material.splits
+        for caption in split.captions
+    ]
+    degraded = run.stage(DegradeCaptions(settings, recipe.seed), entries)
+    counts = DegradedCounts(Counter(), Counter(removal.reason for removal in material.removed))
+    with replace_folder(run.dataset) as folder:
+        _write_table(folder / DEGRADED, arrow_schema(Degraded), _counted_rows(degraded, counts.flags))
+        rejected = ({name: getattr(removal, name) for name in _REJECTED_SCHEMA.names} for removal in material.removed)
+        _write_table(folder / REJECTED, _REJECTED_SCHEMA, rejected)
+        write_provenance(folder, provenance_of_build(run, {}))
+        files = (input_file("", path) for path in sorted(folder.iterdir()))
+        facts = {file.name: {"sha256": file.sha256, "bytes": file.bytes} for file in files}
+        write_manifest(folder, name=recipe.name, version=recipe.version, files=facts)
+    return counts
+
+
+def _check_sources(reference: str, material: InputCaptions) -> None:
+    captions = sum(len(split.captions) for split in material.splits)
+    sources = set()
+    for split in material.splits:
+        for caption in split.captions:
+            if caption.video_id not in split.source_of:
+                raise VttdataError(f"{reference}: the source of clip {caption.video_id!a} is not known.")
+            sources.add(split.source_of[caption.video_id])
+    if not captions:
+        raise VttdataError(f"{reference}: has no caption to degrade.")
+    if len(sources) == 1:
+        raise VttdataError(
+            f"{reference}: all {captions:,} captions are about one source, and words must come from another one."
+        )
+
+
+def _counted_rows(records: Iterable[Degraded], flags: Counter[str]) -> Iterator[dict[str, Any]]:
+    for record in records:
+        flags[record.flag or "degraded"] += 1
+        yield to_row(record)
+
+
+def _write_table(path: Path, schema: pa.Schema, rows: Iterator[dict[str, Any]]) -> None:
+    with pq.ParquetWriter(path, schema) as writer:
+        while batch := list(itertools.islice(rows, _ROWS_PER_GROUP)):
+            writer.write_table(pa.Table.from_pylist(batch, schema))

@@ -1,0 +1,232 @@
+"""Sets of foils as datasets: mined from texts of videos, tried by blind attackers, and written with their provenance.
+
+Shared by the builder, which takes official files, and the command ``vttdata foil``, which takes any captions. How foils
+are mined and chosen is decided in `vttdata.generate.foils`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+from vttdata.compose.captions import is_table
+from vttdata.compose.package import about_build, provenance_of_build
+from vttdata.dataset.captions import read_captions_by_split
+from vttdata.dataset.foils.write import FoilSet, Paragraph, paragraph_pairs, write_foils
+from vttdata.dataset.parquet import open_parquet
+from vttdata.dataset.provenance import InputFile, input_file, write_provenance
+from vttdata.errors import VttdataError
+from vttdata.files.tables import read_table
+from vttdata.generate.foils.blind.shortcuts import TextPair, audit_shortcuts
+from vttdata.generate.foils.search import FoilSettings
+from vttdata.generate.foils.verdicts import read_verdicts
+from vttdata.generate.foils.videos import VideoTexts, assign_training_folds, group_texts_by_video
+from vttdata.ids import digest
+from vttdata.load.dataset import find_dataset
+from vttdata.pipeline.build import Build
+from vttdata.pipeline.engine import Table
+from vttdata.pipeline.stages.annotations import CAPTIONS
+from vttdata.pipeline.stages.foils import Foils
+from vttdata.recipe import packaged
+from vttdata.recipe.load import BaseRecipe
+from vttdata.recipe.paths import Paths
+from vttdata.records import Caption
+from vttdata.text.captions import CaptionSettings, read_caption_table
+from vttdata.text.lm import is_trained, load_judges
+from vttdata.text.nouns.lexicon import load_lexicon
+
+# Files of a model of HuggingFace that decide what it computes: weights, configuration and tokenizer.
+_MODEL_SUFFIXES = frozenset({".safetensors", ".json"})
+
+
+class FoilRecipe(BaseRecipe):
+    """Keys of every recipe for foils, whatever their captions come from.
+
+    Fields:
+        foils: how foils are mined and chosen.
+        scorer: ``ngram``, or a causal model of HuggingFace by name or path.
+        judges: further language models that try to solve the set blind and choose nothing, such as ``[gpt2]``.
+        device: where such models compute: ``cpu``, ``cuda``, ``cuda:1``.
+        lexicon: a file in place of the packaged lexicon, or one that extends it.
+        verdicts: on foils that people judged: a table (see `vttdata.generate.foils.verdicts`).
+        verdicts_of: the name of a packaged recipe, for the verdicts that come with it where no others are given.
+        pipeline: a trained spaCy pipeline that finds nouns, such as ``en_core_web_sm``; by rule without one.
+    """
+
+    paths: ClassVar[Paths] = {"lexicon": "file", "verdicts": "file"}
+    renamed: ClassVar[Mapping[str, str]] = {
+        "foils.doubt": "foils.max_unsound_probability",
+        "foils.caution": "foils.unsound_penalty",
+    }
+
+    foils: FoilSettings = FoilSettings()
+    scorer: str = "ngram"
+    judges: tuple[str, ...] = ()
+    device: str = "cpu"
+    lexicon: str | None = None
+    verdicts: str | None = None
+    verdicts_of: str | None = None
+    pipeline: str | None = None
+
+
+class FoilTexts(NamedTuple):
+    """Texts of videos that get foils.
+
+    Fields:
+        videos: with those that only train language models.
+        paragraphs: those of the videos whose captions are read together; empty where captions stand alone.
+        files: name of each official file -> its SHA-256.
+        reference: rows of (figure, number) of a published set, for the card to compare.
+    """
+
+    videos: Sequence[VideoTexts]
+    paragraphs: Sequence[Paragraph] = ()
+    files: Mapping[str, str] = {}
+    reference: Sequence[tuple[str, str]] = ()
+
+
+def read_foil_texts(reference: str, run: Build) -> FoilTexts:
+    """Read the captions of an input as texts of its videos.
+
+    Args:
+        reference: a table with the columns `video_id` and `caption`, or a dataset by folder or name. A caption's id is
+            ``VIDEO_SEN``, with the `sen_id` of a dataset and with the place among the different texts of a table.
+        run: the build; its stage `sentences` holds the captions.
+
+    Raises:
+        VttdataError: when there are no captions, or they cannot be read.
+    """
+    captions: list[Caption] = []
+    splits: dict[str, str | None] = {}
+    if is_table(reference):
+        captions = list(_captions_of_table(Path(reference)))
+    else:
+        for split_captions in read_captions_by_split(find_dataset(reference)):
+            captions += split_captions.captions
+            splits |= {caption.video_id: split_captions.split for caption in split_captions.captions}
+    if not captions:
+        raise VttdataError(f"{reference}: holds no captions.")
+    return FoilTexts(group_texts_by_video(run.stage(CAPTIONS, captions), splits))
+
+
+def _captions_of_table(path: Path) -> Iterator[Caption]:
+    """Yield each different text of a video once, numbered in the order of the rows."""
+    texts: dict[str, dict[str, None]] = {}
+    for raw in read_caption_table(path, CaptionSettings()):
+        if any("\ud800" <= character <= "\udfff" for character in raw.caption):
+            raise VttdataError(f"{path}:{raw.line}: the caption contains an unpaired surrogate.")
+        texts.setdefault(raw.video_id or raw.source or "", {}).setdefault(raw.caption.strip())
+    for video_id, different in texts.items():
+        for number, text in enumerate(different):
+            yield Caption(video_id, number, text)
+
+
+def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
+    """Mine foils, let blind attackers try them, and write them as the dataset of a build.
+
+    Args:
+        recipe: how foils are mined and chosen.
+        texts: of the videos.
+        run: the build; its dataset is replaced in one step at the end.
+
+    Returns:
+        The set that was written.
+
+    Raises:
+        VttdataError: when no foil is left, or a file, a model or a library is missing.
+    """
+    judges = load_judges(recipe.judges, device=recipe.device)
+    lexicon = load_lexicon(Path(recipe.lexicon) if recipe.lexicon is not None else None)
+    table = recipe.verdicts
+    if table is None and recipe.verdicts_of is not None:
+        table = str(packaged.verdicts(recipe.verdicts_of))
+    verdicts = {} if table is None else read_verdicts(Path(table))
+    stage = Foils(
+        recipe.foils,
+        recipe.seed,
+        recipe.scorer,
+        recipe.lexicon,
+        lexicon.version,
+        recipe.pipeline,
+        recipe.device,
+        table,
+        digest(verdicts) if verdicts else None,
+        run.watch,
+    )
+    mined = run.stage(stage, texts.videos, may_be_empty=True)
+    pairs = list(mined)
+    if not pairs:
+        raise VttdataError("No foil is left: no swap keeps a caption right, or none can be balanced by another one.")
+
+    folds = assign_training_folds(texts.videos)
+    attacker_texts = folds.attacker_texts()
+    shown = [TextPair(pair.caption, pair.foil, pair.video_id, folds.fold_of[pair.video_id]) for pair in pairs]
+    attacks = {"foils": audit_shortcuts(shown, texts=attacker_texts, models=judges)}
+    scorer = Path(recipe.scorer).name if Path(recipe.scorer).exists() else recipe.scorer
+    made = FoilSet(pairs, recipe.foils.selection, recipe.seed, lexicon.version, scorer, texts.paragraphs, attacks)
+    if texts.paragraphs:
+        attacks["paragraphs"] = audit_shortcuts(paragraph_pairs(made), texts=attacker_texts, models=judges)
+    judged = sum(pair.foil_id in verdicts for pair in pairs) if recipe.foils.selection == "balanced" else 0
+    made = dataclasses.replace(made, counts=_counts(texts, mined, made, judged))
+
+    libraries = ["scikit-learn", "scipy", "spacy", *([recipe.pipeline] if recipe.pipeline else [])]
+    models = {"scorer": recipe.scorer, **{f"judges.{place}": judge for place, judge in enumerate(recipe.judges)}}
+    if any(not is_trained(model) and not model.endswith(".npz") for model in models.values()):
+        libraries += ["torch", "transformers"]
+    models |= {"pipeline": recipe.pipeline} if recipe.pipeline else {}
+    files = [file for key, model in models.items() if not is_trained(model) for file in model_files(key, Path(model))]
+    origin = provenance_of_build(run, texts.files, libraries, files)
+    write_foils(run.dataset, made, about_build(run, texts.files), lambda folder: write_provenance(folder, origin))
+    return made
+
+
+def _counts(texts: FoilTexts, mined: Table, made: FoilSet, judged: int) -> list[tuple[str, str]]:
+    """Return the rows of (figure, number) that the card shows."""
+    if not texts.files:
+        reasons = {f"rejected: {reason}": number for reason, number in mined.tally.rejected.items()}
+        numbers = {"captions": sum(len(video.texts) for video in texts.videos), "pairs": len(made.pairs), **reasons}
+        return [(name, f"{number:,}") for name, number in numbers.items()]
+    swaps = Counter((pair.swap.concept, pair.swap.foil_concept) for pair in made.pairs)
+    videos = f"{len({pair.video_id for pair in made.pairs}):,}"
+    return [
+        ("pairs of captions", f"{len(made.pairs):,}"),
+        ("pairs of paragraphs" if texts.paragraphs else "videos", videos),
+        *([("foils judged before they were taken", f"{judged:,}")] if judged else []),
+        ("pairs of concepts that are swapped", f"{len(swaps):,}"),
+        ("concepts that are swapped", f"{len({concept for concept, _ in swaps}):,}"),
+        *((f"{name} (the paper)", number) for name, number in texts.reference),
+    ]
+
+
+def model_files(key: str, path: Path) -> Iterable[InputFile]:
+    """Return the files of a model that lies on this machine; none of one that is known by its name on the Hub."""
+    if path.is_file():
+        return [input_file(key, path)]
+    if path.is_dir():
+        return [input_file(key, file) for file in sorted(path.iterdir()) if file.suffix in _MODEL_SUFFIXES]
+    return []
+
+
+def read_text_pairs(reference: str) -> Iterator[TextPair]:
+    """Yield the pairs of a table (columns true, foil and perhaps video_id) or of a dataset of foils.
+
+    Raises:
+        VttdataError: when there is no such table or dataset, or a pair lacks a text.
+    """
+    if not is_table(reference):
+        columns = ["caption", "foil", "video_id"]
+        for path in sorted((find_dataset(reference) / "foils").glob("*.parquet")):
+            with open_parquet(path, *columns) as table:
+                for row in table.read(columns=columns).to_pylist():
+                    yield TextPair(row["caption"], row["foil"], row["video_id"])
+        return
+    for line, row in read_table(Path(reference)):
+        for name in ("true", "foil"):
+            if not isinstance(row.get(name), str):
+                raise VttdataError(
+                    f"{reference}:{line}: the column '{name}' should hold a text; a row has true and foil."
+                )
+        yield TextPair(row["true"], row["foil"], str(row.get("video_id") or line))
