@@ -1,4 +1,4 @@
-"""How well and how fast near-duplicates are found: on families of real copies, on planted ones, and at scale.
+"""Accuracy and speed of the search for near-duplicates: families of real copies, planted copies, and at scale.
 
 ``python benchmarks/near_duplicates.py families VIDEOS`` compares all files below a folder; two files are true copies if
 their names agree up to the first ``-`` or ``.``. ``planted VIDEOS`` makes edited copies of
@@ -36,6 +36,7 @@ CAPTION = (
     "drawbox=x=iw*0.5:y=ih*0.85:w=iw*0.25:h=ih*0.06:color=white:t=fill"
 )
 SMALL_LOGO = "drawbox=x=iw*0.85:y=ih*0.04:w=iw*0.1:h=ih*0.1:color=white:t=fill"
+# Video filter and encoder options of each edited copy; x264 at CRF 28 unless they say otherwise.
 EDITS = {
     "codec (MPEG-4)": ["scale=320:-2", "-c:v", "mpeg4", "-q:v", "12"],
     "re-encoded (CRF 36)": ["scale=320:-2", "-crf", "36"],
@@ -61,9 +62,9 @@ EDITS = {
         "33",
     ],
 }
-"""Video filter and encoder options of each edited copy; x264 at CRF 28 unless it says otherwise."""
 
 FAMILY = re.compile(r"[-.]")
+# Difference between two files of a family -> pattern that their names match.
 KINDS = {
     "codec": r"\.\d\.",
     "size": r"-hd-.*-sd-|-longer-.*-sd-",
@@ -73,11 +74,10 @@ KINDS = {
     "large logo": "large-logo",
     "trim": r"-(19|20)-|longer",
 }
-"""What the names of two files of one family tell of how they differ."""
 
 
 def main() -> None:
-    """Run one part."""
+    """Run the part that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = parser.add_subparsers(dest="part", required=True)
     for name in ("families", "planted"):
@@ -95,8 +95,8 @@ def main() -> None:
     families(files) if arguments.part == "families" else planted(files)
 
 
-def prints_of(files: list[Path]) -> dict[str, Fingerprint]:
-    """Fingerprints by file name; what cannot be read is named and left out."""
+def fingerprint_files(files: list[Path]) -> dict[str, Fingerprint]:
+    """Return fingerprints by file name; files that cannot be read are named and left out."""
     found = {}
     for path in files:
         try:
@@ -107,8 +107,8 @@ def prints_of(files: list[Path]) -> dict[str, Fingerprint]:
 
 
 def families(files: list[Path]) -> None:
-    """All pairs of the files: recall of each family by kind of file, and everything found between families."""
-    matches = match_sources(prints_of(files).items())
+    """Compare all pairs of files, and print recall within families and everything found between them."""
+    matches = match_sources(fingerprint_files(files).items())
     names = matches.samples.ids
     family = {name: FAMILY.split(name)[0] for name in names}
     found = {(pair.source_a, pair.source_b): pair for pair in matches.duplicates()}
@@ -121,14 +121,14 @@ def families(files: list[Path]) -> None:
         if own:
             similar = [found[pair].similarity if pair in found else 0.0 for pair in own]
             print(f"  {kind:<12}{sum(map(bool, similar)):>4}/{len(own)}   weakest {min(similar):.2f}")
-    print(f"closest pair of different families: {_in_words(matches.closest(family))}")
+    print(f"closest pair of different families: {describe(matches.closest(family))}")
 
 
 def planted(files: list[Path]) -> None:
-    """Copies of every file of at least four seconds, each edit in the other split than its original."""
+    """Make edited copies of every file of at least four seconds, and print which are found."""
     originals = {
         name: prints
-        for name, prints in prints_of(files).items()
+        for name, prints in fingerprint_files(files).items()
         if len(prints.hashes) >= 4 * HASHES_PER_SECOND * 64 / 3
     }
     with tempfile.TemporaryDirectory() as folder:
@@ -149,7 +149,7 @@ def planted(files: list[Path]) -> None:
 
 
 def make_copies(path: Path, folder: Path) -> None:
-    """Write every edited copy of one video in one decode."""
+    """Write every edited copy of a video in one decode."""
     command = [ffmpeg_path(), "-v", "error", "-y", "-i", str(path)]
     for number, (graph, *options) in enumerate(EDITS.values()):
         codec = [] if "-c:v" in options else ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p"]
@@ -159,7 +159,8 @@ def make_copies(path: Path, folder: Path) -> None:
     subprocess.run(command, check=True)
 
 
-def _in_words(pair: NearDuplicate | None) -> str:
+def describe(pair: NearDuplicate | None) -> str:
+    """Return a pair of sources in words."""
     if pair is None:
         return "no two pictures look alike"
     return (
@@ -168,14 +169,14 @@ def _in_words(pair: NearDuplicate | None) -> str:
 
 
 def scale(number: int) -> None:
-    """Time, memory, precision and recall for drawn fingerprints, in a process whose peak is its own."""
+    """Print time, memory, precision and recall for drawn fingerprints, in a process of its own with its own peak."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)
         return
-    sources, true = drawn_sources(number)
+    sources, true = draw_sources(number)
     samples = sum(len(prints.hashes) for _, prints in sources) * 3 // 64
-    before = _peak()
+    before = peak_memory()
     start, busy = time.perf_counter(), time.process_time()
     matches: Matches = match_sources(sources)
     found = {(pair.source_a, pair.source_b) for pair in matches.duplicates()}
@@ -185,7 +186,7 @@ def scale(number: int) -> None:
     start = time.perf_counter()
     matches.closest(side)
     print(
-        f"{number:>8} sources {samples:>9} samples: {seconds:6.1f} s ({busy:.1f} CPU s), peak {_peak():5.0f} MiB "
+        f"{number:>8} sources {samples:>9} samples: {seconds:6.1f} s ({busy:.1f} CPU s), peak {peak_memory():5.0f} MiB "
         f"(drawing them: {before:.0f}), {len(found)} pairs, precision {right / max(len(found), 1):.4f}, "
         f"recall {right / max(len(true), 1):.4f}; closest {time.perf_counter() - start:.1f} s"
     )
@@ -193,12 +194,13 @@ def scale(number: int) -> None:
     os._exit(0)
 
 
-def _peak() -> float:
+def peak_memory() -> float:
+    """Return the peak memory of this process so far, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def drawn_sources(number: int) -> tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]]:
-    """Fingerprints of `number` sources of 10-30 s, of which 2 % are copies of others, and the pairs that are copies.
+def draw_sources(number: int) -> tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]]:
+    """Draw fingerprints of `number` sources of 10-30 s, of which 2 % are copies of others; return the true pairs too.
 
     Between cuts (every 2-8 s) a source changes by 6, 12 or 25 % of the bits from sample to sample, or (3 %) not at
     all; 5 % begin with one of 20 intros of 3 s and 5 % with 1 s of black. A copy has 2-20 % of its bits changed, is
@@ -212,11 +214,11 @@ def drawn_sources(number: int) -> tuple[list[tuple[str, Fingerprint]], set[tuple
     copies = number // 50
     for index in range(number):
         if index < number - copies:
-            words = _drawn(rng, intros)
+            words = draw_words(rng, intros)
             if index < copies:
                 originals.append(words)
         else:
-            words = _copied(rng, originals[index - (number - copies)])
+            words = copy_words(rng, originals[index - (number - copies)])
             true.add((f"s{index - (number - copies):07}", f"s{index:07}"))
         sources.append(
             (f"s{index:07}", Fingerprint(HASH_SCHEME, base64.b64encode(words.astype(">u8").tobytes()).decode()))
@@ -225,7 +227,8 @@ def drawn_sources(number: int) -> tuple[list[tuple[str, Fingerprint]], set[tuple
     return sources, true
 
 
-def _drawn(rng: np.random.Generator, intros: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def draw_words(rng: np.random.Generator, intros: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Draw the words of a source; see `draw_sources`."""
     length = int(rng.integers(10 * HASHES_PER_SECOND, 30 * HASHES_PER_SECOND + 1))
     kind = rng.random(3)
     motion = int(rng.integers(2, 5)) if kind[0] > 0.03 else 64
@@ -246,10 +249,12 @@ def _drawn(rng: np.random.Generator, intros: NDArray[np.uint64]) -> NDArray[np.u
     return words
 
 
-def _copied(rng: np.random.Generator, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def copy_words(rng: np.random.Generator, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Draw the words of a copy of a source; see `draw_sources`."""
     first, last = (int(share * len(words)) for share in (rng.uniform(0, 0.3), rng.uniform(0.7, 1)))
     copy = words[first:last]
-    if rng.random() < 0.5:  # half a sample later: of the bits that change, half have changed
+    # Half a sample later, of the bits that change, half have changed.
+    if rng.random() < 0.5:
         after = np.roll(copy, -1, 0)
         copy = copy ^ ((copy ^ after) & rng.integers(0, 2**64, copy.shape, np.uint64))
     bits = rng.random((len(copy), 2, 64)) < rng.uniform(0.02, 0.2)

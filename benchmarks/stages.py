@@ -1,4 +1,4 @@
-"""What each stage that reads pictures costs, against a bare decode of the same files, and whether memory stays flat.
+"""Cost of each stage that reads pictures, relative to a bare decode of the same files, and its peak memory.
 
 Run it alone: ``python benchmarks/stages.py [FILE...]``. Without files it draws films of its own. Every figure is a
 ratio of CPU seconds (user and system) to ``ffmpeg -f null`` on the same file in the same run, one decoder thread each,
@@ -23,7 +23,7 @@ SNIPPETS = {
     "measure": "from vttdata.media.measure import measure\nmeasure(path)",
     "measure, fingerprint": "from vttdata.media.fingerprint import Fingerprinter\n"
     "from vttdata.media.measure import measure\n"
-    "prints = Fingerprinter()\nprints.finish(measure(path, watch=prints.add).seconds)",
+    "fingerprinter = Fingerprinter()\nfingerprinter.finish(measure(path, watch=fingerprinter.add).seconds)",
     "shots (fast)": "from vttdata.media.shots.detect import ShotSettings, detect_shots\n"
     "detect_shots(path, ShotSettings(method='fast'))",
     "shots (exact)": "from vttdata.media.shots.detect import ShotSettings, detect_shots\n"
@@ -31,15 +31,15 @@ SNIPPETS = {
 }
 
 
-def film(path: Path, seconds: int) -> None:
-    """A 640x360 film of moving test pictures that change every five seconds, as x264 encodes it by default."""
+def write_film(path: Path, seconds: int) -> None:
+    """Write a 640x360 film of moving test pictures that change every five seconds, as x264 encodes it by default."""
     graph = f"testsrc2=s=640x360:r=25:d={seconds},hue='h=60*floor(t/5)'"
     command = [ffmpeg_path(), "-v", "error", "-y", "-f", "lavfi", "-i", graph, "-pix_fmt", "yuv420p", str(path)]
     subprocess.run(command, check=True)
 
 
-def cost(command: list[str]) -> tuple[float, float]:
-    """CPU seconds and peak memory in MiB of one process."""
+def measure_cost(command: list[str]) -> tuple[float, float]:
+    """Return the CPU seconds and the peak memory in MiB of a process."""
     pid = os.posix_spawn(command[0], command, os.environ)
     _, status, usage = os.wait4(pid, 0)
     if status:
@@ -47,20 +47,20 @@ def cost(command: list[str]) -> tuple[float, float]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def python(snippet: str, path: Path) -> list[str]:
-    """The command line of a process that runs one snippet on a file."""
+def python_command(snippet: str, path: Path) -> list[str]:
+    """Return the command line of a process that runs a snippet on a file."""
     return [sys.executable, "-c", f"import sys\nfrom pathlib import Path\npath = Path({str(path)!r})\n{snippet}"]
 
 
 def compare(path: Path) -> None:
-    """Print one table for one file."""
+    """Print the table of a file."""
     bare = [ffmpeg_path(), "-v", "error", "-threads", "1", "-i", str(path), "-map", "0:v:0", "-f", "null", "-"]
-    empty = statistics.median(cost(python("import av, numpy", path))[0] for _ in range(ROUNDS))
+    empty = statistics.median(measure_cost(python_command("import av, numpy", path))[0] for _ in range(ROUNDS))
     rounds: dict[str, list[tuple[float, float]]] = {name: [] for name in ("ffmpeg -f null", *SNIPPETS)}
     for _ in range(ROUNDS):
-        rounds["ffmpeg -f null"].append(cost(bare))
+        rounds["ffmpeg -f null"].append(measure_cost(bare))
         for name, snippet in SNIPPETS.items():
-            seconds, memory = cost(python(snippet, path))
+            seconds, memory = measure_cost(python_command(snippet, path))
             rounds[name].append((seconds - empty, memory))
     limit = statistics.median(seconds for seconds, _ in rounds["ffmpeg -f null"])
     print(f"{path.name}: bare decode {limit:.2f} CPU s (start-up of Python, {empty:.2f} s, is taken off below)")
@@ -75,7 +75,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for seconds in () if files else (30, 120):
             files.append(Path(folder) / f"drawn-{seconds}s.mp4")
-            film(files[-1], seconds)
+            write_film(files[-1], seconds)
         for path in files:
             compare(path)
 
