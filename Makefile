@@ -1,9 +1,9 @@
-# Each target does all its own set-up: a virtual environment in .venv and what it needs from PyPI.
+# Every target sets itself up: it creates a virtual environment in .venv and installs what it needs from PyPI.
 PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-# Those that need no files; benchmarks/RESULTS.md has the commands of the others.
+# Benchmarks that need no files; benchmarks/RESULTS.md has the commands of the others.
 BENCHES := crowd cutting degrade differences engine exports hits splits stages
 
 .PHONY: demo test lint bench clean
@@ -17,7 +17,7 @@ demo: .venv/build-ready
 	from vttdata import load_dataset; clip = load_dataset('vttdata/demo')['train'][0]; \
 	print('load_dataset(\"vttdata/demo\")[\"train\"][0]:', clip['video'], *clip['captions'][:3], sep='\n  ')"
 	@echo
-	@echo 'To go on from here: . .venv/bin/activate; export VTTDATA_HOME=$(VTTDATA_HOME)'
+	@echo 'To continue from here: . .venv/bin/activate; export VTTDATA_HOME=$(VTTDATA_HOME)'
 
 demo: export VTTDATA_HOME = $(CURDIR)/build
 
