@@ -1,7 +1,7 @@
-"""What quality control is worth: simulated crowds with bad workers, judged and scored with and without it.
+"""Measure the benefit of quality control on simulated crowds with bad workers.
 
-Each seed draws captions, HITs of 100 items as `make_hits` makes them, and workers. How many HITs it takes to find a
-difference says `vttdata hits power`. `--rows` instead times the whole way on so many rows.
+Each seed draws captions, HITs of 100 items as made by `make_hits`, and workers. For the number of HITs that detects a
+difference see `vttdata hits power`. `--rows` times all steps on a number of judgments instead.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ HUMAN = "human"
 MIXED: tuple[Behaviour, ...] = ("lazy", "random", "lazy", "random", "colluding")
 
 
-def swapped(truth: dict[str, float], judgments: list[Judgment]) -> tuple[int, float, int]:
-    """Pairs of systems in the wrong order, Pearson's r with the truth, and significant wins that are wrong."""
+def compare_with_truth(truth: dict[str, float], judgments: list[Judgment]) -> tuple[int, float, int]:
+    """Return the pairs of systems in wrong order, Pearson's r with the truth, and false significant wins."""
     captions = caption_scores(standardise(judgments))
     systems = system_scores(captions)
-    order = [own.system for own in systems]
+    order = [system.system for system in systems]
     wrong = sum(truth[a] < truth[b] for n, a in enumerate(order) for b in order[n + 1 :])
     tested = significance(captions)
     false = sum(
@@ -40,7 +40,7 @@ def swapped(truth: dict[str, float], judgments: list[Judgment]) -> tuple[int, fl
         for row in range(len(order))
         for column in range(len(order))
     )
-    return wrong, correlate([truth[name] for name in order], [own.z for own in systems]).pearson, false
+    return wrong, correlate([truth[name] for name in order], [system.z for system in systems]).pearson, false
 
 
 def run(options: argparse.Namespace, mix: tuple[Behaviour, ...], test: str) -> None:
@@ -55,11 +55,11 @@ def run(options: argparse.Namespace, mix: tuple[Behaviour, ...], test: str) -> N
         simulated = simulate(hits, worth, workers, seed=seed)
         reports = judge_workers(simulated.judgments, ReliabilitySettings(test=test))  # type: ignore[arg-type]
         seen.update(workers.values())
-        passed.update(workers[own.worker] for own in reports if own.verdict == "reliable")
+        passed.update(workers[report.worker] for report in reports if report.verdict == "reliable")
         kept = reliable_only(simulated.judgments, reports)
         for total, judgments in zip(sums, (list(simulated.judgments), kept), strict=True):
-            for place, value in enumerate(swapped(dict(simulated.truth), judgments)):
-                total[place] += value / options.seeds
+            for column, value in enumerate(compare_with_truth(dict(simulated.truth), judgments)):
+                total[column] += value / options.seeds
     shares = ", ".join(f"{name} {passed[name] / seen[name]:.1%}" for name in dict.fromkeys([*GOOD, *mix]))
     bad, good = set(mix), set(GOOD)
     caught = 1 - sum(passed[name] for name in bad) / sum(seen[name] for name in bad)
@@ -71,8 +71,8 @@ def run(options: argparse.Namespace, mix: tuple[Behaviour, ...], test: str) -> N
     )
 
 
-def clock(rows: int) -> None:
-    """Time each step on `rows` judgments, a hundred a worker."""
+def time_steps(rows: int) -> None:
+    """Time each step on `rows` judgments, a hundred per worker."""
     worth = {f"system{n + 1}": 40.0 + 4 * n for n in range(10)} | {HUMAN: 85.0}
     judgments = simulate(placeholder_hits(10, 700), worth, crowd(rows // 100, 0.2, MIXED)).judgments
     begun = time.perf_counter()
@@ -89,7 +89,7 @@ def clock(rows: int) -> None:
 
 
 def main() -> None:
-    """Parse and run."""
+    """Print a table, or the times of the steps."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--systems", type=int, default=8)
@@ -97,10 +97,10 @@ def main() -> None:
     parser.add_argument("--videos", type=int, default=70)
     parser.add_argument("--workers", type=int, default=40, help="each answers one HIT")
     parser.add_argument("--bad", type=float, default=0.2, help="share of bad workers")
-    parser.add_argument("--rows", type=int, help="time the steps on so many judgments")
+    parser.add_argument("--rows", type=int, help="time the steps on this number of judgments")
     options = parser.parse_args()
     if options.rows:
-        clock(options.rows)
+        time_steps(options.rows)
         return
     print(
         "| bad workers | test | bad caught | good lost | swapped pairs, all | swapped, controlled | r, all "

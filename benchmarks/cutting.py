@@ -1,8 +1,8 @@
-"""Compares the package's cut with two commands that video builders commonly use, over 60 spans of barcode videos.
+"""Compare `vttdata.media.cut` with ffmpeg commands in common use, on 60 spans of barcode videos.
 
-Run `python benchmarks/cutting.py`. Exact means that the barcodes read from the clip are those of the frames in the
-span, no more, no fewer. CPU counts this process and the programs it starts; its unit is a bare re-encode of the same
-spans with the same encoder, size and quality.
+Run `python benchmarks/cutting.py`. A cut is exact if the barcodes read from the clip are exactly those of
+the frames in the span. CPU time includes subprocesses; its unit is a plain re-encode of the same spans with the same
+encoder, size and quality.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Cutter = Callable[[Path, float, float, Path], object]
 
 
 def main() -> None:
-    """Print one line per method: spans that are exact in each movie and in all, and CPU seconds by the unit."""
+    """Print a line for each method: exact spans of each movie and of all, and CPU time."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         movies = write_movies(folder, SECONDS, (320, 240))
@@ -43,22 +43,22 @@ def main() -> None:
     for method, (exact, seconds) in rows.items():
         counts = [str(exact.count(kind)) for kind in movies]
         print(f"| {method} | {' | '.join(counts)} | {len(exact)} | {seconds / unit:.2f} |")
-    print(f"\n{SPANS_PER_MOVIE} spans a movie; the unit of CPU is {unit / len(jobs):.3f} s a span.")
+    print(f"\n{SPANS_PER_MOVIE} spans per movie; the unit of CPU time is {unit / len(jobs):.3f} s per span.")
 
 
 def spans(movie: Movie, kind: str) -> list[tuple[float, float]]:
-    """Spans of 5 to 12 s that begin and end on frames, as shot boundaries do."""
-    found = []
+    """Return spans of 5 to 12 s that begin and end on frames, as shot boundaries do."""
+    chosen = []
     for number in range(SPANS_PER_MOVIE):
         draw = random.Random(f"{kind} {number}")
         start = draw.uniform(0, movie.times[-1] - 13)
         inside = movie.inside(start, start + draw.uniform(5, 12))
-        found.append((movie.times[inside[0]], movie.times[inside[-1] + 1]))
-    return found
+        chosen.append((movie.times[inside[0]], movie.times[inside[-1] + 1]))
+    return chosen
 
 
 def measure(cutter: Cutter, jobs: list[tuple[str, Movie, tuple[float, float]]], clip: Path) -> tuple[list[str], float]:
-    """The kinds of movie of all exact clips, and the CPU seconds that cutting took."""
+    """Return the movie of each exact clip, and the CPU seconds of cutting all."""
     exact, seconds = [], 0.0
     for kind, movie, (start, end) in jobs:
         begin = cpu_seconds()
@@ -70,7 +70,7 @@ def measure(cutter: Cutter, jobs: list[tuple[str, Movie, tuple[float, float]]], 
 
 
 def read_all(clip: Path) -> list[int]:
-    """The numbers of the frames that a player shows, turned as the clip says."""
+    """Return the numbers of the frames that a player shows, with the clip's rotation applied."""
     with av.open(str(clip)) as container:
         frames = list(container.decode(video=0))
     turns = frames[0].rotation // 90 if frames else 0
@@ -78,29 +78,29 @@ def read_all(clip: Path) -> list[int]:
 
 
 def cpu_seconds() -> float:
-    """CPU time of this process and of its ended children."""
+    """Return the CPU time of this process and its finished children."""
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def ours(source: Path, start: float, end: float, clip: Path) -> None:
-    """The package's cut, with its verification."""
+    """Cut with `vttdata.media.cut`, including its verification."""
     cut(source, probe(source), start, end, clip, MediaSettings())
 
 
 def bare(source: Path, start: float, end: float, clip: Path) -> None:
-    """Re-encode with times in full precision, one thread, nothing verified."""
+    """Re-encode with exact times, one thread and no verification."""
     _ffmpeg(source, clip, repr(start), repr(end - start), "-c:v", "libx264", "-crf", "23", "-c:a", "aac")
 
 
 def rounded(source: Path, start: float, end: float, clip: Path) -> None:
-    """Re-encode with times cut off after the milliseconds."""
+    """Re-encode with times truncated to milliseconds."""
     times = (f"{int(start * 1000) / 1000:.3f}", f"{int(end * 1000) / 1000 - int(start * 1000) / 1000:.3f}")
     _ffmpeg(source, clip, *times, "-c:v", "libx264", "-crf", "23", "-c:a", "aac")
 
 
 def copied(source: Path, start: float, end: float, clip: Path) -> None:
-    """Stream copy."""
+    """Copy the streams without re-encoding."""
     _ffmpeg(source, clip, repr(start), repr(end - start), "-c", "copy")
 
 

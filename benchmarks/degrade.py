@@ -1,9 +1,9 @@
-"""What degrading costs as captions grow in number, and what the published variants do differently.
+"""Measure the cost of degrading captions, and compare the published variants.
 
-Run it alone: ``python benchmarks/degrade.py``. Each size runs in a process of its own, on drawn captions of 3-30 words,
-20 a source. ``donors`` prepares the captions that words are taken from, ``degrade`` is one after the other on one core;
-``MiB`` is what both need beside the captions, at most. ``--msrvtt FOLDER`` takes the official sentences instead, and
-says for every variant what becomes of them. ``--variants`` prints the rules for captions of 1 to 30 words.
+Run nothing else meanwhile. Each size runs in a separate process, on random captions of 3-30 words, 20 per source.
+``donors`` prepares the captions that words are taken from, ``degrade`` runs on one core; ``MiB`` is the peak memory of
+both beyond the captions. ``--msrvtt FOLDER`` uses the official sentences instead and tabulates the results of each
+variant. ``--variants`` prints the rules for captions of 1 to 30 words.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from vttdata.records import Caption, Degraded
 Material = tuple[list[Caption], dict[str, str]]
 
 
-def drawn(number: int) -> Material:
-    """So many captions, 20 about each source."""
+def random_captions(number: int) -> Material:
+    """Return random captions, 20 about each source."""
     draw = random.Random(2016)
     words = [f"{draw.choice('bcdfgklmnprst')}{draw.choice('aeiou')}{n}" for n in range(30_000)]
     captions = [
@@ -38,20 +38,20 @@ def drawn(number: int) -> Material:
 
 
 def official(folder: Path) -> Material:
-    """The sentences of MSR-VTT."""
-    known = packaged.load_builder("msrvtt").read(folder)
-    return list(known.captions), {clip.video_id: clip.source_id for clip in known.clips}
+    """Return the sentences of MSR-VTT."""
+    official_files = packaged.load_builder("msrvtt").read(folder)
+    return list(official_files.captions), {clip.video_id: clip.source_id for clip in official_files.clips}
 
 
 def peak() -> float:
-    """The most memory this process had, MiB."""
+    """Return the peak memory of this process in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def measure(task: tuple[int, Path | None]) -> str:
-    """One line of the table of costs."""
+    """Measure one size and return a line of the table of costs."""
     number, folder = task
-    captions, source_of = official(folder) if folder else drawn(number)
+    captions, source_of = official(folder) if folder else random_captions(number)
     before = peak()
     times = [(time.perf_counter(), time.process_time())]
     donors = Donors(captions, source_of)
@@ -67,7 +67,7 @@ def measure(task: tuple[int, Path | None]) -> str:
 
 
 def outcomes(folder: Path) -> None:
-    """What becomes of every sentence of MSR-VTT under each variant, in percent."""
+    """Print the outcomes of degrading MSR-VTT with each variant, in percent."""
     captions, source_of = official(folder)
     donors = Donors(captions, source_of)
     heads = ["first word", "last word", "same source", "other length", "unchanged", "as another", "flagged"]
@@ -82,7 +82,7 @@ def outcomes(folder: Path) -> None:
 
 
 def tally(results: Iterable[Degraded], source_of: dict[str, str], texts: dict[str, set[str]]) -> Counter[str]:
-    """How often the first or the last word went, words came from the same source, and so on."""
+    """Count the outcomes, such as a replaced first word or words from the same source."""
     counts: Counter[str] = Counter()
     for result in results:
         if result.caption is None or result.start is None or result.words is None:
@@ -100,7 +100,7 @@ def tally(results: Iterable[Degraded], source_of: dict[str, str], texts: dict[st
 
 
 def rules() -> None:
-    """For each length and variant: words that go, where the first of them may be, and words that come if others."""
+    """Print for each length and variant the words removed, the positions of the first, and the words inserted."""
     names: list[VariantName] = list(VARIANTS)
     print("| words | " + " | ".join(names) + " |\n|" + " --- |" * (len(names) + 1))
     for length in range(1, 31):
@@ -109,24 +109,24 @@ def rules() -> None:
 
 
 def rule(name: VariantName, length: int) -> str:
-    """Such as ``4 at 1-10``."""
+    """Return a rule in the form ``4 at 1-10``."""
     variant = VARIANTS[name]
-    goes = min(variant.replaced(length), length)
-    if not goes:
+    removed = min(variant.replaced(length), length)
+    if not removed:
         return "flagged"
-    if length == 1 and variant.alone is not None:
-        return f'"{variant.alone}"'
-    starts, comes = variant.starts(length, goes), variant.inserted(length)
-    places = f"{starts[0]}-{starts[-1]}" if len(starts) > 1 else f"{starts[0]}"
-    return f"{goes} at {places}" + ("" if comes == goes else f", {comes} come")
+    if length == 1 and variant.replacement_of_single_word is not None:
+        return f'"{variant.replacement_of_single_word}"'
+    starts, inserted = variant.starts(length, removed), variant.inserted(length)
+    positions = f"{starts[0]}-{starts[-1]}" if len(starts) > 1 else f"{starts[0]}"
+    return f"{removed} at {positions}" + ("" if inserted == removed else f", {inserted} inserted")
 
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 200_000, 500_000, 1_000_000])
-    parser.add_argument("--msrvtt", type=Path, metavar="FOLDER", help="the folder of the official files")
-    parser.add_argument("--variants", action="store_true", help="print the rules of all variants and nothing else")
+    parser.add_argument("--msrvtt", type=Path, metavar="FOLDER", help="folder of the official files")
+    parser.add_argument("--variants", action="store_true", help="print only the rules of all variants")
     options = parser.parse_args()
     if options.variants:
         rules()

@@ -1,9 +1,9 @@
-"""What comparing two versions of a dataset costs as its captions grow in number.
+"""Measure time and memory of comparing two versions of a dataset.
 
-Run it alone: ``python benchmarks/differences.py``. Each size runs in a process of its own, on drawn captions of 3-30
-words, 20 a clip; of the newer version one in a hundred is changed, one in a hundred is in another split, one in a
-hundred is gone, and as many are new. ``MiB`` is what the process holds at most, and what it holds before it begins.
-``--folders OLD NEW`` compares these instead.
+Run nothing else meanwhile. Each size runs in a separate process, on random captions of 3-30 words, 20 per clip. In the
+newer version 1 % of the captions are changed, 1 % are in another split, 1 % are removed, and as many are added. ``MiB``
+is the peak memory of the process, and its memory before the comparison. ``--folders OLD NEW`` compares two folders
+instead.
 """
 
 from __future__ import annotations
@@ -26,50 +26,50 @@ from vttdata.publish.diff import compare_datasets
 
 
 def rows(number: int, split: str, *, newer: bool) -> Iterator[dict[str, Any]]:
-    """The captions of a split of the older or the newer version."""
+    """Yield the captions of a split of the older or newer version."""
     draw = random.Random(2016)
     words = [f"{draw.choice('bcdfgklmnprst')}{draw.choice('aeiou')}{n}" for n in range(30_000)]
-    for place in range(number):
+    for index in range(number):
         text = " ".join(draw.choices(words, k=min(30, 3 + int(draw.expovariate(1 / 7)))))
-        kind, name = place % 100, place
-        if newer and kind == 0:
+        change, name = index % 100, index
+        if newer and change == 0:
             text += " indeed"
-        if newer and kind == 1:
+        if newer and change == 1:
             name += number
-        home = "train" if place < number * 0.65 else "test"
-        if newer and kind == 2:
-            home = "test" if home == "train" else "train"
-        if home == split:
+        current = "train" if index < number * 0.65 else "test"
+        if newer and change == 2:
+            current = "test" if current == "train" else "train"
+        if current == split:
             row = {"video_id": f"video{name // 20}", "sen_id": name, "caption": text, "annotator": f"w{name % 977}"}
             yield row | {"language": "en", "author": "human"}
 
 
 def write(folder: Path, number: int, *, newer: bool) -> None:
-    """A dataset folder of captions only."""
+    """Write a dataset folder with captions only."""
     folder.mkdir()
     schema = arrow_schema(CAPTIONS, ())
     written = [
         write_split(folder, "captions", split, schema, rows(number, split, newer=newer)) for split in ("train", "test")
     ]
-    head = format_front_matter({"captions": [own for own in written if own]}, (), Metadata("local/drawn"))
+    head = format_front_matter({"captions": [files for files in written if files]}, (), Metadata("local/drawn"))
     (folder / "README.md").write_text(head, encoding="utf-8")
 
 
 def peak() -> float:
-    """The most memory that this process held, in MiB."""
+    """Return the peak memory of this process in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def measure(old: Path, new: Path, results: Any) -> None:
-    """Compare two folders and send the seconds and memory it took."""
+    """Compare two folders and send seconds, memory and differences."""
     before = peak()
     start = time.perf_counter()
-    found = compare_datasets(old, new)
-    results.put((time.perf_counter() - start, before, peak(), found.as_lines()))
+    difference = compare_datasets(old, new)
+    results.put((time.perf_counter() - start, before, peak(), difference.as_lines()))
 
 
 def report(label: str, old: Path, new: Path) -> None:
-    """Measure in a fresh process and print a line."""
+    """Measure in a new process and print a line."""
     context = multiprocessing.get_context("spawn")
     results = context.Queue()
     process = context.Process(target=measure, args=(old, new, results))
@@ -91,8 +91,8 @@ def main() -> None:
         report("folders", *options.folders)
         return
     for size in options.sizes:
-        with tempfile.TemporaryDirectory() as place:
-            old, new = Path(place, "old"), Path(place, "new")
+        with tempfile.TemporaryDirectory() as folder:
+            old, new = Path(folder, "old"), Path(folder, "new")
             write(old, size, newer=False)
             write(new, size, newer=True)
             report(f"{size:,}", old, new)

@@ -1,8 +1,8 @@
-"""What each export costs as a dataset grows: time, memory, and the size of what is written.
+"""Measure time, memory and output size of each export as a dataset grows.
 
-Run it alone: ``python benchmarks/exports.py``. Each export runs in a process of its own, on a dataset of drawn captions
-with three splits and a protocol, or on the one that ``--dataset FOLDER`` names. ``MiB`` is the most memory the process
-had beyond what it had after its imports.
+Run nothing else meanwhile. Each export runs in a separate process, on a dataset of random captions with three splits
+and a protocol, or on the dataset given by ``--dataset FOLDER``. ``MiB`` is the peak memory of the process beyond what
+it had after its imports.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from vttdata.export.reader import CaptionCounts, DatasetReader
 from vttdata.records import Caption, Clip, Source
 
 
-def clip(number: int) -> Clip:
-    """One clip: of ten, seven are for training and two for testing."""
+def make_clip(number: int) -> Clip:
+    """Make a clip; of ten, seven are for training and two for testing."""
     split = "train" if number % 10 < 7 else "test" if number % 10 < 9 else "validation"
     url = f"https://www.youtube.com/watch?v={number:011d}"
     return Clip(f"video{number}", f"{number:011d}", 1.5, 16.25, None, None, None, url, "music", split=split)
 
 
-def drawn(clips: int, captions: int) -> Iterator[Caption]:
-    """Captions of 3-30 words, so many a clip."""
+def random_captions(clips: int, captions: int) -> Iterator[Caption]:
+    """Yield captions of 3-30 random words."""
     draw = random.Random(2016)
     words = [f"{draw.choice('bcdfgklmnprst')}{draw.choice('aeiou')}{n}" for n in range(30_000)]
     for number in range(clips * captions):
@@ -39,18 +39,18 @@ def drawn(clips: int, captions: int) -> Iterator[Caption]:
         yield Caption(f"video{number // captions}", number, text)
 
 
-def make(folder: Path, clips: int, captions: int) -> None:
-    """Write such a dataset."""
-    all_clips = [clip(number) for number in range(clips)]
-    sources = (Source(own.source_id, "", "nowhere", "", 0) for own in all_clips)
-    protocols = {"tenth": {"test": [own.video_id for own in all_clips[::10]]}}
-    given = OfficialLayout(categories=("music",), protocols=protocols)
-    own = {"clips": all_clips, "captions": drawn(clips, captions), "sources": sources}
-    write_dataset(folder, **own, metadata=Metadata("me/drawn"), media=None, official=given)
+def write_random_dataset(folder: Path, clips: int, captions: int) -> None:
+    """Write a dataset of random captions."""
+    all_clips = [make_clip(number) for number in range(clips)]
+    sources = (Source(clip.source_id, "", "nowhere", "", 0) for clip in all_clips)
+    protocols = {"tenth": {"test": [clip.video_id for clip in all_clips[::10]]}}
+    layout = OfficialLayout(categories=("music",), protocols=protocols)
+    records = {"clips": all_clips, "captions": random_captions(clips, captions), "sources": sources}
+    write_dataset(folder, **records, metadata=Metadata("me/drawn"), media=None, official=layout)
 
 
-def answers(folder: Path, path: Path) -> None:
-    """A system that says of each clip of the test split what one of its references says."""
+def write_system_captions(folder: Path, path: Path) -> None:
+    """Write captions of a system that repeats one reference of each clip of the test split."""
     with path.open("w", newline="", encoding="utf-8") as stream, tempfile.TemporaryDirectory() as scratch:
         rows = csv.writer(stream)
         rows.writerow(["video_id", "caption"])
@@ -59,7 +59,7 @@ def answers(folder: Path, path: Path) -> None:
 
 
 def measure(task: tuple[Path, str, Path, Path]) -> str:
-    """One line of the table."""
+    """Measure an export and return a line of the table."""
     folder, name, out, captions = task
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     wall, cpu = time.perf_counter(), time.process_time()
@@ -71,7 +71,7 @@ def measure(task: tuple[Path, str, Path, Path]) -> str:
 
 
 def main() -> None:
-    """Print a table a dataset."""
+    """Print a table for each dataset."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clips", type=int, nargs="+", default=[1_000, 10_000], help="sizes (default: %(default)s)")
     parser.add_argument("--captions", type=int, default=20, help="captions a clip (default: %(default)s)")
@@ -84,9 +84,9 @@ def main() -> None:
             folder = options.dataset or work / "dataset"
             if not options.dataset:
                 with spawn.Pool(1) as pool:
-                    pool.apply(make, (folder, clips, options.captions))
-            with spawn.Pool(1) as pool:  # what this process has counts as the most that its children have
-                pool.apply(answers, (folder, work / "system.csv"))
+                    pool.apply(write_random_dataset, (folder, clips, options.captions))
+            with spawn.Pool(1) as pool:  # children inherit the peak memory of this process
+                pool.apply(write_system_captions, (folder, work / "system.csv"))
             print(options.dataset or f"{clips:,} clips, {clips * options.captions:,} captions")
             print(f"{'format':<12} {'seconds':>8} {'CPU':>8} {'MiB':>6} {'MiB written':>11}")
             for name in export_formats():

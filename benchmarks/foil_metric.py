@@ -1,6 +1,6 @@
-"""Scores a reference-based metric on ActivityNet-FOIL: how often it prefers the true paragraph and the true caption.
+"""Score a reference-based metric on ActivityNet-FOIL by how often it prefers the true text to its foil.
 
-It is an example of how a metric is run over a foil set; needs ``pip install 'vttdata[metrics]'``.
+An example of running a metric on a foil set; needs ``pip install 'vttdata[metrics]'``.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ def main() -> None:
 
 
 def metric(name: str) -> Callable[[str, list[str]], float]:
-    """A sentence-level metric of sacrebleu, lower-cased."""
+    """Return a sentence-level metric of sacrebleu on lower-cased text."""
     try:
         from sacrebleu.metrics import BLEU, CHRF
     except ModuleNotFoundError as error:
         raise SystemExit(f"Metrics need sacrebleu: pip install 'vttdata[metrics]' ({error}).") from error
 
-    found: Any = CHRF(lowercase=True)
+    scorer: Any = CHRF(lowercase=True)
     if name != "chrf":
-        found = BLEU(lowercase=True, effective_order=True, max_ngram_order=int(name[-1]))
-    return lambda text, references: float(found.sentence_score(text, references).score)
+        scorer = BLEU(lowercase=True, effective_order=True, max_ngram_order=int(name[-1]))
+    return lambda text, references: float(scorer.sentence_score(text, references).score)
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
-    """All rows of a configuration."""
+    """Return all rows of a configuration."""
     return [row for file in sorted(folder.glob("*.parquet")) for row in pq.read_table(file).to_pylist()]
 
 
 def captions(pairs: list[dict[str, Any]], score: Callable[[str, list[str]], float]) -> PairAccuracy:
-    """Each pair's two captions, against the references of their time."""
+    """Score both captions of each pair against the references of their time span."""
     true, foil = ([score(row[side], row["references"]) for row in pairs] for side in ("caption", "foil"))
     return pairwise_accuracy(true, foil, [row["supercategory"] for row in pairs])
 
 
 def paragraphs(pairs: list[dict[str, Any]], score: Callable[[str, list[str]], float]) -> PairAccuracy:
-    """A paragraph's score is the mean of its captions', each against the references of its time."""
+    """Score paragraphs by the mean of their captions' scores against the references of their time spans."""
     sides = []
     for side in ("captions", "foils"):
         scores = []
@@ -60,16 +60,16 @@ def paragraphs(pairs: list[dict[str, Any]], score: Callable[[str, list[str]], fl
             spans = list(zip(row["reference_starts"], row["reference_ends"], strict=True))
             times = zip(row["starts"], row["ends"], strict=True)
             refs = [select_references(span, spans, row["references"]) for span in times]
-            scores.append([score(text, own) for text, own in zip(row[side], refs, strict=True)])
+            scores.append([score(text, references) for text, references in zip(row[side], refs, strict=True)])
         sides.append(paragraph_scores(scores))
     return pairwise_accuracy(*sides)
 
 
-def show(name: str, found: PairAccuracy) -> None:
-    """Print one line in all, and one a supercategory."""
-    for label, own in {name: found, **{f"  {group}": own for group, own in found.groups.items()}}.items():
-        low, high = own.interval
-        print(f"{label:<24} {own.pairs:>6,} {own.strict:>7.4f} {own.ties:>6,}  {low:.4f}-{high:.4f}")
+def show(name: str, accuracy: PairAccuracy) -> None:
+    """Print a line for all pairs and for each supercategory."""
+    for label, row in {name: accuracy, **{f"  {group}": row for group, row in accuracy.groups.items()}}.items():
+        low, high = row.interval
+        print(f"{label:<24} {row.pairs:>6,} {row.strict:>7.4f} {row.ties:>6,}  {low:.4f}-{high:.4f}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Measures what foils cost as captions grow: time a caption and peak memory of finding, of scoring, and of the whole.
+"""Measure time per caption and peak memory of mining foils, step by step, as the number of captions grows.
 
-The captions are made up from templates over the packaged lexicon, 20 a video as in MSR-VTT; each video is about three
-things. Run `python benchmarks/foils.py whole 50000 200000`; every size runs in a process of its own.
+The captions fill templates with nouns of the packaged lexicon, 20 per video as in MSR-VTT; each video is about three
+things. Run `python benchmarks/foils.py whole 50000 200000`; each size runs in a separate process.
 """
 
 from __future__ import annotations
@@ -30,79 +30,81 @@ from vttdata.text.nouns.mentions import find_mentions
 
 LEXICON = load_lexicon()
 NOUNS = [noun for noun in LEXICON.nouns.values() if noun.countable == "count" and " " not in noun.name]
-PER_VIDEO, THINGS, TAUGHT, BLOCK = 20, 3, 60_000, 2_500
-OPTIONS = 36
-"""Of a video, for the whole: as many as MSR-VTT has. In these made-up captions more nouns are plausible."""
+PER_VIDEO, THINGS, MODEL_CAPTIONS, BLOCK = 20, 3, 60_000, 2_500
+# Candidates per video as in MSR-VTT; in these artificial captions more nouns are plausible.
+CANDIDATES = 36
 TEMPLATES = [
-    "a man is {verb} near {one}",
-    "{one} is shown next to {other}",
-    "two people look at {one} and {other} in the {place}",
-    "somebody is {verb} with {one} in the {place}",
-    "in the {place} {one} stands behind {other}",
-    "the {place} has {one} and people are {verb}",
+    "a man is {verb} near {first}",
+    "{first} is shown next to {second}",
+    "two people look at {first} and {second} in the {place}",
+    "somebody is {verb} with {first} in the {place}",
+    "in the {place} {first} stands behind {second}",
+    "the {place} has {first} and people are {verb}",
 ]
 VERBS = ["walking", "talking", "singing", "playing", "laughing", "cooking", "dancing", "cleaning", "waiting", "running"]
 PLACES = ["yard", "kitchen", "street", "garage", "park", "studio", "forest", "hall"]
 
 
 def videos(captions: int) -> Iterator[VideoTexts]:
-    """Made-up videos with so many captions together, the same ones for the same number."""
+    """Yield videos with the given number of captions in total; the same number gives the same videos."""
     draw = random.Random(7)
     weights = [1 / (rank + 5) for rank in range(len(NOUNS))]
     for number in range(captions // PER_VIDEO):
         names = [noun.name for noun in draw.choices(NOUNS, weights, k=THINGS)]
         things = [f"{indefinite_article(name)} {name}" for name in names]
         texts = dict.fromkeys(caption(things, draw) for _ in range(PER_VIDEO))
-        ids = tuple(f"video{number}_{place}" for place in range(len(texts)))
+        ids = tuple(f"video{number}_{index}" for index in range(len(texts)))
         yield VideoTexts(f"video{number}", ids, tuple(texts))
 
 
 def caption(things: list[str], draw: random.Random) -> str:
-    """A caption about two of the things."""
-    one, other = draw.sample(things, 2)
-    blanks = {"verb": draw.choice(VERBS), "place": draw.choice(PLACES), "one": one, "other": other}
+    """Return a caption about two of the things."""
+    first, second = draw.sample(things, 2)
+    blanks = {"verb": draw.choice(VERBS), "place": draw.choice(PLACES), "first": first, "second": second}
     return draw.choice(TEMPLATES).format(**blanks)
 
 
 def mentions(captions: int) -> int:
-    """Find mentions only; returns how many."""
-    return sum(len(find_mentions(text, LEXICON)) for told in videos(captions) for text in told.texts)
+    """Find mentions and return their number."""
+    return sum(len(find_mentions(text, LEXICON)) for video in videos(captions) for text in video.texts)
 
 
 def candidates(captions: int) -> int:
-    """Find mentions, make swaps and score them, a block of videos at a time and the best of each; returns how many."""
+    """Find mentions, make swaps and score them in blocks of videos; return the number of swaps."""
     counts: dict[str, int] = {}
-    for told in videos(min(captions, TAUGHT)):
-        for text in told.texts:
-            for own in find_mentions(text, LEXICON):
-                counts[own.noun] = counts.get(own.noun, 0) + 1
+    for video in videos(min(captions, MODEL_CAPTIONS)):
+        for text in video.texts:
+            for mention in find_mentions(text, LEXICON):
+                counts[mention.noun] = counts.get(mention.noun, 0) + 1
     rivals = pair_concepts(counts, LEXICON, min_count=10)
-    miner = load_scorer("ngram", [text for told in videos(min(captions, TAUGHT)) for text in told.texts])
+    miner = load_scorer("ngram", [text for video in videos(min(captions, MODEL_CAPTIONS)) for text in video.texts])
     made = 0
     stream = videos(captions)
-    while block := [video for _, video in zip(range(250), map(known, stream), strict=False)]:
-        found = search_foils(block, LEXICON, rivals, miner, settings=FoilSettings("paper"), seed=0)
-        made += found.candidates
+    while block := [documents for _, documents in zip(range(250), map(analyse, stream), strict=False)]:
+        result = search_foils(block, LEXICON, rivals, miner, settings=FoilSettings("paper"), seed=0)
+        made += result.candidates
     return made
 
 
-def known(told: VideoTexts) -> VideoDocuments:
-    """A video with its mentions."""
-    rows = [(text, tuple(find_mentions(text, LEXICON))) for text in told.texts]
-    documents = (Document((name,), (text,), (own,)) for name, (text, own) in zip(told.ids, rows, strict=True) if own)
-    return VideoDocuments(told.video_id, tuple(documents), summarize_mentions(rows, LEXICON))
+def analyse(video: VideoTexts) -> VideoDocuments:
+    """Return a video with its mentions."""
+    rows = [(text, tuple(find_mentions(text, LEXICON))) for text in video.texts]
+    documents = (
+        Document((name,), (text,), (nouns,)) for name, (text, nouns) in zip(video.ids, rows, strict=True) if nouns
+    )
+    return VideoDocuments(video.video_id, tuple(documents), summarize_mentions(rows, LEXICON))
 
 
 def whole(captions: int) -> int:
-    """Everything from captions to the balanced choice, all videos at once; returns how many pairs."""
-    settings = FoilSettings(candidates=OPTIONS)
+    """Mine and balance foils of all videos at once and return the number of pairs."""
+    settings = FoilSettings(candidates=CANDIDATES)
     return len(mine_videos(list(videos(captions)), LEXICON, settings=settings, seed=0).pairs)
 
 
 def blocks(captions: int) -> int:
-    """Everything, a block of videos at a time; each is balanced, and so all are together; returns how many pairs."""
+    """Mine and balance foils in blocks of videos, which keeps the whole balanced; return the number of pairs."""
     stream, pairs, done = videos(captions), 0, 0
-    while block := {own.video_id: own.texts for _, own in zip(range(BLOCK), stream, strict=False)}:
+    while block := {video.video_id: video.texts for _, video in zip(range(BLOCK), stream, strict=False)}:
         start = time.process_time()
         pairs += len(mine_foils(block).pairs)
         done += len(block) * PER_VIDEO
@@ -110,10 +112,10 @@ def blocks(captions: int) -> int:
     return pairs
 
 
-def report(step: str, captions: int, found: int, spent: float, measured: int) -> None:
-    """Print a row: how far, what came of it, seconds, microseconds a caption, peak memory in MiB."""
+def report(step: str, captions: int, results: int, spent: float, measured: int) -> None:
+    """Print a row: step, captions, results, seconds, microseconds per caption, peak memory in MiB."""
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    figures = (f"{captions:,}", f"{found:,}", f"{spent:.1f}", f"{1e6 * spent / measured:.0f}", f"{memory:.0f}")
+    figures = (f"{captions:,}", f"{results:,}", f"{spent:.1f}", f"{1e6 * spent / measured:.0f}", f"{memory:.0f}")
     print(f"| {step} | {' | '.join(figures)} |", flush=True)
 
 
@@ -126,18 +128,20 @@ STEPS: dict[str, Callable[[int], int]] = {
 
 
 def main() -> None:
-    """Print a line for every size."""
+    """Print a line for each size."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=sorted(STEPS), help="how far to go")
-    parser.add_argument("captions", type=int, nargs="+", help="how many captions; several sizes run one by one")
-    given = parser.parse_args()
-    if len(given.captions) > 1:
-        for size in given.captions:
-            subprocess.run([sys.executable, __file__, given.step, str(size)], check=True)
+    parser.add_argument("step", choices=sorted(STEPS), help="what to measure")
+    parser.add_argument(
+        "captions", type=int, nargs="+", help="number of captions; several sizes run one after the other"
+    )
+    options = parser.parse_args()
+    if len(options.captions) > 1:
+        for size in options.captions:
+            subprocess.run([sys.executable, __file__, options.step, str(size)], check=True)
         return
-    start, (size,) = time.process_time(), given.captions
-    found = STEPS[given.step](size)
-    report(given.step, size, found, time.process_time() - start, size)
+    start, (size,) = time.process_time(), options.captions
+    results = STEPS[options.step](size)
+    report(options.step, size, results, time.process_time() - start, size)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""What the language models cost: training, scoring swaps, streaming, and a causal model's batches.
+"""Measure the language models: training, scoring swaps, streaming, and a causal model's batches.
 
-``training DATA`` trains on the captions of ActivityNet and MSR-VTT that lie in the folder DATA (the published files,
-in the folders ``activitynet`` and ``msrvtt``). ``scoring DATA`` scores swaps of drawn words with the n-gram model, with
+``training DATA`` trains on the captions of ActivityNet and MSR-VTT in the folder DATA (the published files, in the
+subfolders ``activitynet`` and ``msrvtt``). ``scoring DATA`` scores swaps of random words with the n-gram model, with
 KenLM on the same model (if the package kenlm is installed), and with the formulas in plain Python on a small corpus.
-``stream DATA`` trains on a stream of captions spliced from two of MSR-VTT each, or repeated ones. ``causal MODEL DATA``
-scores swaps with a model of HuggingFace, and the
-whole changed texts.
+``stream DATA`` trains on a stream of captions, each spliced from two of MSR-VTT, or on repeated ones. ``causal MODEL
+DATA`` scores swaps and whole changed texts with a Hugging Face model.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from vttdata.text.lm.counts import BEGIN, WORD_BITS, WORD_MASK
 from vttdata.text.lm.tokens import split_words
 
 REPLACEMENTS = 13
-"""Candidates a swap; EMScore's ActivityNet-FOIL has about 13 foils a concept."""
+"""Candidates per swap; EMScore's ActivityNet-FOIL has about 13 foils per concept."""
 
 
 def main() -> None:
-    """Run one part."""
+    """Run the benchmark of a command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = parser.add_subparsers(dest="part", required=True)
     parts.add_parser("training").add_argument("data", type=Path)
@@ -41,7 +40,7 @@ def main() -> None:
     stream = parts.add_parser("stream")
     stream.add_argument("data", type=Path)
     stream.add_argument("--captions", type=int, default=1_000_000)
-    stream.add_argument("--repeated", action="store_true", help="the same 200,000 captions again and again")
+    stream.add_argument("--repeated", action="store_true", help="repeat the same 200,000 captions")
     causal = parts.add_parser("causal")
     causal.add_argument("model")
     causal.add_argument("data", type=Path)
@@ -55,7 +54,7 @@ def main() -> None:
     elif arguments.part == "stream":
         streaming(arguments.data, arguments.captions, arguments.repeated)
     else:
-        swaps = drawn_swaps(arguments.data, arguments.swaps)
+        swaps = random_swaps(arguments.data, arguments.swaps)
         model = CausalModel.load(arguments.model, device=arguments.device)
         report("what changed texts begin with read once", model, swaps)
         start = time.process_time()
@@ -64,7 +63,7 @@ def main() -> None:
 
 
 def training(data: Path) -> None:
-    """Time, size and memory of training, and the perplexity of ActivityNet's test captions."""
+    """Print time, size and memory of training, and the perplexity of ActivityNet's test captions."""
     test = activitynet(data / "activitynet/anet_entities_test_1.json")
     corpora = {"ActivityNet train": activitynet(data / "activitynet/train.json"), "MSR-VTT": msrvtt(data / "msrvtt")}
     print("| captions | | order, min_count | s | n-grams | model MiB | peak MiB | ActivityNet test perplexity |")
@@ -82,24 +81,24 @@ def training(data: Path) -> None:
 
 
 def scoring(data: Path) -> None:
-    """Candidates a second."""
+    """Print the speed of scoring in candidates per second."""
     texts = activitynet(data / "activitynet/train.json")
-    model, swaps = NgramModel.train(texts), drawn_swaps(data, 3000)
+    model, swaps = NgramModel.train(texts), random_swaps(data, 3000)
     report("substitution_perplexities, all at once", model, swaps)
     start = time.process_time()
     for swap in swaps:
         model.substitution_perplexity(*swap)
-    speed("substitution_perplexity, one caption a call", start, swaps)
+    speed("substitution_perplexity, one caption per call", start, swaps)
     changed = [text for swap in swaps for text in swap.changed_texts()]
     start = time.process_time()
     ours = model.perplexity(changed)
     speed("perplexity of the whole changed texts", start, swaps)
-    with_kenlm(model, changed, ours, swaps)
-    with_formulas(texts[:200], swaps[:1])
+    score_with_kenlm(model, changed, ours, swaps)
+    score_with_formulas(texts[:200], swaps[:1])
 
 
-def with_kenlm(model: NgramModel, changed: list[str], ours: np.ndarray, swaps: list[Substitution]) -> None:
-    """The same n-grams asked of KenLM's hash table, each whole changed text cut into words by our rule."""
+def score_with_kenlm(model: NgramModel, changed: list[str], ours: np.ndarray, swaps: list[Substitution]) -> None:
+    """Score whole changed texts, tokenized by our rule, with the same n-grams in KenLM's hash table."""
     try:
         import kenlm
     except ImportError:
@@ -122,8 +121,8 @@ def with_kenlm(model: NgramModel, changed: list[str], ours: np.ndarray, swaps: l
     print(f"largest relative difference of a perplexity to KenLM, which is in single precision: {worst:.1e}")
 
 
-def with_formulas(texts: list[str], swaps: list[Substitution]) -> None:
-    """The formulas in exact fractions, as the tests have them; on a corpus of 200 captions."""
+def score_with_formulas(texts: list[str], swaps: list[Substitution]) -> None:
+    """Score with the exact formulas of the tests, on a corpus of 200 captions."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from tests.helpers.kneser_ney_literal import LiteralKneserNey
 
@@ -131,25 +130,27 @@ def with_formulas(texts: list[str], swaps: list[Substitution]) -> None:
     start = time.process_time()
     for text in (text for swap in swaps for text in swap.changed_texts()):
         path = ["<s>", *(word if word in literal.vocabulary else "<unk>" for word in split_words(text)), "</s>"]
-        for at in range(1, len(path)):
-            literal.probability(path[at], tuple(path[:at]))
+        for index in range(1, len(path)):
+            literal.probability(path[index], tuple(path[:index]))
     speed("formulas in plain Python, 200 captions", start, swaps)
 
 
 def streaming(data: Path, captions: int, repeated: bool) -> None:
-    """Time and memory while a stream is counted."""
-    own = msrvtt(data / "msrvtt")
-    texts = (own[at % len(own)] for at in range(captions)) if repeated else spliced(own, captions)
-    print(f"{len(own):,} captions are read, {resident():.0f} MiB are in use")
+    """Print time and memory while a stream is counted."""
+    sentences = msrvtt(data / "msrvtt")
+    texts = (
+        (sentences[index % len(sentences)] for index in range(captions)) if repeated else splice(sentences, captions)
+    )
+    print(f"{len(sentences):,} captions are read, {resident():.0f} MiB are in use")
     print("| captions | seconds for the last 100,000 | in use, MiB |\n|---|---|---|")
     start = time.process_time()
-    model = NgramModel.train(watched(texts))
+    model = NgramModel.train(print_progress(texts))
     ngrams = sum(len(keys) for keys in model.ngrams.keys)
     print(f"{time.process_time() - start:.1f} s with smoothing, {ngrams:,} n-grams, peak {peak():.0f} MiB")
 
 
-def watched(texts: Iterable[str]) -> Iterator[str]:
-    """The texts, with a line for every 100,000."""
+def print_progress(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the texts and print a line after every 100,000."""
     start = time.process_time()
     for number, text in enumerate(texts, 1):
         yield text
@@ -158,16 +159,16 @@ def watched(texts: Iterable[str]) -> Iterator[str]:
             start = time.process_time()
 
 
-def spliced(texts: list[str], captions: int) -> Iterator[str]:
-    """Captions whose first half is one's and whose second half another's."""
+def splice(texts: list[str], captions: int) -> Iterator[str]:
+    """Yield captions made of the first half of a caption and the second half of another."""
     draw = random.Random(1)
     for _ in range(captions):
         first, second = draw.choice(texts).split(), draw.choice(texts).split()
         yield " ".join(first[: len(first) // 2] + second[len(second) // 2 :])
 
 
-def drawn_swaps(data: Path, number: int) -> list[Substitution]:
-    """A drawn word of each test caption, to be replaced by words drawn from all."""
+def random_swaps(data: Path, number: int) -> list[Substitution]:
+    """Return replacements of a random word of each test caption by random words."""
     draw = random.Random(1)
     texts = [" ".join(text.split()) for text in activitynet(data / "activitynet/anet_entities_test_1.json")[:number]]
     words = sorted({word for text in texts for word in text.split() if word.isalpha()})
@@ -180,45 +181,47 @@ def drawn_swaps(data: Path, number: int) -> list[Substitution]:
 
 
 def report(label: str, scorer: Scorer, swaps: list[Substitution]) -> None:
-    """Candidates a second of `substitution_perplexities`."""
+    """Print the speed of `substitution_perplexities`."""
     start = time.process_time()
     scorer.substitution_perplexities(swaps)
     speed(f"{label} ({scorer.name})", start, swaps)
 
 
 def speed(label: str, start: float, swaps: list[Substitution]) -> None:
-    """One line: candidates a second of CPU time since `start`."""
+    """Print candidates per second of CPU time since `start`."""
     number = sum(len(swap.replacements) for swap in swaps)
-    print(f"{label}: {number / (time.process_time() - start):,.0f} candidates a second")
+    print(f"{label}: {number / (time.process_time() - start):,.0f} candidates per second")
 
 
 def write_arpa(model: NgramModel, path: Path) -> None:
-    """The model in the text format that KenLM reads; logarithms to base 10."""
+    """Write the model in the ARPA format, with logarithms to base 10."""
     keys, logs, weights = model.ngrams.keys, model.ngrams.log_probabilities, model.ngrams.log_weights
     names: list[str] = []
     with path.open("w", encoding="utf-8") as file:
-        file.write("\\data\\\n" + "".join(f"ngram {level}={len(own)}\n" for level, own in enumerate(keys, 1)))
-        for level, own in enumerate(keys):
+        file.write(
+            "\\data\\\n" + "".join(f"ngram {level}={len(level_keys)}\n" for level, level_keys in enumerate(keys, 1))
+        )
+        for level, level_keys in enumerate(keys):
             if level:
-                names = [f"{names[key >> WORD_BITS]} {model.words[key & WORD_MASK]}" for key in own.tolist()]
+                names = [f"{names[key >> WORD_BITS]} {model.words[key & WORD_MASK]}" for key in level_keys.tolist()]
             else:
                 names = list(model.words)
             file.write(f"\n\\{level + 1}-grams:\n")
-            for place, name in enumerate(names):
-                log = 0.0 if name == model.words[BEGIN] else logs[level][place] / math.log(10)
-                weight = f"\t{weights[level][place] / math.log(10):.9g}" if level < len(weights) else ""
+            for index, name in enumerate(names):
+                log = 0.0 if name == model.words[BEGIN] else logs[level][index] / math.log(10)
+                weight = f"\t{weights[level][index] / math.log(10):.9g}" if level < len(weights) else ""
                 file.write(f"{log:.9g}\t{name}{weight}\n")
         file.write("\n\\end\\\n")
 
 
 def activitynet(path: Path) -> list[str]:
-    """The sentences of one paragraph file of ActivityNet."""
+    """Return the sentences of a paragraph file of ActivityNet."""
     videos = json.loads(path.read_text(encoding="utf-8"))
     return [sentence for video in videos.values() for sentence in video["sentences"]]
 
 
 def msrvtt(folder: Path) -> list[str]:
-    """All captions of MSR-VTT, from its two zip files."""
+    """Return all captions of MSR-VTT from its two zip files."""
     texts = []
     for path in sorted(folder.glob("*.zip")):
         with zipfile.ZipFile(path) as archive:
@@ -228,18 +231,18 @@ def msrvtt(folder: Path) -> list[str]:
 
 
 def size(model: NgramModel) -> float:
-    """MiB of the model's arrays."""
+    """Return the size of the model's arrays in MiB."""
     parts = (model.ngrams.keys, model.ngrams.log_probabilities, model.ngrams.log_weights)
-    return sum(own.nbytes for part in parts for own in part) / 2**20
+    return sum(array.nbytes for part in parts for array in part) / 2**20
 
 
 def peak() -> float:
-    """The most memory this process has used, in MiB."""
+    """Return the peak memory of this process in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def resident() -> float:
-    """The memory this process uses now, in MiB."""
+    """Return the current memory of this process in MiB."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * resource.getpagesize() / 2**20
 

@@ -1,7 +1,7 @@
-"""What TRECVID's judgments show: counts, the scan that aligns ids, rankings with significance, agreement.
+"""Tabulate TRECVID's judgments: counts, alignment of ids, rankings with significance, agreement of annotators.
 
-For each year, judgments by single and by multiple annotators are ranked on their own, and correlated over systems,
-human captions left out.
+For each year, judgments by single and by multiple annotators are ranked separately, and correlated over systems without
+the human captions.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ Campaigns = dict[str, list[CaptionScore]]
 
 
 def counts(campaigns: Campaigns) -> str:
-    """How much was judged."""
+    """Return a table of the number of judgments."""
     rows = [
         [
             name,
-            len(own),
-            len({score.system for score in own}),
-            len({score.video_id for score in own}),
-            min(score.assessments for score in own),
-            max(score.assessments for score in own),
-            sum(score.assessments for score in own),
+            len(scores),
+            len({score.system for score in scores}),
+            len({score.video_id for score in scores}),
+            min(score.assessments for score in scores),
+            max(score.assessments for score in scores),
+            sum(score.assessments for score in scores),
         ]
-        for name, own in campaigns.items()
+        for name, scores in campaigns.items()
     ]
     return as_markdown([["judgments", "rows", "systems", "videos", "least", "most", "assessments"], *rows])
 
 
 def alignment(scans: Sequence[OffsetScan]) -> str:
-    """Correlation of word overlap and score, where ids mean lines so many further on."""
+    """Return the correlation of word overlap and score for each offset between ids and lines."""
     offsets = sorted({scan.offset for scan in scans})
     known = {(scan.campaign, scan.offset): round(scan.correlation, 3) for scan in scans}
     names = dict.fromkeys(scan.campaign for scan in scans)
@@ -48,37 +48,37 @@ def alignment(scans: Sequence[OffsetScan]) -> str:
     )
 
 
-def ranking(name: str, own: Sequence[CaptionScore]) -> str:
-    """Systems, best first, and which of them are significantly better than which."""
-    tested = significance(own)
-    table = system_table(system_scores(own), bootstrap(own), tested)
+def ranking(name: str, scores: Sequence[CaptionScore]) -> str:
+    """Return the systems, best first, and the significant differences between them."""
+    tested = significance(scores)
+    table = system_table(system_scores(scores), bootstrap(scores), tested)
     return "\n".join([f"## {name}\n", as_markdown(table), as_markdown(significance_table(tested))])
 
 
 def agreement(campaigns: Campaigns) -> str:
-    """Single against multiple annotators."""
-    people = {score.system for own in campaigns.values() for score in own if human_letter(score.system)}
-    found = {}
+    """Return the correlation of single with multiple annotators."""
+    people = {score.system for scores in campaigns.values() for score in scores if human_letter(score.system)}
+    correlations = {}
     for year in sorted({name.partition("-")[0] for name in campaigns}):
-        pair = [campaigns[f"{year}-{kind}"] for kind in ("single", "multiple") if f"{year}-{kind}" in campaigns]
-        if len(pair) == 2:
-            raw, z = replication(*map(system_scores, pair), leave_out=people)
-            found |= {f"{year}, raw": raw, f"{year}, z": z}
-    return as_markdown(correlation_table(found))
+        names = [name for name in (f"{year}-single", f"{year}-multiple") if name in campaigns]
+        if len(names) == 2:
+            raw, z = replication(*(system_scores(campaigns[name]) for name in names), leave_out=people)
+            correlations |= {f"{year}, raw": raw, f"{year}, z": z}
+    return as_markdown(correlation_table(correlations))
 
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="holds single-annotator/YEAR and multiple-annotator/YEAR")
+    parser.add_argument("folder", type=Path, help="folder with single-annotator/YEAR and multiple-annotator/YEAR")
     read = packaged.load_builder("trecvid_vtt").read(parser.parse_args().folder)
     campaigns: Campaigns = {}
     for score in read.scores:
         campaigns.setdefault(score.campaign, []).append(score)
     print(counts(campaigns))
     print(alignment(read.alignment))
-    for name, own in campaigns.items():
-        print(ranking(name, own))
+    for name, scores in campaigns.items():
+        print(ranking(name, scores))
     print("## Single against multiple annotators, by systems\n")
     print(agreement(campaigns), end="")
 

@@ -24,7 +24,7 @@ from vttdata.text.nouns.mentions import find_mentions
 Floats = npt.NDArray[np.float32]
 
 # Logistic regression of verdicts on foils of ActivityNet Captions that were read one by one: its intercept, the
-# weights of `Evidence`, and those of the false noun's supercategory. Fitted by `benchmarks/foil_doubt.py`.
+# weights of `Evidence`, and those of the false noun's supercategory. Fitted by `benchmarks/foil_plausibility.py`.
 _INTERCEPT = -1.71
 _WEIGHTS = (0.62, 0.25, 0.05, 0.18, 0.99, -0.35)
 SUPERCATEGORY_WEIGHTS = {
