@@ -7,12 +7,11 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from vttdata.moved import MovedModules
+from vttdata.version import __version__
 
 if TYPE_CHECKING:
     from vttdata.load.catalog import describe_dataset, list_datasets
     from vttdata.load.load_dataset import load_dataset
-
-__version__ = "0.1.0"
 
 __all__ = ["__version__", "describe_dataset", "list_datasets", "load_dataset"]
 

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 import click
 from click.shell_completion import shell_complete
 
-import vttdata
 from vttdata.cli.exit_codes import BAD_INPUT, DONE, INCOMPLETE, INTERRUPTED, LEAKS, SUMMARY
 from vttdata.cli.options import CommandFolder
 from vttdata.errors import HaltError, LeakError, VttdataError
+from vttdata.version import __version__
 
 COMPLETION_VARIABLE = "_VTTDATA_COMPLETE"
 
@@ -27,7 +27,7 @@ cli = CommandFolder(
     notes=(SUMMARY,),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
 )
-click.version_option(vttdata.__version__, message="%(prog)s %(version)s")(cli)
+click.version_option(__version__, message="%(prog)s %(version)s")(cli)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -150,10 +150,10 @@ def _print_other_inputs(folder: Path, provenance: Provenance, settings: Sequence
 
 
 def _print_other_tools(provenance: Provenance) -> None:
-    import vttdata
     from vttdata.dataset.provenance import library_versions
+    from vttdata.version import __version__
 
-    here: dict[str, Any] = library_versions(provenance.tools) | {"vttdata": vttdata.__version__}
+    here: dict[str, Any] = library_versions(provenance.tools) | {"vttdata": __version__}
     if "ffmpeg" in provenance.tools:
         from vttdata.media.ffmpeg import ffmpeg_version
 

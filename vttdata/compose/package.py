@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-import vttdata
 from vttdata.annotations import Finding
 from vttdata.dataset.audit import Files, audit_all
 from vttdata.dataset.metadata import Figure, Metadata, OfficialLayout, PaperFigure
@@ -30,6 +29,7 @@ from vttdata.recipe.paths import given_paths
 from vttdata.records import Caption, Clip, Source
 from vttdata.split import Audit, SplitSettings
 from vttdata.split.audit.text import leak_sentence
+from vttdata.version import __version__
 
 _EXAMPLES = 3
 
@@ -130,7 +130,7 @@ def about_build(run: Build, files: Mapping[str, str], collected: str = "") -> Me
         date=recipe.date,
         collected=collected or (f"Read from the official annotation files: {names}." if names else ""),
         attrition=attrition_rows([table.tally.as_json() for table in run.tables]),
-        tools={"vttdata": vttdata.__version__, **run.tools},
+        tools={"vttdata": __version__, **run.tools},
         inputs=files,
         required_paths={key: kind for key, kind, _, _ in given_paths(recipe.model_dump(), recipe.paths)},
     )

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import vttdata
 from vttdata.dataset.shards import file_sha256
 from vttdata.errors import VttdataError
+from vttdata.version import __version__
 
 RECIPE, PROVENANCE = "recipe.yaml", "provenance.json"
 
@@ -64,7 +64,7 @@ class Provenance:
     options: Mapping[str, Any] = field(default_factory=dict)
     recipe: str = ""
     tools: Mapping[str, str] = field(default_factory=dict)
-    vttdata: str = vttdata.__version__
+    vttdata: str = __version__
 
 
 def write_provenance(dataset: Path, provenance: Provenance) -> None:

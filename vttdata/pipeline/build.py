@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import vttdata
 from vttdata.errors import DISK_ERRORS, HaltError, VttdataError, disk_error_halt
 from vttdata.media.ffmpeg import ffmpeg_version
 from vttdata.pipeline.engine import Engine, Table
@@ -21,6 +20,7 @@ from vttdata.pipeline.progress import Progress
 from vttdata.pipeline.stage import Stage
 from vttdata.pipeline.tables import write_tables
 from vttdata.recipe.load import Loaded
+from vttdata.version import __version__
 
 # Libraries whose versions decide, with that of ffmpeg, what comes out.
 _TOOLS = ("av", "datasets", "numpy", "pyarrow", "yt-dlp")
@@ -104,7 +104,7 @@ class Build:
             "recipe_sha256": self.loaded.sha256,
             "version": self.loaded.recipe.version,
             "settings": self.loaded.recipe.public(),
-            "vttdata_version": vttdata.__version__,
+            "vttdata_version": __version__,
             "tools": self.tools,
             "status": status,
             "stages": [table.tally.as_json() for table in self.tables],
@@ -167,7 +167,7 @@ def open_build(
     try:
         with locked(folder):
             journal = Journal(folder / _JOURNAL)
-            journal.note("build", recipe=loaded.recipe.name, sha256=loaded.sha256, vttdata=vttdata.__version__)
+            journal.note("build", recipe=loaded.recipe.name, sha256=loaded.sha256, vttdata=__version__)
             engine = Engine(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet)
             build = Build(folder, loaded, engine, journal, on_stage_done)
             try:

@@ -57,7 +57,7 @@ def connect(endpoint: str | None) -> HfApi:
     """
     import huggingface_hub
 
-    import vttdata
+    from vttdata.version import __version__
 
     token = huggingface_hub.get_token()
     if not token:
@@ -67,7 +67,7 @@ def connect(endpoint: str | None) -> HfApi:
         )
     if not token.isascii() or not token.isprintable() or " " in token:
         raise VttdataError("The token for the Hub (HF_TOKEN, or that of 'hf auth login') has signs that no token has.")
-    return huggingface_hub.HfApi(endpoint, token=token, library_name="vttdata", library_version=vttdata.__version__)
+    return huggingface_hub.HfApi(endpoint, token=token, library_name="vttdata", library_version=__version__)
 
 
 def look(api: HfApi, repo_id: str) -> Remote | None:
