@@ -1,6 +1,6 @@
-"""Writes small videos whose frames say their own number and whose sound beeps on every whole second, and reads both.
+"""Write small videos with a barcode in each frame and a beep on each whole second, and read both back.
 
-What is read back is what an encoder kept, so a cut can be judged without any code of the package.
+Cuts can therefore be verified without any code of the package.
 """
 
 from __future__ import annotations
@@ -24,26 +24,27 @@ RATE = 48000
 BEEP_SECONDS = 0.25
 _BITS = 11
 _COLUMNS, _ROWS = 4, 3
-_AREA = (0.1, 0.1, 0.7, 0.6)  # left, top, width, height as shares of the picture
+# Left, top, width and height of the barcode as shares of the frame.
+_AREA = (0.1, 0.1, 0.7, 0.6)
 
 Array = npt.NDArray[np.generic]
 
 
 @dataclass(frozen=True)
 class Movie:
-    """A barcode video and, for each frame number, its time since the container's start and on the sound's clock."""
+    """Barcode video and, for each frame number, its time since the container's start and on the sound's clock."""
 
     path: Path
     times: tuple[float, ...]
     clock: tuple[float, ...]
 
     def inside(self, start: float, end: float) -> list[int]:
-        """The numbers of the frames whose time lies in [start, end)."""
+        """Return the numbers of the frames whose time is in [start, end)."""
         return [number for number, time in enumerate(self.times) if start <= time < end]
 
 
 def picture(number: int, width: int, height: int) -> npt.NDArray[np.uint8]:
-    """A textured still, height x width x 3, with `number` (below 2048) and a parity bit as black and white blocks."""
+    """Draw a frame, height x width x 3, with `number` (below 2048) and a parity bit as black and white blocks."""
     still = np.random.default_rng(7).integers(90, 166, (-(-height // 4), -(-width // 4)), dtype=np.uint8)
     grey = still.repeat(4, axis=0).repeat(4, axis=1)[:height, :width].copy()
     for bit, (top, bottom, left, right) in enumerate(_blocks(width, height)):
@@ -53,10 +54,10 @@ def picture(number: int, width: int, height: int) -> npt.NDArray[np.uint8]:
 
 
 def read_number(grey: Array) -> int:
-    """The number in a grey picture of any size.
+    """Read the number in a grey frame of any size.
 
     Raises:
-        ValueError: when a block is neither black nor white or the parity bit does not fit.
+        ValueError: if a block is neither black nor white, or the parity bit does not match.
     """
     number = parity = 0
     height, width = grey.shape
@@ -84,7 +85,7 @@ def _blocks(width: int, height: int) -> Iterator[tuple[int, int, int, int]]:
 
 
 def beeps(start: float, end: float) -> npt.NDArray[np.float32]:
-    """The sound of the seconds from `start` to `end`: on second s a beep of a quarter second at 400 + 100 * s Hz."""
+    """Return the sound from `start` to `end` (seconds): on second s a beep of a quarter second at 400 + 100 * s Hz."""
     time = np.arange(round(start * RATE), round(end * RATE)) / RATE
     second = np.floor(time)
     tone = 0.5 * np.sin(2 * np.pi * (400 + 100 * second) * (time - second))
@@ -104,13 +105,13 @@ def write_barcode(
     aspect: str = "",
     turn: int = 0,
 ) -> Movie:
-    """Encode one frame per entry of `ticks` (its time in units of `tick` seconds) with the encoder's own defaults.
+    """Encode a frame for each entry of `ticks` (its time in units of `tick` seconds) with the encoder's defaults.
 
     Args:
-        size: width and height as stored; the number stands upright once the picture is turned.
-        sound: first and last second of the beeping sound, on the video's own clock; without it there is none.
-        aspect: the display aspect, such as ``16:9``, where pixels are not square.
-        turn: degrees, a multiple of 90, by which a player turns the picture counter-clockwise.
+        size: width and height as stored; the number is upright after rotation.
+        sound: first and last second of the sound, on the video's clock; no sound without it.
+        aspect: display aspect, such as ``16:9``, for pixels that are not square.
+        turn: counter-clockwise rotation by the player in degrees, a multiple of 90.
     """
     upright = size if turn % 180 == 0 else size[::-1]
     with av.open(str(path), "w") as container:
@@ -133,7 +134,7 @@ def write_barcode(
 
 
 def write_movies(folder: Path, seconds: int, size: tuple[int, int] = (160, 120)) -> dict[str, Movie]:
-    """One MP4 with sound for each of `KINDS`: x264 at its defaults (B-frames, keyframes up to 250 frames apart)."""
+    """Write one MP4 with sound per item of `KINDS`, by x264's defaults (B-frames, keyframes up to 250 frames apart)."""
     frames, sound = range(seconds * 30), (0.0, float(seconds))
     thirty, ntsc, fine = Fraction(1, 30), Fraction(1001, 30000), Fraction(1, 90000)
     later, later_sound = [number + 163 for number in frames], (5.6, 5.0 + seconds)
@@ -147,7 +148,7 @@ def write_movies(folder: Path, seconds: int, size: tuple[int, int] = (160, 120))
 
 
 def _varied_ticks(seconds: int) -> list[int]:
-    """Frame times in 1/90000 s, a 90th to a third of a second apart."""
+    """Return frame times in 1/90000 s, a 90th to a third of a second apart."""
     draw, ticks = random.Random(5), [0]
     while ticks[-1] < seconds * 90000:
         ticks.append(ticks[-1] + draw.choice([1001, 1500, 3003, 3003, 3003, 6006, draw.randrange(1000, 30000)]))
@@ -162,7 +163,7 @@ def _mark(path: Path, before: list[str], after: list[str]) -> None:
 
 
 def packet_times(path: Path) -> tuple[float, ...]:
-    """The time of every frame that is to be shown, from the container's packets alone."""
+    """Return the time of every displayed frame from the container's packets alone."""
     with av.open(str(path)) as container:
         stream: Any = container.streams.best("video")
         base, start = stream.time_base, Fraction(container.start_time or 0, 10**6)
@@ -181,7 +182,7 @@ def _sound_packets(stream: Any, start: float, end: float) -> list[Any]:
 
 
 def read_video(path: Path) -> list[tuple[int, float]]:
-    """The number and time of every frame of a barcode video, decoded in full."""
+    """Decode a barcode video and return number and time of every frame."""
     with av.open(str(path)) as container:
         return [
             (read_number(frame.to_ndarray(format="gray")), float(frame.time)) for frame in container.decode(video=0)
@@ -189,7 +190,7 @@ def read_video(path: Path) -> list[tuple[int, float]]:
 
 
 def read_sound(path: Path) -> npt.NDArray[np.float32]:
-    """All sound of a file as one channel at 48 kHz, preceded by silence where it starts after time 0."""
+    """Return all sound of a file as one channel at 48 kHz, preceded by silence if it starts after time 0."""
     resampler = av.AudioResampler(format="fltp", layout="mono", rate=RATE)
     with av.open(str(path)) as container:
         frames = list(container.decode(audio=0))
@@ -199,15 +200,15 @@ def read_sound(path: Path) -> npt.NDArray[np.float32]:
 
 
 def read_beeps(sound: npt.NDArray[np.float32]) -> list[tuple[float, int]]:
-    """Where each beep that follows a silence begins, in seconds, and the whole second that its pitch names."""
+    """Return the start of each beep that follows silence, in seconds, and the whole second that its pitch encodes."""
     window = RATE // 200
     loud = np.convolve(np.abs(sound), np.ones(window) / window, "same") > 0.12
     begins = np.flatnonzero(loud[1:] & ~loud[:-1]) + 1
-    found = []
+    beginnings = []
     for begin in begins:
         tone = sound[begin + RATE // 50 : begin + RATE // 5]
         if len(tone) < RATE // 10:
             continue
         peak = np.abs(np.fft.rfft(tone * np.hanning(len(tone)), RATE)).argmax()
-        found.append((float(begin / RATE), round((int(peak) - 400) / 100)))
-    return found
+        beginnings.append((float(begin / RATE), round((int(peak) - 400) / 100)))
+    return beginnings

@@ -1,4 +1,4 @@
-"""The exact mode under the library's name, for tests of the rules, which must see every frame."""
+"""Detect shots in exact mode, for tests of rules that must see every frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small films of moving patchworks, each seed another film, and edited copies of them."""
+"""Write small films of moving patchworks, different for each seed, and edited copies of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ X264 = ("-c:v", "libx264", "-preset", "ultrafast", "-crf", "23", "-pix_fmt", "yu
 
 
 def write_film(path: Path, seed: int, seconds: int = 8) -> Path:
-    """A film with a cut every two seconds, whose shots pan slowly over a patchwork."""
+    """Write a film with a cut every two seconds, whose shots pan slowly over a patchwork."""
     rng = np.random.default_rng(seed)
     frames = []
     for _ in range(0, seconds, 2):
@@ -27,6 +27,7 @@ def write_film(path: Path, seed: int, seconds: int = 8) -> Path:
 
 
 def encode(path: Path, frames: np.ndarray) -> Path:
+    """Encode RGB frames, time x height x width x 3."""
     size = f"{frames.shape[2]}x{frames.shape[1]}"
     raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-r", str(RATE), "-i", "-"]
     command = [ffmpeg_path(), "-v", "error", "-y", *raw, *X264, str(path)]
@@ -35,7 +36,7 @@ def encode(path: Path, frames: np.ndarray) -> Path:
 
 
 def edit(film: Path, target: Path, graph: str, *options: str) -> Path:
-    """A copy behind a filter graph, encoded with `options` or as films are."""
+    """Write a copy behind a filter graph, encoded with `options` or as films are."""
     command = [ffmpeg_path(), "-v", "error", "-y", "-i", str(film), "-vf", graph, *(options or X264), str(target)]
     subprocess.run(command, check=True, timeout=60)
     return target

@@ -1,7 +1,4 @@
-"""A real HTTP server on the loopback interface that serves videos well and badly, as the web does.
-
-It plays the part of a video host in the tests of collecting; it checks nothing itself.
-"""
+"""Run an HTTP server on the loopback interface that serves videos and fails in the ways of real video hosts."""
 
 from __future__ import annotations
 
@@ -17,11 +14,10 @@ _PIECE = 64 * 1024
 
 
 class MediaServer(ThreadingHTTPServer):
-    """Serves `video` under several names, `files` under theirs, and trouble under others.
+    """Server of `video` under several names, `files` under theirs, and failures under others.
 
-    `hits` counts the requests for each path; `queries`, `cookies` and `starts` (of ranges) keep what came with
-    them. Asked as a proxy it
-    serves whatever the address names, as if that were here.
+    `hits` counts the requests for each path; `queries`, `cookies` and `starts` (of ranges) record what came with them.
+    As a proxy it serves the path of any address as its own.
     """
 
     daemon_threads = True
@@ -41,7 +37,7 @@ class MediaServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}{path}"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Clients hang up here on purpose."""
+        """Ignore clients that disconnect, which tests do on purpose."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -66,16 +62,16 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *args: object) -> None:
         """Keep the test output clean."""
 
-    def _headers(self, length: int | None, kind: str = "video/mp4", status: int = 200) -> None:
+    def _headers(self, length: int | None, content_type: str = "video/mp4", status: int = 200) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", kind)
+        self.send_header("Content-Type", content_type)
         if length is not None:
             self.send_header("Content-Length", str(length))
         self.end_headers()
 
-    def _text(self, text: str, kind: str) -> None:
+    def _text(self, text: str, content_type: str) -> None:
         data = text.encode()
-        self._headers(len(data), kind)
+        self._headers(len(data), content_type)
         self.wfile.write(data)
 
     def serve_good(self) -> None:
@@ -87,7 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def serve_halved(self) -> None:
-        """Breaks off in the middle, and continues from there when asked to."""
+        """Break off in the middle, and continue from there on request."""
         data = self.server.video
         wanted = self.headers.get("Range", "bytes=0-").removeprefix("bytes=").split("-")[0]
         start = int(wanted)
@@ -133,14 +129,14 @@ class _Handler(BaseHTTPRequestHandler):
         self._text(f"<html><title>Two</title><body>{embeds}</body></html>", "text/html")
 
     def serve_flaky(self) -> None:
-        """Down for the first request, well afterwards."""
+        """Fail on the first request and succeed afterwards."""
         if self.server.hits["/flaky.mp4"] == 1:
             self.send_error(503)
         else:
             self.serve_good()
 
     def serve_feed(self) -> None:
-        """What a search service answers: a list of videos, each with a title."""
+        """Serve a list of videos with titles, as a search service does."""
         items = "".join(
             f"<item><title>{title}</title><link>{link}</link></item>"
             for title, link in (

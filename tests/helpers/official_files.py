@@ -1,4 +1,4 @@
-"""Small files in the official shapes, made up for tests."""
+"""Write small files in the formats of official releases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ READ_ME = "All video info and caption sentences are stored using the JSON file f
 
 
 def video(number: int, split: str = "train", **changes: Any) -> dict[str, Any]:
-    """A video as MSR-VTT lists it; two in a row share a source."""
+    """Return a video as MSR-VTT lists it; two consecutive videos share a source."""
     address = f"https://www.youtube.com/watch?v=abc-_{number // 2:06d}"
     times = {"start time": 10.5 * number, "end time": 10.5 * number + 10.25}
     whole = {"category": number % 3, "url": address, "video_id": f"video{number}", "split": split, "id": number}
@@ -24,7 +24,7 @@ def sentence(number: int, sen_id: int, caption: str, **changes: Any) -> dict[str
 
 
 def msrvtt(numbers: range, split_of: Any) -> dict[str, Any]:
-    """Content of one official file: these videos with two sentences each, the sentences in another order."""
+    """Return the content of an official file: videos with two sentences each, the sentences in another order."""
     sentences = [
         sentence(number, 2 * number + index, f" A person does  thing {number}, take {index}")
         for number in reversed(numbers)
@@ -125,7 +125,7 @@ ACTIVITYNET: dict[str, Any] = {
 
 
 def write_activitynet(folder: Path, **changes: Any) -> Path:
-    """The made-up files; a change names a file without its ending, and None leaves it out."""
+    """Write the files; `changes` maps file names without extension to other contents, or to None to omit the file."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in (ACTIVITYNET | {f"{key}.json": value for key, value in changes.items()}).items():
         if content is not None:
