@@ -40,47 +40,51 @@ class Variant:
     replacement_of_single_word: str | None = None
 
 
-def _binned(length: int) -> int:
+def binned_count(length: int) -> int:
     """Look up the bins that all scripts share up to 20 words (Bojar et al., Findings of WMT17, section 3)."""
     return next(words for longest, words in ((1, 1), (5, 2), (8, 3), (15, 4), (20, 5)) if length <= longest)
 
 
-def _wmt17(length: int) -> int:
-    return _binned(length) if length <= 20 else length // 4
+def wmt17_count(length: int) -> int:
+    """Count the words that WMT17 replaces."""
+    return binned_count(length) if length <= 20 else length // 4
 
 
-def _video(length: int) -> int:
+def video_count(length: int) -> int:
     """Count as WMT17, but leave the first and the last word: 0 of 1 or 2 words, and 1 of 3."""
-    return max(0, min(_wmt17(length), length - 2))
+    return max(0, min(wmt17_count(length), length - 2))
 
 
-def _bad_refs(length: int) -> int:
+def bad_refs_count(length: int) -> int:
+    """Count the words that bad-refs.py replaces."""
     if length <= 5:
         return 1 if length <= 3 else 2
     return next((words for below, words in ((8, 3), (15, 4), (20, 5)) if length < below), length // 4)
 
 
-def _ad_bad_refs(length: int) -> int:
+def ad_bad_refs_count(length: int) -> int:
+    """Count the words that ad-bad-refs.pl removes."""
     if length <= 3:
         return 1
-    return _binned(length) if length <= 20 else -(-length // 5)
+    return binned_count(length) if length <= 20 else -(-length // 5)
 
 
-def _appraise(length: int) -> int:
-    return _binned(length) if length <= 20 else 6
+def appraise_count(length: int) -> int:
+    """Count the words that Appraise replaces from WMT19 on."""
+    return binned_count(length) if length <= 20 else 6
 
 
-def _between(length: int, words: int) -> range:
+def inner_starts(length: int, words: int) -> range:
     """Leave the first and the last word."""
     return range(1, length - words)
 
 
-def _from_first(length: int, words: int) -> range:
+def starts_before_last(length: int, words: int) -> range:
     """Leave the last word unless all are replaced."""
     return range(max(1, length - words))
 
 
-def _bad_refs_starts(length: int, words: int) -> range:
+def bad_refs_starts(length: int, words: int) -> range:
     """Leave the last two words, as the script does from 5 words on because its end is off by one."""
     return range(1, length - words - 1) if length >= 5 else range(min(length - 1, 1), min(length - 1, 1) + 1)
 
@@ -96,24 +100,26 @@ def _bad_refs_starts(length: int, words: int) -> range:
 # draws from its distinct phrases; a caption does not become a likelier donor by having been one, as in
 # create_wmt19_tasks.py; and detached punctuation at the ends of a donor is not taken.
 VARIANTS: dict[VariantName, Variant] = {
-    "video-2018": Variant(_video, _between, _video, "other_source", donor_first=1, careful=True),
-    "wmt17": Variant(_wmt17, _from_first, _wmt17, "any_caption", donor_first=0),
+    "video-2018": Variant(video_count, inner_starts, video_count, "other_source", donor_first=1, careful=True),
+    "wmt17": Variant(wmt17_count, starts_before_last, wmt17_count, "any_caption", donor_first=0),
     "bad-refs-2016": Variant(
-        _bad_refs, _bad_refs_starts, lambda length: min(_bad_refs(length), 6), "any_caption", 1, lowers=True
+        bad_refs_count, bad_refs_starts, lambda length: min(bad_refs_count(length), 6), "any_caption", 1, lowers=True
     ),
     "ad-bad-refs-2013": Variant(
-        _ad_bad_refs,
+        ad_bad_refs_count,
         lambda length, words: range(1, max(2, length - words)),
         lambda _: 0,
         "none",
         0,
         replacement_of_single_word="The",
     ),
-    "appraise-wmt19": Variant(_appraise, _from_first, _appraise, "other_caption", donor_first=0, short_donors=True),
+    "appraise-wmt19": Variant(
+        appraise_count, starts_before_last, appraise_count, "other_caption", donor_first=0, short_donors=True
+    ),
     "wmt22": Variant(
-        _appraise,
-        _from_first,
-        lambda length: max(2, _appraise(length)),
+        appraise_count,
+        starts_before_last,
+        lambda length: max(2, appraise_count(length)),
         "other_caption",
         donor_first=0,
         short_donors=True,

@@ -65,7 +65,7 @@ def accepts_another_noun(text: str, mention: Mention, lexicon: Lexicon, *, repea
         return False
     if text[mention.end : mention.end + 1] in ("-", "/", "_"):
         return False
-    return not _is_continued(text, mention, lexicon) and _is_introduced(text, mention, lexicon, repeated)
+    return not is_continued(text, mention, lexicon) and is_introduced(text, mention, lexicon, repeated)
 
 
 def begins_sentence(text: str, position: int) -> bool:
@@ -80,7 +80,7 @@ def follows_age_adjective(text: str, mention: Mention) -> bool:
     return before is not None and before[1].lower() in _AGES
 
 
-def _is_continued(text: str, mention: Mention, lexicon: Lexicon) -> bool:
+def is_continued(text: str, mention: Mention, lexicon: Lexicon) -> bool:
     """Return whether the next word may belong to the noun, as in a compound."""
     match = _WORD_AFTER.match(text, mention.end)
     after = match[1].lower() if match else ""
@@ -95,7 +95,7 @@ def _is_continued(text: str, mention: Mention, lexicon: Lexicon) -> bool:
     return bool(after) and not mention.plural and lexicon.noun(after) is not None
 
 
-def _is_introduced(text: str, mention: Mention, lexicon: Lexicon, repeated: bool) -> bool:
+def is_introduced(text: str, mention: Mention, lexicon: Lexicon, repeated: bool) -> bool:
     """Return whether a determiner stands before the noun and its adjectives, or the noun needs none."""
     noun = lexicon.nouns[mention.noun]
     needs_no_determiner = mention.plural or noun.countable != "count" or noun.bare

@@ -150,7 +150,7 @@ def mine_videos(
             second_scorer = load_scorer("ngram", training.second_scorer)
             usage = NounUsage(select_usage_texts(videos, fold, folds), lexicon)
         mined.scorer = scorer.name
-        for of_split, allowed in _separate_train_split(in_fold, rivals, seed):
+        for of_split, allowed in separate_train_split(in_fold, rivals, seed):
             # Found again instead of kept: the mentions of a caption take ten times the memory of its text.
             documented = (find_documents(video, lexicon, pipeline)[0] for video in watch(of_split, "swapping"))
             found = search_foils(
@@ -190,10 +190,14 @@ def _pair_frequent_concepts(
     return rivals
 
 
-def _separate_train_split(
+def separate_train_split(
     videos: Sequence[VideoTexts], rivals: Mapping[str, Sequence[Noun]], seed: int
 ) -> Iterator[tuple[Sequence[VideoTexts], Mapping[str, Sequence[Noun]]]]:
     """Yield the videos of ``train`` and all others, with their rivals; where there are both, they share no pair."""
+
+    def is_train_pair(name: str, foil_name: str) -> bool:
+        return hash_texts("pair", str(seed), *sorted((name, foil_name))) % 2 == 0
+
     sides: dict[bool, list[VideoTexts]] = defaultdict(list)
     for video in videos:
         sides[video.split == "train"].append(video)
@@ -201,11 +205,7 @@ def _separate_train_split(
         allowed = rivals
         if len(sides) > 1:
             allowed = {
-                name: [foil for foil in foils if _is_train_pair(name, foil.name, seed) == train]
+                name: [foil for foil in foils if is_train_pair(name, foil.name) == train]
                 for name, foils in rivals.items()
             }
         yield side, allowed
-
-
-def _is_train_pair(name: str, foil_name: str, seed: int) -> bool:
-    return hash_texts("pair", str(seed), *sorted((name, foil_name))) % 2 == 0

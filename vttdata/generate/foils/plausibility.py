@@ -141,7 +141,7 @@ class NounUsage:
         self._category_in_context: defaultdict[tuple[str, tuple[str, str]], Counter[str]] = defaultdict(Counter)
         self._prepositions: Counter[str] = Counter()
         self._nouns_behind_preposition: Counter[tuple[str, str]] = Counter()
-        by_video = [[(self._count(text), _topic_words(_tokens(text))) for text in texts] for texts in videos]
+        by_video = [[(self._count(text), topic_words(tokenize(text))) for text in texts] for texts in videos]
         whole_videos = [
             (frozenset().union(*(nouns for nouns, _ in texts)), frozenset().union(*(words for _, words in texts)))
             for texts in by_video
@@ -162,7 +162,7 @@ class NounUsage:
         mentions = find_mentions(text, self._lexicon)
         for mention in mentions:
             context, noun = find_context(text, mention), mention.noun
-            preposition = _preposition(context)
+            preposition = preposition_of(context)
             self._nouns[noun] += 1
             self._forms[noun, text[mention.start : mention.end].lower()] += 1
             self._contexts[context] += 1
@@ -190,7 +190,7 @@ class NounUsage:
 
     def topic_fit(self, words: Iterable[str]) -> Mapping[str, float]:
         """Return for each noun how well it goes with the words of a video: 0 as with any, negative worse."""
-        columns = sorted(self._columns[word] for word in _topic_words(words) if word in self._columns)
+        columns = sorted(self._columns[word] for word in topic_words(words) if word in self._columns)
         if not columns:
             return dict.fromkeys(self._rows, 0.0)
         return dict(zip(self._rows, self._topic_fit[:, columns].mean(axis=1).tolist(), strict=True))
@@ -247,7 +247,7 @@ class NounUsage:
             same_subcategory,
             math.log((seen + 0.5) / (expected + 0.5)),
             min(len(self._category_in_context.get((context, self._category(noun)), ())), _MAX_SUBCATEGORY_NOUNS),
-            bool(_preposition(context)) and preposition_ratio >= 1,
+            bool(preposition_of(context)) and preposition_ratio >= 1,
             min(topic_fit.get(noun, 0.0), _MAX_TOPIC_FIT),
             float(self._giveaways(text, mention)[self._rows[noun]]) if noun in self._rows else 0.0,
         )
@@ -256,8 +256,8 @@ class NounUsage:
         """Return for each noun by how much a word beside a mention is tied more to the true noun than to it."""
         # All false nouns of a mention are asked for in a row, so the last result is the only one worth keeping.
         if self._last_giveaways[0] != (text, mention):
-            in_mention = _topic_words(_tokens(text[mention.start : mention.end]))
-            words = _topic_words(_tokens(text)) - in_mention
+            in_mention = topic_words(tokenize(text[mention.start : mention.end]))
+            words = topic_words(tokenize(text)) - in_mention
             columns = sorted(self._columns[word] for word in words if word in self._columns)
             row = self._rows.get(mention.noun)
             tied = [] if row is None else [column for column in columns if self._ties[row, column] > _MIN_TIE]
@@ -267,7 +267,7 @@ class NounUsage:
 
     def _preposition_ratio(self, context: str, noun: str) -> float:
         """Return how often a noun stands behind the preposition of a context over what is expected; 1 if unknown."""
-        preposition = _preposition(context)
+        preposition = preposition_of(context)
         expected = self._prepositions[preposition] * self._nouns[noun] / self._total
         if not preposition or expected < 1:
             return 1.0
@@ -277,37 +277,39 @@ class NounUsage:
 @functools.lru_cache(maxsize=1024)
 def find_context(text: str, mention: Mention) -> str:
     """Return what governs a mention, as described at `NounUsage`; empty where nothing does."""
-    before = _tokens(text[max(0, mention.start - _CONTEXT_CHARACTERS) : mention.start])
-    after = _tokens(text[mention.end : mention.end + _CONTEXT_CHARACTERS])
+    before = tokenize(text[max(0, mention.start - _CONTEXT_CHARACTERS) : mention.start])
+    after = tokenize(text[mention.end : mention.end + _CONTEXT_CHARACTERS])
     while before and (before[-1] in DETERMINERS or before[-1] in ADJECTIVES or before[-1].endswith(("'s", "\u2019s"))):
         before.pop()
     word = before[-1] if before else "."
     if word in _PUNCTUATION or word in _CLAUSE_OPENERS:
         verb = next((token for token in after if token not in _FILLERS), ".")
         if verb not in _PUNCTUATION and verb not in _CLAUSE_OPENERS and verb not in _PREPOSITIONS:
-            return f"> {_stem(verb)}"
+            return f"> {stem(verb)}"
     if word in _PUNCTUATION:
         return ""
     if word in _PREPOSITIONS or word in _CLAUSE_OPENERS:
-        return f"{_stem(before[-2]) if len(before) > 1 else ''} {word}"
-    return _stem(word)
+        return f"{stem(before[-2]) if len(before) > 1 else ''} {word}"
+    return stem(word)
 
 
-def _preposition(context: str) -> str:
+def preposition_of(context: str) -> str:
     """Return the preposition of a context; empty where a verb governs."""
     before, _, preposition = context.partition(" ")
     return preposition if before != ">" else ""
 
 
-def _tokens(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
+    """Return the lower-cased words and punctuation signs of a text."""
     return _TOKEN.findall(text.lower())
 
 
-def _topic_words(words: Iterable[str]) -> set[str]:
-    return {_stem(word) for word in words if len(word) > 2 and word not in _TOPICLESS}
+def topic_words(words: Iterable[str]) -> set[str]:
+    """Return the stems of words that say something of a topic."""
+    return {stem(word) for word in words if len(word) > 2 and word not in _TOPICLESS}
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     """Return a word without its ending; not always an English word, but the same for all forms of most verbs."""
     word = _IRREGULAR_VERBS.get(word, word)
     for ending in ("ing", "ed", "es", "s"):

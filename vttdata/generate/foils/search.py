@@ -112,9 +112,9 @@ def search_foils(
     stream = iter(videos)
     while block := list(itertools.islice(stream, _VIDEOS_PER_BLOCK)):
         if balanced and len(edits) >= _OPTIONS_PER_CHOICE:
-            mined.pairs += _choose_balanced(edits, margins, second_scorer, settings, seed)
+            mined.pairs += choose_balanced(edits, margins, second_scorer, settings, seed)
             edits, margins = [], []
-        new = [edit for video in block for edit in _list_edits(video, lexicon, rivals, settings, seed, usage, verdicts)]
+        new = [edit for video in block for edit in list_edits(video, lexicon, rivals, settings, seed, usage, verdicts)]
         mined.candidates += len(new)
         new = [replace(edit, perplexities=own) for edit, own in zip(new, score_edits(new, scorer), strict=True)]
         new_margins = [log_perplexity_margin(edit.perplexities) for edit in new]
@@ -126,11 +126,11 @@ def search_foils(
             chosen = choose(options, settings.selection, seed=seed)
             mined.pairs += [pair for index in chosen for pair in new[index].pairs()]
     if balanced:
-        mined.pairs += _choose_balanced(edits, margins, second_scorer, settings, seed)
+        mined.pairs += choose_balanced(edits, margins, second_scorer, settings, seed)
     return mined
 
 
-def _choose_balanced(
+def choose_balanced(
     edits: Sequence[Edit], margins: Sequence[float], second_scorer: Scorer | None, settings: FoilSettings, seed: int
 ) -> list[FoilPair]:
     """Return the pairs of the chosen edits; each split is balanced by itself."""
@@ -155,7 +155,7 @@ def _choose_balanced(
     return [pair for index in sorted(chosen) for pair in edits[index].pairs()]
 
 
-def _list_edits(
+def list_edits(
     video: VideoDocuments,
     lexicon: Lexicon,
     rivals: Mapping[str, Sequence[Noun]],
@@ -185,7 +185,7 @@ def _list_edits(
         if not balanced:
             edits += [Edit(video, document, (swap,)) for swap in swaps]
             continue
-        for group in _group_consistent(swaps):
+        for group in group_consistent_swaps(swaps):
             edit = Edit(video, document, group).apply_verdicts(verdicts, judged_only=settings.judged_only)
             if edit is not None and edit.unsound_probability <= settings.max_unsound_probability:
                 edits.append(edit)
@@ -196,7 +196,7 @@ def _list_edits(
     return [edit for edit in edits if edit.key in kept]
 
 
-def _group_consistent(swaps: Iterable[tuple[int, Swap]]) -> Iterator[tuple[tuple[int, Swap], ...]]:
+def group_consistent_swaps(swaps: Iterable[tuple[int, Swap]]) -> Iterator[tuple[tuple[int, Swap], ...]]:
     """Yield groups of swaps of one concept for one other that together change every mention of it, once a caption."""
     groups: dict[tuple[str, str, str], list[tuple[int, Swap]]] = defaultdict(list)
     for index, swap in swaps:

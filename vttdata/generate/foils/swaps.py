@@ -172,24 +172,24 @@ def find_swaps(
         if mention.noun not in rivals:
             continue
         noun = lexicon.nouns[mention.noun]
-        others = _count_other_mentions(noun, lexicon, document)
-        for foil in _list_false_nouns(text, mention, lexicon, rivals[noun.name], document, others):
+        others = count_other_mentions(noun, lexicon, document)
+        for foil in list_fitting_nouns(text, mention, lexicon, rivals[noun.name], document, others):
             probability = 0.0 if unsound_probability is None else unsound_probability(text, mention, foil.name)
             if probability is None:
                 continue
             plural = mention.plural and foil.countable == "count"
             named = [(foil.name, foil.plural if plural else foil.name)]
             for name, form in named if spellings is None else spellings(foil, plural):
-                if _breaks_possessive(text, mention, form):
+                if breaks_possessive(text, mention, form):
                     continue
-                start, replacement = _write_form(text, mention, form)
+                start, replacement = write_form(text, mention, form)
                 concepts = (noun.name, foil.name, noun.supercategory)
                 words = (text[mention.start : mention.end].lower(), form.lower())
                 swaps.append(Swap(start, mention.end, replacement, *concepts, *words, others, probability, name))
     return swaps
 
 
-def _count_other_mentions(noun: Noun, lexicon: Lexicon, document: MentionSummary) -> int:
+def count_other_mentions(noun: Noun, lexicon: Lexicon, document: MentionSummary) -> int:
     """Count how many more words than one name a noun, or one that looks alike, in a document that mentions it.
 
     Words that are not surely nouns where they stand count too, since they may name the same thing again.
@@ -200,7 +200,7 @@ def _count_other_mentions(noun: Noun, lexicon: Lexicon, document: MentionSummary
     return max(mentions, sum(document.words.get(form, 0) for form in forms)) - 1
 
 
-def _list_false_nouns(
+def list_fitting_nouns(
     text: str, mention: Mention, lexicon: Lexicon, rivals: Sequence[Noun], document: MentionSummary, others: int
 ) -> Iterator[Noun]:
     """Yield the rivals that fit the grammar of a mention and that the document does not give away."""
@@ -219,13 +219,13 @@ def _list_false_nouns(
             yield foil
 
 
-def _breaks_possessive(text: str, mention: Mention, form: str) -> bool:
+def breaks_possessive(text: str, mention: Mention, form: str) -> bool:
     """Return whether a bare apostrophe follows that fits only one of the true noun and the false one."""
     bare = text[mention.end : mention.end + 1] in ("'", "\u2019")
     return bare and text[mention.end - 1].lower().endswith("s") != form.endswith("s")
 
 
-def _write_form(text: str, mention: Mention, form: str) -> tuple[int, str]:
+def write_form(text: str, mention: Mention, form: str) -> tuple[int, str]:
     """Return where the changed span starts, and its replacement: cased alike, with its article where that changes."""
     true_form = text[mention.start : mention.end]
     if len(true_form) > 1 and true_form.isupper():

@@ -63,14 +63,14 @@ def smooth(counts: NgramCounts, min_count: int = 1) -> SmoothedNgrams:
     N-grams of two and more words that occur fewer than `min_count` times are dropped after the discounts are taken;
     their probability goes to the lower order, and every distribution still sums to one.
     """
-    suffixes = _find_suffixes(counts)
+    suffixes = find_suffixes(counts)
     kept = [np.ones(len(counts.words), bool), *(occurrences >= min_count for occurrences in counts.counts[1:])]
     probabilities = np.full(1, 1 / (len(counts.words) - 1))
     logs: list[Floats] = []
     weights: list[Floats] = []
-    for level, adjusted in enumerate(_adjusted_counts(counts, suffixes)):
+    for level, adjusted in enumerate(adjusted_counts(counts, suffixes)):
         prefix = counts.keys[level] >> WORD_BITS
-        weight, probabilities = _interpolate(adjusted, prefix, kept[level], probabilities[suffixes[level]])
+        weight, probabilities = interpolate(adjusted, prefix, kept[level], probabilities[suffixes[level]])
         if level:
             # Contexts after the last prefix have no continuation.
             padded = np.ones(len(logs[-1]))
@@ -81,13 +81,13 @@ def smooth(counts: NgramCounts, min_count: int = 1) -> SmoothedNgrams:
         with np.errstate(divide="ignore"):
             logs.append(np.log(probabilities))
     return SmoothedNgrams(
-        _prune_keys(counts.keys, kept),
+        prune_keys(counts.keys, kept),
         tuple(values[keep] for values, keep in zip(logs, kept, strict=True)),
         tuple(values[keep] for values, keep in zip(weights, kept, strict=False)),
     )
 
 
-def _find_suffixes(counts: NgramCounts) -> list[Integers]:
+def find_suffixes(counts: NgramCounts) -> list[Integers]:
     """Return for each n-gram the index of the n-gram without its first word; for unigrams 0, the empty one."""
     suffixes = [np.zeros(len(counts.words), np.int64)]
     for level in range(1, counts.order):
@@ -97,7 +97,7 @@ def _find_suffixes(counts: NgramCounts) -> list[Integers]:
     return suffixes
 
 
-def _adjusted_counts(counts: NgramCounts, suffixes: list[Integers]) -> Iterator[Integers]:
+def adjusted_counts(counts: NgramCounts, suffixes: list[Integers]) -> Iterator[Integers]:
     """Yield for each order the counts or continuation counts; 0 for the unigrams ``<s>`` and ``<unk>``."""
     begins = np.arange(len(counts.words)) == BEGIN
     for level, occurrences in enumerate(counts.counts):
@@ -110,7 +110,7 @@ def _adjusted_counts(counts: NgramCounts, suffixes: list[Integers]) -> Iterator[
         yield adjusted if level else np.where(begins, 0, adjusted)
 
 
-def _interpolate(adjusted: Integers, prefix: Integers, kept: NDArray[np.bool_], lower: Floats) -> tuple[Floats, Floats]:
+def interpolate(adjusted: Integers, prefix: Integers, kept: NDArray[np.bool_], lower: Floats) -> tuple[Floats, Floats]:
     """Return the backoff weight of each prefix and the probability of each n-gram, given that of its suffix."""
     discount = np.array((0.0, *estimate_discounts(adjusted)))[np.minimum(adjusted, 3)]
     total = np.bincount(prefix, adjusted)
@@ -120,7 +120,7 @@ def _interpolate(adjusted: Integers, prefix: Integers, kept: NDArray[np.bool_], 
     return weight, discounted + weight[prefix] * lower
 
 
-def _prune_keys(keys: tuple[Integers, ...], kept: list[NDArray[np.bool_]]) -> tuple[Integers, ...]:
+def prune_keys(keys: tuple[Integers, ...], kept: list[NDArray[np.bool_]]) -> tuple[Integers, ...]:
     """Return the keys of the kept n-grams, with their prefixes renumbered."""
     pruned = [keys[0]]
     for level in range(1, len(keys)):

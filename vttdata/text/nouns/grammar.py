@@ -122,7 +122,7 @@ class Grammar:
     def __init__(self, lexicon: Lexicon) -> None:
         words: _WordLists = read_yaml_as(DATA / "grammar.yaml", _WORD_LISTS)[0]
         listed = {word: letter for name, letter in reversed(_LIST_LETTERS.items()) for word in getattr(words, name)}
-        verbs = [form for verb in words.verbs for form in _inflect_verb(verb)]
+        verbs = [form for verb in words.verbs for form in inflect_verb(verb)]
         self._letters = dict(reversed(verbs)) | listed
         # A capital does not make a proper name of these.
         self._often_capitalized = {"i", *words.singular_determiners, *words.determiners, *words.adjectives}
@@ -130,7 +130,7 @@ class Grammar:
         self.expressions = dict.fromkeys(words.phrases, (_UNKNOWN, None, False))
         verb_forms = dict(verbs).keys() | set(words.past_forms)
         for form, noun, plural in lexicon.surface_forms():
-            letter = _noun_letter(noun, plural)
+            letter = noun_letter(noun, plural)
             if self._letters.get(form, "j") not in _OPEN_CLASSES:
                 continue
             if form in listed and listed[form] == "j":
@@ -148,7 +148,7 @@ class Grammar:
             known = self._letters.get(lower, _UNKNOWN)
             if not begins_sentence or (len(word) > 1 and word.isupper()) or known in "nN":
                 return PROPER_NAME
-        return self._letters.get(lower) or _guess_letter(lower)
+        return self._letters.get(lower) or guess_letter(lower)
 
     def find_nouns(self, letters: str) -> tuple[tuple[int, bool | None], ...]:
         """Return the indices of nouns, and whether they are plural where only the sentence says so (or None)."""
@@ -172,7 +172,8 @@ def ends_sentence(letter: str) -> bool:
     return letter == _STOP
 
 
-def _noun_letter(noun: Noun, plural: bool) -> str:
+def noun_letter(noun: Noun, plural: bool) -> str:
+    """Return the letter of a form of a noun that is no other word."""
     if noun.bare:
         return "S"
     if noun.countable != "count":
@@ -184,7 +185,7 @@ def _noun_letter(noun: Noun, plural: bool) -> str:
     return "l" if plural else "n"
 
 
-def _inflect_verb(verb: str) -> Sequence[tuple[str, str]]:
+def inflect_verb(verb: str) -> Sequence[tuple[str, str]]:
     """Return the forms of a regular verb with their letters; spellings that do not exist do no harm."""
     stem = verb[:-1] if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")) else verb
     if re.search(r"(?:^|[^aeiou])[aeiou][bdgklmnprt]$", verb) or verb.endswith(("qui", "quip", "wim")):
@@ -206,7 +207,7 @@ def _inflect_verb(verb: str) -> Sequence[tuple[str, str]]:
     ]
 
 
-def _guess_letter(word: str) -> str:
+def guess_letter(word: str) -> str:
     """Return the letter of an unlisted token by its characters and its ending."""
     if not word.strip():
         return ""

@@ -249,7 +249,7 @@ def _read_lexicon(path: Path | None) -> tuple[Lexicon, list[str]]:
     ]
     excluded = [word for words in content.excluded.values() for word in words]
     if content.extends is None:
-        return Lexicon(version, nouns, excluded), _find_contradictions(nouns, excluded)
+        return Lexicon(version, nouns, excluded), find_contradictions(nouns, excluded)
     base, _ = _read_lexicon(None)
     names, forms = {noun.name for noun in nouns}, {form for noun in nouns for form, _ in noun.forms()}
     removed = set(excluded) - names
@@ -257,7 +257,7 @@ def _read_lexicon(path: Path | None) -> tuple[Lexicon, list[str]]:
     excluded = [word for word in base.excluded if word not in forms] + excluded
     # A contradiction quotes the supercategory of a noun; for a packaged one it says so.
     labelled = [dataclasses.replace(noun, supercategory=f"{noun.supercategory}, packaged") for noun in kept]
-    contradictions = _find_contradictions(labelled + nouns, excluded)
+    contradictions = find_contradictions(labelled + nouns, excluded)
     return Lexicon(f"{base.version}+{version}", kept + nouns, excluded), contradictions
 
 
@@ -269,14 +269,14 @@ def _drop_references(noun: Noun, removed: set[str]) -> Noun:
     )
 
 
-def _find_contradictions(nouns: Sequence[Noun], excluded: Iterable[str]) -> list[str]:
+def find_contradictions(nouns: Sequence[Noun], excluded: Iterable[str]) -> list[str]:
     """Return all contradictions, a sentence each without full stop, in the order of the nouns."""
     by_name = {noun.name: noun for noun in nouns}
     return [
-        *_find_repeated_forms(nouns, frozenset(excluded)),
-        *(sentence for noun in nouns for sentence in _find_wrong_references(noun, by_name)),
-        *(sentence for noun in nouns for sentence in _find_wrong_grammar(noun, by_name)),
-        *_find_hypernym_cycles(by_name),
+        *find_repeated_forms(nouns, frozenset(excluded)),
+        *(sentence for noun in nouns for sentence in find_wrong_references(noun, by_name)),
+        *(sentence for noun in nouns for sentence in find_wrong_grammar(noun, by_name)),
+        *find_hypernym_cycles(by_name),
     ]
 
 
@@ -284,7 +284,7 @@ def _label(noun: Noun) -> str:
     return f"'{noun.name}' ({noun.supercategory})"
 
 
-def _find_repeated_forms(nouns: Sequence[Noun], excluded: frozenset[str]) -> Iterator[str]:
+def find_repeated_forms(nouns: Sequence[Noun], excluded: frozenset[str]) -> Iterator[str]:
     """Find forms that two nouns have, or one noun twice, or that are excluded or capitalized."""
     first: dict[str, tuple[Noun, str]] = {}
     for noun in nouns:
@@ -303,7 +303,8 @@ def _find_repeated_forms(nouns: Sequence[Noun], excluded: frozenset[str]) -> Ite
                 yield f"'{form}' is in two places: {other_number} of {_label(other)} and {number} of {_label(noun)}"
 
 
-def _find_wrong_references(noun: Noun, by_name: Mapping[str, Noun]) -> Iterator[str]:
+def find_wrong_references(noun: Noun, by_name: Mapping[str, Noun]) -> Iterator[str]:
+    """Find hypernyms and alike nouns that are missing, or that contradict each other."""
     for relation, names in (("hypernym", noun.hypernyms), ("alike noun", noun.alike)):
         for name in names:
             if name == noun.name:
@@ -314,7 +315,8 @@ def _find_wrong_references(noun: Noun, by_name: Mapping[str, Noun]) -> Iterator[
         yield f"'{name}' is both a hypernym of {_label(noun)} and alike"
 
 
-def _find_wrong_grammar(noun: Noun, by_name: Mapping[str, Noun]) -> Iterator[str]:
+def find_wrong_grammar(noun: Noun, by_name: Mapping[str, Noun]) -> Iterator[str]:
+    """Find contradictions of number and gender."""
     if noun.countable != "count" and noun.plural != noun.name:
         yield f"{_label(noun)} is {noun.countable} and has a plural, '{noun.plural}'"
     if noun.bare and noun.countable != "mass":
@@ -325,7 +327,7 @@ def _find_wrong_grammar(noun: Noun, by_name: Mapping[str, Noun]) -> Iterator[str
             yield f"{_label(noun)} is not {above.gender}, as its hypernym '{hypernym}' is"
 
 
-def _find_hypernym_cycles(by_name: Mapping[str, Noun]) -> Iterator[str]:
+def find_hypernym_cycles(by_name: Mapping[str, Noun]) -> Iterator[str]:
     """Find each cycle of hypernyms once, from its first noun, without recursion: a chain may be long."""
     done: set[str] = set()
     for start in by_name:

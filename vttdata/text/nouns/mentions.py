@@ -72,7 +72,7 @@ def mentions_of_annotation(
     Raises:
         VttdataError: when tokens are not the text's words in order, or an index is out of range.
     """
-    spans = _align_tokens(text, tokens)
+    spans = align_tokens(text, tokens)
     mentions: dict[tuple[int, int], Mention] = {}
     for index, name in zip(indices, classes, strict=True):
         if not 0 <= index < len(spans):
@@ -83,7 +83,7 @@ def mentions_of_annotation(
     return [mentions[span] for span in sorted(mentions)]
 
 
-def _align_tokens(text: str, tokens: Sequence[str]) -> list[tuple[int, int]]:
+def align_tokens(text: str, tokens: Sequence[str]) -> list[tuple[int, int]]:
     """Return the span of each token in the text; between tokens there may be only space and punctuation."""
     spans = []
     end = 0

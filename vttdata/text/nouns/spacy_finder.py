@@ -40,8 +40,8 @@ def find_by_pipeline(text: str, lexicon: Lexicon, pipeline: Any) -> list[Mention
     mentions: list[Mention] = []
     start = 0
     while start < len(doc):
-        end, noun, plural = _find_longest_form(doc, start, lexicon)
-        if noun is not None and _is_common_noun(doc, start, end):
+        end, noun, plural = find_longest_form(doc, start, lexicon)
+        if noun is not None and is_common_noun(doc, start, end):
             # Where both numbers have one form, only the sentence tells them apart.
             if noun.plural == noun.name:
                 plural = doc[end - 1].morph.get("Number") == ["Plur"]
@@ -59,7 +59,7 @@ def _parse(text: str, pipeline: Any) -> Any:
     return doc
 
 
-def _find_longest_form(doc: Any, start: int, lexicon: Lexicon) -> tuple[int, Noun | None, bool]:
+def find_longest_form(doc: Any, start: int, lexicon: Lexicon) -> tuple[int, Noun | None, bool]:
     """Return the end of the longest form that begins at a token, its noun and number; or the next token and None."""
     # A hyphen is a token of its own, so a form of n words spans up to 2n - 1 tokens.
     for end in range(min(start + 2 * lexicon.most_words - 1, len(doc)), start, -1):
@@ -69,7 +69,7 @@ def _find_longest_form(doc: Any, start: int, lexicon: Lexicon) -> tuple[int, Nou
     return start + 1, None, False
 
 
-def _is_common_noun(doc: Any, start: int, end: int) -> bool:
+def is_common_noun(doc: Any, start: int, end: int) -> bool:
     """Return whether a span is headed by a common noun and is not part of a longer compound."""
     head = doc[end - 1]
     if head.pos_ != "NOUN" or head.dep_ == "compound" or "-" in (doc[end].text if end < len(doc) else ""):

@@ -125,8 +125,8 @@ def audit_shortcuts(
     )
     true, foil = [pair.true for pair in pairs], [pair.foil for pair in pairs]
     guesses = [
-        *_attack_by_words(pairs, folds),
-        *_attack_by_ngrams(pairs, folds, texts),
+        *attack_by_words(pairs, folds),
+        *attack_by_ngrams(pairs, folds, texts),
         *(
             (name, "the likelier text", margins_by_perplexity(true, foil, model))
             for name, model in (models or {}).items()
@@ -139,7 +139,7 @@ def audit_shortcuts(
     return sorted(attacks, key=lambda attack: (-attack.accuracy, attack.name))
 
 
-def _attack_by_words(pairs: Sequence[TextPair], folds: Integers) -> Iterator[tuple[str, str, Floats]]:
+def attack_by_words(pairs: Sequence[TextPair], folds: Integers) -> Iterator[tuple[str, str, Floats]]:
     """Attack by lengths and by the words by which the texts of a pair differ."""
     words = [(tokenize(pair.true), tokenize(pair.foil)) for pair in pairs]
     surplus = [(list_surplus_words(true, foil), list_surplus_words(foil, true)) for true, foil in words]
@@ -178,7 +178,7 @@ def _attack_by_words(pairs: Sequence[TextPair], folds: Integers) -> Iterator[tup
         yield name, meaning, margins_by_naive_bayes(of_pairs, folds)
 
 
-def _attack_by_ngrams(
+def attack_by_ngrams(
     pairs: Sequence[TextPair], folds: Integers, texts: Mapping[int, Sequence[str]] | None
 ) -> Iterator[tuple[str, str, Floats]]:
     """Attack by language models trained on the texts of each fold, or else on the true texts of other folds."""
