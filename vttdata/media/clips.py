@@ -70,7 +70,7 @@ class ClipSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Runs:
+class Runs:
     """Candidate runs, ordered by end, then start.
 
     Attributes:
@@ -86,8 +86,8 @@ class _Runs:
     middle: Floats
     colours: Floats
 
-    def __getitem__(self, kept: NDArray[np.bool_]) -> _Runs:
-        return _Runs(self.first[kept], self.end[kept], self.score[kept], self.middle[kept], self.colours[kept])
+    def __getitem__(self, kept: NDArray[np.bool_]) -> Runs:
+        return Runs(self.first[kept], self.end[kept], self.score[kept], self.middle[kept], self.colours[kept])
 
 
 def choose_clips(shots: Sequence[Shot], settings: ClipSettings = ClipSettings()) -> tuple[ClipSpan, ...]:
@@ -109,11 +109,11 @@ def choose_clips(shots: Sequence[Shot], settings: ClipSettings = ClipSettings())
     """
     if not shots:
         return ()
-    runs = _find_runs(shots, settings)
+    runs = find_runs(shots, settings)
     if not len(runs.score):
         return ()
     runs = runs[runs.score >= _MIN_RELATIVE_SCORE * runs.score.max()]
-    chosen = _diversify(_best_set(runs, len(shots), settings.per_source), runs)
+    chosen = diversify(find_best_set(runs, len(shots), settings.per_source), runs)
     spans = []
     for run in sorted(chosen):
         first, last = shots[int(runs.first[run])], shots[int(runs.end[run]) - 1]
@@ -133,7 +133,7 @@ def why_none(shots: Sequence[Shot], settings: ClipSettings = ClipSettings()) -> 
     )
 
 
-def _find_runs(shots: Sequence[Shot], settings: ClipSettings) -> _Runs:
+def find_runs(shots: Sequence[Shot], settings: ClipSettings) -> Runs:
     """Return every run of allowed length with its score."""
     starts = np.array([shot.start for shot in shots])
     ends = np.array([shot.end for shot in shots])
@@ -147,9 +147,9 @@ def _find_runs(shots: Sequence[Shot], settings: ClipSettings) -> _Runs:
     means = _run_means(shots, first, end)
     is_gradual = np.array([shot.transition not in ("start", "cut") for shot in shots] + [False], np.float64)
     gradual_ends = np.asarray(is_gradual[first] + is_gradual[end])
-    score = _score_runs(ends[end - 1] - starts[first], end - first, means, gradual_ends, settings)
+    score = score_runs(ends[end - 1] - starts[first], end - first, means, gradual_ends, settings)
     middle = (starts[first] + ends[end - 1]) / (2 * max(ends[-1] - starts[0], _SECONDS_TOLERANCE))
-    return _Runs(first, end, score, middle, means[:, 2:])
+    return Runs(first, end, score, middle, means[:, 2:])
 
 
 def _run_means(shots: Sequence[Shot], first: Indices, end: Indices) -> Floats:
@@ -162,9 +162,21 @@ def _run_means(shots: Sequence[Shot], first: Indices, end: Indices) -> Floats:
     return np.asarray(totals[:, 1:] / totals[:, :1])
 
 
-def _score_runs(
+def score_runs(
     seconds: Floats, shot_count: Indices, means: Floats, gradual_ends: Floats, settings: ClipSettings
 ) -> Floats:
+    """Score n runs; see `choose_clips`.
+
+    Args:
+        seconds: (n,) lengths.
+        shot_count: (n,) numbers of shots.
+        means: (n, 2 or more) dark share and motion.
+        gradual_ends: (n,) how many of the two ends lie in a gradual transition.
+        settings: lengths of clips.
+
+    Returns:
+        (n,) scores, above 0 and at most 1.
+    """
     length_range = max(settings.max_seconds - settings.min_seconds, _SECONDS_TOLERANCE)
     length = 1 - np.abs(seconds - settings.min_seconds - _BEST_LENGTH * length_range) / length_range
     light = np.maximum(1 - means[:, 0], _MIN_LIGHT)
@@ -174,7 +186,7 @@ def _score_runs(
     return np.asarray(np.maximum(np.round(length * light * motion * clean_ends * simplicity, 6), 1e-6))
 
 
-def _best_set(runs: _Runs, shot_count: int, max_clips: int) -> list[int]:
+def find_best_set(runs: Runs, shot_count: int, max_clips: int) -> list[int]:
     """Return the set of runs without overlap of highest total score (weighted interval scheduling)."""
     # tables[k][i] is the highest total of at most k runs that end before shot i; runs are sorted by end.
     ends, group_starts = np.unique(runs.end, return_index=True)
@@ -200,7 +212,7 @@ def _best_set(runs: _Runs, shot_count: int, max_clips: int) -> list[int]:
     return chosen
 
 
-def _diversify(chosen: list[int], runs: _Runs) -> list[int]:
+def diversify(chosen: list[int], runs: Runs) -> list[int]:
     """Exchange one run at a time for the one that adds most score and diversity, until none adds any."""
     for _ in range(_MAX_EXCHANGE_ROUNDS if len(chosen) > 1 else 0):
         before = list(chosen)
@@ -217,7 +229,7 @@ def _diversify(chosen: list[int], runs: _Runs) -> list[int]:
     return chosen
 
 
-def _dissimilarity(runs: _Runs, others: Indices) -> Floats:
+def _dissimilarity(runs: Runs, others: Indices) -> Floats:
     """Return the distance of each run to the most similar of the others (0..1): half by colours, half by position."""
     nearest = np.ones(len(runs.score))
     for other in others:

@@ -112,7 +112,7 @@ def cut(
     partial.touch()
     try:
         span = read_span(source, start, end, deadline, from_start=probe.container not in TIMED_CONTAINERS)
-        job = _Job(source, probe, settings, partial, span)
+        job = CutJob(source, probe, settings, partial, span)
         try:
             media = _encode(job, span.decoded_from, deadline)
         except MediaError as error:
@@ -127,7 +127,9 @@ def cut(
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class CutJob:
+    """Clip to be written: the frames of a span, to a partial file."""
+
     source: Path
     probe: Probe
     settings: MediaSettings
@@ -136,12 +138,13 @@ class _Job:
 
     @property
     def has_sound(self) -> bool:
+        """Return whether the clip gets a sound track."""
         return self.settings.audio and self.probe.audio_stream is not None
 
 
-def _encode(job: _Job, seek: float | None, deadline: float) -> ClipMedia:
+def _encode(job: CutJob, seek: float | None, deadline: float) -> ClipMedia:
     """Write the clip and verify it; `seek` is where ffmpeg begins to read, in seconds."""
-    done = run(_command(job, seek), seconds=max(deadline - time.monotonic(), 0))
+    done = run(ffmpeg_command(job, seek), seconds=max(deadline - time.monotonic(), 0))
     if done.stopped:
         raise MediaError("timeout", "ffmpeg exceeded the time limit for a cut.")
     if done.code:
@@ -166,7 +169,8 @@ def _encode(job: _Job, seek: float | None, deadline: float) -> ClipMedia:
     )
 
 
-def _command(job: _Job, seek: float | None) -> list[str]:
+def ffmpeg_command(job: CutJob, seek: float | None) -> list[str]:
+    """Return the ffmpeg command that writes a clip, reading the source from `seek` seconds on."""
     options: dict[str, Any] = SAFE_INPUT | {"threads": 1, "flags": "+bitexact"}
     if seek is not None:
         options |= {"ss": f"{seek:.6f}", "noaccurate_seek": None}

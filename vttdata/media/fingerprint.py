@@ -56,7 +56,7 @@ class Fingerprinter:
         self._samples = 0
         self._thumbnails: list[NDArray[np.uint8]] = []
         self._repeats: list[int] = []
-        self._hasher: _Hasher | None = None
+        self._hasher: Hasher | None = None
         self._hashes: list[NDArray[np.uint64]] = []
 
     def add(self, time: float, picture: Any) -> None:
@@ -94,7 +94,7 @@ class Fingerprinter:
             return
         batch = np.stack(self._thumbnails)
         # Bars are found in the first batch and kept, so that memory stays flat.
-        self._hasher = self._hasher or _Hasher(*find_bars(batch))
+        self._hasher = self._hasher or Hasher(*find_bars(batch))
         self._hashes.append(self._hasher.hash(batch).repeat(self._repeats, 0))
         self._thumbnails, self._repeats = [], []
 
@@ -156,7 +156,7 @@ def _black_part(brightest: NDArray[np.uint8], row: int) -> float:
     return float(np.clip(1 - edge / max(inner, 1), 0, 1))
 
 
-class _Hasher:
+class Hasher:
     """Hash function for thumbnails with bars of known widths."""
 
     def __init__(self, rows: tuple[float, float], columns: tuple[float, float]) -> None:
@@ -189,14 +189,14 @@ def _averaging_matrix(bar_before: float, bar_after: float) -> Pictures:
     return np.asarray(np.clip(shared, 0, None) / (edges[1] - edges[0]))
 
 
-def _gaussian_window() -> Pictures:
+def gaussian_window() -> Pictures:
     """Return (32, 32) weights of the mean around each point."""
     positions = np.arange(_SIZE)
     weights = np.exp(-0.5 * ((positions[:, None] - positions) / _WINDOW_DEVIATION) ** 2)
     return np.asarray(weights / weights.sum(1, keepdims=True))
 
 
-def _dct_basis(size: int) -> Pictures:
+def dct_basis(size: int) -> Pictures:
     """Return the (size, size) basis of the discrete cosine transform (DCT-II), by frequency."""
     return np.cos(np.pi * np.arange(size)[:, None] * (np.arange(size) + 0.5) / size)
 
@@ -213,6 +213,6 @@ def _hash_frequencies() -> NDArray[np.intp]:
     return np.array([pair for start in range(4) for pair in symmetric[start::4]] + antisymmetric)
 
 
-_WINDOW = _gaussian_window()
-_VERTICAL, _HORIZONTAL = _dct_basis(_HALF), _dct_basis(_SIZE)
+_WINDOW = gaussian_window()
+_VERTICAL, _HORIZONTAL = dct_basis(_HALF), dct_basis(_SIZE)
 _FREQUENCIES = _hash_frequencies()

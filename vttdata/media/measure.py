@@ -57,7 +57,7 @@ def measure(path: Path, *, threads: int = 1, watch: Callable[[float, Any], None]
                 watch(frame.time, frame.picture)
             corrupt += frame.picture.is_corrupt
             previous = frame
-        _check_decoding(video, timing.frames, corrupt)
+        check_decoding(video, timing.frames, corrupt)
         assert previous is not None
         rate = video.stream.average_rate
         end = previous.time + (previous.seconds or timing.last_interval or (float(1 / rate) if rate else 0.0))
@@ -107,7 +107,12 @@ def _filter_error(picture_filter: PictureFilter, error: Exception) -> HaltError:
     return HaltError(f"{place}: filter '{picture_filter.name}' failed ({type(error).__name__}: {error}).")
 
 
-def _check_decoding(video: Video, frames: int, corrupt: int) -> None:
+def check_decoding(video: Video, frames: int, corrupt: int) -> None:
+    """Refuse a video that was not decoded completely.
+
+    Raises:
+        MediaError: ``damaged``, ``no_video`` or ``frames_missing``; see `measure`.
+    """
     tally = video.tally
     if tally.undecodable:
         facts = f"{tally.undecodable} of {tally.packets} video packets cannot be decoded"

@@ -104,7 +104,7 @@ def find_boundaries(
     boundaries += find_wipes(signals, boundaries, radius)
     boundaries += find_quick_fades(signals, boundaries, radius)
     boundaries.sort(key=lambda boundary: boundary.first)
-    return _drop_short_shots(_merge_across_blanks(boundaries, signals.blank, max_blank), signals, min_length)
+    return drop_short_shots(merge_across_blanks(boundaries, signals.blank, max_blank), signals, min_length)
 
 
 def find_cuts(signals: Signals, cut_ratio: float, radius: int, is_decoded: Flags | None = None) -> list[int]:
@@ -126,10 +126,10 @@ def find_cuts(signals: Signals, cut_ratio: float, radius: int, is_decoded: Flags
     decoded = np.ones(len(change), bool) if is_decoded is None else is_decoded
     is_broad = signals.breadth > np.where(np.r_[True, decoded[:-1]], _BREADTH, _BREADTH_ACROSS_GAPS)
     decoded_frames = np.flatnonzero(decoded)
-    return [frame for frame in candidates if is_broad[frame] or not _is_undone(signals, frame, radius, decoded_frames)]
+    return [frame for frame in candidates if is_broad[frame] or not is_undone(signals, frame, radius, decoded_frames)]
 
 
-def _is_undone(signals: Signals, frame: int, radius: int, decoded_frames: NDArray[np.int64]) -> bool:
+def is_undone(signals: Signals, frame: int, radius: int, decoded_frames: NDArray[np.int64]) -> bool:
     """Return whether another change nearby takes back the change at a frame, as when a caption comes and goes."""
     # Changes are taken from one decoded frame to the next; interpolated frames would spread them.
     distance = _UNDONE_RADII * radius
@@ -228,7 +228,7 @@ def _bridged_runs(passing: Flags) -> Iterator[tuple[int, int]]:
         yield from zip(firsts.tolist(), lasts.tolist(), strict=True)
 
 
-def _merge_across_blanks(boundaries: list[Boundary], blank: Flags, max_blank: int) -> list[Boundary]:
+def merge_across_blanks(boundaries: list[Boundary], blank: Flags, max_blank: int) -> list[Boundary]:
     """Merge neighbours with little but blank frames between them; fades at the video's ends are dropped."""
     count = len(blank)
     merged = [Boundary(0, "start", 0, 0)]
@@ -248,7 +248,7 @@ def _merge_across_blanks(boundaries: list[Boundary], blank: Flags, max_blank: in
     return [boundary for boundary in merged if boundary.transition != "start"]
 
 
-def _drop_short_shots(boundaries: list[Boundary], signals: Signals, min_length: int) -> list[Boundary]:
+def drop_short_shots(boundaries: list[Boundary], signals: Signals, min_length: int) -> list[Boundary]:
     """Drop boundaries that make a shot too short: cuts stay before gradual transitions, stronger before weaker."""
 
     def strength(boundary: Boundary) -> tuple[bool, float]:

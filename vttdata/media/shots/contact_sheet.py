@@ -73,10 +73,10 @@ def draw_sheet(path: Path, detection: Detection, target: Path, *, columns: int =
                 if frame is None:
                     raise MediaError("truncated", f"the video ends before frame {index} of shot {shot.index}.")
                 x, y = left + _GAP + cell * (_CELL_WIDTH + _GAP), top + _LINE + _GAP
-                thumbnail = _thumbnail(frame.picture, aspect)
+                thumbnail = make_thumbnail(frame.picture, aspect)
                 centred = (x + (_CELL_WIDTH - thumbnail.width) // 2, y + (_CELL_HEIGHT - thumbnail.height) // 2)
                 sheet.paste(thumbnail, centred)
-                draw.text((x, y + _CELL_HEIGHT + _TEXT_OFFSET), _timecode(frame.time), fill=_TEXT)
+                draw.text((x, y + _CELL_HEIGHT + _TEXT_OFFSET), format_timecode(frame.time), fill=_TEXT)
     partial = target.with_name(f".{target.name}.part")
     try:
         sheet.save(partial, format="PNG")
@@ -94,7 +94,7 @@ def _advance(frames: Iterator[Frame], frame: Frame | None, index: int) -> Frame 
     return frame
 
 
-def _thumbnail(picture: Any, aspect: float) -> Image.Image:
+def make_thumbnail(picture: Any, aspect: float) -> Image.Image:
     """Return the picture as a player shows it, rotated and with its pixel aspect, as large as fits a cell."""
     quarter_turns = int(picture.rotation) // 90 % 4
     width, height = picture.width * aspect, float(picture.height)
@@ -105,6 +105,7 @@ def _thumbnail(picture: Any, aspect: float) -> Image.Image:
     return small.rotate(90 * quarter_turns, expand=True)
 
 
-def _timecode(seconds: float) -> str:
+def format_timecode(seconds: float) -> str:
+    """Format seconds as H:MM:SS.mmm."""
     millis = max(round(seconds * 1000), 0)
     return f"{millis // 3600000}:{millis // 60000 % 60:02d}:{millis // 1000 % 60:02d}.{millis % 1000:03d}"

@@ -110,13 +110,13 @@ def detect_shots(
         is_decoded=analysis.is_decoded,
         cut_expected=analysis.cut_expected,
     )
-    boundaries = _refine_cuts(path, threads, boundaries, analysis)
+    boundaries = refine_cuts(path, threads, boundaries, analysis)
     shots = tuple(shots_between(boundaries, analysis.signals, analysis.times, source_id))
     return Detection(len(analysis.signals), fps, float(analysis.times[-1]), method, shots)
 
 
 @dataclass(frozen=True, slots=True)
-class _Analysis:
+class Analysis:
     """Signals of a video's n frames and their n + 1 times; the stream and the flags only where frames were skipped."""
 
     signals: Signals
@@ -127,7 +127,7 @@ class _Analysis:
     cut_expected: Flags | None = None
 
 
-def _analyse_all_frames(path: Path, threads: int, intra_only: bool) -> _Analysis:
+def _analyse_all_frames(path: Path, threads: int, intra_only: bool) -> Analysis:
     """Decode every frame; a stream whose first packets are all keyframes is decoded without deblocking."""
     times: list[float] = []
     try:
@@ -137,7 +137,7 @@ def _analyse_all_frames(path: Path, threads: int, intra_only: bool) -> _Analysis
             signals = measure_signals(describe(_decode_pictures(video, times, intra_only)), stated_rate)
     except UnsupportedStreamError:
         return _analyse_all_frames(path, threads, False)
-    return _Analysis(signals, np.array(times), stated_rate)
+    return Analysis(signals, np.array(times), stated_rate)
 
 
 def _decode_pictures(video: Video, times: list[float], intra_only: bool) -> Iterator[Any]:
@@ -164,7 +164,7 @@ def _decode_pictures(video: Video, times: list[float], intra_only: bool) -> Iter
     times.append(times[-1] + (last_duration or interval))
 
 
-def _analyse_h264_packets(path: Path, threads: int) -> _Analysis | None:
+def _analyse_h264_packets(path: Path, threads: int) -> Analysis | None:
     """Decode the parts of an H.264 stream that its packets' sizes call for; None where they say too little."""
     try:
         with open_video(path, threads=threads) as video:
@@ -176,10 +176,10 @@ def _analyse_h264_packets(path: Path, threads: int) -> _Analysis | None:
             signals = measure_signals(describe_planned_gops(video, packets, plan, is_decoded), stated_rate)
     except UnsupportedStreamError:
         return None
-    return _Analysis(signals, packets.times, stated_rate, packets, is_decoded, plan.cut_expected)
+    return Analysis(signals, packets.times, stated_rate, packets, is_decoded, plan.cut_expected)
 
 
-def _analyse_reference_frames(path: Path, threads: int) -> _Analysis | None:
+def _analyse_reference_frames(path: Path, threads: int) -> Analysis | None:
     """Decode the frames that others are predicted from; None where the others cannot be skipped."""
     try:
         with open_video(path, threads=threads) as video:
@@ -189,10 +189,10 @@ def _analyse_reference_frames(path: Path, threads: int) -> _Analysis | None:
             signals = measure_signals(describe_reference_frames(video, order), stated_rate)
     except UnsupportedStreamError:
         return None
-    return _Analysis(signals, order.times, stated_rate, order, order.is_referenced)
+    return Analysis(signals, order.times, stated_rate, order, order.is_referenced)
 
 
-def _refine_cuts(path: Path, threads: int, boundaries: list[Boundary], analysis: _Analysis) -> list[Boundary]:
+def refine_cuts(path: Path, threads: int, boundaries: list[Boundary], analysis: Analysis) -> list[Boundary]:
     """Return the boundaries, cuts across skipped frames moved to their exact frame."""
     if analysis.stream is None or analysis.is_decoded is None:
         return boundaries

@@ -81,7 +81,7 @@ def describe(pictures: Iterable[Any]) -> Iterator[Descriptions]:
             count += 1
         if count == 0:
             return
-        yield Descriptions(_count_colours(samples[:count]), _sum_cells(samples[:count]))
+        yield Descriptions(count_colours(samples[:count]), sum_cells(samples[:count]))
 
 
 class _Sampler:
@@ -152,7 +152,8 @@ _FIRST_BINS = _first_bins()
 _CELL_BLOCKS = _cell_blocks()
 
 
-def _count_colours(samples: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def count_colours(samples: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the histograms (n, 3, 16, 16) of n frames from their values at the grid's points."""
     size = CHANNELS * REGIONS * BINS
     counts = np.empty((len(samples), size), np.uint8)
     bins = ((np.minimum(samples, 255 - _BIN_SHIFT) + _BIN_SHIFT) >> 4) + _FIRST_BINS
@@ -161,7 +162,8 @@ def _count_colours(samples: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return counts.reshape(-1, CHANNELS, REGIONS, BINS)
 
 
-def _sum_cells(samples: NDArray[np.uint8]) -> NDArray[np.int32]:
+def sum_cells(samples: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """Return the cell sums (n, 3, 96) of n frames from their values at the grid's points."""
     sums = np.empty((len(samples), CHANNELS, CELLS), np.int32)
     ends = POINTS.cumsum()
     for channel, (start, end) in enumerate(zip(ends - POINTS, ends, strict=True)):

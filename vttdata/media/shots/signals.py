@@ -127,8 +127,8 @@ def _measure_run(run: Descriptions, radius: int, flash: int) -> Signals:
     def shifted(lag: int) -> slice:
         return slice(radius + lag, radius + lag + count)
 
-    ahead = _mean_distance(_bins_moved(cumulated[:, shifted(-1)], cumulated[:, shifted(flash - 1)]))
-    behind = _mean_distance(_bins_moved(cumulated[:, shifted(-flash)], cumulated[:, shifted(0)]))
+    ahead = mean_distance(_bins_moved(cumulated[:, shifted(-1)], cumulated[:, shifted(flash - 1)]))
+    behind = mean_distance(_bins_moved(cumulated[:, shifted(-flash)], cumulated[:, shifted(0)]))
     before, current, after = run.cells[shifted(-radius)], run.cells[shifted(0)], run.cells[shifted(radius)]
     across = _root_mean_square(after - before)
     off_mean = _root_mean_square(2 * current - before - after)
@@ -137,12 +137,12 @@ def _measure_run(run: Descriptions, radius: int, flash: int) -> Signals:
     whole_frame = histograms.sum(2, dtype=np.uint16)
     moved = _bins_moved(cumulated[:, radius - 2 : radius + count], cumulated[:, radius - 1 : radius + count + 1])
     return Signals(
-        change=_mean_distance(moved[1:-1]),
+        change=mean_distance(moved[1:-1]),
         breadth=_breadth(moved, histograms),
         lasting_change=np.minimum(ahead, behind),
         distance_across=across / (255 * CELL_POINTS),
         mixture=np.maximum(1 - off_mean / (across + _NOISE), 0),
-        wipe_progress=_wipe_progress(before, current, after),
+        wipe_progress=measure_wipe_progress(before, current, after),
         relative_distance=across / np.sqrt(visible_share) / (deviation_before + deviation_after + _NOISE),
         luma_correlation=covariance / (deviation_before * deviation_after + _NOISE**2),
         blank=is_blank(histograms),
@@ -166,7 +166,7 @@ def _bins_moved(cumulated_a: NDArray[np.int16], cumulated_b: NDArray[np.int16]) 
     return np.asarray(np.abs(cumulated_a - cumulated_b).view(np.uint16).sum(0, dtype=np.uint16))
 
 
-def _mean_distance(moved: NDArray[np.uint16]) -> Floats:
+def mean_distance(moved: NDArray[np.uint16]) -> Floats:
     """Return the earth mover's distance (0..1) of colour histograms, averaged over regions and channels."""
     return np.asarray((moved.sum(2, dtype=np.uint16) / (POINTS * (BINS - 1))).mean(1))
 
@@ -187,7 +187,7 @@ def _breadth(moved: NDArray[np.uint16], histograms: NDArray[np.uint8]) -> Floats
     return np.asarray(roots * roots / np.maximum(counted.sum(1) * (sudden * counted).sum(1), 1e-9))
 
 
-def _wipe_progress(before: NDArray[np.int32], current: NDArray[np.int32], after: NDArray[np.int32]) -> Floats:
+def measure_wipe_progress(before: NDArray[np.int32], current: NDArray[np.int32], after: NDArray[np.int32]) -> Floats:
     """Return the share of the difference in the cells that are like `after`; 0 where cells are like neither side."""
     difference, from_before, from_after = (
         np.abs(a - b).sum(1) for a, b in ((after, before), (current, before), (current, after))
@@ -204,12 +204,12 @@ def _wipe_progress(before: NDArray[np.int32], current: NDArray[np.int32], after:
 def consecutive_distances(run: Descriptions) -> Floats:
     """Return the colour distance (0..1) from each frame of a run to the next."""
     cumulated = _cumulate(run.histograms)
-    return _mean_distance(_bins_moved(cumulated[:, :-1], cumulated[:, 1:]))
+    return mean_distance(_bins_moved(cumulated[:, :-1], cumulated[:, 1:]))
 
 
 def colour_distance(frame: Descriptions, other_frame: Descriptions) -> float:
     """Return the colour distance (0..1) between two single frames."""
-    return float(_mean_distance(_bins_moved(_cumulate(frame.histograms), _cumulate(other_frame.histograms)))[0])
+    return float(mean_distance(_bins_moved(_cumulate(frame.histograms), _cumulate(other_frame.histograms)))[0])
 
 
 def _root_mean_square(cells: NDArray[np.int32]) -> Floats:

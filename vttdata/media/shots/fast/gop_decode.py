@@ -113,7 +113,7 @@ def interpolate_gaps(decoded: Descriptions, positions: Indices) -> Descriptions:
     before = np.maximum(after - (positions[after] != frames), 0)
     gap = np.maximum(positions[after] - positions[before], 1)
     weight_after = ((frames - positions[before]) / gap).astype(np.float32)
-    weight_after[np.r_[False, _find_cuts_in_gaps(decoded, positions)][after]] = 0
+    weight_after[np.r_[False, find_cuts_in_gaps(decoded, positions)][after]] = 0
 
     def mix(values: Any) -> Any:
         weight = weight_after.reshape(-1, *(1,) * (values.ndim - 1))
@@ -122,7 +122,7 @@ def interpolate_gaps(decoded: Descriptions, positions: Indices) -> Descriptions:
     return Descriptions(mix(decoded.histograms), mix(decoded.cells))
 
 
-def _find_cuts_in_gaps(decoded: Descriptions, positions: Indices) -> Flags:
+def find_cuts_in_gaps(decoded: Descriptions, positions: Indices) -> Flags:
     """Return between which decoded frames and the next the colours jump, beside the frames around the gap."""
     distances = consecutive_distances(decoded)
     cumulated = np.r_[0, distances.cumsum()]

@@ -80,18 +80,18 @@ class DecodingPlan:
 def plan_decoding(packets: Packets) -> DecodingPlan:
     """Find the frames at which a new shot may begin, and the packets that must be decoded to know."""
     anchors = np.flatnonzero(packets.frame_type == FrameType.I_OR_P)
-    surprising, suspicious = _find_large_anchors(packets, anchors)
+    surprising, suspicious = find_large_anchors(packets, anchors)
     ends = np.r_[anchors[1:], len(packets)]
     needed: Flags = packets.frame_type == FrameType.I_OR_P
     cut_expected = np.zeros(len(packets), bool)
     for anchor, end in zip(anchors[suspicious], ends[suspicious], strict=True):
         needed[anchor:end] = True
         cut_expected[packets.frame_index[anchor:end]] = True
-    gops = _divide_into_gops(packets, anchors, anchors[surprising])
+    gops = divide_into_gops(packets, anchors, anchors[surprising])
     for gop in gops:
         members = slice(gop.start, gop.end)
         is_referenced_b = packets.frame_type[members] == FrameType.REFERENCED_B
-        if _has_large_b_frames(packets.size[members], packets.frame_type[members]):
+        if has_large_b_frames(packets.size[members], packets.frame_type[members]):
             needed[members] |= is_referenced_b
         if needed[members].all():
             cut_expected[packets.frame_index[members]] = True
@@ -100,7 +100,7 @@ def plan_decoding(packets: Packets) -> DecodingPlan:
     return DecodingPlan(gops, needed, cut_expected)
 
 
-def _find_large_anchors(packets: Packets, anchors: Indices) -> tuple[Flags, Flags]:
+def find_large_anchors(packets: Packets, anchors: Indices) -> tuple[Flags, Flags]:
     """Return which anchors (I- and P-frames) are surprisingly large beside their neighbours, keyframes left aside.
 
     Returns:
@@ -119,11 +119,12 @@ def _find_large_anchors(packets: Packets, anchors: Indices) -> tuple[Flags, Flag
     return surprising, surprising | ((size > 0) & (size_ratios(2)[0] > _SIZE_RATIO))
 
 
-def _divide_into_gops(packets: Packets, anchors: Indices, surprising: Indices) -> list[Gop]:
+def divide_into_gops(packets: Packets, anchors: Indices, surprising: Indices) -> list[Gop]:
+    """Return the GOPs of a stream, the head of each ending after its last surprising anchor."""
     starts = packets.keyframes.tolist()
     ends = [*starts[1:], len(packets)]
-    regular_lengths = _find_regular_lengths(np.diff([*starts, len(packets)]))
-    rates = _window_rates(packets)
+    regular_lengths = find_regular_lengths(np.diff([*starts, len(packets)]))
+    rates = window_rates(packets)
     low, high = np.quantile(rates, _RATE_QUANTILES)
     rates_tell = bool(high > _MIN_RATE_SPREAD * low)
     gops = []
@@ -140,14 +141,14 @@ def _divide_into_gops(packets: Packets, anchors: Indices, surprising: Indices) -
     return gops
 
 
-def _find_regular_lengths(lengths: Indices) -> set[int]:
+def find_regular_lengths(lengths: Indices) -> set[int]:
     """Return the lengths of GOPs that the encoder's settings explain: nearly the longest, and met more than once."""
     values, counts = np.unique(lengths, return_counts=True)
     usual = (counts > 1) | (values == _DEFAULT_GOP_LENGTH)
     return set(values[usual & (values >= _REGULAR_LENGTH_SHARE * values[-1])].tolist())
 
 
-def _window_rates(packets: Packets) -> Floats:
+def window_rates(packets: Packets) -> Floats:
     """Return the bytes of each frame and those that follow it, `_RATE_WINDOW` in all, without keyframes."""
     sizes = np.zeros(len(packets))
     sizes[packets.frame_index] = packets.size
@@ -160,7 +161,7 @@ def _is_steady(rates: Floats) -> bool:
     return len(full_windows) > _RATE_WINDOW and bool(full_windows.max() <= _STEADY_RATIO * full_windows.min())
 
 
-def _has_large_b_frames(sizes: Floats, frame_types: Indices) -> bool:
+def has_large_b_frames(sizes: Floats, frame_types: Indices) -> bool:
     """Return whether referenced B-frames carry so much that frames predicted from them cannot do without them."""
     b_sizes, anchor_sizes = sizes[frame_types == FrameType.REFERENCED_B], sizes[frame_types == FrameType.I_OR_P]
     return bool(len(b_sizes) and np.quantile(b_sizes, 0.9) > _LARGE_B_RATIO * np.median(anchor_sizes))

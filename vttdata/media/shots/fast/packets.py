@@ -65,7 +65,9 @@ class Packets:
 
 
 @dataclass(slots=True)
-class _PacketTable:
+class PacketTable:
+    """Columns of packet facts, in decoding order."""
+
     pts: array[int] = field(default_factory=lambda: array("q"))
     size: array[int] = field(default_factory=lambda: array("q"))
     frame_type: array[int] = field(default_factory=lambda: array("b"))
@@ -73,6 +75,7 @@ class _PacketTable:
     duration: array[int] = field(default_factory=lambda: array("q"))
 
     def add(self, packet: Any, frame_type: FrameType | None) -> None:
+        """Add a packet; raise UnsupportedStreamError for one without a time, damaged, or before any keyframe."""
         begins_with_keyframe = bool(self.pts) or packet.is_keyframe
         usable = packet.pts is not None and not packet.is_discard and not packet.is_corrupt
         if not begins_with_keyframe or not usable or frame_type is None:
@@ -86,6 +89,7 @@ class _PacketTable:
             self.check_keyframes()
 
     def check_keyframes(self) -> None:
+        """Refuse streams with no packet or too many keyframes."""
         if not self.pts or sum(self.is_keyframe) > max(_MAX_KEYFRAME_SHARE * len(self.is_keyframe), 1):
             raise UnsupportedStreamError
 
@@ -103,8 +107,8 @@ def read_packets(video: Video, default_interval: float) -> Packets:
     """
     if video.stream.codec_context.codec.canonical_name != "h264":
         raise UnsupportedStreamError
-    table = _PacketTable()
-    batches = list(describe(_decode_keyframes(video, table)))
+    table = PacketTable()
+    batches = list(describe(decode_keyframes(video, table)))
     table.check_keyframes()
     pts = np.array(table.pts)
     order = np.argsort(pts, kind="stable")
@@ -114,7 +118,7 @@ def read_packets(video: Video, default_interval: float) -> Packets:
     keyframe_descriptions = concatenate(*batches)
     if len(keyframe_descriptions) != len(keyframes) or not np.all(np.diff(pts[order]) > 0):
         raise UnsupportedStreamError
-    _check_gops(frame_index, keyframes)
+    check_gops(frame_index, keyframes)
     last_interval = float(table.duration[int(order[-1])] * video.stream.time_base) or default_interval
     times = [video.seconds_of(int(timestamp)) for timestamp in pts[order]]
     return Packets(
@@ -128,7 +132,7 @@ def read_packets(video: Video, default_interval: float) -> Packets:
     )
 
 
-def _decode_keyframes(video: Video, table: _PacketTable) -> Iterator[Any]:
+def decode_keyframes(video: Video, table: PacketTable) -> Iterator[Any]:
     """Yield the pictures of the keyframes, and note every packet in the table."""
     context = video.stream.codec_context
     context.options = NO_DEBLOCKING
@@ -146,7 +150,7 @@ def _decode_keyframes(video: Video, table: _PacketTable) -> Iterator[Any]:
         raise UnsupportedStreamError from error
 
 
-def _check_gops(frame_index: Indices, keyframes: Indices) -> None:
+def check_gops(frame_index: Indices, keyframes: Indices) -> None:
     """Refuse open GOPs, whose keyframe is not shown first or which show frames after the next keyframe."""
     ends = np.r_[keyframes[1:], len(frame_index)]
     closed = all(

@@ -48,7 +48,7 @@ def locate_cuts(video: Video, stream: Packets | FrameOrder, gaps: Sequence[Gap])
         gaps_of_gop = list(members)
         before, last = gaps_of_gop[0].first - 1, gaps_of_gop[-1].last
         seek_to = float(stream.times[keyframe]) - _SEEK_MARGIN_SECONDS if keyframe else None
-        pictures = _decode_range(video, seek_to, int(pts[keyframe]), int(pts[before]), int(pts[last]))
+        pictures = decode_range(video, seek_to, int(pts[keyframe]), int(pts[before]), int(pts[last]))
         batches = list(describe(pictures))
         is_complete = sum(len(batch) for batch in batches) == last - before + 1
         distances = consecutive_distances(concatenate(*batches)) if is_complete else None
@@ -57,7 +57,7 @@ def locate_cuts(video: Video, stream: Packets | FrameOrder, gaps: Sequence[Gap])
             yield None if distances is None else gap.first + int(distances[members_of_gap].argmax())
 
 
-def _decode_range(video: Video, seek_to: float | None, keyframe: int, first: int, last: int) -> Iterator[Any]:
+def decode_range(video: Video, seek_to: float | None, keyframe: int, first: int, last: int) -> Iterator[Any]:
     """Yield the pictures from `first` to `last`, decoded from a keyframe on.
 
     Args:
