@@ -1,4 +1,4 @@
-"""The benchmark's videos with their truth: the composed ones, and real ones that were annotated by eye."""
+"""Videos of the benchmark with their truth: composed ones, and real ones that were annotated by eye."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks.shots.takes import Half
 from vttdata.media.shots.scoring import Change
 
+# File, frames, rate, cuts and fades by eye; the extent of fades is read off the mean luma.
 _REAL: dict[Half, tuple[tuple[str, int, float, tuple[int, ...], tuple[tuple[int, int], ...]], ...]] = {
     "tune": (
         (
@@ -24,12 +25,11 @@ _REAL: dict[Half, tuple[tuple[str, int, float, tuple[int, ...], tuple[tuple[int,
         ),
     ),
 }  # fmt: skip
-"""File, frames, rate, cuts and fades, as they were seen by eye; how far a fade extends is read off the mean luma."""
 
 
 @dataclass(frozen=True, slots=True)
 class Video:
-    """A video and its truth: seconds, changes in order, and for composed ones everything that was planned."""
+    """Video and its truth: seconds, changes in order, and for composed ones everything that was planned."""
 
     label: str
     path: Path
@@ -37,8 +37,8 @@ class Video:
     changes: tuple[Change, ...]
     planned: dict[str, Any] | None = None
 
-    def about(self, frame: int) -> str:
-        """What was planned at a frame."""
+    def describe(self, frame: int) -> str:
+        """Return what was planned around a frame."""
         if self.planned is None:
             return ""
         shots = [shot for shot in self.planned["shots"] if shot[0] <= frame + 1][-1:]
@@ -49,14 +49,14 @@ class Video:
 
 
 def composed(path: Path) -> Video:
-    """A composed video with the truth beside it."""
+    """Return a composed video with the truth in the file beside it."""
     planned = json.loads(path.with_suffix(".json").read_text("utf-8"))
     changes = tuple(Change(first, last) for first, last, _ in planned["transitions"])
     return Video(path.stem, path, planned["frames"] / planned["rate"], changes, planned)
 
 
 def annotated(half: Half, footage: Path) -> list[Video]:
-    """The real videos of a half that are there."""
+    """Return the real videos of a half that exist."""
     videos = []
     for file, frames, rate, cuts, fades in _REAL[half]:
         changes = sorted([*(Change(cut, cut) for cut in cuts), *(Change(first, last) for first, last in fades)])

@@ -1,4 +1,4 @@
-"""The detectors that are compared, each run on one file in a process of its own.
+"""Detectors that are compared, each run on one file in its own process.
 
 Run by the benchmark as `python detectors.py DETECTOR FILE`; prints one line of JSON: the first frame of each shot but
 the first, how each begins, and the wall-clock and CPU seconds this took, all threads together.
@@ -29,12 +29,12 @@ SCENEDETECT = {
     "PySceneDetect histogram": "HistogramDetector",
     "PySceneDetect hash": "HashDetector",
 }
-Found = tuple[list[int], list[str]]
-"""First frames of the shots after the first, and how the detector says each begins, where it does."""
+Shots = tuple[list[int], list[str]]
+"""First frames of the shots after the first, and their transitions where the detector states them."""
 
 
 def names() -> list[str]:
-    """All detectors that can run here."""
+    """Return the detectors that can run here."""
     methods = get_args(get_type_hints(ShotSettings)["method"])
     peers = list(SCENEDETECT) if _has_scenedetect() else []
     return [*DECODES, *(f"vttdata {method}" for method in methods), *peers, SCDET]
@@ -44,22 +44,22 @@ def _has_scenedetect() -> bool:
     return importlib.util.find_spec("scenedetect") is not None
 
 
-def prepare(name: str) -> Callable[[Path], Found]:
-    """The detector, with everything imported that it needs."""
+def prepare(name: str) -> Callable[[Path], Shots]:
+    """Return the detector, with everything imported that it needs."""
     if name.startswith("vttdata "):
         settings = ShotSettings(method=name.removeprefix("vttdata "))  # type: ignore[arg-type]
         return lambda path: _ours(path, settings)
     if name in SCENEDETECT:
         scenedetect = importlib.import_module("scenedetect")
         return lambda path: _scenedetect(path, scenedetect, SCENEDETECT[name])
-    raise ValueError(f"there is no detector {name}")
+    raise ValueError(f"'{name}' is not a detector")
 
 
 def program(name: str, path: Path) -> list[str] | None:
-    """The command of a detector that is a program of its own, None for the others.
+    """Return the command of a detector that is a program, None for the others.
 
     The bare decode is the limit of every detector that decodes all frames: ffmpeg decodes them and does nothing, in one
-    thread, or in as many as it chooses when it is not told. Its filter scdet runs at its default threshold.
+    thread, or in as many as it chooses by default. Its filter scdet runs at its default threshold.
     """
     if name not in (*DECODES, SCDET):
         return None
@@ -69,19 +69,19 @@ def program(name: str, path: Path) -> list[str] | None:
     return [*command, "-f", "null", "-"]
 
 
-def read_program(printed: str) -> Found:
-    """What such a program found."""
+def read_program(printed: str) -> Shots:
+    """Return the shots in such a program's output."""
     frames = [int(frame) for frame in re.findall(r"^frame:(\d+)", printed, re.MULTILINE) if int(frame)]
     return frames, [""] * len(frames)
 
 
-def _ours(path: Path, settings: ShotSettings) -> Found:
+def _ours(path: Path, settings: ShotSettings) -> Shots:
     shots = detect_shots(path, settings, threads=1).shots[1:]
     return [shot.first_frame for shot in shots], [shot.transition for shot in shots]
 
 
-def _scenedetect(path: Path, scenedetect: Any, detector: str) -> Found:
-    """At its defaults; decoded with OpenCV, or with PyAV where OpenCV gets no frame, as of AV1."""
+def _scenedetect(path: Path, scenedetect: Any, detector: str) -> Shots:
+    """Run at its defaults; decode with OpenCV, or with PyAV where OpenCV gets no frame, as of AV1."""
     for backend in ("opencv", "pyav"):
         manager = scenedetect.SceneManager()
         manager.add_detector(getattr(scenedetect, detector)())

@@ -1,4 +1,4 @@
-"""Draws planned videos frame by frame: footage and drawn scenes with camera moves, and what lies over them."""
+"""Frames of planned videos: footage and drawn scenes with camera moves, and overlays."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from benchmarks.shots.takes import Pixels, Planes, Reel
 from vttdata.collect.demo_films import CATEGORIES, LIGHTS, View, choose_motif
 
 Painter = Callable[[int], Planes]
-"""A shot: the picture at a frame of it, counted from where it first shows."""
+"""Function from a frame of a shot, counted from where it is first visible, to its picture."""
 
 
 def frames(plan: Plan, size: Size, footage: Path, folder: Path) -> Iterator[Planes]:
-    """Every frame of a planned video."""
+    """Yield every frame of a planned video."""
     shots = plan.shots
     shows = [shot.mixed[0] if shot.mixed else shot.first for shot in shots]
     ends = [shot.mixed[1] + 1 if shot.mixed else shot.first for shot in shots[1:]] + [plan.frames]
@@ -59,7 +59,7 @@ def _painter(shot: PlannedShot, length: int, rate: float, size: Size, footage: P
 
 
 def _shown(move: Move, frame: int) -> int:
-    """The frame that is seen, where some are shown more than once."""
+    """Return the frame that is seen, where frames are shown more than once."""
     if move == "twos":
         return frame // 2 * 2
     if move == "fifths":
@@ -68,7 +68,7 @@ def _shown(move: Move, frame: int) -> int:
 
 
 def _filmed(shot: PlannedShot, random: Random, footage: Path, folder: Path) -> Painter:
-    """The take from somewhere on, back and forth where it is shorter than the shot; at times mirrored."""
+    """Show the take from a random frame on, back and forth where it is too short, and mirrored at random."""
     assert shot.take is not None
     reel = Reel(shot.take, footage, folder)
     last, start, mirrored = len(reel) - 1, random.randrange(len(reel)), random.random() < 0.5
@@ -92,7 +92,7 @@ def _drawn(random: Random, rate: float, length: int) -> Painter:
 
 
 def _camera(shot: PlannedShot, random: Random, length: int) -> Callable[[float], tuple[float, float, float]]:
-    """Scale (1 and more) and place (0..1 each way) of the window at a part of the shot."""
+    """Return the function from a part of the shot to the window's scale (1 or more) and position (0..1 each way)."""
     x0, y0, x1, y1 = (random.random() for _ in range(4))
     far, outward = random.uniform(1.25, 1.7), random.random() < 0.5
     if shot.move == "pan":
@@ -115,12 +115,13 @@ def _camera(shot: PlannedShot, random: Random, length: int) -> Callable[[float],
 
 
 def _framed(source: Planes, size: Size, scale: float, x: float, y: float) -> Planes:
-    """The source enlarged to fill the picture, and `scale` times more; of what hangs over, the window at (x, y)."""
+    """Enlarge the source to fill the picture and `scale` times more, and crop the window at (x, y)."""
     width, height = size
-    own_height, own_width = source[0].shape
-    fill = max(width / own_width, height / own_height) * scale
+    source_height, source_width = source[0].shape
+    fill = max(width / source_width, height / source_height) * scale
     wide, high = (
-        max(round(own * fill / 2) * 2, own_size) for own, own_size in ((own_width, width), (own_height, height))
+        max(round(size_in * fill / 2) * 2, size_out)
+        for size_in, size_out in ((source_width, width), (source_height, height))
     )
     large = _planes(_frame(source).reformat(wide, high, interpolation="BILINEAR"))
     left, top = round((wide - width) * x / 2) * 2, round((high - height) * y / 2) * 2
@@ -143,6 +144,6 @@ def _planes(frame: av.VideoFrame) -> Planes:
 
 
 def _grade(random: Random) -> Pixels:
-    """A tone curve, so that takes used twice differ a little."""
+    """Return a random tone curve, so that takes used twice differ a little."""
     levels = np.clip((np.arange(256) - 16) / 219, 0, 1) ** random.uniform(0.8, 1.25)
     return (16 + 219 * levels).round().astype(np.uint8)

@@ -1,7 +1,7 @@
-"""Composes the benchmark's videos with known truth and encodes them as the web does.
+"""Compose the benchmark's videos with known truth, and encode them as the web does.
 
 Run `python benchmarks/shots/generate.py [FOLDER] [--quick] [--half tune|report]`. Each video is written beside a JSON
-file with its truth; what is there already stays. The same seed gives the same plans and pictures; the bytes also
+file with its truth; existing files are kept. The same seed gives the same plans and pictures; the bytes also
 depend on the ffmpeg program.
 """
 
@@ -33,7 +33,7 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How one of the videos is encoded: picture size, frame rate, file ending and ffmpeg's options."""
+    """Encoding of a video: picture size, frame rate, file extension and ffmpeg's options."""
 
     name: str
     size: Size
@@ -75,7 +75,7 @@ ENCODINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One video to make."""
+    """Video to make."""
 
     encoding: Encoding
     plan: Plan
@@ -84,31 +84,31 @@ class Job:
 
     @property
     def path(self) -> Path:
-        """The video file."""
+        """Return the video file."""
         return self.folder / f"{self.plan.name}.{self.encoding.ending}"
 
 
 def default_footage() -> Path:
-    """The videos beside the checkout, or under VTTDATA_SHARED."""
+    """Return the folder of videos beside the checkout, or under VTTDATA_SHARED."""
     beside = Path(__file__).resolve().parents[3] / "shared"
     return Path(os.environ.get("VTTDATA_SHARED", beside)) / "videos"
 
 
-def jobs(
+def plan_jobs(
     half: Half, footage: Path, folder: Path, takes: tuple[Take, ...] = TAKES, *, quick: bool = False, seed: int = SEED
 ) -> Iterator[Job]:
-    """The videos of one half, without making them."""
-    there = tuple(take for take in takes if (footage / take.file).exists())
+    """Yield the videos of a half, without making them."""
+    available = tuple(take for take in takes if (footage / take.file).exists())
     for encoding in ENCODINGS:
         if encoding.quick or not quick:
             seconds, rate = QUICK_SECONDS if quick else SECONDS, encoding.frames_per_second
             name = f"{half}-{encoding.name}" + ("-quick" if quick else "")
-            plan = plan_video(name, half, there, seconds=seconds, rate=rate, seed=seed)
+            plan = plan_video(name, half, available, seconds=seconds, rate=rate, seed=seed)
             yield Job(encoding, plan, footage, folder)
 
 
 def make(job: Job) -> Path:
-    """Write the video and its truth, unless they are there as planned."""
+    """Write the video and its truth, unless they exist as planned."""
     truth, text = job.path.with_suffix(".json"), json.dumps(job.plan.truth()) + "\n"
     if job.path.exists() and truth.exists() and truth.read_text("utf-8") == text:
         return job.path
@@ -133,19 +133,19 @@ def _bytes(picture: Planes) -> bytes:
     return b"".join(plane.tobytes() for plane in picture)
 
 
-def generate(todo: list[Job], workers: int) -> list[Path]:
-    """Make all videos; the takes' decoded frames are removed afterwards."""
-    if todo:
-        todo[0].folder.mkdir(parents=True, exist_ok=True)
+def generate(jobs: list[Job], workers: int) -> list[Path]:
+    """Make all videos, and remove the takes' decoded frames afterwards."""
+    if jobs:
+        jobs[0].folder.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(workers) as pool:
-        paths = list(pool.map(make, todo))
-    for reel in (reel for job in todo[:1] for reel in job.folder.glob("*.yuv")):
+        paths = list(pool.map(make, jobs))
+    for reel in (reel for job in jobs[:1] for reel in job.folder.glob("*.yuv")):
         reel.unlink()
     return paths
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options that say which videos are meant."""
+    """Add the options that select videos."""
     folder = Path(tempfile.gettempdir()) / "vttdata-shots-benchmark"
     parser.add_argument("folder", type=Path, nargs="?", default=folder, help="where the videos are kept (%(default)s)")
     parser.add_argument("--footage", type=Path, default=default_footage(), help="folder of the takes' files")
@@ -155,16 +155,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=SEED)
 
 
-def asked(options: argparse.Namespace) -> list[Job]:
-    """The videos that the options ask for."""
+def selected_jobs(options: argparse.Namespace) -> list[Job]:
+    """Return the videos that the options select."""
     takes = read_takes(options.takes) if options.takes else TAKES
     missing = sum(not (options.footage / take.file).exists() for take in takes)
     if missing:
-        print(f"{missing} of {len(takes)} takes are not in {options.footage}; drawn scenes stand in.", file=sys.stderr)
+        print(
+            f"{missing} of {len(takes)} takes are not in {options.footage}; drawn scenes replace them.", file=sys.stderr
+        )
     return [
         job
         for half in options.half or get_args(Half)
-        for job in jobs(half, options.footage, options.folder, takes, quick=options.quick, seed=options.seed)
+        for job in plan_jobs(half, options.footage, options.folder, takes, quick=options.quick, seed=options.seed)
     ]
 
 
@@ -172,6 +174,6 @@ if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=__doc__)
     add_arguments(arguments)
     arguments.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    given = arguments.parse_args()
-    for path in generate(asked(given), given.workers):
+    options = arguments.parse_args()
+    for path in generate(selected_jobs(options), options.workers):
         print(path)

@@ -1,4 +1,4 @@
-"""Measures how a detector's time and memory grow with the length of a video: 1080p of 2 minutes, 20 minutes, 2 hours.
+"""Measure how a detector's time and memory grow with the length of a video: 1080p of 2 minutes, 20 minutes, 2 hours.
 
 Run `python benchmarks/shots/length.py [--minutes 2 --minutes 20] [--method exact]`. One minute of footage is encoded
 and repeated by stream copy; the videos are removed afterwards. CPU is that of the whole process, start-up of Python
@@ -21,21 +21,21 @@ from vttdata.media.ffmpeg import ffmpeg_path
 
 RATE = 24
 _SCALE = "scale=1920:1080:force_original_aspect_ratio=increase,crop=1920:1080"
-_CODING = ("-c:v", "libx264", "-preset", "ultrafast", "-tune", "fastdecode", "-crf", "30", "-pix_fmt", "yuv420p")
+_ENCODING = ("-c:v", "libx264", "-preset", "ultrafast", "-tune", "fastdecode", "-crf", "30", "-pix_fmt", "yuv420p")
 
 
-def minute(path: Path, footage: Path) -> Path:
-    """One minute of 1080p: the footage from its start again and again."""
+def encode_minute(path: Path, footage: Path) -> Path:
+    """Encode one minute of 1080p: the footage, repeated from its start."""
     source = ["-stream_loop", "-1", "-i", str(footage), "-map", "0:v:0", "-t", "60", "-r", str(RATE), "-vf", _SCALE]
-    subprocess.run([ffmpeg_path(), "-v", "error", "-y", *source, *_CODING, str(path)], check=True)
+    subprocess.run([ffmpeg_path(), "-v", "error", "-y", *source, *_ENCODING, str(path)], check=True)
     return path
 
 
-def repeated(path: Path, one: Path, times: int) -> Path:
-    """The video so many times over, copied packet by packet."""
-    listed = path.with_suffix(".txt")
-    listed.write_text(f"file '{one}'\n" * times, "utf-8")
-    source = ["-f", "concat", "-safe", "0", "-i", str(listed), "-c", "copy"]
+def repeat(path: Path, video: Path, times: int) -> Path:
+    """Write a video several times over, copied packet by packet."""
+    list_file = path.with_suffix(".txt")
+    list_file.write_text(f"file '{video}'\n" * times, "utf-8")
+    source = ["-f", "concat", "-safe", "0", "-i", str(list_file), "-c", "copy"]
     subprocess.run([ffmpeg_path(), "-v", "error", "-y", *source, str(path)], check=True)
     return path
 
@@ -51,12 +51,12 @@ def main() -> None:
     print("| minutes | frames | CPU, s | CPU, s a minute | peak MiB | shots |")
     print("|--:|--:|--:|--:|--:|--:|")
     with tempfile.TemporaryDirectory() as folder:
-        one = minute(Path(folder) / "minute.mp4", options.footage)
+        minute_video = encode_minute(Path(folder) / "minute.mp4", options.footage)
         for minutes in options.minutes or (2, 20, 120):
-            video = repeated(Path(folder) / f"{minutes}.mp4", one, minutes)
+            video = repeat(Path(folder) / f"{minutes}.mp4", minute_video, minutes)
             run = measure(f"vttdata {options.method}", video)
             if run.error:
-                raise SystemExit(f"the {minutes} minutes: {run.error}")
+                raise SystemExit(f"{minutes} minutes: {run.error}")
             costs = f"{run.cpu:.1f} | {run.cpu / minutes:.2f} | {run.memory:.0f}"
             print(f"| {minutes} | {minutes * 60 * RATE} | {costs} | {len(run.frames) + 1} |", flush=True)
             video.unlink()

@@ -1,4 +1,4 @@
-"""What lies over or between the shots of composed videos: mixtures, flashes, captions, slides and black bars."""
+"""Transitions and overlays of composed videos: mixtures, flashes, captions, slides and black bars."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ _WHITE = (235, 128, 128)
 
 
 def mixed(shot: PlannedShot, before: Planes, after: Planes, step: int, steps: int) -> Planes:
-    """The picture at a step of a gradual transition, 1 to `steps` - 1."""
+    """Return the picture at a step of a gradual transition, 1 to `steps` - 1."""
     part = step / steps
     if shot.entry == "dissolve":
         return _blend(before, after, part)
     if shot.entry == "fade":
-        dark = min(abs(2 * part - 1) * 1.1, 1)  # black for a tenth of the time
+        # Black for a tenth of the time.
+        dark = min(abs(2 * part - 1) * 1.1, 1)
         black = _flat(after, _BLACK)
         return _blend(black, before if part < 0.5 else after, max(dark - 0.1, 0))
     return _wiped(before, after, part, shot.seed % 4)
 
 
 def _wiped(before: Planes, after: Planes, part: float, way: int) -> Planes:
-    """The new picture enters over a straight edge from one of four sides."""
+    """Let the new picture enter over a straight edge from one of four sides."""
     result = []
     for old, new in zip(before, after, strict=True):
         mixed = old.copy()
@@ -45,22 +46,22 @@ def _flat(like: Planes, colour: tuple[int, int, int]) -> Planes:
     return tuple(np.full_like(plane, value) for plane, value in zip(like, colour, strict=True))  # type: ignore[return-value]
 
 
-def _blend(one: Planes, other: Planes, weight: float) -> Planes:
-    """`weight` (0..1) of the other picture."""
+def _blend(picture: Planes, other_picture: Planes, weight: float) -> Planes:
+    """Mix two pictures, with `weight` (0..1) of the second."""
     share = round(weight * 256)
     return tuple(  # type: ignore[return-value]
         ((a.astype(np.uint16) * (256 - share) + b.astype(np.uint16) * share + 128) >> 8).astype(np.uint8)
-        for a, b in zip(one, other, strict=True)
+        for a, b in zip(picture, other_picture, strict=True)
     )
 
 
 def flashed(picture: Planes) -> Planes:
-    """The picture as a camera's flash shows it."""
+    """Brighten a picture as a camera's flash does."""
     return _blend(picture, _flat(picture, _WHITE), 0.72)
 
 
 def with_text(picture: Planes, event: Event) -> Planes:
-    """A caption of made-up letters, mostly on a plate, low in the picture or, at times, large in its middle."""
+    """Draw a caption of random letters, mostly on a plate, low in the picture or large in its middle."""
     random = Random(event.seed)
     planes = _copied(picture)
     height, width = planes[0].shape
@@ -86,7 +87,7 @@ def _fill(planes: Planes, rows: tuple[int, int], columns: tuple[int, int], colou
 
 
 def _write(area: Pixels, random: Random, ink: int, lines: int) -> None:
-    """Lines of letters, five by seven dots each, in place."""
+    """Write lines of letters, five by seven dots each, in place."""
     dot = max(area.shape[0] // (lines * 9), 1)
     columns = area.shape[1] // (6 * dot)
     for line in range(lines):
@@ -100,7 +101,7 @@ def _write(area: Pixels, random: Random, ink: int, lines: int) -> None:
 
 
 def slide(random: Random, size: Size) -> Planes:
-    """A page of a lecture: light, with a heading, lines of text and at times a coloured figure."""
+    """Draw a lecture slide: light, with a heading, lines of text and, at random, a coloured figure."""
     width, height = size
     paper = random.choice((235, 235, 225, 40))
     page = _flat((np.empty((height, width), np.uint8), *(np.empty((height // 2, width // 2), np.uint8),) * 2), _WHITE)
@@ -116,7 +117,7 @@ def slide(random: Random, size: Size) -> Planes:
 
 
 def letterboxed(picture: Planes, shape: float) -> Planes:
-    """Black bars above and below, or at the sides, so that the picture between has the shape (width by height)."""
+    """Draw black bars, so that the picture between them has the shape (width by height)."""
     planes = _copied(picture)
     height, width = planes[0].shape
     y = max(round((height - width / shape) / 4) * 2, 0)

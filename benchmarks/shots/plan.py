@@ -1,4 +1,4 @@
-"""Plans the benchmark's videos: which shot shows what, how it is entered, and what happens in it that is no boundary.
+"""Plans of the benchmark's videos: content and transition of each shot, and events in it that are no boundary.
 
 A plan depends on its name, its half and the seed alone, and its truth is known before anything is drawn.
 """
@@ -21,12 +21,13 @@ _MOVES: dict[Move, float] = {
 }  # fmt: skip
 _CONTENTS = {"take": 0.72, "drawn": 0.18, "slide": 0.1}
 _SECONDS = {"dissolve": (0.25, 1.5), "fade": (0.4, 1.6), "wipe": (0.3, 1.0)}
-_MARGIN = 0.6  # seconds between an event in a shot and the shot's transitions
+# Seconds between an event in a shot and the shot's transitions.
+_MARGIN = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something in a shot that is no boundary: a flash or a text that pops up; first and last frame of the video."""
+    """Event in a shot that is no boundary, a flash or a caption: first and last frame in the video."""
 
     kind: Literal["flash", "text"]
     first: int
@@ -36,7 +37,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class PlannedShot:
-    """One shot of a video.
+    """Planned shot of a video.
 
     Attributes:
         first: the first frame at which it is shown at least as much as the shot before.
@@ -56,7 +57,7 @@ class PlannedShot:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One video: `frames` at `rate` per second, letterboxed to `shape` (width by height) where it is given."""
+    """Planned video: `frames` at `rate` per second, letterboxed to `shape` (width by height) where it is given."""
 
     name: str
     rate: float
@@ -65,7 +66,7 @@ class Plan:
     shots: tuple[PlannedShot, ...]
 
     def truth(self) -> dict[str, Any]:
-        """The transitions as [first frame in change, first of the new shot alone, how], and what else is in it."""
+        """Return transitions as [first frame, first frame of the new shot alone, kind], and all other plans."""
         transitions = [
             [*((shot.first, shot.first) if shot.mixed is None else (shot.mixed[0], shot.mixed[1] + 1)), shot.entry]
             for shot in self.shots[1:]
@@ -80,7 +81,7 @@ class Plan:
 def plan_video(name: str, half: Half, takes: Sequence[Take], *, seconds: float, rate: float, seed: int) -> Plan:
     """Plan a video of shots of 2 to 8 s, about `seconds` in all, from the takes of one half."""
     random = Random(f"{seed}\0{half}\0{name}")
-    own = [take for take in takes if take.half == half]
+    takes_of_half = [take for take in takes if take.half == half]
     shape = random.choice((None, None, None, 2.0, 2.35, 4 / 3))
     lengths: list[int] = []
     while sum(lengths) < seconds * rate:
@@ -89,7 +90,7 @@ def plan_video(name: str, half: Half, takes: Sequence[Take], *, seconds: float, 
     first = 0
     for number, length in enumerate(lengths):
         entry: Entry = "start" if number == 0 else _draw(random, _ENTRIES)
-        content, take = _content(random, own, shots[-1] if shots else None)
+        content, take = _content(random, takes_of_half, shots[-1] if shots else None)
         move: Move = "still" if content == "slide" else _draw(random, _MOVES)
         mixed = _mixed(random, entry, first, rate)
         shots.append(PlannedShot(first, entry, mixed, content, take, move, random.randrange(2**32)))
@@ -119,7 +120,7 @@ def _mixed(random: Random, entry: Entry, first: int, rate: float) -> tuple[int, 
 
 
 def _eventful(random: Random, shot: PlannedShot, end: int, rate: float) -> PlannedShot:
-    """The shot with at most one kind of event, away from its transitions."""
+    """Return the shot with events of at most one kind, away from its transitions."""
     kind = random.choices(("none", "flash", "text"), (0.64, 0.18, 0.18))[0]
     begin, end = (shot.mixed[1] + 1 if shot.mixed else shot.first) + round(_MARGIN * rate), end - round(_MARGIN * rate)
     events = []

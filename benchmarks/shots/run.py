@@ -1,4 +1,4 @@
-"""Measures shot detectors on composed videos with known truth and on annotated real ones, side by side in one run.
+"""Measure shot detectors on composed videos with known truth and on annotated real ones, side by side in one run.
 
 Run `python benchmarks/shots/run.py [FOLDER] [--quick] [--half tune|report]`; the videos are made in FOLDER if they are
 not there. Detectors are tuned on the half `tune` and reported on `report`, which share no footage.
@@ -27,7 +27,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.shots.annotated import Video, annotated, composed
 from benchmarks.shots.detectors import BARE, DECODES, names, program, read_program
-from benchmarks.shots.generate import add_arguments, asked, generate
+from benchmarks.shots.generate import add_arguments, generate, selected_jobs
 from benchmarks.shots.takes import Half
 from vttdata.media.shots.scoring import Change, Score, match, score_by_kind
 
@@ -37,7 +37,7 @@ _HERE = Path(__file__).resolve().parent
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One detector on one video: first frames and kinds of the shots, seconds of CPU and wall, peak memory in MiB."""
+    """Result of a detector on a video: first frames and transitions of the shots, seconds, peak memory in MiB."""
 
     frames: tuple[int, ...]
     kinds: tuple[str, ...]
@@ -49,22 +49,22 @@ class Run:
 
 def measure(detector: str, path: Path) -> Run:
     """Run a detector on a video in a process of its own."""
-    own = program(detector, path)
-    command = own or [sys.executable, str(_HERE / "detectors.py"), detector, str(path)]
+    program_command = program(detector, path)
+    command = program_command or [sys.executable, str(_HERE / "detectors.py"), detector, str(path)]
     watched = [sys.executable, "-I", "-S", str(_HERE / "watch.py"), *command]
-    seen = json.loads(subprocess.run(watched, stdout=subprocess.PIPE, text=True, check=True).stdout)
-    cpu, wall, memory = seen["cpu"], seen["wall"], seen["memory"]
-    if seen["code"]:
-        return Run((), (), cpu, wall, memory, (seen["errors"].strip().splitlines() or ["no reason given"])[-1])
-    if own:
-        frames, kinds = read_program(seen["printed"])
+    watched_run = json.loads(subprocess.run(watched, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    cpu, wall, memory = watched_run["cpu"], watched_run["wall"], watched_run["memory"]
+    if watched_run["code"]:
+        return Run((), (), cpu, wall, memory, (watched_run["errors"].strip().splitlines() or ["no reason given"])[-1])
+    if program_command:
+        frames, kinds = read_program(watched_run["printed"])
         return Run(tuple(frames), tuple(kinds), cpu, wall, memory)
-    said = json.loads(seen["printed"].splitlines()[-1])
-    return Run(tuple(said["frames"]), tuple(said["kinds"]), said["cpu"], said["wall"], memory)
+    printed = json.loads(watched_run["printed"].splitlines()[-1])
+    return Run(tuple(printed["frames"]), tuple(printed["kinds"]), printed["cpu"], printed["wall"], memory)
 
 
 def measure_all(videos: Sequence[Video], detectors: Sequence[str]) -> dict[str, list[Run]]:
-    """All detectors on all videos; the bare decode is the mean of one before and one after the others."""
+    """Run all detectors on all videos; the bare decode is the mean of one run before and one after the others."""
     runs: dict[str, list[Run]] = {detector: [] for detector in (BARE, *detectors)}
     for video in videos:
         begun = time.monotonic()
@@ -79,7 +79,7 @@ def measure_all(videos: Sequence[Video], detectors: Sequence[str]) -> dict[str, 
 
 
 def accuracy_table(videos: Sequence[Video], runs: dict[str, list[Run]]) -> Iterable[str]:
-    """One line for each detector, as Markdown."""
+    """Yield the lines of a Markdown table with a row for each detector."""
     hours = sum(video.seconds for video in videos) / 3600
     yield (
         "| detector | cuts F1 | precision | recall | gradual F1 | precision | recall | false an hour | CPU | time | "
@@ -94,47 +94,46 @@ def accuracy_table(videos: Sequence[Video], runs: dict[str, list[Run]]) -> Itera
             yield f"| {detector} |" + " |" * 7 + f" {costs} | 0 |"
             continue
         cuts, gradual = scores(videos, done)
-        numbers = [getattr(one, name) for one in (cuts, gradual) for name in ("f1", "precision", "recall")]
+        numbers = [getattr(score, name) for score in (cuts, gradual) for name in ("f1", "precision", "recall")]
         shares = " | ".join(f"{number:.3f}" for number in numbers)
         yield f"| {detector} | {shares} | {cuts.fp / hours:.0f} | {costs} | {failed} |"
 
 
 def cost_table(videos: Sequence[Video], runs: dict[str, list[Run]]) -> Iterable[str]:
-    """CPU of each detector on each video by that of the bare decode, as Markdown."""
+    """Yield the lines of a Markdown table: CPU of each detector on each video, over that of the bare decode."""
     detectors = [detector for detector in runs if detector != BARE]
     yield "| CPU on | " + " | ".join(detectors) + " | bare decode, s |"
     yield "|---|" + "--:|" * (len(detectors) + 1)
-    for place, video in enumerate(videos):
-        ratios = [_ratio([runs[detector][place]], [runs[BARE][place]], "cpu") for detector in detectors]
+    for index, video in enumerate(videos):
+        ratios = [_ratio([runs[detector][index]], [runs[BARE][index]], "cpu") for detector in detectors]
         cells = " | ".join(f"{ratio:.2f}" for ratio in ratios)
-        yield f"| {video.label} | {cells} | {runs[BARE][place].cpu:.2f} |"
+        yield f"| {video.label} | {cells} | {runs[BARE][index].cpu:.2f} |"
 
 
 def scores(videos: Sequence[Video], done: Sequence[Run]) -> tuple[Score, Score]:
-    """A detector's scores for cuts and for gradual transitions, counts summed over the videos."""
+    """Return a detector's scores for cuts and for gradual transitions, counts summed over the videos."""
     cuts, gradual = Score(), Score()
     for video, run in zip(videos, done, strict=True):
-        one, other = score_by_kind(video.changes, predicted(run), TOLERANCE)
-        cuts, gradual = cuts + one, gradual + other
+        cuts_of_video, gradual_of_video = score_by_kind(video.changes, predicted(run), TOLERANCE)
+        cuts, gradual = cuts + cuts_of_video, gradual + gradual_of_video
     return cuts, gradual
 
 
 def predicted(run: Run) -> list[Change]:
-    """The changes that a detector reports."""
+    """Return the changes that a detector reports."""
     return [Change(frame, frame) for frame in run.frames]
 
 
 def mistakes(videos: Sequence[Video], done: Sequence[Run]) -> Iterable[str]:
-    """What a detector missed and what it added, with what is known of that place."""
+    """Yield a line for each change that a detector missed or added, with what was planned there."""
     for video, run in zip(videos, done, strict=True):
         pairs = list(match(video.changes, predicted(run), TOLERANCE))
-        missed = [place for place in range(len(video.changes)) if place not in {ours for ours, _ in pairs}]
-        added = [place for place in range(len(run.frames)) if place not in {theirs for _, theirs in pairs}]
-        for place in missed:
-            change = video.changes[place]
-            yield f"{video.label}: missed {change.first}-{change.last} {video.about(change.first)}"
-        for place in added:
-            yield f"{video.label}: added {run.frames[place]} ({run.kinds[place]}) {video.about(run.frames[place])}"
+        matched_changes, matched_frames = {index for index, _ in pairs}, {index for _, index in pairs}
+        for change in (change for index, change in enumerate(video.changes) if index not in matched_changes):
+            yield f"{video.label}: missed {change.first}-{change.last} {video.describe(change.first)}"
+        for index, (frame, transition) in enumerate(zip(run.frames, run.kinds, strict=True)):
+            if index not in matched_frames:
+                yield f"{video.label}: added {frame} ({transition}) {video.describe(frame)}"
         if run.error:
             yield f"{video.label}: failed: {run.error}"
 
@@ -150,10 +149,10 @@ def main() -> None:
     parser.add_argument("--only", action="append", help="a detector; default: all")
     parser.add_argument("--mistakes", action="store_true", help="list what vttdata's detectors missed and added")
     options = parser.parse_args()
-    generate(asked(options), os.cpu_count() or 1)
+    generate(selected_jobs(options), os.cpu_count() or 1)
     detectors = [name for name in options.only or names() if name != BARE]
     for half in options.half or get_args(Half):
-        made = [composed(job.path) for job in asked(options) if job.path.name.startswith(half)]
+        made = [composed(job.path) for job in selected_jobs(options) if job.path.name.startswith(half)]
         videos = [*made, *annotated(half, options.footage)]
         runs = measure_all(videos, detectors)
         _report(half, videos, len(made), runs, listed=options.mistakes)
@@ -170,10 +169,10 @@ def _report(half: Half, videos: list[Video], composed_videos: int, runs: dict[st
             accuracy_table(videos[:composed_videos], {name: done[:composed_videos] for name, done in runs.items()})
         )
     )
-    for place, video in enumerate(videos[composed_videos:], composed_videos):
+    for index, video in enumerate(videos[composed_videos:], composed_videos):
         cuts = sum(change.is_cut for change in video.changes)
         print(f"\n### {video.label}, annotated by eye: {cuts} cuts, {len(video.changes) - cuts} gradual\n")
-        print("\n".join(accuracy_table([video], {name: [done[place]] for name, done in runs.items()})))
+        print("\n".join(accuracy_table([video], {name: [done[index]] for name, done in runs.items()})))
     print("\n" + "\n".join(cost_table(videos, runs)))
     for name, done in runs.items():
         if listed and name.startswith("vttdata"):

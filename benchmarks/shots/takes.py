@@ -1,4 +1,4 @@
-"""The footage that the benchmark is composed of: takes, stretches of video files known to hold no shot boundary.
+"""Footage of which the benchmark is composed: takes, parts of video files without a shot boundary.
 
 The table below names takes in the reference videos, looked at frame by frame; a table of other footage can be given as
 JSON. The two halves share no take and no scene.
@@ -21,12 +21,13 @@ Pixels = npt.NDArray[np.uint8]
 Planes = tuple[Pixels, Pixels, Pixels]
 """A picture as Y, Cb and Cr, each height x width, the last two halved in both directions."""
 
-MOST_FRAMES = 300  # kept of a take: ten seconds
+# Ten seconds of a take.
+MAX_FRAMES = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """Frames `first` to `last` of a file. Two takes of one `scene` never stand side by side."""
+    """Frames `first` to `last` of a file. Takes of one `scene` are never used for adjacent shots."""
 
     file: str
     first: int
@@ -36,8 +37,8 @@ class Take:
 
     @property
     def frames(self) -> int:
-        """How many frames of it are used."""
-        return min(self.last - self.first + 1, MOST_FRAMES)
+        """Return the number of frames that are used."""
+        return min(self.last - self.first + 1, MAX_FRAMES)
 
 
 def _takes(half: Half, scene: str, file: str, *spans: tuple[int, int]) -> list[Take]:
@@ -72,12 +73,12 @@ TAKES = (
 
 
 def read_takes(table: Path) -> tuple[Take, ...]:
-    """Takes from a JSON list of objects with the fields of `Take`; the files are relative to the footage folder."""
+    """Read takes from a JSON list of objects with the fields of `Take`; files are relative to the footage folder."""
     return tuple(Take(**fields) for fields in json.loads(table.read_text("utf-8")))
 
 
 class Reel:
-    """A take's decoded frames at the file's own size, on disk rather than in memory."""
+    """Decoded frames of a take at the file's size, on disk rather than in memory."""
 
     def __init__(self, take: Take, footage: Path, folder: Path) -> None:
         self._store = folder / f"{take.file.replace('/', '-')}.{take.first}.yuv"
@@ -89,7 +90,7 @@ class Reel:
         return len(self._pixels)
 
     def planes(self, index: int) -> Planes:
-        """A frame, by its number in the take."""
+        """Return a frame by its index in the take."""
         row, planes = self._pixels[index], []
         for height, width in self._shape:
             planes.append(row[: height * width].reshape(height, width))
@@ -101,7 +102,8 @@ class Reel:
             context = container.streams.video[0].codec_context
             width, height = context.width // 2 * 2, context.height // 2 * 2
             if not self._store.exists():
-                part = self._store.with_suffix(f".{os.getpid()}")  # others may decode the same take
+                # Other processes may decode the same take.
+                part = self._store.with_suffix(f".{os.getpid()}")
                 with part.open("wb") as out:
                     for number, frame in enumerate(container.decode(video=0)):
                         if number >= take.first + take.frames:

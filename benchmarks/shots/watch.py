@@ -1,6 +1,6 @@
-"""Runs a command and prints one line of JSON: its exit code, what it printed, and what it cost.
+"""Run a command and print one line of JSON: its exit code, output, CPU and wall-clock seconds, and peak memory.
 
-Stays small on purpose, and is run by itself: a process counts the memory of whoever started it as its own peak.
+Imports little and is run as a program of its own, since a process inherits the peak memory of the one that forks it.
 """
 
 from __future__ import annotations

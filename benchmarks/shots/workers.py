@@ -1,4 +1,4 @@
-"""Measures how shot detection over a folder of videos speeds up with worker processes.
+"""Measure how shot detection over a folder of videos speeds up with worker processes.
 
 Run `python benchmarks/shots/workers.py FOLDER [--workers 1 --workers 2] [--method exact]`. The build's own stage and
 executor do the work, starting of workers included. Speed is that of one worker divided by the wall-clock time; CPU is
@@ -28,18 +28,18 @@ from vttdata.records import Source
 
 
 def sources(folder: Path) -> list[Source]:
-    """The videos of a folder, with what their containers say."""
-    found = [path for path in sorted(folder.iterdir()) if path.suffix[1:] in DEMUXERS.split(",")]
+    """Return the videos of a folder, with the facts of their containers."""
+    paths = [path for path in sorted(folder.iterdir()) if path.suffix[1:] in DEMUXERS.split(",")]
     return [
         Source(path.name, path.name, "listed", hashlib.sha256(path.name.encode()).hexdigest(), path.stat().st_size,
                probe=probe(path))
-        for path in found
+        for path in paths
     ]  # fmt: skip
 
 
 def detect(stage: Shots, videos: list[Source], workers: int) -> tuple[float, float]:
-    """Wall-clock and CPU seconds that so many workers take for all videos."""
-    before, begun = _cpu(), time.monotonic()
+    """Return the wall-clock and CPU seconds of detection in all videos."""
+    before, begun = _children_cpu_seconds(), time.monotonic()
     executor = LocalExecutor(workers)
     tasks = (((0, number), video) for number, video in enumerate(videos))
     failed = [
@@ -49,10 +49,10 @@ def detect(stage: Shots, videos: list[Source], workers: int) -> tuple[float, flo
     executor.close()
     if failed:
         raise SystemExit(f"{failed[0].id}: {failed[0].detail}")
-    return wall, _cpu() - before
+    return wall, _children_cpu_seconds() - before
 
 
-def _cpu() -> float:
+def _children_cpu_seconds() -> float:
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -61,7 +61,7 @@ def main() -> None:
     """Print a line for each number of workers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="of videos")
-    parser.add_argument("--workers", type=int, action="append", help="default: 1, 2 and 4")
+    parser.add_argument("--workers", type=int, action="append", help="number of workers; default: 1, 2 and 4")
     parser.add_argument("--method", default="exact", help="%(default)s")
     options = parser.parse_args()
     videos = sources(options.folder)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from benchmarks.shots.annotated import composed
 from benchmarks.shots.draw import Planes, frames
-from benchmarks.shots.generate import ENCODINGS, Job, jobs, make
+from benchmarks.shots.generate import ENCODINGS, Job, make, plan_jobs
 from benchmarks.shots.plan import Entry, Event, Move, Plan, PlannedShot, plan_video
 from benchmarks.shots.run import Run, measure, mistakes, predicted, scores
 from benchmarks.shots.takes import TAKES, Take, read_takes
@@ -190,7 +190,7 @@ def test_halves_share_no_file_and_no_plan(tmp_path: Path) -> None:
     assert files[0]
     assert files[1]
     assert not files[0] & files[1]
-    plans = [[job.plan.truth() for job in jobs(half, tmp_path, tmp_path)] for half in ("tune", "report")]  # type: ignore[arg-type]
+    plans = [[job.plan.truth() for job in plan_jobs(half, tmp_path, tmp_path)] for half in ("tune", "report")]  # type: ignore[arg-type]
     assert all(one != other for one, other in zip(*plans, strict=True))
 
 
