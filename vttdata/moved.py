@@ -26,6 +26,7 @@ MOVED = {
     "vttdata.assess.needs": "vttdata.generate.foils.requirements",
     "vttdata.assess.page": "vttdata.annotate.da_page",
     "vttdata.assess.shortcuts": "vttdata.generate.foils.blind.shortcuts",
+    "vttdata.export.FORMATS": "vttdata.export.export_formats",
     "vttdata.generate.corpus": "vttdata.generate.foils.videos",
     "vttdata.generate.foils.FoilSettings": "vttdata.generate.foils.search.FoilSettings",
     "vttdata.generate.verdicts": "vttdata.generate.foils.verdicts",

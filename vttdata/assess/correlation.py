@@ -67,6 +67,7 @@ def correlate(x: Sequence[float], y: Sequence[float]) -> Correlation:
     if len(x) < 2 or min(x) == max(x) or min(y) == max(y) or not np.isfinite([*x, *y]).all():
         return Correlation(len(x), nan, nan, nan)
     stats = scipy_stats()
+    # SciPy would warn about constant scores, which are excluded above.
     tests = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
     return Correlation(len(x), *(float(test(x, y).statistic) for test in tests))
 
@@ -136,6 +137,7 @@ def williams(r12: float, r13: float, r23: float, n: int, freedom: Freedom = "n-3
         raise ValueError("Williams' test takes three correlations of -1..1, of at least 4 scores")
     k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
     spread = 2 * k * (n - 1) / (n - 3) + (r12 + r13) ** 2 / 4 * (1 - r23) ** 3
+    # The variance vanishes if the metrics' scores are linearly dependent.
     if spread <= 0:
         return WilliamsTest(float("nan"), float("nan"))
     t = (r12 - r13) * math.sqrt((n - 1) * (1 + r23) / spread)

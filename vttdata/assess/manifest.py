@@ -89,6 +89,7 @@ def required_text(file: Path, line: int, row: Mapping[str, Any], name: str) -> s
 
 def number_or_nan(value: Any) -> float:
     """Convert a number or its text to a float, and anything else to NaN."""
+    # Python takes booleans for the numbers 0 and 1.
     if isinstance(value, bool):
         return math.nan
     try:

@@ -161,6 +161,7 @@ def bootstrap(
     for system, captions in sorted(group_by_system(scores).items()):
         captions.sort(key=lambda score: (score.video_id, score.campaign, score.hit or "", score.z))
         values = np.array([score.z for score in captions])
+        # Draws depend on the system's name, so that adding a system changes no other interval.
         random = np.random.default_rng(int(digest([seed, system, "bootstrap"])[:16], 16))
         step = max(_MAX_DRAWS_AT_ONCE // len(values), 1)
         sizes = [min(step, samples - start) for start in range(0, samples, step)]

@@ -84,6 +84,7 @@ def significance(scores: Iterable[CaptionScore], *, alpha: float = 0.05, over: O
             if first and second:
                 x, y = np.array(list(first.values())), np.array(list(second.values()))
                 test = scipy_stats().mannwhitneyu
+                # With the correction for continuity, the two p-values do not add up to 1.
                 p[row, column] = test(x, y, alternative="greater", method="asymptotic").pvalue
                 p[column, row] = test(x, y, alternative="less", method="asymptotic").pvalue
     return Significance(systems, tuple(tuple(map(float, line)) for line in p), alpha)

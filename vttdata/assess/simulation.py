@@ -36,6 +36,7 @@ _DEGRADED, _DEGRADED_SPREAD = 40.0, 12.0
 _REFERENCE = 95.0
 # Spread of workers' biases and scales, and their errors, in points.
 _BIAS, _SCALE, _ERROR, _NOISY_ERROR = 5.0, 0.15, 8.0, 25.0
+# Mean and spread of the scores of lazy workers.
 _LAZY, _LAZY_ERROR = 70.0, 6.0
 _RANKED_KINDS = ("system", "human")
 

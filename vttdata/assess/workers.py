@@ -177,6 +177,7 @@ def _report(worker: str, judgments: list[Judgment], settings: ReliabilitySetting
 def _verdict(scores: Sequence[float], degraded: Comparison, settings: ReliabilitySettings) -> Verdict:
     if not np.isfinite(scores).all():
         return "not_a_number"
+    # A single score does not vary, but says nothing about the worker either.
     if len(scores) > 1 and min(scores) == max(scores):
         return "constant"
     if degraded.pairs < settings.min_pairs:
@@ -190,6 +191,7 @@ def _verdict(scores: Sequence[float], degraded: Comparison, settings: Reliabilit
 def _pairs(judgments: Iterable[Judgment]) -> dict[JudgmentKind, list[tuple[float, float]]]:
     """Return, by kind of control, the scores of control items with those of their originals."""
     judgments = list(judgments)
+    # System items come first, so that a human item is an original only where there is no system item.
     originals: dict[tuple[str, str, str], float] = {}
     for kind in ("system", "human"):
         for judgment in judgments:

@@ -25,6 +25,7 @@ from vttdata.export.repeated_ids import RepeatedIds
 from vttdata.ids import is_safe_id
 from vttdata.records import Caption
 
+# Names of configurations and splits become parts of file names.
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 _SPLIT_NAME = re.compile(r"\w{1,95}", re.ASCII)
 _CLIP_COLUMNS = ["video_id", "source_id", "url", "start", "end", "category", "video"]
@@ -173,8 +174,7 @@ class DatasetReader:
                         video_id = row.get("video_id", "-")
                         if not isinstance(video_id, str) or not is_safe_id(video_id):
                             raise VttdataError(
-                                f"{path}: {video_id!a} cannot be an id; ids are letters, digits, '.', '_' and '-', "
-                                "without '..'."
+                                f"{path}: {video_id!a} is not a usable id: letters, digits, '.', '_' and '-', no '..'."
                             )
                         yield row
 

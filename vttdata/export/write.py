@@ -8,7 +8,7 @@ from pathlib import Path
 from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import VttdataError
 from vttdata.export.files import CHECKSUMS, readme_text, write_checksums
-from vttdata.export.format import ExportRequest, Format, load_format
+from vttdata.export.format import ExportRequest, load_format
 from vttdata.export.formats import export_formats
 from vttdata.export.reader import DatasetReader
 
@@ -51,13 +51,17 @@ def export(
         raise VttdataError(f"The format {format} needs a system's captions (--captions TABLE).")
     if captions is not None and not chosen.takes_captions:
         raise VttdataError(f"The format {format} takes no captions of a system; leave out --captions.")
+    # Files inside the dataset would be published with it and fail its verification.
     if out.resolve().is_relative_to(dataset.resolve()):
         raise VttdataError(f"{out}: is inside the dataset; choose another folder.")
     reader = DatasetReader(dataset)
     if not chosen.any_config:
         reader.require_captions()
     if config is not None:
-        _check_config(reader, config, format, chosen)
+        reader.splits(config)
+        if not chosen.any_config and config not in reader.clip_configs():
+            configs = ", ".join(reader.clip_configs())
+            raise VttdataError(f"'{config}' does not have a row per clip; the format {format} takes {configs}.")
     with replace_folder(out, marker=CHECKSUMS, what="an export") as partial:
         request = ExportRequest(reader, partial, config, split, captions)
         written = chosen.write(request)
@@ -69,11 +73,3 @@ def export(
         write_checksums(partial)
         files = sorted(path.relative_to(partial).as_posix() for path in partial.rglob("*") if path.is_file())
     return Exported(out, tuple(files), tuple(notes))
-
-
-def _check_config(reader: DatasetReader, config: str, name: str, chosen: Format) -> None:
-    reader.splits(config)
-    if not chosen.any_config and config not in reader.clip_configs():
-        raise VttdataError(
-            f"'{config}' does not have a row per clip; the format {name} takes {', '.join(reader.clip_configs())}."
-        )

@@ -171,10 +171,13 @@ def _security_policy(hit: HitView, submit_url: str | None) -> str:
             f"script-src '{_hash_source(_script())}'",
             f"style-src '{_hash_source(_style())}'",
             "img-src data:",
+            # Pages that are opened from a folder load their videos by file URLs.
             f"media-src {' '.join(sorted({_origin(view.video) for view in hit.items}))} file:",
             f"connect-src {submit_origin}",
+            # Mechanical Turk takes answers from a form only.
             "form-action https://*.mturk.com",
             "base-uri 'none'",
+            # No script can turn text into markup.
             "require-trusted-types-for 'script'",
             "trusted-types 'none'",
         ]

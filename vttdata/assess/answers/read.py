@@ -123,6 +123,7 @@ def _take_page(file: Path, intake: Intake) -> None:
         if all(row.get(name) for name in _CONTENT_COLUMNS):
             video_id, system, kind = (required_text(file, line, row, name) for name in _CONTENT_COLUMNS)
             shown = ManifestItem(video_id, system, parse_kind(kind, f"{file}:{line}"))
+        # Without positions, answers are taken to be in the order shown.
         number = counts[hit, worker] = counts.get((hit, worker), -1) + 1
         position = number_or_nan(row.get("position"))
         intake.take(

@@ -47,6 +47,7 @@ def take_wmt(file: Path, intake: Intake, moments: Mapping[str, Moments] | None =
             raise VttdataError(f"{file}:{line}: {len(cells)} cells under {len(columns)} column names.")
         if cells and line > 1:
             rows.append((line, cells))
+    # WMT records the time of a whole HIT.
     items_of_hit = Counter((cells[0], cells[1]) for _, cells in rows)
     counts: Counter[tuple[str, str]] = Counter()
     for line, (hit, worker, *_, system, item, kind, segment, score, time) in rows:

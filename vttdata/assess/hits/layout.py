@@ -117,6 +117,7 @@ def arrange(pairs: Sequence[Sequence[tuple[T, T]]], single: Sequence[T], block_l
     for kind, pairs_of_kind in enumerate(pairs):
         flips = [hash64(purpose, "flip", kind, block) % 2 for block in range(len(blocks))]
         for pair in _shuffled(pairs_of_kind, (purpose, "pairs", kind)):
+            # The last block is shorter than the others, and may be full already.
             while not first_half[order[turn % len(order)]]:
                 turn += 1
             block = order[turn % len(order)]

@@ -97,6 +97,7 @@ def _clean_systems(
         for video in sorted(systems[system]):
             _check_name("video", video)
             text = clean_text(systems[system][video])
+            # A caption of invisible characters, such as zero-width spaces, is empty for an assessor.
             if any(character.isprintable() and not character.isspace() for character in text):
                 cleaned[system][video] = text
             else:

@@ -158,6 +158,7 @@ class Selection:
         chosen = []
         for _ in range(self._settings.human):
             index = hit.best(self._human_waiting, self._no_preference)
+            # A new round is begun when none of the captions left of the last one fits.
             while index is None:
                 purpose = ("people", self._seed, self._human_rounds)
                 order = sorted(self._human, key=lambda caption: hash64(purpose, caption.video_id))
@@ -215,6 +216,7 @@ class Selection:
                 del queues[system]
                 continue
             candidate = queue.extra.pop(index)
+            # Captions that were used go to the end, so that all are used before one is used again.
             queue.extra.append(candidate)
             hit.add(candidate[0], *candidate[1])
             shown[system] += 1

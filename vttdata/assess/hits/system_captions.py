@@ -54,6 +54,7 @@ def read_systems(files: Iterable[Path]) -> tuple[dict[str, dict[str, str]], list
 def _name(location: str, column: str, value: Any) -> str:
     if value is None:
         raise VttdataError(f"{location}: '{column}' is missing.")
+    # Image ids of COCO results are integers.
     if not isinstance(value, str | int) or isinstance(value, bool) or not str(value).strip():
         raise VttdataError(f"{location}: '{column}' is not a name.")
     return str(value).strip()

@@ -93,6 +93,7 @@ def write_hits(
     pages = folder / "pages"
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # Pages of two campaigns in one folder could not be told apart by those who distribute them.
         strangers = sorted({path.stem for path in pages.glob("*.html")} - {hit.hit for hit in plan.hits})
         if strangers:
             raise VttdataError(

@@ -45,6 +45,7 @@ def read_metric(file: Path) -> dict[tuple[str, str], float]:
 def _rows(file: Path, columns: Sequence[str]) -> Iterator[tuple[tuple[str, str], list[float]]]:
     seen: set[tuple[str, str]] = set()
     for line, row in read_table(file):
+        # Tables by `vttdata hits score` have escaped formulas.
         system, video = (unescape_formula(required_text(file, line, row, name)) for name in ("system", "video_id"))
         if (system, video) in seen:
             raise VttdataError(f"{file}:{line}: the caption of {video!a} by {system!a} is duplicated.")

@@ -32,6 +32,7 @@ def write_results(request: ExportRequest) -> Written:
         problems = [f"{len(missing):,} of {scored} have no caption (first {missing[0]})"] if missing else []
         problems += [f"{len(unknown):,} captions are about none of {scored} (first {unknown[0]!a})"] if unknown else []
         raise VttdataError(f"{request.captions}: {' and '.join(problems)}; give exactly one caption per clip.")
+    # The order of the references makes the two files easy to compare.
     name = file_name(config, split).replace(".json", "_results.json")
     with text_file(request.folder / name) as stream:
         stream.write("[")

@@ -74,6 +74,7 @@ def _label_names(dataset: DatasetReader, config: str) -> Mapping[str, Callable[[
     if dataset.categories and pa.types.is_integer(types.get("category", pa.null())):
         functions["category"] = lambda label: None if label is None else _label_name(dataset.categories, label)
     if dataset.classes and "classes" in types:
+        # Missing and empty lists stay as they are.
         functions["classes"] = lambda labels: labels and [_label_name(dataset.classes, label) for label in labels]
     return functions
 

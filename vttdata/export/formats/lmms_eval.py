@@ -79,6 +79,7 @@ def write_lmms_eval(request: ExportRequest) -> Written:
         raise VttdataError(f"{dataset.folder}: no clip of '{split}' has a human caption, so nothing can be scored.")
     parts = [dataset.name.rpartition("/")[2], *([] if config == "clips" else [config]), split]
     task = "vttdata_" + re.sub(r"\W", "_", "_".join(parts), flags=re.ASCII).lower()
+    # Documents are always called "test", whichever split they are from, since lmms-eval scores a task's test split.
     content = {
         "dataset_path": "parquet",
         "dataset_kwargs": {"data_files": {"test": [shard.path for shard in written.shards]}},
@@ -98,6 +99,7 @@ def write_lmms_eval(request: ExportRequest) -> Written:
         "metadata": {"version": dataset.version, "dataset": dataset.name},
     }
     with text_file(request.folder / f"{task}.yaml") as stream:
+        # The width keeps the prompt on one line.
         yaml.dump(content, stream, Dumper=_TaskDumper, sort_keys=False, width=10_000)
     with text_file(request.folder / "utils.py") as stream:
         stream.write(Path(vttdata.export.lmms_eval_utils.__file__).read_text(encoding="utf-8"))

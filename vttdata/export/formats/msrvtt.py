@@ -49,6 +49,7 @@ def write_msrvtt(request: ExportRequest) -> Written:
 def write_videodatainfo(request: ExportRequest, path: Path, config: str, splits: Iterable[str]) -> None:
     """Write the clips and captions of some splits as one JSON file of MSR-VTT."""
     dataset = request.dataset
+    # Ids count over all splits, so that a clip has the same id whichever splits are exported.
     first_ids: dict[str, int] = {}
     total = 0
     for split in dataset.splits(config):

@@ -90,6 +90,7 @@ def _qrel_rows(query_files: Sequence[Path]) -> Iterator[dict[str, Any]]:
     for path in query_files:
         for batch in pq.ParquetFile(path).iter_batches(_BATCH_ROWS, columns=["id"]):
             for query_id in batch.column(0).to_pylist():
+                # The id of a clip cannot contain "#".
                 yield {"query-id": query_id, "corpus-id": query_id.rpartition("#")[0], "score": 1}
 
 
@@ -119,6 +120,7 @@ def _front_matter(dataset: DatasetReader, tables: dict[str, list[SplitFiles]]) -
         ],
         "configs": [
             {"config_name": name, "version": dataset.version}
+            # As in the datasets of MTEB, the judgments are the default configuration.
             | ({"default": True} if name == "qrels" else {})
             | {"data_files": [{"split": split.split, "path": split.pattern} for split in splits]}
             for name, splits in tables.items()
