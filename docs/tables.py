@@ -12,6 +12,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import click
+
+from vttdata.cli.main import cli
+from vttdata.cli.options import Command
 from vttdata.export.formats import export_formats
 from vttdata.media.filters import FILTERS
 from vttdata.recipe import packaged
@@ -55,7 +59,24 @@ def filters() -> str:
     )
 
 
-TABLES = {"recipes": recipes, "formats": formats, "filters": filters}
+def commands(group: click.Group = cli, path: str = "vttdata") -> list[tuple[str, str]]:
+    """Return the synopsis and the description of each command, those of groups included."""
+    rows = []
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        if isinstance(command, click.Group):
+            rows += commands(command, f"{path} {name}")
+        elif isinstance(command, Command):
+            rows.append((f"`{' '.join([path, name, *command.synopsis()])}`", command.short_help or ""))
+    return rows
+
+
+def command_table() -> str:
+    """Return the table of commands; options that the help shows in a group are left out."""
+    return table(["command", "what it does"], commands())
+
+
+TABLES = {"commands": command_table, "recipes": recipes, "formats": formats, "filters": filters}
 
 
 def main() -> int:

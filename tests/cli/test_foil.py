@@ -179,7 +179,7 @@ def test_a_set_with_a_name_a_licence_and_other_choices_is_made_again(
     ("nouns", "words"),
     [
         ("dog: {synonyms: [hound]}\n    cat: {synonyms: [hound]}", "'hound' is in two places"),
-        ("dog: {hypernyms: [hound]}\n    hound: {hypernyms: [dog]}", "in a circle"),
+        ("dog: {hypernyms: [hound]}\n    hound: {hypernyms: [dog]}", "form a cycle"),
         ("dog: [1, 2]", "nouns: pet: dog: input"),
     ],
 )

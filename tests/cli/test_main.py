@@ -1,44 +1,100 @@
-"""The command line says the right thing on the right stream and ends with the right code."""
+"""The command line as a whole: usage errors, help, exit codes, and what it imports."""
 
 from __future__ import annotations
 
-import json
 import os
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
-from vttdata.cli.main import main
-from vttdata.recipe import packaged
+from vttdata.cli.main import cli, main
+from vttdata.cli.options import Command
 
 
-def test_recipes_lists_every_packaged_one_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["recipes"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == sorted(packaged.recipes())
-    assert all(len(line.split()) > 3 for line in lines)
+def all_commands(group: click.Group = cli, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from all_commands(command, (*path, name))
+        else:
+            assert isinstance(command, Command)
+            yield (*path, name), command
 
 
-def test_shots_prints_one_json_object_a_video_and_goes_on_after_a_bad_one(
-    shared: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    good, bad = shared / "videos" / "shots" / "sintel-trailer-30s.mp4", shared / "videos" / "broken" / "corrupted.mp4"
-    assert main(["shots", "--json", str(bad), str(good)]) == 1
-    first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
-    assert set(first) == {"file", "error"}
-    assert set(second) == {"file", "frames", "fps", "seconds", "method", "shots"}
-    assert (second["frames"], second["fps"], second["seconds"]) == (720, 24.0, 30.0)
-    assert set(second["shots"][0]) == {"start", "end", "first_frame", "last_frame", "transition"}
-    assert second["shots"][0]["first_frame"] == 0
-    assert second["shots"][-1]["last_frame"] == 719
+COMMANDS = dict(all_commands())
 
 
-@pytest.mark.parametrize("arguments", [["shots"], ["bild"], [], ["build", "demo", "--workers", "0"]])
+def test_every_module_of_the_package_that_defines_a_command_is_one() -> None:
+    top = {path[0] for path in COMMANDS}
+    assert top == {
+        *("audit", "build", "datasets", "degrade", "diff", "export", "foil", "hits", "publish", "recipes"),
+        *("shots", "stats", "verify"),
+    }
+
+
+@pytest.mark.parametrize("arguments", [["shots"], ["bild"], [], ["hits"], ["build", "demo", "--workers", "0"]])
 def test_bad_usage_is_one_sentence_and_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    assert printed.err.endswith("--help'.\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["bild"], "vttdata: There is no command 'bild'. Did you mean 'build'? See 'vttdata --help'."),
+        (["hits", "mak"], "vttdata hits: There is no command 'mak'. Did you mean 'make'? See 'vttdata hits --help'."),
+        (["build", "--wrokers", "2"], "Did you mean '--workers'?"),
+        (["build", "demo", "--workers", "x"], "'x' is not a positive integer. See 'vttdata build --help'."),
+        (["export", "me/x", "--format", "coco"], "Missing option '--out'"),
+        (["verify", "me/x", "--rebuild", "--files-only"], "--rebuild and --files-only exclude each other."),
+    ],
+)
+def test_a_mistyped_command_or_option_is_answered_with_the_nearest(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_help_has_a_description_and_examples_that_can_be_parsed(
+    path: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*path, "--help"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"Usage: vttdata {' '.join(path)}")
+    command = COMMANDS[path]
+    assert command.short_help
+    assert command.examples
+    for example in command.examples:
+        assert f"  {example}\n" in printed
+        program, *words = shlex.split(example)
+        assert (program, tuple(words[: len(path)])) == ("vttdata", path)
+        with cli.make_context("vttdata", []):
+            command.make_context(path[-1], words[len(path) :])
+
+
+def test_help_version_and_completion_import_no_reader() -> None:
+    heavy = "('av', 'datasets', 'numpy', 'pandas', 'pyarrow', 'pydantic', 'scipy', 'spacy', 'torch')"
+    code = f"""
+import os, sys
+from vttdata.cli.main import main
+assert main(['--help']) == main(['hits', '--help']) == main(['--version']) == 0
+os.environ |= {{'_VTTDATA_COMPLETE': 'bash_complete', 'COMP_WORDS': 'vttdata foil x --sel', 'COMP_CWORD': '3'}}
+main()
+print(*(name for name in {heavy} if name in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-2:] == ["plain,--selection", ""]
 
 
 @pytest.mark.parametrize("module", ["yt_dlp", "spacy", "torch", "av", "datasets", "pandas"])
@@ -59,15 +115,3 @@ def test_a_closed_pipe_ends_quietly_and_a_full_disk_with_a_sentence() -> None:
             done = subprocess.run(recipes, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         assert done.returncode == 1
         assert done.stderr == "vttdata: No space left on device.\n"
-
-
-def test_a_contact_sheet_is_drawn_for_one_video(
-    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    video = str(shared / "videos" / "shots" / "bikes.mp4")
-    assert main(["shots", "--sheet", str(tmp_path / "sheet.png"), video]) == 0
-    assert (tmp_path / "sheet.png").read_bytes().startswith(b"\x89PNG")
-    assert main(["shots", "--sheet", str(tmp_path / "two.png"), video, video]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-    assert main(["shots", "--sheet", str(tmp_path / "no" / "folder.png"), video]) == 1
-    assert capsys.readouterr().err.count("\n") == 1
