@@ -1,8 +1,8 @@
-"""Builds a video-to-text benchmark the way MSR-VTT was built (Xu et al., CVPR 2016, section 3).
+"""Benchmark of one's own videos, built the way MSR-VTT was built (Xu et al., CVPR 2016, section 3).
 
 Videos are collected by query, list or folder; shots are found by colour histogram; runs of consecutive shots of
-10-30 s become clips, at most three a video; each clip gets its human captions; the splits share no source.
-Where the paper had people choose clips by eye, a deterministic rule chooses here.
+10-30 s become clips, at most three per video; each clip gets its human captions; the splits share no source. Where the
+paper had people choose clips by eye, a deterministic rule chooses here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import pydantic
 
@@ -31,7 +31,7 @@ from vttdata.pipeline.stages.collect import DeduplicateCandidates, DrawScenes, F
 from vttdata.pipeline.stages.items import SourceFolders, join_shots, join_sources
 from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, ProbeSources, Screen
 from vttdata.pipeline.stages.split import NearDuplicates, Split
-from vttdata.recipe.load import BaseRecipe
+from vttdata.recipe import BaseRecipe
 from vttdata.recipe.paths import Paths
 from vttdata.records import Candidate, Source
 from vttdata.split import SplitSettings
@@ -40,7 +40,7 @@ from vttdata.text.captions import CaptionSettings, read_caption_table
 
 
 class Recipe(BaseRecipe):
-    """A recipe for this builder."""
+    """Recipe for videos that are collected, cut and captioned."""
 
     paths: ClassVar[Paths] = {
         "collect.folder": "folder",
@@ -65,8 +65,8 @@ class Recipe(BaseRecipe):
 
     @pydantic.field_validator("publish")
     @classmethod
-    def _published_clips_are_cut(cls, publish: PublishSettings, others: pydantic.ValidationInfo) -> PublishSettings:
-        media: MediaSettings | None = others.data.get("media")
+    def _check_clips_are_cut(cls, publish: PublishSettings, fields: pydantic.ValidationInfo) -> PublishSettings:
+        media: MediaSettings | None = fields.data.get("media")
         if media is not None and media.keep == "none" and publish.media not in (None, "none"):
             raise ValueError(f"found media '{publish.media}', but media.keep is none, so no clip is written as a file")
         return publish
@@ -74,13 +74,13 @@ class Recipe(BaseRecipe):
 
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
-    _check_inputs(recipe, run)
-    folders = SourceFolders(_listed_folder(recipe.collect, run), run.media("sources"))
+    check_inputs(recipe, run)
     decoder, encoder = f"av {run.tools['av']}", f"ffmpeg {run.tools['ffmpeg']}"
+    videos = list_videos(recipe, run, encoder)
+    folders = SourceFolders(videos.folder, run.media("sources"))
     remove_unfinished(folders.fetched)
 
-    listed = _candidates(recipe, run, encoder)
-    collected = run.stage(Fetch(recipe.collect.max_height, recipe.collect, folders), listed)
+    collected = run.stage(Fetch(recipe.collect.max_height, recipe.collect, folders), videos.candidates)
     probed = run.stage(ProbeSources(folders), collected, len(collected))
     unique = run.stage(Duplicates(), probed)
     screened = run.stage(Screen(recipe.filter), unique, len(unique))
@@ -97,34 +97,30 @@ def build(recipe: Recipe, run: Build) -> None:
         keep_only(media, {f"{clip.video_id}.mp4" for clip in clips})
         keep_only(media.parent, {media.name})
 
-    captions_file = _captions_file(recipe, folders)
+    captions_file = Path(recipe.captions.file) if recipe.captions.file is not None else videos.captions_file
     captions = None
     if captions_file is not None:
-        written = group_raw_captions(captions_file, recipe.captions, clips, sources)
-        captions = run.stage(CleanCaptions(recipe.captions), written, may_be_empty=True)
+        raw_captions = group_raw_captions(captions_file, recipe.captions, clips, sources)
+        captions = run.stage(CleanCaptions(recipe.captions), raw_captions, may_be_empty=True)
         clips = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
-    split = run.stage(_split(recipe, sources, duplicates), clips)
+    split = run.stage(make_split_stage(recipe, sources, duplicates), clips)
 
+    # Videos that a search found belong to others, so that their files are not published unless the recipe says so.
     mode = recipe.publish.media or ("none" if recipe.collect.search is not None else "files")
-    how = next(told for key, told in _COLLECTED.items() if getattr(recipe.collect, key) is not None)
-    package(run, split, captions or (), sources, recipe.split, media, mode=mode, collected=how)
+    package(run, split, captions or (), sources, recipe.split, media, mode=mode, collected=videos.description)
 
 
-_COLLECTED = {
-    "folder": "Videos of one folder, cut at shots that were found by colour histogram.",
-    "manifest": "Videos that a table lists, cut at shots that were found by colour histogram or where the table says.",
-    "search": "Videos that search queries found, in categories; cut at shots that were found by colour histogram.",
-    "scenes": "Videos that were drawn by a program, with captions written from what is drawn.",
-}
+def check_inputs(recipe: Recipe, run: Build) -> None:
+    """Find mistakes in the inputs before any work that would end the build after hours.
 
-
-def _check_inputs(recipe: Recipe, run: Build) -> None:
-    """Find out before any work what would end the build after hours."""
+    Raises:
+        VttdataError: when a file cannot be used, or the clips would be written into the folder of the videos.
+    """
     folder = recipe.collect.folder
     if folder is not None and run.folder.resolve().is_relative_to(Path(folder).resolve()):
         raise VttdataError(
-            f"The build folder {run.folder} lies inside collect.folder {folder}, so its clips would become sources; "
-            "name another place with --out."
+            f"The build folder {run.folder} is inside collect.folder {folder}, so its clips would become sources; "
+            "choose another folder with --out."
         )
     if recipe.captions.file is not None:
         deque(read_caption_table(Path(recipe.captions.file), recipe.captions), maxlen=0)
@@ -132,34 +128,60 @@ def _check_inputs(recipe: Recipe, run: Build) -> None:
         read_pins(Path(recipe.split.pin))
 
 
-def _listed_folder(collect: CollectSettings, run: Build) -> Path:
-    if collect.folder is not None:
-        return Path(collect.folder)
-    return Path(collect.manifest).parent if collect.manifest is not None else run.media("scenes")
+class ListedVideos(NamedTuple):
+    """Videos before they are fetched.
+
+    Fields:
+        folder: in which their paths start.
+        candidates: the videos.
+        description: origin of the material, for the card.
+        captions_file: captions that come with the videos.
+    """
+
+    folder: Path
+    candidates: Iterable[Candidate]
+    description: str
+    captions_file: Path | None = None
 
 
-def _candidates(recipe: Recipe, run: Build, encoder: str) -> Iterable[Candidate]:
+def list_videos(recipe: Recipe, run: Build, encoder: str) -> ListedVideos:
+    """List the videos of the folder, manifest or search that the recipe names, or draw them.
+
+    Args:
+        recipe: names exactly one origin.
+        run: the build.
+        encoder: name and version of the program that encodes drawn videos.
+    """
     collect = recipe.collect
     if collect.folder is not None:
-        return list_folder(Path(collect.folder))
+        folder = Path(collect.folder)
+        description = "Videos of one folder, cut at shots that were found by colour histogram."
+        return ListedVideos(folder, list_folder(folder), description)
     if collect.manifest is not None:
-        return list_manifest(Path(collect.manifest))
+        manifest = Path(collect.manifest)
+        description = (
+            "Videos that a table lists, cut at shots that were found by colour histogram or where the table says."
+        )
+        return ListedVideos(manifest.parent, list_manifest(manifest), description)
+    scenes = run.media("scenes")
     if collect.search is not None:
         queries = [Query(category, query) for category, texts in collect.search.queries.items() for query in texts]
         results = run.stage(Search(collect.search.engine, collect.search.per_query, collect), queries, len(queries))
-        return run.stage(DeduplicateCandidates(), results)
-    return run.stage(DrawScenes(recipe.seed, encoder, run.media("scenes")), [collect.scenes])
+        description = (
+            "Videos that search queries found, in categories; cut at shots that were found by colour histogram."
+        )
+        return ListedVideos(scenes, run.stage(DeduplicateCandidates(), results), description)
+    drawn = run.stage(DrawScenes(recipe.seed, encoder, scenes), [collect.scenes])
+    description = "Videos that were drawn by a program, with captions written from what is drawn."
+    return ListedVideos(scenes, drawn, description, scenes / "captions.csv")
 
 
-def _split(recipe: Recipe, sources: Iterable[Source], duplicates: Iterable[NearDuplicate]) -> Split:
-    asked = recipe.split
+def make_split_stage(recipe: Recipe, sources: Iterable[Source], duplicates: Iterable[NearDuplicate]) -> Split:
+    """Return the stage that assigns clips to splits and keeps together what the recipe says."""
+    settings = recipe.split
     pairs = tuple((pair.source_a, pair.source_b) for pair in duplicates)
-    pins = read_pins(Path(asked.pin)) if asked.pin is not None else {}
-    uploaders = {s.source_id: s.uploader for s in sources if s.uploader} if "uploader" in asked.together else {}
-    return Split(asked, recipe.seed, tuple(sorted(pins.items())), pairs, tuple(sorted(uploaders.items())))
-
-
-def _captions_file(recipe: Recipe, folders: SourceFolders) -> Path | None:
-    if recipe.captions.file is not None:
-        return Path(recipe.captions.file)
-    return folders.listed / "captions.csv" if recipe.collect.scenes is not None else None
+    pins = read_pins(Path(settings.pin)) if settings.pin is not None else {}
+    uploaders: dict[str, str] = {}
+    if "uploader" in settings.together:
+        uploaders = {source.source_id: source.uploader for source in sources if source.uploader}
+    return Split(settings, recipe.seed, tuple(sorted(pins.items())), pairs, tuple(sorted(uploaders.items())))

@@ -173,7 +173,7 @@ def test_build_inside_the_listed_folder_is_rejected(tmp_path: Path) -> None:
     film(tmp_path / "a.mp4", 3)
     done = build(tmp_path / "out", f"collect.folder={tmp_path}", *LOOSE)
     assert done.returncode == 2
-    assert "lies inside collect.folder" in done.stderr
+    assert "is inside collect.folder" in done.stderr
 
 
 def test_invalid_caption_table_is_rejected_before_any_stage(videos: Path, tmp_path: Path) -> None:

@@ -247,7 +247,7 @@ def test_a_protocol_of_the_official_files_is_not_replaced(tmp_path: Path, capsys
     (tmp_path / "ids.txt").write_text("v_zzzzzzzzzz1_1_0\n")
     mine = f"protocols.annotator-1.train={tmp_path / 'ids.txt'}"
     assert build("activitynet-captions", tmp_path / "out", f"annotations={folder}", mine) == 2
-    assert "protocols.annotator-1: the official files name a protocol so" in capsys.readouterr().err
+    assert "protocols.annotator-1: the official files have a protocol of this name" in capsys.readouterr().err
 
 
 def test_a_damaged_archive_is_one_sentence_and_leaves_the_old_dataset(

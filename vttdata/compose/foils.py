@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from vttdata.compose.captions import is_table
-from vttdata.compose.package import about_build, provenance_of_build
+from vttdata.compose.package import metadata_of_build, provenance_of_build
 from vttdata.dataset.captions import read_captions_by_split
 from vttdata.dataset.foils.write import FoilSet, Paragraph, paragraph_pairs, write_foils
 from vttdata.dataset.parquet import open_parquet
@@ -179,7 +179,8 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
     models |= {"pipeline": recipe.pipeline} if recipe.pipeline else {}
     files = [file for key, model in models.items() if not is_trained(model) for file in model_files(key, Path(model))]
     origin = provenance_of_build(run, texts.files, libraries, files)
-    write_foils(run.dataset, made, about_build(run, texts.files), lambda folder: write_provenance(folder, origin))
+    metadata = metadata_of_build(run, texts.files)
+    write_foils(run.dataset, made, metadata, lambda folder: write_provenance(folder, origin))
     return made
 
 

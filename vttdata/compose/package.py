@@ -1,4 +1,4 @@
-"""Turns the finished tables of a build into its dataset folder."""
+"""Turn the finished tables of a build into its dataset folder, with a card and provenance."""
 
 from __future__ import annotations
 
@@ -49,74 +49,74 @@ def package(
     mode: MediaMode = "files",
     collected: str = "",
 ) -> None:
-    """Replace the build's dataset by one of these records.
+    """Replace the dataset of a build.
 
     Args:
         run: the build; its recipe and its stages' counts go into the card.
         clips: with their splits.
         captions: of these clips and of others, which are left out.
         sources: at least those of the clips.
-        split: what was asked of the splits, or None where they were given.
-        media: the folder of the clips' files, or None when the clips have none.
-        official: what official files decide; see `OfficialLayout`.
-        findings: what is odd in official files.
-        paper: what the benchmark's paper states.
+        split: settings by which the splits were assigned; None for official splits.
+        media: folder of the clips' files; None when the clips have none.
+        official: row order, labels and protocols of official files; see `OfficialLayout`.
+        findings: irregularities in official files.
+        paper: figures in the benchmark's paper.
         files: name of each official file -> its SHA-256.
         mode: how the clips' files go into the dataset.
-        collected: how the material came together; see `Metadata`.
+        collected: origin of the material; see `Metadata`.
 
     Raises:
         VttdataError: when no clip is left.
         LeakError: when an audit of the splits, or of those of a protocol, finds leaks and the recipe has no
-            `allow_leaks`. The dataset that was there before stays.
+            `allow_leaks`. An earlier dataset stays.
     """
     recipe = run.loaded.recipe
-    about = dataclasses.replace(
-        about_build(run, files or {}, collected),
+    metadata = dataclasses.replace(
+        metadata_of_build(run, files or {}, collected),
         split_ratios=split.ratios if split else {},
         together=split.together if split else (),
         allow_leaks=recipe.allow_leaks,
-        findings=_summed(findings),
+        findings=_count_findings(findings),
         paper=paper or {},
     )
     clips = list(clips)
-    wanted = {clip.video_id for clip in clips}
-    kept = (caption for caption in captions if caption.video_id in wanted)
+    video_ids = {clip.video_id for clip in clips}
+    captions = (caption for caption in captions if caption.video_id in video_ids)
 
-    def judge(files: Files) -> dict[str, Audit]:
-        found = audit_all(files)
-        protocols = {name: audit.as_json() for name, audit in found.items() if name != "clips"}
-        run.audit = found["clips"].as_json() | ({"protocols": protocols} if protocols else {})
+    def audit_files(files: Files) -> dict[str, Audit]:
+        audits = audit_all(files)
+        protocols = {name: audit.as_json() for name, audit in audits.items() if name != "clips"}
+        run.audit = audits["clips"].as_json() | ({"protocols": protocols} if protocols else {})
         leaks = [
             leak_sentence(audit) if name == "clips" else f"protocol {name}: {leak_sentence(audit)}"
-            for name, audit in found.items()
+            for name, audit in audits.items()
             if not audit.ok
         ]
         if leaks and recipe.allow_leaks is None:
             together = ", 'split.together' keeps clips together" if split else ""
             raise LeakError(
                 f"The splits leak, so no dataset was packaged: {'; '.join(leaks)}; {run.folder / 'build.json'} "
-                f"holds the worst under 'audit'{together}, and 'allow_leaks: REASON' packages them all the same."
+                f"holds the worst under 'audit'{together}, and 'allow_leaks: REASON' packages them anyway."
             )
-        return found
+        return audits
 
-    made = provenance_of_build(run, files or {})
+    provenance = provenance_of_build(run, files or {})
     write_dataset(
         run.dataset,
         clips=clips,
-        captions=kept,
+        captions=captions,
         sources=sources,
-        metadata=about,
+        metadata=metadata,
         media=media,
         mode=mode,
         official=official,
-        audit=judge,
-        add_files=lambda folder: write_provenance(folder, made),
+        audit=audit_files,
+        add_files=lambda folder: write_provenance(folder, provenance),
     )
 
 
-def about_build(run: Build, files: Mapping[str, str], collected: str = "") -> Metadata:
-    """What a recipe and its finished stages say of a dataset of any kind; the arguments are those of `package`."""
+def metadata_of_build(run: Build, files: Mapping[str, str], collected: str = "") -> Metadata:
+    """Return the metadata that a recipe and its finished stages give; the arguments are those of `package`."""
     recipe = run.loaded.recipe
     names = ", ".join(sorted(files))
     return Metadata(
@@ -139,41 +139,42 @@ def about_build(run: Build, files: Mapping[str, str], collected: str = "") -> Me
 def provenance_of_build(
     run: Build, files: Mapping[str, str], libraries: Iterable[str] = (), models: Iterable[InputFile] = ()
 ) -> Provenance:
-    """The provenance of a build's dataset.
+    """Return the provenance of a build's dataset.
 
     Args:
         run: the build.
         files: name of each official file that was read -> its SHA-256.
-        libraries: further libraries that decide what comes out.
-        models: files of language models that lie on this machine.
+        libraries: further libraries that decide the content.
+        models: files of language models that are on this machine.
     """
     recipe = run.loaded.recipe
     settings = recipe.public()
     builder = Path(run.loaded.builder.__file__ or "")
-    inputs = [*models] if builder in packaged.builders().values() else [*models, input_file("builder", builder)]
+    inputs = [*models] if builder.parent == packaged.folder("builders") else [*models, input_file("builder", builder)]
     for key, kind, holder, name in given_paths(settings, recipe.paths):
         path = Path(holder[name])
         if kind == "input":
             inputs += caption_input_files(holder[name])
         else:
-            inputs += [input_file(key, path)] if kind == "file" else list(_official(key, path, files))
+            inputs += [input_file(key, path)] if kind == "file" else list(_official_inputs(key, path, files))
     tools = {**run.tools, **library_versions(libraries)}
     return Provenance("build", recipe.seed, inputs, recipe=recipe_text(recipe), tools=tools)
 
 
-def _official(key: str, folder: Path, files: Mapping[str, str]) -> Iterator[InputFile]:
-    """Those official files that lie in a folder, under the names that their reader gives them."""
-    there = find_files_named(folder, {PurePosixPath(name).name for name in files})
+def _official_inputs(key: str, folder: Path, files: Mapping[str, str]) -> Iterator[InputFile]:
+    """Yield those official files that are in a folder, under the names that their reader gives them."""
+    sizes = find_files_named(folder, {PurePosixPath(name).name for name in files})
     for name, sha256 in files.items():
-        size = there.get(PurePosixPath(name).name, {}).get(sha256)
+        size = sizes.get(PurePosixPath(name).name, {}).get(sha256)
         if size is not None:
             yield InputFile(key, name, sha256, size)
 
 
-def _summed(findings: Iterable[Finding]) -> list[tuple[str, str, int, str]]:
-    """One row a kind of finding, with a few ids; the build's table of findings has them all."""
+def _count_findings(findings: Iterable[Finding]) -> list[tuple[str, str, int, str]]:
+    """Return kind, meaning, count and a few ids for each kind; the build's table of findings has all ids."""
     rows: dict[str, tuple[str, str, int, str]] = {}
-    for own in findings:
-        *_, count, examples = rows.get(own.kind, (own.kind, own.meaning, 0, ""))
-        rows[own.kind] = (own.kind, own.meaning, count + own.count, examples or ", ".join(own.ids[:_EXAMPLES]))
+    for finding in findings:
+        kind = finding.kind
+        *_, count, examples = rows.get(kind, (kind, finding.meaning, 0, ""))
+        rows[kind] = (kind, finding.meaning, count + finding.count, examples or ", ".join(finding.ids[:_EXAMPLES]))
     return list(rows.values())
