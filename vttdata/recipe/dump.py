@@ -1,7 +1,7 @@
-"""Writes a checked recipe out in full, as a file that gives the same dataset on any machine.
+"""Write a checked recipe out in full, as a file that builds the same dataset on any machine.
 
-Every default is filled in and no secret is. Where a key names a file or folder, the file says so instead: whoever uses
-it says with ``--set`` where that lies on their machine.
+Every default is filled in and no secret is. Paths are replaced by requests: users of the file name their own with
+``--set``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from vttdata.recipe.paths import given_paths
 from vttdata.recipe.renamed import rename_builder, rename_key
 
 _WANTED = "give it with --set "
-_SHOWN = 80
+_MAX_SHOWN = 80
 
 
 class _Dumper(yaml.SafeDumper):
@@ -39,14 +39,14 @@ _Dumper.add_representer(str, _represent_text)
 
 
 def recipe_text(recipe: BaseRecipe) -> str:
-    """The recipe as YAML that `load_recipe` takes once the paths are given; the same wherever it was built."""
+    """Return a recipe as YAML that `load_recipe` accepts once the paths are given; the same on every machine."""
     settings = recipe.public()
-    places = {}
+    requests = {}
     for key, kind, holder, name in given_paths(settings, recipe.paths):
-        places[key] = holder[name] = wanted_path(key, kind)
-    _hide_paths(settings, "", places)
+        requests[key] = holder[name] = wanted_path(key, kind)
+    _hide_paths(settings, "", requests)
     settings["builder"] = PurePath(settings["builder"]).name
-    given = "".join(f" {text.removeprefix('give it with ')}" for text in places.values())
+    given = "".join(f" {text.removeprefix('give it with ')}" for text in requests.values())
     head = (
         f"# {recipe.name} {recipe.version} with every setting written out, to be built again:\n"
         f"# vttdata build recipe.yaml{given}\n"
@@ -54,29 +54,29 @@ def recipe_text(recipe: BaseRecipe) -> str:
     return head + yaml.dump(settings, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
-def _hide_paths(value: Any, key: str, places: dict[str, str]) -> None:
-    """Put a request into the place of any other text that is a path of this machine, such as a language model's."""
-    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, inner in list(steps):
-        own = f"{key}.{step}" if key else str(step)
+def _hide_paths(value: Any, section: str, requests: dict[str, str]) -> None:
+    """Replace any other text that is a path of this machine, such as a language model's, by a request."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, inner in list(items):
+        key = f"{section}.{name}" if section else str(name)
         if isinstance(inner, str) and os.path.isabs(inner) and os.path.exists(inner):
-            places[own] = value[step] = wanted_path(own)
+            requests[key] = value[name] = wanted_path(key)
         else:
-            _hide_paths(inner, own, places)
+            _hide_paths(inner, key, requests)
 
 
 def wanted_path(key: str, kind: str = "path") -> str:
-    """Return the text that stands in a dumped recipe for a path of this machine."""
+    """Return the text that replaces a path of this machine in a dumped recipe."""
     return f"{_WANTED}{key}={kind.upper()}"
 
 
 def wanted_paths(raw: dict[str, Any]) -> list[str]:
-    """Return what has to be given with ``--set`` before a recipe can be loaded, such as ``annotations=FOLDER``."""
+    """Return the arguments of ``--set`` without which a recipe cannot be loaded, such as ``annotations=FOLDER``."""
     return [text.removeprefix(_WANTED) for text in _texts(raw) if text.startswith(_WANTED)]
 
 
 def load_foreign_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str]) -> Loaded:
-    """Load a recipe that somebody else may have written: it runs no code of its own and reads only what is given.
+    """Load a recipe from an untrusted source: it runs no code of its own and reads only what `overrides` name.
 
     Args:
         raw: the settings of the recipe.
@@ -84,14 +84,14 @@ def load_foreign_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str
         overrides: as for `load_recipe`.
 
     Raises:
-        VttdataError: when it names a builder that is not packaged, or a file or folder that `overrides` do not give.
+        VttdataError: when it names a builder file, or a file or folder that `overrides` do not give.
     """
     raw = copy.deepcopy(raw)
     rename_builder(raw)
     builder = raw.get("builder")
     if not isinstance(builder, str) or builder not in packaged.builders():
         raise VttdataError(
-            f"{file}: was built by {ascii(builder)[:_SHOWN]}, which is not packaged and so is not run; "
+            f"{file}: was built by {ascii(builder)[:_MAX_SHOWN]}, which is not packaged and so is not run; "
             "build the recipe beside that builder yourself, and compare with vttdata diff."
         )
     renamed = packaged.load_builder(builder).Recipe.renamed

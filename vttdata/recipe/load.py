@@ -1,14 +1,14 @@
-"""Turns a recipe (YAML) into typed, checked settings.
+"""Turn a recipe (YAML) into typed, checked settings.
 
-An error is one sentence that names the file, the key, what was found and what is allowed.
-
-Sections are the settings classes of the rooms; a builder puts them together in its own `Recipe` class.
+The sections of a recipe are settings classes of the packages that use them; a builder puts them together in its
+`Recipe` class. An error is one sentence that names the file, the key, the value found and what is allowed.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
+import inspect
 import json
 import re
 import types
@@ -27,37 +27,36 @@ from vttdata.recipe.paths import Paths, missing_path, names_path, resolve_paths
 from vttdata.recipe.renamed import rename_builder, rename_key, rename_keys
 from vttdata.settings import Count, Ratio, check_date, check_licence
 
-_SHOWN = 80
+_MAX_SHOWN = 80
 _SHOULD = re.compile(r"^\w+ should")
 
 
 class BaseRecipe(pydantic.BaseModel):
-    """What every recipe says, whatever its builder.
+    """Settings that every recipe has, whatever its builder.
 
     Fields:
-        name: where `load_dataset` finds the result, ``owner/name``.
-        builder: a packaged builder's name, or the path of a builder file relative to the recipe.
+        name: ``owner/name``, by which `load_dataset` finds the result.
+        builder: name of a builder, or path of a builder file relative to the recipe.
         version: of the dataset, MAJOR.MINOR.PATCH.
-        seed: the only source of randomness.
-        licence: an identifier such as ``cc-by-4.0``, or one for each of ``annotations``, ``captions`` and ``videos``.
-        language, description: what the card says.
+        seed: only source of randomness.
+        licence: identifier such as ``cc-by-4.0``, or one for each of ``annotations``, ``captions`` and ``videos``.
+        language, description: for the card.
         citation: BibTeX entries of the papers behind the dataset.
-        date: the day this version is published, YYYY-MM-DD; left out unless given.
-        allow_leaks: why a dataset is packaged although an audit finds leaks between its splits; the card quotes it.
-        max_failed: the highest share of items that may fail in any stage before the build ends with exit code 1.
+        date: day on which this version is published, YYYY-MM-DD.
+        allow_leaks: reason to package a dataset although an audit finds leaks between its splits; the card quotes it.
+        max_failed: highest share of items that may fail in any stage before the build ends with exit code 1.
     """
 
     model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    # Keys that name a file or folder, relative to the recipe's folder (to the working folder in --set).
     paths: ClassVar[Paths] = {}
-    """Keys that name a file or folder, relative to the recipe's folder (to the working folder in ``--set``)."""
+    # Section -> keys in it that exclude each other; giving one in --set takes the others out.
     one_of: ClassVar[dict[str, frozenset[str]]] = {}
-    """Sections, and the keys in them that exclude each other: giving one in ``--set`` takes the others out."""
-
+    # Keys whose values are never written to a file.
     secrets: ClassVar[frozenset[str]] = frozenset()
-    """Keys whose values are nobody else's business."""
-
+    # Former dotted key -> present one; the former ones keep working, in the file and in --set.
     renamed: ClassVar[Mapping[str, str]] = {}
-    """Former dotted keys and their present names; the former ones keep working, in the file and in ``--set``."""
 
     name: str = pydantic.Field(description="owner/name, such as me/street")
     builder: str
@@ -73,14 +72,14 @@ class BaseRecipe(pydantic.BaseModel):
 
     @pydantic.field_validator("name")
     @classmethod
-    def _name_is_usable(cls, name: str) -> str:
+    def _check_name(cls, name: str) -> str:
         if not is_dataset_name(name):
             raise ValueError(f"found '{name}'; it should be owner/name, such as me/street")
         return name
 
     @pydantic.field_validator("licence", mode="before")
     @classmethod
-    def _licence_is_usable(cls, licence: Any) -> Any:
+    def _check_licence(cls, licence: Any) -> Any:
         texts = list(licence.values()) if isinstance(licence, dict) else [licence]
         if not all(isinstance(text, str) for text in texts):
             raise ValueError("it should be a text such as cc-by-4.0, or one for each part of the dataset")
@@ -89,26 +88,26 @@ class BaseRecipe(pydantic.BaseModel):
 
     @pydantic.field_validator("date")
     @classmethod
-    def _date_is_a_day(cls, date: str | None) -> str | None:
+    def _check_date(cls, date: str | None) -> str | None:
         check_date(date)
         return date
 
     @pydantic.field_validator("citation")
     @classmethod
-    def _citation_is_bibtex(cls, citation: str) -> str:
+    def _check_citation(cls, citation: str) -> str:
         if citation.strip() and (not citation.strip().startswith("@") or "```" in citation):
-            raise ValueError("it should be entries of BibTeX, the first of which begins with @")
+            raise ValueError("it should be BibTeX entries, the first of which begins with @")
         return citation
 
     @pydantic.field_validator("allow_leaks")
     @classmethod
-    def _leaks_have_a_reason(cls, reason: str | None) -> str | None:
+    def _check_reason(cls, reason: str | None) -> str | None:
         if reason is not None and not reason.strip():
-            raise ValueError("found an empty text; it should be the reason for which leaks are acceptable")
+            raise ValueError("found an empty text; it should be the reason why leaks are acceptable")
         return reason
 
     def public(self) -> dict[str, Any]:
-        """All settings as plain values, without secrets."""
+        """Return all settings as plain values, without secrets."""
         settings = self.model_dump(mode="json")
         for key in self.secrets:
             section, _, name = key.rpartition(".")
@@ -118,7 +117,14 @@ class BaseRecipe(pydantic.BaseModel):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Loaded:
-    """A checked recipe, the builder module it names, the file it came from, and a hash of what was written."""
+    """Checked recipe.
+
+    Fields:
+        recipe: the settings.
+        builder: module that the recipe names.
+        file: from which it was read.
+        sha256: of the settings as they were written, and the overrides.
+    """
 
     recipe: BaseRecipe
     builder: types.ModuleType
@@ -130,13 +136,17 @@ def load_recipe(reference: str, overrides: Sequence[str] = ()) -> Loaded:
     """Read and check a recipe.
 
     Args:
-        reference: a path, or a packaged recipe's name.
+        reference: path, or name of a packaged recipe or of one in the user's folder of plugins.
         overrides: ``key=value`` with dotted keys; values are YAML.
 
     Raises:
-        VttdataError: one sentence with file, key, value found and what is allowed.
+        VttdataError: when the recipe or its builder cannot be used; names file, key, value found and what is allowed.
     """
-    file = _find(reference)
+    recipes = packaged.recipes()
+    file = recipes.get(reference, Path(reference))
+    if not file.is_file():
+        options = _options(reference, sorted(recipes))
+        raise VttdataError(f"No recipe '{reference}': no such file, and the known recipes are {options}.")
     return check_recipe(read_yaml(file), file, overrides)
 
 
@@ -144,8 +154,8 @@ def check_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str] = ())
     """Check the settings of a recipe, and find its builder.
 
     Args:
-        raw: the settings as plain values; overrides are put into them.
-        file: where they were read, or a name for them in errors; relative paths in them start in its folder.
+        raw: settings as plain values; overrides are put into them.
+        file: from which they were read, or a name for errors; relative paths start in its folder.
         overrides: as for `load_recipe`.
 
     Raises:
@@ -153,7 +163,7 @@ def check_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str] = ())
     """
     sha256 = digest([raw, list(overrides)])
     rename_builder(raw, [text.partition("=")[0] for text in overrides])
-    builder = _builder(file, raw)
+    builder = _load_builder(file, raw)
     model: type[BaseRecipe] = builder.Recipe
     overrides = [rename_key(text, model.renamed) for text in overrides]
     rename_keys(raw, model.renamed, str(file))
@@ -163,35 +173,39 @@ def check_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str] = ())
     missing = missing_path(raw, model.paths)
     if missing is not None:
         key, problem = missing
-        raise VttdataError(f"{_place(file, key, overrides)}: {key}: {problem}.")
-    return Loaded(_validate(file, raw, model, overrides), builder, file, sha256)
+        raise VttdataError(f"{_origin(file, key, overrides)}: {key}: {problem}.")
+    try:
+        recipe = model.model_validate_json(json.dumps(raw))
+    except pydantic.ValidationError as error:
+        first, *others = error.errors(include_url=False)
+        key = ".".join(str(step) for step in first["loc"])
+        more = f" ({len(others)} more after this)" if others else ""
+        raise VttdataError(f"{_origin(file, key, overrides)}: {_describe(key, first, model)}{more}") from error
+    return Loaded(recipe, builder, file, sha256)
 
 
-def _find(reference: str) -> Path:
-    if reference in packaged.recipes():
-        return packaged.recipes()[reference]
-    path = Path(reference)
-    if path.is_file():
-        return path
-    known = sorted(packaged.recipes())
-    raise VttdataError(
-        f"No recipe '{reference}': no such file, and the packaged ones are {_options(reference, known)}."
-    )
-
-
-def _builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
+def _load_builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
     name = raw.get("builder", "")
     if not isinstance(name, str):
-        raise VttdataError(f"{file}: builder: found {json.dumps(name)[:_SHOWN]}; it should be a name or a .py file.")
+        raise VttdataError(
+            f"{file}: builder: found {json.dumps(name)[:_MAX_SHOWN]}; it should be a name or a .py file."
+        )
     known = packaged.builders()
-    path = known.get(name) or (file.parent / name if name.endswith(".py") else None)
-    if path is None or not path.is_file():
+    path = known.get(name, file.parent / name)
+    if path.suffix != ".py" or not path.is_file():
         allowed = _options(name, sorted(known))
         raise VttdataError(f"{file}: builder: found '{name}'; allowed are {allowed} or an existing .py file.")
     builder = load_module(path, "builder")
     model = getattr(builder, "Recipe", None)
     if not (isinstance(model, type) and issubclass(model, BaseRecipe) and callable(getattr(builder, "build", None))):
-        raise VttdataError(f"{path}: a builder has a class Recipe(BaseRecipe) and a function build(recipe, run).")
+        raise VttdataError(f"{path}: a builder must have a class Recipe(BaseRecipe) and a function build(recipe, run).")
+    try:
+        # A class with an unknown name in its annotations is only found out when it is first used.
+        model.model_rebuild()
+    except (pydantic.errors.PydanticUserError, NameError, TypeError) as error:
+        line = inspect.getsourcelines(model)[1]
+        message = " ".join(str(error).split("\n\n")[0].split())
+        raise VttdataError(f"{path}:{line}: class Recipe has a field that cannot be checked ({message}).") from error
     return builder
 
 
@@ -225,58 +239,49 @@ def _is_item(raw: Any, key: str) -> bool:
     return isinstance(raw, list) and name.isdecimal() and int(name) < len(raw)
 
 
-def _place(file: Path, key: str, overrides: Sequence[str]) -> str:
-    """Where a mistake stands: in the file, or in a ``--set`` of this key, of one above it or of one below."""
-    keys = [text.partition("=")[0] for text in overrides]
-    related = any(key == other or key.startswith(f"{other}.") or other.startswith(f"{key}.") for other in keys)
+def _origin(file: Path, key: str, overrides: Sequence[str]) -> str:
+    """Return ``--set`` if an override gave this key, a section of it or a key below it; else the name of the file."""
+    given = [text.partition("=")[0] for text in overrides]
+    related = any(key == name or key.startswith(f"{name}.") or name.startswith(f"{key}.") for name in given)
     return "--set" if related else str(file)
 
 
-def _validate(file: Path, raw: dict[str, Any], model: type[BaseRecipe], overrides: Sequence[str]) -> BaseRecipe:
-    try:
-        return model.model_validate_json(json.dumps(raw))
-    except pydantic.ValidationError as error:
-        first, *others = error.errors(include_url=False)
-        key = ".".join(str(step) for step in first["loc"])
-        more = f" ({len(others)} more after this)" if others else ""
-        raise VttdataError(f"{_place(file, key, overrides)}: {_describe(key, first, model)}{more}") from error
-
-
 def _describe(key: str, problem: Any, model: type[BaseRecipe]) -> str:
+    """Return a pydantic error as the second half of a sentence."""
     if problem["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
-        *place, name = key.split(".")
-        return f"{key}: there is no such key; allowed are {_options(name, _keys_at(model, place))}."
+        *sections, name = key.split(".")
+        return f"{key}: there is no such key; allowed are {_options(name, _keys_of_section(model, sections))}."
     field = model.model_fields.get(key)
     wanted = field.description if field else None
     if problem["type"] in {"missing", "missing_argument"}:
         return f"{key}: is missing; it should be {wanted}." if wanted else f"{key}: is missing and has no default."
     if wanted and problem["type"].startswith("string"):
         return f"{key}: found {json.dumps(problem['input'])}; it should be {wanted}."
-    allowed, shoulds = _SHOULD.subn("it should", problem["msg"].removeprefix("Value error, "))
-    if not shoulds:
+    allowed, substitutions = _SHOULD.subn("it should", problem["msg"].removeprefix("Value error, "))
+    if not substitutions:
         return f"{key}: {allowed.rstrip('.')}."
-    found = json.dumps(problem["input"], ensure_ascii=False)
-    found = found if len(found) <= _SHOWN else f"{found[:_SHOWN]}..."
-    return f"{key}: found {found}; {allowed}."
+    shown = json.dumps(problem["input"], ensure_ascii=False)
+    shown = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
+    return f"{key}: found {shown}; {allowed}."
 
 
-def _keys_at(model: type[BaseRecipe], place: Sequence[str]) -> list[str]:
-    """The keys that a recipe allows at a place."""
-    if not place:
+def _keys_of_section(model: type[BaseRecipe], sections: Sequence[str]) -> list[str]:
+    """Return the keys that a recipe allows in nested sections."""
+    if not sections:
         return sorted(model.model_fields)
-    hint: Any = model.model_fields[place[0]].annotation
-    for step in place[1:]:
-        section = _section(hint)
-        hint = get_type_hints(section).get(step) if section else None
-    section = _section(hint)
-    return sorted(field.name for field in dataclasses.fields(section)) if section else []
+    hint: Any = model.model_fields[sections[0]].annotation
+    for name in sections[1:]:
+        settings = _settings_class(hint)
+        hint = get_type_hints(settings).get(name) if settings else None
+    settings = _settings_class(hint)
+    return sorted(field.name for field in dataclasses.fields(settings)) if settings else []
 
 
-def _section(hint: Any) -> Any:
+def _settings_class(hint: Any) -> Any:
     return next((option for option in (hint, *get_args(hint)) if dataclasses.is_dataclass(option)), None)
 
 
-def _options(found: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(found, known, n=1, cutoff=0.6)
+def _options(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     hint = f" (did you mean '{near[0]}'?)" if near else ""
     return ", ".join(known) + hint

@@ -13,7 +13,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def folder(kind: str) -> Path:
-    """The folder of packaged ``recipes`` or ``builders``: inside the wheel, or beside the package in a checkout."""
+    """Return the folder of packaged ``recipes`` or ``builders``: in the wheel, or beside the package in a checkout."""
     installed = _PACKAGE / f"_{kind}"
     return installed if installed.is_dir() else _PACKAGE.parent / kind
 
@@ -24,29 +24,29 @@ def recipes() -> dict[str, Path]:
 
 
 def datasets_of_recipes() -> dict[str, str]:
-    """The names of the datasets that the packaged recipes build, with the recipes' names."""
+    """Return the recipes' names by the names of the datasets that they build."""
     import yaml
 
-    found = ((yaml.safe_load(path.read_text(encoding="utf-8")), name) for name, path in recipes().items())
-    return {str(content["name"]): name for content, name in found if isinstance(content, dict) and "name" in content}
+    contents = {name: yaml.safe_load(path.read_text(encoding="utf-8")) for name, path in recipes().items()}
+    return {str(raw["name"]): name for name, raw in contents.items() if isinstance(raw, dict) and "name" in raw}
 
 
 def build_command(recipe: str) -> str:
-    """The command that builds a packaged recipe, with what its first line says must be given."""
-    first = recipes()[recipe].read_text(encoding="utf-8").partition("\n")[0].partition("[")[0]
-    return " ".join(["vttdata build", recipe, *re.findall(r"--set \S+=[A-Z]+\b", first)])
+    """Return the command that builds a recipe, with the required arguments that its first line names."""
+    first_line = recipes()[recipe].read_text(encoding="utf-8").partition("\n")[0].partition("[")[0]
+    return " ".join(["vttdata build", recipe, *re.findall(r"--set \S+=[A-Z]+\b", first_line)])
 
 
 def verdicts(recipe: str) -> Path:
-    """The packaged verdicts on the foils of a packaged recipe.
+    """Return the file of verdicts on the foils of a recipe, which is beside the recipe.
 
     Raises:
-        VttdataError: when there are none.
+        VttdataError: when there is none.
     """
-    own = folder("recipes") / f"{recipe}.csv"
-    if recipe not in recipes() or not own.is_file():
+    known = recipes()
+    if recipe not in known or not known[recipe].with_suffix(".csv").is_file():
         raise VttdataError(f"No verdicts on foils are packaged for a recipe '{recipe[:80]}'.")
-    return own
+    return known[recipe].with_suffix(".csv")
 
 
 def builders() -> dict[str, Path]:

@@ -1,4 +1,4 @@
-"""What recipes say of files and folders: where relative paths lead, and that what they name is there."""
+"""Keys of a recipe that name files and folders: resolve relative paths, and find missing files."""
 
 from __future__ import annotations
 
@@ -8,39 +8,40 @@ from typing import Any, Literal
 
 from vttdata.ids import is_dataset_name
 
+# An input is a table of captions, or a dataset by folder or name.
 PathKind = Literal["file", "folder", "input"]
-"""What a key names. An ``input`` is a table of captions, or a dataset by folder or name."""
 
+# Dotted keys that name a file or folder; * is any key of its section.
 Paths = Mapping[str, PathKind]
-"""Dotted keys that name a file or folder; ``*`` stands for any key at its place."""
 
 
 def names_path(key: str, paths: Iterable[str]) -> bool:
-    """Whether a dotted key is one of these."""
-    steps = key.split(".")
+    """Return True if a dotted key matches one of these patterns."""
+    names = key.split(".")
     return any(
-        len(steps) == len(other) and all(step in (own, "*") for own, step in zip(steps, other, strict=True))
-        for other in (path.split(".") for path in paths)
+        len(names) == len(pattern) and all(step in (name, "*") for name, step in zip(names, pattern, strict=True))
+        for pattern in (path.split(".") for path in paths)
     )
 
 
 def given_paths(raw: dict[str, Any], paths: Paths) -> Iterator[tuple[str, PathKind, dict[str, Any], str]]:
-    """Each path that is given: its dotted key, its kind, the mapping that holds it, its name there."""
+    """Yield each path that is given: its dotted key, its kind, the mapping that holds it, and its key there."""
     for pattern, kind in paths.items():
         for key, holder, name in list(_texts(raw, pattern.split("."))):
             yield key, kind, holder, name
 
 
 def resolve_paths(raw: dict[str, Any], paths: Paths, base: Path) -> None:
-    """Make relative paths start at `base`, in place; an input that is not there may be the name of a dataset."""
+    """Make relative paths start at `base`, in place."""
     for _, kind, holder, name in given_paths(raw, paths):
         path = base / holder[name]
+        # An input that does not exist as a file may be the name of a dataset.
         if kind != "input" or path.exists():
             holder[name] = str(path)
 
 
 def missing_path(raw: dict[str, Any], paths: Paths) -> tuple[str, str] | None:
-    """The first key that names nothing that is there, and what is wrong with it in words; None where all is well."""
+    """Return the first key that names no existing file or folder, with the problem in words; None without any."""
     for key, kind, holder, name in given_paths(raw, paths):
         value = holder[name]
         if kind == "input":
@@ -54,7 +55,7 @@ def missing_path(raw: dict[str, Any], paths: Paths) -> tuple[str, str] | None:
 
 
 def _texts(value: Any, steps: Sequence[str], key: str = "") -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Every text at the places that the steps lead to: its dotted key, the mapping that holds it, its name there."""
+    """Yield the texts that a pattern leads to: dotted key, the mapping that holds it, and its key there."""
     if not isinstance(value, dict):
         return
     first, *rest = steps
