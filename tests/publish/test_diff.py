@@ -175,7 +175,7 @@ def test_more_captions_only_are_a_minor_version_where_no_row_holds_them_all(tmp_
     found = compare_datasets(old, new)
     assert (found.needed, found.next_version("1.2.3")) == ("minor", "1.3.0")
     assert found.as_markdown() == "- captions: 1 added, namely v1 1"
-    with pytest.raises(VttdataError, match="is no version"):
+    with pytest.raises(VttdataError, match="is not a version"):
         found.next_version("1.0")
 
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vttdata.errors import VttdataError
-from vttdata.publish.changes import Needed
-from vttdata.publish.version_rule import check_version
+from vttdata.publish.version_rule import VersionChange, check_version
 
 numbers = st.integers(0, 3)
 versions = st.tuples(numbers, numbers, numbers).map(lambda own: ".".join(map(str, own)))
@@ -17,7 +16,7 @@ needs = st.sampled_from(["none", "minor", "major"])
 
 @given(versions, st.none() | versions, needs, st.sets(versions))
 def test_a_version_that_is_proposed_is_taken(
-    version: str, published: str | None, needed: Needed, there: set[str]
+    version: str, published: str | None, needed: VersionChange, there: set[str]
 ) -> None:
     tags = {f"v{own}" for own in there}
     try:
@@ -38,7 +37,9 @@ def test_a_version_that_is_proposed_is_taken(
         ("major", ["2.0.0", "10.0.0"], ["1.3.0", "1.9.9"]),
     ],
 )
-def test_what_differs_decides_which_part_has_to_rise(needed: Needed, taken: list[str], refused: list[str]) -> None:
+def test_what_differs_decides_which_part_has_to_rise(
+    needed: VersionChange, taken: list[str], refused: list[str]
+) -> None:
     for version in taken:
         check_version("a/b", version, "1.2.3", needed, set())
     for version in refused:

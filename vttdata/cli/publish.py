@@ -47,7 +47,7 @@ def command(dataset: str, repo_id: str, private: bool, dry_run: bool, endpoint: 
         if dry_run:
             print("Nothing was changed.")
             return DONE
-        if plan.is_changed or not plan.tagged:
+        if plan.is_changed or not plan.tagged_commit:
             print(f"publishing {len(plan.uploads)} files", file=sys.stderr, flush=True)
             execute_plan(plan, api)
             print(f"{api.endpoint}/datasets/{plan.repo_id} has version {plan.version} under the tag {plan.tag}")

@@ -3,7 +3,6 @@
 Nothing here builds a dataset.
 """
 
-from vttdata.publish.changes import ConfigDifference, DatasetDifference
-from vttdata.publish.diff import compare_datasets
+from vttdata.publish.diff import ConfigDifference, DatasetDifference, compare_datasets
 
 __all__ = ["ConfigDifference", "DatasetDifference", "compare_datasets"]

@@ -1,67 +1,183 @@
-"""Says which rows two versions of a dataset do not share, and which version number the newer one needs.
+"""Compare two versions of a dataset row by row: counts, examples, and the version number that the newer one needs.
 
 Rows are compared by hashes of their values (see `vttdata.publish.row_hashes`), so that memory holds three numbers a
-row. It judges rows and columns, and neither media nor cards.
+row. Rows and columns are compared, and neither media nor cards.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vttdata.dataset.card.sections import escape
 from vttdata.dataset.shards import file_sha256
 from vttdata.dataset.tables import ConfigTables, key_columns, read_tables
-from vttdata.publish.changes import ConfigDifference, DatasetDifference
-from vttdata.publish.row_hashes import Hashes, batches, column_hashes, combined
+from vttdata.publish.row_hashes import Hashes, combine_hashes, hash_column, read_batches
+from vttdata.publish.version_rule import VersionChange, next_version
 
 EXAMPLES = 5
-_SHOWN = 60
-_SHOWN_COLUMNS = 3
+_VALUE_CHARACTERS = 60
+_EXAMPLE_COLUMNS = 3
 
-Places = NDArray[np.int64]
-Pairs = tuple[Places, Places]
-"""Rows of the older and of the newer dataset that belong together, counted from 0 over all files."""
+_COMPATIBLE_SCHEMA_CHANGES = {"added", "extended"}
+_SCHEMA_CHANGES = {
+    "added": "new column",
+    "removed": "column removed",
+    "retyped": "column has another type",
+    "relabelled": "labels have other numbers",
+    "extended": "further labels after the others",
+}
+
+Positions = NDArray[np.int64]
+Pairs = tuple[Positions, Positions]
+"""Matched rows of the older and of the newer version, counted from 0 over all files."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigDifference:
+    """Difference between two versions of a configuration; all zero and empty if there is none.
+
+    Fields:
+        config: Name of the configuration.
+        rows: Number of rows in the older and the newer version; 0 if one does not have the configuration.
+        added, removed: Number of rows that only the newer, or only the older version has.
+        changed: Number of rows with other values.
+        moved: Number of rows in another split, with or without other values.
+        columns: Column -> in how many of the changed rows it differs.
+        moves: (split before, split after) -> number of rows.
+        examples: ``added``, ``removed``, ``changed`` or ``moved`` -> ids of the first rows.
+        schema: Column -> ``added``, ``removed``, ``retyped``, ``relabelled`` (the numbers of its labels mean something
+            else) or ``extended`` (it has further labels). Rows are compared in the other columns.
+        reordered: True if unchanged rows are in another order.
+    """
+
+    config: str
+    rows: tuple[int, int]
+    added: int = 0
+    removed: int = 0
+    changed: int = 0
+    moved: int = 0
+    columns: Mapping[str, int] = field(default_factory=dict)
+    moves: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    examples: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    schema: Mapping[str, str] = field(default_factory=dict)
+    reordered: bool = False
+
+    @property
+    def needed(self) -> VersionChange:
+        """Part of the version number that has to be raised (Croissant 1.1, section on versioning)."""
+        if self.removed or self.changed or self.moved or set(self.schema.values()) - _COMPATIBLE_SCHEMA_CHANGES:
+            return "major"
+        return "minor" if self.added or self.schema else "none"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values under the names of the fields."""
+        return {
+            "config": self.config,
+            "rows": {"old": self.rows[0], "new": self.rows[1]},
+            "added": self.added,
+            "removed": self.removed,
+            "changed": self.changed,
+            "moved": self.moved,
+            "columns": dict(self.columns),
+            "moves": [{"from": before, "to": after, "rows": rows} for (before, after), rows in self.moves.items()],
+            "examples": {change: list(ids) for change, ids in self.examples.items() if ids},
+            "schema": dict(self.schema),
+            "reordered": self.reordered,
+            "needed": self.needed,
+        }
+
+    def as_text(self, *, examples: bool = True) -> str:
+        """Return one line of plain text, with the ids of some rows; empty if nothing differs."""
+        columns = ", ".join(f"{name} ({rows:,})" for name, rows in self.columns.items())
+        moves = ", ".join(f"from {before} to {after} ({rows:,})" for (before, after), rows in self.moves.items())
+        parts = [f"{_SCHEMA_CHANGES[change]}: {name}" for name, change in self.schema.items()]
+        for change, rows, detail in (
+            ("added", self.added, ""),
+            ("removed", self.removed, ""),
+            ("changed", self.changed, f" in {columns}"),
+            ("moved", self.moved, f" {moves}"),
+        ):
+            ids = self.examples.get(change, ()) if examples else ()
+            such_as = f", {'such as' if len(ids) < rows else 'namely'} {', '.join(ids)}" if ids else ""
+            parts += [f"{rows:,} {change}{detail}{such_as}"] if rows else []
+        parts += ["rows in another order"] if self.reordered else []
+        return f"{self.config}: {'; '.join(parts)}" if parts else ""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetDifference:
+    """Difference between two versions of a dataset, configuration by configuration."""
+
+    configs: tuple[ConfigDifference, ...]
+
+    @property
+    def needed(self) -> VersionChange:
+        """Part of the version number that has to be raised."""
+        changes = {config.needed for config in self.configs}
+        return "major" if "major" in changes else "minor" if "minor" in changes else "none"
+
+    def next_version(self, version: str) -> str:
+        """Return the version that the newer dataset needs after `version`; `version` itself if no row differs.
+
+        Raises:
+            VttdataError: If `version` is not MAJOR.MINOR.PATCH.
+        """
+        return next_version(version, self.needed)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values: ``needed`` and each of the ``configs``."""
+        return {"needed": self.needed, "configs": [config.as_json() for config in self.configs]}
+
+    def as_lines(self) -> list[str]:
+        """Return a line of plain text for each configuration that differs."""
+        return [text for config in self.configs if (text := config.as_text())]
+
+    def as_markdown(self) -> str:
+        """Return the list of changes for a card: an item for each configuration that differs."""
+        return "\n".join(f"- {escape(line)}" for line in self.as_lines()) or "No row differs."
 
 
 def compare_datasets(old: Path, new: Path) -> DatasetDifference:
     """Compare two dataset folders row by row.
 
-    A row is found again by its key (`vttdata.dataset.tables.KEYS`): it is the same, stands in another split, has
-    other values, or both. What stands several times under one key is matched with its most similar counterparts
-    first. Configurations without a key are compared as multisets of whole rows.
+    A row is matched by its key (`vttdata.dataset.tables.KEYS`): it is unchanged, is in another split, has other values,
+    or both. Several rows with the same key are matched with the most similar ones first. Configurations without a key
+    are compared as multisets of whole rows.
 
     Raises:
-        VttdataError: when a folder is no dataset, or a file of it is missing or damaged.
+        VttdataError: If a folder is not a dataset, or a file of it is missing or damaged.
     """
     before, after = read_tables(old), read_tables(new)
+    configs = dict.fromkeys([*before, *after])
     return DatasetDifference(
-        tuple(
-            compare_contents(config, before.get(config), after.get(config))
-            for config in dict.fromkeys([*before, *after])
-        )
+        tuple(compare_configs(config, before.get(config), after.get(config)) for config in configs)
     )
 
 
-def compare_contents(config: str, old: ConfigTables | None, new: ConfigTables | None) -> ConfigDifference:
-    """Compare one configuration of two datasets; None is a dataset that has no such configuration."""
+def compare_configs(config: str, old: ConfigTables | None, new: ConfigTables | None) -> ConfigDifference:
+    """Compare one configuration of two datasets; None stands for a dataset without that configuration."""
     if old is None or new is None:
-        return _one_sided(config, old, new)
+        return _describe_one_sided(config, old, new)
     rows = (sum(old.rows().values()), sum(new.rows().values()))
-    schema = _schema_changes(old, new)
+    schema = dict(_find_schema_changes(old, new))
     if not schema and _checksums(old) == _checksums(new):
         return ConfigDifference(config, rows)
     common = [name for name in old.types if old.types[name] == new.types.get(name)]
-    key = key_columns(config, old, new)
-    names = list(dict.fromkeys([*old.files, *new.files]))
-    left, right = (_Rows(side, key or common, common, names) for side in (old, new))
-    same, moved, changed, both, removed, added = _matched(left, right)
-    moved = _joined(moved, both)
-    changed = _joined(changed, both)
-    columns, told = _changed_columns(left, right, changed, common)
+    key = key_columns(config, old, new) or common
+    splits = list(dict.fromkeys([*old.files, *new.files]))
+    left, right = (_HashedRows(tables, key, common, splits) for tables in (old, new))
+    unchanged, moved, changed, both, removed, added = _match_rows(left, right)
+    moved, changed = _merge_pairs(moved, both), _merge_pairs(changed, both)
+    columns, example_columns = _find_changed_columns(left, right, changed, common)
+    split_pairs = zip(left.split[moved[0]].tolist(), right.split[moved[1]].tolist(), strict=True)
+    moves = sorted(Counter(split_pairs).items())
     return ConfigDifference(
         config,
         rows,
@@ -70,141 +186,137 @@ def compare_contents(config: str, old: ConfigTables | None, new: ConfigTables | 
         changed=len(changed[0]),
         moved=len(moved[0]),
         columns=columns,
-        moves=_moves(left, right, moved, names),
+        moves={(splits[before], splits[after]): count for (before, after), count in moves},
         examples={
-            "added": right.ids(added[:EXAMPLES]),
-            "removed": left.ids(removed[:EXAMPLES]),
+            "added": right.read_ids(added[:EXAMPLES]),
+            "removed": left.read_ids(removed[:EXAMPLES]),
             "changed": [
-                f"{own} ({', '.join(told[place])})" for place, own in enumerate(left.ids(changed[0][:EXAMPLES]))
+                f"{row_id} ({', '.join(names)})"
+                for row_id, names in zip(left.read_ids(changed[0][:EXAMPLES]), example_columns, strict=True)
             ],
-            "moved": left.ids(moved[0][:EXAMPLES]),
+            "moved": left.read_ids(moved[0][:EXAMPLES]),
         },
         schema=schema,
-        reordered=_reordered(left, same),
+        reordered=_is_reordered(left, unchanged),
     )
 
 
-class _Rows:
-    """The rows of one side as hashes: of the key, of all values that both sides have, and the number of the split."""
+class _HashedRows:
+    """Rows of one version as hashes of the key, of all values that both versions have, and of the split."""
 
-    def __init__(self, contents: ConfigTables, key: Sequence[str], common: Sequence[str], names: Sequence[str]) -> None:
-        self.contents = contents
-        self._key = key
-        numbers = list(contents.rows().items())
-        self.split = np.repeat([names.index(name) for name, _ in numbers], [rows for _, rows in numbers])
-        self.key = self.row = np.zeros(len(self.split), dtype=np.uint64)
+    def __init__(self, tables: ConfigTables, key: Sequence[str], common: Sequence[str], splits: Sequence[str]) -> None:
+        self.tables = tables
+        self._key_columns = key
+        rows = tables.rows()
+        self.split = np.repeat([splits.index(split) for split in rows], list(rows.values()))
+        self.key = self.values = np.zeros(len(self.split), dtype=np.uint64)
         for name in common:
-            own = column_hashes(contents.paths, name)
-            self.row = combined([self.row, own], len(own))
+            column = hash_column(tables.paths, name)
+            self.values = combine_hashes([self.values, column], len(column))
             if name in key:
-                self.key = combined([self.key, own], len(own))
-        self.splits = combined([self.split.astype(np.uint64)], len(self.split))
+                self.key = combine_hashes([self.key, column], len(column))
+        self.split_hash = combine_hashes([self.split.astype(np.uint64)], len(self.split))
 
-    def ids(self, places: Places) -> list[str]:
-        """What the key says of these rows, as text."""
-        wanted = {int(place): "" for place in places}
+    def read_ids(self, positions: Positions) -> list[str]:
+        """Return the values of the key in these rows as text."""
+        ids = {int(position): "" for position in positions}
         first = 0
-        for path in self.contents.paths if wanted else ():
-            for batch in batches(path, self._key[:_SHOWN_COLUMNS]):
-                for place in [own for own in wanted if first <= own < first + batch.num_rows]:
-                    values = batch.slice(place - first, 1).to_pylist()[0].values()
-                    wanted[place] = " ".join(str(value)[:_SHOWN] for value in values)
+        for path in self.tables.paths if ids else ():
+            for batch in read_batches(path, self._key_columns[:_EXAMPLE_COLUMNS]):
+                for position in [row for row in ids if first <= row < first + batch.num_rows]:
+                    values = batch.slice(position - first, 1).to_pylist()[0].values()
+                    ids[position] = " ".join(str(value)[:_VALUE_CHARACTERS] for value in values)
                 first += batch.num_rows
-        return [wanted[int(place)] for place in places]
+        return [ids[int(position)] for position in positions]
 
 
-def _matched(old: _Rows, new: _Rows) -> tuple[Pairs, Pairs, Pairs, Pairs, Places, Places]:
-    """Rows that are the same; in another split; with other values; both; and those of one side only."""
+def _match_rows(old: _HashedRows, new: _HashedRows) -> tuple[Pairs, Pairs, Pairs, Pairs, Positions, Positions]:
+    """Match rows, the most similar first.
+
+    Returns:
+        Pairs that are unchanged; in another split; with other values; both; and the rows of one version only.
+    """
     left, right = np.arange(len(old.key)), np.arange(len(new.key))
-    found = []
-    for parts in (("key", "splits", "row"), ("key", "row"), ("key", "splits"), ("key",)):
+    matches = []
+    for parts in (("key", "split_hash", "values"), ("key", "values"), ("key", "split_hash"), ("key",)):
         before, after = (
-            _ranked(combined([getattr(side, part)[places] for part in parts], len(places)))
-            for side, places in ((old, left), (new, right))
+            _number_duplicates(combine_hashes([getattr(rows, part)[left_over] for part in parts], len(left_over)))
+            for rows, left_over in ((old, left), (new, right))
         )
         _, i, j = np.intersect1d(before, after, assume_unique=True, return_indices=True)
         order = np.argsort(i)
-        found.append((left[i[order]], right[j[order]]))
+        matches.append((left[i[order]], right[j[order]]))
         left, right = np.delete(left, i), np.delete(right, j)
-    same, moved, changed, both = found
-    return same, moved, changed, both, left, right
+    unchanged, moved, changed, both = matches
+    return unchanged, moved, changed, both, left, right
 
 
-def _ranked(ids: Hashes) -> Hashes:
-    """Ids that tell the first of equal ones from the second, and so on."""
-    order = np.argsort(ids, kind="stable")
-    ordered = ids[order]
-    starts = np.flatnonzero(np.concatenate([np.ones(min(len(ids), 1), bool), ordered[1:] != ordered[:-1]]))
-    turns = np.empty(len(ids), dtype=np.uint64)
-    turns[order] = np.arange(len(ids)) - np.repeat(starts, np.diff(np.append(starts, len(ids))))
-    return combined([ids, turns], len(ids))
+def _number_duplicates(hashes: Hashes) -> Hashes:
+    """Return hashes that tell the first of equal ones from the second, and so on."""
+    order = np.argsort(hashes, kind="stable")
+    ordered = hashes[order]
+    starts = np.flatnonzero(np.concatenate([np.ones(min(len(hashes), 1), bool), ordered[1:] != ordered[:-1]]))
+    ordinals = np.empty(len(hashes), dtype=np.uint64)
+    ordinals[order] = np.arange(len(hashes)) - np.repeat(starts, np.diff(np.append(starts, len(hashes))))
+    return combine_hashes([hashes, ordinals], len(hashes))
 
 
-def _joined(first: Pairs, second: Pairs) -> Pairs:
-    old, new = (np.concatenate(own) for own in zip(first, second, strict=True))
+def _merge_pairs(first: Pairs, second: Pairs) -> Pairs:
+    old, new = (np.concatenate(positions) for positions in zip(first, second, strict=True))
     order = np.argsort(old)
     return old[order], new[order]
 
 
-def _changed_columns(
-    old: _Rows, new: _Rows, pairs: Pairs, columns: Sequence[str]
+def _find_changed_columns(
+    old: _HashedRows, new: _HashedRows, pairs: Pairs, columns: Sequence[str]
 ) -> tuple[dict[str, int], list[list[str]]]:
-    """Column -> in how many of these pairs it differs; and the columns that do in each of the first few pairs."""
-    found: dict[str, int] = {}
-    told: list[list[str]] = [[] for _ in pairs[0][:EXAMPLES]]
+    """Return column -> in how many of these pairs it differs, and the differing columns of each of the first pairs."""
+    counts: dict[str, int] = {}
+    examples: list[list[str]] = [[] for _ in pairs[0][:EXAMPLES]]
     for name in columns if len(pairs[0]) else ():
-        sides = ((old, pairs[0]), (new, pairs[1]))
-        before, after = (column_hashes(side.contents.paths, name)[places] for side, places in sides)
+        before, after = (
+            hash_column(rows.tables.paths, name)[positions] for rows, positions in zip((old, new), pairs, strict=True)
+        )
         differs = before != after
         if differs.any():
-            found[name] = int(differs.sum())
-            for place in np.flatnonzero(differs[:EXAMPLES]):
-                told[place].append(name)
-    return found, told
+            counts[name] = int(differs.sum())
+            for index in np.flatnonzero(differs[:EXAMPLES]):
+                examples[index].append(name)
+    return counts, examples
 
 
-def _moves(old: _Rows, new: _Rows, pairs: Pairs, names: Sequence[str]) -> dict[tuple[str, str], int]:
-    numbers = Counter(zip(old.split[pairs[0]].tolist(), new.split[pairs[1]].tolist(), strict=True))
-    return {(names[one], names[other]): count for (one, other), count in sorted(numbers.items())}
-
-
-def _reordered(old: _Rows, same: Pairs) -> bool:
-    """Whether rows of one split that stayed as they were stand in another order."""
-    split = old.split[same[0]]
+def _is_reordered(old: _HashedRows, unchanged: Pairs) -> bool:
+    """Return whether unchanged rows of one split are in another order."""
+    split = old.split[unchanged[0]]
     order = np.argsort(split, kind="stable")
-    backwards = np.diff(same[1][order]) < 0
-    return bool((backwards & (np.diff(split[order]) == 0)).any())
+    is_earlier = np.diff(unchanged[1][order]) < 0
+    return bool((is_earlier & (np.diff(split[order]) == 0)).any())
 
 
-def _schema_changes(old: ConfigTables, new: ConfigTables) -> dict[str, str]:
-    """Column -> what became of it."""
-    return dict(_each_schema_change(old, new))
-
-
-def _each_schema_change(old: ConfigTables, new: ConfigTables) -> Iterator[tuple[str, str]]:
+def _find_schema_changes(old: ConfigTables, new: ConfigTables) -> Iterator[tuple[str, str]]:
+    """Yield each column whose type or labels differ, and how."""
     for name in dict.fromkeys([*old.types, *new.types]):
+        before, after = old.labels.get(name, ()), new.labels.get(name, ())
         if name not in new.types:
             yield name, "removed"
         elif name not in old.types:
             yield name, "added"
         elif old.types[name] != new.types[name]:
             yield name, "retyped"
-        elif old.labels.get(name, ()) != (labels := new.labels.get(name, ())):
-            before = old.labels.get(name, ())
-            yield name, "extended" if before and labels[: len(before)] == before else "relabelled"
+        elif before != after:
+            yield name, "extended" if before and after[: len(before)] == before else "relabelled"
 
 
-def _checksums(contents: ConfigTables) -> Mapping[str, list[str]]:
-    return {split: [file_sha256(path) for path in paths] for split, paths in contents.files.items()}
+def _checksums(tables: ConfigTables) -> Mapping[str, list[str]]:
+    return {split: [file_sha256(path) for path in paths] for split, paths in tables.files.items()}
 
 
-def _one_sided(config: str, old: ConfigTables | None, new: ConfigTables | None) -> ConfigDifference:
-    side = old or new
-    assert side is not None
-    names = list(side.files)
-    key = key_columns(config, side) or tuple(side.types)
-    rows = sum(side.rows().values())
-    ids = _Rows(side, key, (), names).ids(np.arange(min(rows, EXAMPLES)))
+def _describe_one_sided(config: str, old: ConfigTables | None, new: ConfigTables | None) -> ConfigDifference:
+    tables = old or new
+    assert tables is not None
+    key = key_columns(config, tables) or tuple(tables.types)
+    rows = sum(tables.rows().values())
+    ids = _HashedRows(tables, key, (), list(tables.files)).read_ids(np.arange(min(rows, EXAMPLES)))
     if old is None:
         return ConfigDifference(config, (0, rows), added=rows, examples={"added": ids})
     return ConfigDifference(config, (rows, 0), removed=rows, examples={"removed": ids})

@@ -1,7 +1,7 @@
-"""Talks to the Hub: waits and tries again where that helps, and says in one sentence what is wrong where it does not.
+"""Call the Hub: retry where that may help, and explain in one sentence what is wrong where it does not.
 
-It decides nothing about what is uploaded. The client library retries uploads by itself; the calls it makes once only
-are repeated here.
+Nothing about what is uploaded is decided here. The client library retries uploads by itself; its other calls are
+retried here.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from vttdata.errors import HaltError, VttdataError
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
 
+# Seconds before each retry, unless the Hub says how long to wait.
 WAITS = (1.0, 2.0, 4.0, 8.0)
-"""Seconds before each further try, unless the Hub itself says how long to wait."""
 
-_LONGEST_WAIT = 300.0
-_USED_UP = re.compile(r";\s*r=0;\s*t=(\d+)")
-_PASSING = {408, 429, 500, 502, 503, 504}
-_UPLOADER = "hf_xet"  # fails with plain RuntimeErrors, and some of its own
-_TOKENS = "https://huggingface.co/settings/tokens"
+_MAX_WAIT = 300.0
+_RATE_LIMIT_USED_UP = re.compile(r";\s*r=0;\s*t=(\d+)")
+_TRANSIENT_STATUS = {408, 429, 500, 502, 503, 504}
+# The uploader raises plain RuntimeErrors besides errors of its own.
+_UPLOADER = "hf_xet"
+_TOKENS_URL = "https://huggingface.co/settings/tokens"
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -32,7 +33,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file of a repository: its size and git's checksum of it, and its SHA-256 where it is kept as a large file."""
+    """File of a repository with its size in bytes, git's checksum, and the SHA-256 if it is stored as a large file."""
 
     bytes: int
     git_sha1: str
@@ -41,7 +42,7 @@ class RemoteFile:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """What a repository holds: the newest commit, its files, and which commit each tag names."""
+    """State of a repository: newest commit, visibility, files by path, and the commit of each tag."""
 
     head: str
     private: bool
@@ -50,10 +51,13 @@ class Remote:
 
 
 def connect(endpoint: str | None) -> HfApi:
-    """A client of the Hub with the user's token.
+    """Return a client of the Hub with the user's token.
+
+    Args:
+        endpoint: Address of the Hub; None is the usual one.
 
     Raises:
-        VttdataError: when there is no token, or what is kept in its place is none.
+        VttdataError: If there is no token, or it contains characters that no token has.
     """
     import huggingface_hub
 
@@ -63,43 +67,43 @@ def connect(endpoint: str | None) -> HfApi:
     if not token:
         raise VttdataError(
             "There is no token for the Hub: log in with 'hf auth login', or set HF_TOKEN; a token with write access "
-            f"comes from {_TOKENS}."
+            f"comes from {_TOKENS_URL}."
         )
     if not token.isascii() or not token.isprintable() or " " in token:
-        raise VttdataError("The token for the Hub (HF_TOKEN, or that of 'hf auth login') has signs that no token has.")
+        raise VttdataError("The token for the Hub (HF_TOKEN, or of 'hf auth login') has characters that no token has.")
     return huggingface_hub.HfApi(endpoint, token=token, library_name="vttdata", library_version=__version__)
 
 
-def look(api: HfApi, repo_id: str) -> Remote | None:
-    """What the repository holds now; None where there is none, or none that the token may see."""
+def read_remote(api: HfApi, repo_id: str) -> Remote | None:
+    """Return the state of a repository; None if there is none that the token may see."""
     from huggingface_hub.errors import RepositoryNotFoundError
 
     try:
-        info = patient(api.dataset_info, repo_id, files_metadata=True)
-        refs = patient(api.list_repo_refs, repo_id, repo_type="dataset")
+        info = retry(api.dataset_info, repo_id, files_metadata=True)
+        refs = retry(api.list_repo_refs, repo_id, repo_type="dataset")
     except RepositoryNotFoundError:
         return None
     files = {
-        own.rfilename: RemoteFile(own.size or 0, own.blob_id or "", own.lfs.sha256 if own.lfs else None)
-        for own in info.siblings or ()
+        file.rfilename: RemoteFile(file.size or 0, file.blob_id or "", file.lfs.sha256 if file.lfs else None)
+        for file in info.siblings or ()
     }
     return Remote(info.sha or "", bool(info.private), files, {tag.name: tag.target_commit for tag in refs.tags})
 
 
-def patient(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call, and call again after a while where the Hub is busy or the connection broke."""
+def retry(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call a function, and call it again after a while if the Hub is busy or the connection broke."""
     for wait in WAITS:
         try:
             return call(*args, **kwargs)
         except Exception as error:
-            if not is_passing(error):
+            if not is_transient(error):
                 raise
-            time.sleep(_asked_wait(error) or wait)
+            time.sleep(_requested_wait(error) or wait)
     return call(*args, **kwargs)
 
 
-def _root(error: BaseException) -> BaseException:
-    """The error of the connection below those into which the client packs it."""
+def _unwrap(error: BaseException) -> BaseException:
+    """Return the connection error that the client wrapped into others."""
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     while isinstance(error, RuntimeError | LocalEntryNotFoundError) and error.__cause__ is not None:
@@ -108,46 +112,51 @@ def _root(error: BaseException) -> BaseException:
 
 
 def status_of(error: BaseException) -> int | None:
-    """The HTTP status behind an error; None where there was no answer."""
-    status = getattr(getattr(_root(error), "response", None), "status_code", None)
+    """Return the HTTP status behind an error; None if there was no answer."""
+    status = getattr(getattr(_unwrap(error), "response", None), "status_code", None)
     return status if isinstance(status, int) else None
 
 
-def is_passing(error: BaseException) -> bool:
-    """Whether the same call may succeed later: the Hub is busy or down, or the connection broke."""
+def is_transient(error: BaseException) -> bool:
+    """Return whether the same call may succeed later: the Hub is busy or down, or the connection broke."""
     from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled  # type: ignore[attr-defined]
 
-    error = _root(error)
+    error = _unwrap(error)
     if isinstance(error, OfflineModeIsEnabled):
         return False
     if type(error) is RuntimeError or type(error).__module__.startswith(_UPLOADER):
         return True
     status = status_of(error)
-    return status in _PASSING if status is not None else isinstance(error, HTTPError | ConnectionError | TimeoutError)
+    return (
+        status in _TRANSIENT_STATUS
+        if status is not None
+        else isinstance(error, HTTPError | ConnectionError | TimeoutError)
+    )
 
 
-def _asked_wait(error: BaseException) -> float | None:
-    """How long the Hub asks to wait, by ``Retry-After`` or by ``RateLimit`` (a draft of the IETF), seconds."""
-    headers = getattr(getattr(_root(error), "response", None), "headers", {})
-    found = re.fullmatch(r"(\d+)", headers.get("Retry-After", "")) or _USED_UP.search(headers.get("RateLimit", ""))
-    return min(float(found[1]), _LONGEST_WAIT) if found else None
+def _requested_wait(error: BaseException) -> float | None:
+    """Return the seconds to wait that the Hub requests by ``Retry-After`` or ``RateLimit`` (an IETF draft)."""
+    headers = getattr(getattr(_unwrap(error), "response", None), "headers", {})
+    retry_after, rate_limit = headers.get("Retry-After", ""), headers.get("RateLimit", "")
+    match = re.fullmatch(r"(\d+)", retry_after) or _RATE_LIMIT_USED_UP.search(rate_limit)
+    return min(float(match[1]), _MAX_WAIT) if match else None
 
 
-def explain(error: BaseException, repo_id: str, token: str) -> VttdataError | None:
-    """What to tell the user of an error of the Hub's client; None where it is no such error.
+def explain_error(error: BaseException, repo_id: str, token: str) -> VttdataError | None:
+    """Return the error for the user that explains one of the Hub's client; None if it is not one.
 
-    A `HaltError` is one after which the same command may succeed; the token stands in none of them.
+    After a `HaltError` the same command may succeed. No message contains the token.
     """
     from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled  # type: ignore[attr-defined]
 
-    error = _root(error)
+    error = _unwrap(error)
     if isinstance(error, OfflineModeIsEnabled):
-        return VttdataError("The Hub may not be asked: HF_HUB_OFFLINE is set.")
+        return VttdataError("The Hub cannot be used, since HF_HUB_OFFLINE is set.")
     text = _first_line(error).replace(token, "***")
-    if is_passing(error):
+    if is_transient(error):
         return HaltError(
-            f"The Hub cannot be reached or is busy ({text}). What is published is complete as it was, and what is "
-            "uploaded already is not sent again; run the same command again."
+            f"The Hub cannot be reached or is busy ({text}). The published version is as it was, and files that are "
+            "uploaded already are not sent again; run the same command again."
         )
     if not isinstance(error, HTTPError | OSError | ValueError) or getattr(error, "filename", None) is not None:
         return None
@@ -155,17 +164,18 @@ def explain(error: BaseException, repo_id: str, token: str) -> VttdataError | No
     owner = repo_id.partition("/")[0]
     if status == 401:
         return VttdataError(
-            f"The Hub does not accept the token (HF_TOKEN, or that of 'hf auth login'); a new one is at {_TOKENS}."
+            f"The Hub does not accept the token (HF_TOKEN, or that of 'hf auth login'); a new one is at {_TOKENS_URL}."
         )
     if status in (403, 404):
         return VttdataError(
-            f"The token may not write to '{repo_id}': it needs write access to what belongs to '{owner}' ({_TOKENS})."
+            f"The token may not write to '{repo_id}': it needs write access to repositories of '{owner}' "
+            f"({_TOKENS_URL})."
         )
     return VttdataError(f"The Hub refuses '{repo_id}': {text}.")
 
 
 def _first_line(error: BaseException) -> str:
-    """The telling line of a client's message, or the error's kind where it says nothing."""
-    server = getattr(error, "server_message", None)
-    lines = [line.strip() for line in str(server or error).splitlines()]
-    return next((line.rstrip(".:") for line in lines if line), type(error).__name__)
+    """Return the first line of a client's message that is not empty, or the type of the error."""
+    message = str(getattr(error, "server_message", None) or error)
+    lines = (line.strip().rstrip(".:") for line in message.splitlines())
+    return next(filter(None, lines), type(error).__name__)

@@ -1,46 +1,47 @@
-"""What publishing would change: which files, which rows, and whether the version is high enough for that.
+"""Plan a publication: which files and rows change, and whether the version is high enough for that.
 
-A pure look at two sides, the dataset folder and what the Hub has; it uploads and fetches nothing.
+The dataset folder is compared with what is known of the repository; nothing is uploaded or downloaded.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from vttdata.dataset.manifest import MANIFEST, read_manifest
 from vttdata.errors import VttdataError
-from vttdata.publish.changes import DatasetDifference
-from vttdata.publish.diff import compare_datasets
+from vttdata.publish.diff import DatasetDifference, compare_datasets
 from vttdata.publish.hub_api import Remote, RemoteFile
 from vttdata.publish.version_rule import check_version
 
-Kind = Literal["added", "changed", "removed", "unchanged"]
+FileChange = Literal["added", "changed", "removed", "unchanged"]
 
+# Heading under which a published card lists the differences from the version before.
 CHANGES = "## Changes"
-"""The heading under which a published card lists what differs from the version before."""
 
 _CARD = "README.md"
-_TOLD_APART = 20
-_OF_THE_HUB = {".gitattributes"}
+_MAX_LISTED_FILES = 20
+_HUB_FILES = {".gitattributes"}
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of a file, and its size in bytes (that of the older one where it is removed)."""
+    """Change of a file, and its size in bytes; of a removed file its former size."""
 
     path: str
-    kind: Kind
+    change: FileChange
     bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class Previous:
-    """The version that is published: its number, its folder here, and whether its tables are those of the new one."""
+    """Published version: its number, its downloaded folder, and whether its tables are those of the new version."""
 
     version: str
     folder: Path
@@ -48,23 +49,25 @@ class Previous:
 
     @property
     def card(self) -> str:
-        """Its README."""
+        """Text of its README."""
         return (self.folder / _CARD).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
 class PublishPlan:
-    """What is to be done.
+    """Changes that a publication makes.
 
     Fields:
-        dataset, name, version: what is to be published.
-        repo_id, private: where, and whether a new repository is private.
-        head: the newest commit of the repository; None where there is no repository.
-        tag, tagged: the name of the version's tag, and the commit it names already.
-        changes: of all files.
-        rewritten: files whose content is not that of the folder: the card with its list of changes, and the manifest.
-        difference: of the rows, where an older version is published.
-        after: the number of that version.
+        dataset, name, version: Dataset to publish.
+        repo_id: Repository.
+        private: True to make a new repository private.
+        head: Newest commit of the repository; None if there is no repository.
+        tag: Tag of the version.
+        tagged_commit: Commit that the tag names already.
+        changes: Changes of all files.
+        rewritten: Files with other content than in the folder: the card with its list of changes, and the manifest.
+        difference: Difference of the rows from the published version, if there is one.
+        previous_version: Number of that version.
     """
 
     dataset: Path
@@ -74,89 +77,92 @@ class PublishPlan:
     private: bool
     head: str | None
     tag: str
-    tagged: str | None
+    tagged_commit: str | None
     changes: tuple[Change, ...]
     rewritten: Mapping[str, bytes] = field(default_factory=dict)
     difference: DatasetDifference | None = None
-    after: str | None = None
+    previous_version: str | None = None
 
     @property
     def uploads(self) -> list[str]:
-        """The files to send."""
-        return [own.path for own in self.changes if own.kind in ("added", "changed")]
+        """Files to upload."""
+        return [file.path for file in self.changes if file.change in ("added", "changed")]
 
     @property
     def removals(self) -> list[str]:
-        """The files to remove."""
-        return [own.path for own in self.changes if own.kind == "removed"]
+        """Files to remove."""
+        return [file.path for file in self.changes if file.change == "removed"]
 
     @property
     def is_changed(self) -> bool:
-        """Whether there is anything to commit."""
-        return any(own.kind != "unchanged" for own in self.changes)
+        """True if there is anything to commit."""
+        return any(file.change != "unchanged" for file in self.changes)
 
     def content(self, path: str) -> bytes | Path:
-        """What is to be published under `path`."""
+        """Return the content to publish under `path`."""
         return self.rewritten.get(path, self.dataset / path)
 
-    def is_there(self, remote: Remote) -> bool:
-        """Whether the repository holds just what is to be published."""
-        wanted = {own.path for own in self.changes if own.kind != "removed"}
-        return wanted == set(removable(remote)) and all(
-            _is_same(self.content(path), remote.files[path]) for path in wanted
+    def is_published(self, remote: Remote) -> bool:
+        """Return whether the repository holds exactly the files to publish."""
+        paths = {file.path for file in self.changes if file.change != "removed"}
+        return paths == set(replaceable_files(remote)) and all(
+            _is_same(self.content(path), remote.files[path]) for path in paths
         )
 
     def as_text(self) -> str:
-        """What would change, for people: a line a file (many of one folder share theirs), the rows, and a summary."""
-        rows = list(_grouped(self.changes))
+        """Return the changes for people: a line per file or per folder of many files, the rows, and a summary."""
+        rows = list(_group_files(self.changes))
         width = max((len(name) for _, name, _ in rows), default=0)
-        lines = [f"{kind:<8} {name:<{width}} {size:>13,} bytes" for kind, name, size in rows]
+        lines = [f"{change:<8} {name:<{width}} {size:>13,} bytes" for change, name, size in rows]
         if self.difference is not None:
             lines += [f"rows     {line}" for line in self.difference.as_lines()] or ["rows     none differs"]
         if self.name != self.repo_id:
-            lines.append(
-                f"note     the card tells how to load '{self.name}'; 'name: {self.repo_id}' in the recipe fits"
-            )
+            lines.append(f"note     the card shows how to load '{self.name}'; set 'name: {self.repo_id}' in the recipe")
         return "\n".join([*lines, self._summary()])
 
     def _summary(self) -> str:
-        place = f"{self.repo_id}, version {self.version}"
+        subject = f"{self.repo_id}, version {self.version}"
         if not self.is_changed:
-            return f"{place}: " + ("is published already" if self.tagged else f"only its tag {self.tag} is missing")
-        numbers = [
-            f"{number} {kind}"
-            for kind in ("added", "changed", "removed", "unchanged")
-            if (number := sum(own.kind == kind for own in self.changes))
-        ]
-        sent = sum(own.bytes for own in self.changes if own.kind in ("added", "changed"))
+            state = "is published already" if self.tagged_commit else f"only its tag {self.tag} is missing"
+            return f"{subject}: {state}"
+        counts = Counter(file.change for file in self.changes)
+        changes: tuple[FileChange, ...] = ("added", "changed", "removed", "unchanged")
+        files = ", ".join(f"{counts[change]} {change}" for change in changes if counts[change])
+        sent = sum(file.bytes for file in self.changes if file.change in ("added", "changed"))
         new = f"a new {'private ' if self.private else ''}repository, " if self.head is None else ""
-        after = f" after {self.after}" if self.after else ""
-        return f"{place}{after}: {new}{', '.join(numbers)} files, {sent:,} bytes to send"
+        after = f" after {self.previous_version}" if self.previous_version else ""
+        return f"{subject}{after}: {new}{files} files, {sent:,} bytes to send"
 
 
 def make_plan(
     dataset: Path, repo_id: str, remote: Remote | None, previous: Previous | None, *, private: bool = False
 ) -> PublishPlan:
-    """Compare a dataset folder with what a repository holds.
+    """Compare a dataset folder with a repository.
 
     Args:
-        dataset: checked by `vttdata.publish.release_checks.check_dataset`.
-        repo_id: the repository.
-        remote: what it holds; None where there is none.
-        previous: the version in it; None where there is none.
-        private: for a new repository.
+        dataset: Folder that `vttdata.publish.release_checks.check_dataset` accepts.
+        repo_id: Repository.
+        remote: State of the repository; None if there is none.
+        previous: Version in it; None if there is none.
+        private: True to make a new repository private.
 
     Raises:
-        VttdataError: when the version is not high enough for what differs, or names another commit already.
+        VttdataError: If the version is not high enough for the differences, or names another commit already.
     """
     manifest = read_manifest(dataset)
     version: str = manifest["version"]
-    found = None
-    if previous is not None and not (previous.same_tables and _carries(previous.card, _card(dataset))):
-        found = compare_datasets(previous.folder, dataset)
-    is_rewritten = previous is not None and (found is not None or previous.card != _card(dataset))
-    rewritten = dict(_rewritten(dataset, previous, found)) if previous is not None and is_rewritten else {}
-    there = removable(remote) if remote is not None else {}
+    card = (dataset / _CARD).read_text(encoding="utf-8")
+    difference = None
+    rewritten: dict[str, bytes] = {}
+    if previous is not None:
+        # The published card is this one, followed by its list of changes.
+        has_same_card = previous.card == card or previous.card.startswith(f"{card.rstrip()}\n\n{CHANGES}\n")
+        if not (previous.same_tables and has_same_card):
+            difference = compare_datasets(previous.folder, dataset)
+            rewritten = _rewrite(manifest, _add_changes(card, version, previous, difference))
+        elif previous.card != card:
+            rewritten = _rewrite(manifest, previous.card)
+    published = replaceable_files(remote) if remote is not None else {}
     tag = f"v{version}"
     plan = PublishPlan(
         dataset=dataset,
@@ -166,91 +172,83 @@ def make_plan(
         private=private,
         head=remote.head if remote is not None else None,
         tag=tag,
-        tagged=remote.tags.get(tag) if remote is not None else None,
-        changes=tuple(_changes(dataset, list(manifest["files"]), rewritten, there)),
+        tagged_commit=remote.tags.get(tag) if remote is not None else None,
+        changes=tuple(_compare_files(dataset, list(manifest["files"]), rewritten, published)),
         rewritten=rewritten,
-        difference=found,
-        after=previous.version if found is not None and previous is not None else None,
+        difference=difference,
+        previous_version=previous.version if difference is not None and previous is not None else None,
     )
-    if remote is not None and (plan.is_changed or plan.tagged not in (None, remote.head)):
-        needed = found.needed if found is not None else "none"
+    if remote is not None and (plan.is_changed or plan.tagged_commit not in (None, remote.head)):
+        needed = difference.needed if difference is not None else "none"
         check_version(repo_id, version, previous.version if previous else None, needed, set(remote.tags))
     return plan
 
 
-def _grouped(changes: Iterable[Change]) -> Iterator[tuple[Kind, str, int]]:
-    """Kind, name and bytes of what changes; many files of one folder and kind are told together."""
-    groups: dict[tuple[Kind, str], list[Change]] = {}
-    for own in changes:
-        if own.kind != "unchanged":
-            groups.setdefault((own.kind, own.path.rpartition("/")[0]), []).append(own)
-    for (kind, folder), members in groups.items():
-        if len(members) > _TOLD_APART:
-            yield kind, f"{folder}/ ({len(members):,} files)", sum(own.bytes for own in members)
+def _group_files(changes: Iterable[Change]) -> Iterator[tuple[FileChange, str, int]]:
+    """Yield change, name and bytes of each changed file; many files of one folder and change share a line."""
+    groups: dict[tuple[FileChange, str], list[Change]] = {}
+    for file in changes:
+        if file.change != "unchanged":
+            groups.setdefault((file.change, file.path.rpartition("/")[0]), []).append(file)
+    for (change, folder), files in groups.items():
+        if len(files) > _MAX_LISTED_FILES:
+            yield change, f"{folder}/ ({len(files):,} files)", sum(file.bytes for file in files)
         else:
-            yield from ((kind, own.path, own.bytes) for own in members)
+            yield from ((change, file.path, file.bytes) for file in files)
 
 
-def removable(remote: Remote) -> dict[str, RemoteFile]:
-    """The files of a repository that are not the Hub's own."""
-    return {path: file for path, file in remote.files.items() if path not in _OF_THE_HUB}
+def replaceable_files(remote: Remote) -> dict[str, RemoteFile]:
+    """Return the files of a repository without those of the Hub itself."""
+    return {path: file for path, file in remote.files.items() if path not in _HUB_FILES}
 
 
-def other_dataset(repo_id: str, what: str) -> VttdataError:
-    """What to say of a repository that is not this dataset's."""
-    return VttdataError(f"'{repo_id}' holds {what}, and nothing of it will be replaced; take another name.")
+def foreign_repository(repo_id: str, content: str) -> VttdataError:
+    """Return the error for a repository that holds something else than this dataset."""
+    return VttdataError(f"'{repo_id}' holds {content}, which is not replaced; choose another name.")
 
 
-def _card(dataset: Path) -> str:
-    return (dataset / _CARD).read_text(encoding="utf-8")
-
-
-def _carries(published: str, card: str) -> bool:
-    """Whether a published card is this one, with or without a list of changes."""
-    return published == card or published.startswith(f"{card.rstrip()}\n\n{CHANGES}\n")
-
-
-def _rewritten(dataset: Path, previous: Previous, found: DatasetDifference | None) -> Iterator[tuple[str, bytes]]:
-    """The card with its list of changes, those of earlier versions below, and the manifest that goes with it."""
+def _add_changes(card: str, version: str, previous: Previous, difference: DatasetDifference) -> str:
+    """Return a card with its list of changes, those of earlier versions below."""
     _, _, older = previous.card.partition(f"\n{CHANGES}\n")
-    if found is None:
-        card = previous.card
-    else:
-        version = read_manifest(dataset)["version"]
-        own = f"### {version}, after {previous.version}\n\n{found.as_markdown()}"
-        card = f"{_card(dataset).rstrip()}\n\n{CHANGES}\n\n{own}\n" + (f"\n{older.strip()}\n" if older.strip() else "")
+    changes = f"### {version}, after {previous.version}\n\n{difference.as_markdown()}"
+    return f"{card.rstrip()}\n\n{CHANGES}\n\n{changes}\n" + (f"\n{older.strip()}\n" if older.strip() else "")
+
+
+def _rewrite(manifest: Mapping[str, Any], card: str) -> dict[str, bytes]:
+    """Return the content of another card and of the manifest that goes with it."""
     content = card.encode()
-    manifest = read_manifest(dataset)
-    manifest["files"][_CARD] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
-    yield _CARD, content
-    yield MANIFEST, (json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode()
+    entry = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+    files = {path: entry if path == _CARD else known for path, known in manifest["files"].items()}
+    text = json.dumps({**manifest, "files": files}, indent=1, ensure_ascii=False) + "\n"
+    return {_CARD: content, MANIFEST: text.encode()}
 
 
-def _changes(
-    dataset: Path, listed: list[str], rewritten: Mapping[str, bytes], there: Mapping[str, RemoteFile]
+def _compare_files(
+    dataset: Path, listed: list[str], rewritten: Mapping[str, bytes], published: Mapping[str, RemoteFile]
 ) -> Iterator[Change]:
-    for path in sorted({*listed, MANIFEST, *there}):
+    for path in sorted({*listed, MANIFEST, *published}):
         if path not in listed and path != MANIFEST:
-            yield Change(path, "removed", there[path].bytes)
+            yield Change(path, "removed", published[path].bytes)
             continue
         content = rewritten.get(path, dataset / path)
-        size = len(content) if isinstance(content, bytes) else content.stat().st_size
-        same = path in there and _is_same(content, there[path])
-        yield Change(path, "unchanged" if same else "changed" if path in there else "added", size)
+        if path not in published:
+            yield Change(path, "added", _size(content))
+        else:
+            yield Change(path, "unchanged" if _is_same(content, published[path]) else "changed", _size(content))
+
+
+def _size(content: bytes | Path) -> int:
+    return len(content) if isinstance(content, bytes) else content.stat().st_size
 
 
 def _is_same(content: bytes | Path, file: RemoteFile) -> bool:
-    """Whether a file is the published one; its checksum is taken only where the sizes agree."""
-    size = len(content) if isinstance(content, bytes) else content.stat().st_size
+    """Return whether content is that of a published file; it is hashed only if the sizes agree."""
+    size = _size(content)
     if size != file.bytes:
         return False
+    # Git's own checksum is that of a header and the content; large files have a SHA-256 instead.
     digest = hashlib.sha256() if file.sha256 else hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-    for piece in [content] if isinstance(content, bytes) else _pieces(content):
-        digest.update(piece)
-    return digest.hexdigest() == (file.sha256 or file.git_sha1)
-
-
-def _pieces(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as stream:
+    with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as stream:
         while piece := stream.read(2**20):
-            yield piece
+            digest.update(piece)
+    return digest.hexdigest() == (file.sha256 or file.git_sha1)

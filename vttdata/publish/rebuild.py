@@ -17,9 +17,8 @@ from vttdata.dataset.shards import file_sha256
 from vttdata.dataset.tables import read_tables
 from vttdata.errors import VttdataError
 from vttdata.files.strict_yaml import read_yaml
-from vttdata.publish.changes import DatasetDifference
-from vttdata.publish.diff import compare_datasets
-from vttdata.publish.row_hashes import batches
+from vttdata.publish.diff import DatasetDifference, compare_datasets
+from vttdata.publish.row_hashes import read_batches
 from vttdata.recipe.dump import load_foreign_recipe, wanted_path
 
 # Files that describe a dataset and contain versions of tools, so that they may differ. All others are data.
@@ -157,7 +156,7 @@ def _other_sources(dataset: Path, folder: Path) -> Iterator[str]:
     """Yield videos whose content differs from table `sources`; those of a list that lie elsewhere are not checked."""
     contents = read_tables(dataset).get("sources")
     for path in contents.paths if contents is not None else ():
-        for batch in batches(path, ["file", "sha256"]):
+        for batch in read_batches(path, ["file", "sha256"]):
             for row in batch.to_pylist():
                 name, sha256 = row.get("file"), row.get("sha256")
                 exists = bool(name and sha256) and is_inside(name) and (folder / name).is_file()

@@ -1,11 +1,11 @@
-"""Judges whether a dataset folder may be published: unchanged since it was built, truly described, without leaks.
+"""Check that a dataset folder may be published: unchanged since it was built, correctly described, without leaks.
 
-It reads and changes nothing, and asks no Hub.
+The folder is only read, and the Hub is not asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,8 @@ from vttdata.ids import is_dataset_name
 from vttdata.publish.version_rule import build_again, is_version
 from vttdata.split.audit.text import leak_sentence
 
-ACCEPTED = "Why leaks are accepted: "
-"""How the card's line begins that quotes the recipe's ``allow_leaks``."""
+# Beginning of the card's line that quotes the recipe's ``allow_leaks``.
+ACCEPTED_LEAKS = "Why leaks are accepted: "
 
 _NO_REASON = "not said"
 _NO_LICENCE = {"", "none", "null", "unknown"}
@@ -34,149 +34,129 @@ def check_dataset(dataset: Path) -> dict[str, Any]:
     """Check everything that can be checked without the Hub, and return the manifest.
 
     Raises:
-        VttdataError: at the first thing that is wrong: a file that differs from the manifest or is not in it, no
-            licence, a table that is not as the card says (columns, types, labels, rows), a split without rows.
-        LeakError: when the splits leak and the card gives no reason why that is accepted.
+        VttdataError: At the first defect: a file that differs from the manifest or is not in it, no licence, a table
+            that is not as the card says (columns, types, labels, rows), a split without rows.
+        LeakError: If the splits leak and the card gives no reason for accepting that.
     """
     manifest = read_manifest(dataset)
-    _check_files(dataset)
-    _check_names(dataset, manifest)
+    damage = find_damage(dataset)
+    if damage:
+        more = f" ({len(damage) - 1} more differ)" if len(damage) > 1 else ""
+        raise VttdataError(
+            f"{dataset}: differs from its {MANIFEST}: {damage[0].rstrip('.')}{more}; change the recipe and build again "
+            "instead of editing the dataset."
+        )
+    if not is_dataset_name(str(manifest.get("name"))):
+        raise VttdataError(f"{dataset / MANIFEST}: {manifest.get('name')!r} is not a name such as vttdata/demo.")
+    version, readme_version = manifest.get("version"), read_version(dataset)
+    if not is_version(version):
+        raise VttdataError(f"{dataset / MANIFEST}: {version!r} is not a version such as 1.0.0.")
+    if version != readme_version:
+        raise VttdataError(f"{dataset}: its {MANIFEST} has version {version}, but its README {readme_version}.")
     _check_licence(dataset)
-    files = {config: own.files for config, own in read_tables(dataset).items()}
+    files = {config: tables.files for config, tables in read_tables(dataset).items()}
     _check_tables(dataset, files, manifest)
     _check_leaks(dataset, files)
     return manifest
 
 
-def _check_files(dataset: Path) -> None:
-    wrong = find_damage(dataset)
-    if wrong:
-        more = f" ({len(wrong) - 1} more differ)" if len(wrong) > 1 else ""
-        raise VttdataError(
-            f"{dataset}: is not as it was built, its {MANIFEST} says otherwise: {wrong[0].rstrip('.')}{more}; "
-            "change the recipe and build again instead of editing the dataset."
-        )
-
-
-def _check_names(dataset: Path, manifest: Mapping[str, Any]) -> None:
-    if not is_dataset_name(str(manifest.get("name"))):
-        raise VttdataError(f"{dataset / MANIFEST}: {manifest.get('name')!r} is no name such as vttdata/demo.")
-    if not is_version(manifest.get("version")):
-        raise VttdataError(f"{dataset / MANIFEST}: {manifest.get('version')!r} is no version such as 1.0.0.")
-    stated = read_version(dataset)
-    if manifest.get("version") != stated:
-        raise VttdataError(f"{dataset}: its {MANIFEST} says version {manifest.get('version')}, its README {stated}.")
-
-
 def _check_licence(dataset: Path) -> None:
-    head = read_front_matter(dataset)
-    licence = head.get("license_name") if head.get("license") == "other" else head.get("license")
-    if str(licence if licence is not None else "").strip().lower() in _NO_LICENCE:
-        raise VttdataError(
-            f"{dataset}: has no licence, and nobody may use what has none; say under which terms its annotations are, "
-            f"such as cc-by-4.0: {_how_to_license(dataset)}."
-        )
-
-
-def _how_to_license(dataset: Path) -> str:
-    """What to do so that this dataset gets a licence."""
-    made = read_provenance(dataset) if (dataset / PROVENANCE).is_file() else None
-    if made is not None and made.command != "build":
-        return f"vttdata {made.command} ... --licence cc-by-4.0"
-    return build_again("licence", "cc-by-4.0")
+    front_matter = read_front_matter(dataset)
+    licence = front_matter.get("license")
+    licence = front_matter.get("license_name") if licence == "other" else licence
+    if str(licence if licence is not None else "").strip().lower() not in _NO_LICENCE:
+        return
+    advice = build_again("licence", "cc-by-4.0")
+    if (dataset / PROVENANCE).is_file() and (command := read_provenance(dataset).command) != "build":
+        advice = f"vttdata {command} ... --licence cc-by-4.0"
+    raise VttdataError(
+        f"{dataset}: has no licence, so nobody may use it; state the terms of its annotations, such as cc-by-4.0: "
+        f"{advice}."
+    )
 
 
 def _check_tables(
     dataset: Path, files: Mapping[str, Mapping[str, Sequence[Path]]], manifest: Mapping[str, Any]
 ) -> None:
-    infos = _infos(dataset)
+    infos = _read_infos(dataset)
     for config, splits in files.items():
         if config not in infos or infos[config].features is None:
             raise VttdataError(f"{dataset}: its README does not describe the columns of '{config}'.")
-        stated = {split.name: split.num_examples for split in (infos[config].splits or {}).values()}
-        if set(stated) != set(splits):
-            wrong = sorted(set(stated) ^ set(splits))[0]
-            raise VttdataError(f"{dataset}: its README gives files or a size, and not both, for {config}/{wrong}.")
+        readme_rows = {split.name: split.num_examples for split in (infos[config].splits or {}).values()}
+        if set(readme_rows) != set(splits):
+            split = min(set(readme_rows) ^ set(splits))
+            raise VttdataError(f"{dataset}: its README gives only one of files and size for {config}/{split}.")
         for split, paths in splits.items():
             tables = [path for path in paths if path.suffix == ".parquet"]
-            rows = sum(_checked_rows(dataset, path, infos[config].features, manifest) for path in tables)
+            rows = sum(_check_table(dataset, path, infos[config].features, manifest) for path in tables)
             if tables and not rows:
                 raise VttdataError(f"{dataset}: its split {config}/{split} is empty; leave it out of the recipe.")
-            if tables and rows != stated[split]:
-                raise VttdataError(f"{dataset}: {config}/{split} has {rows} rows, and its README says {stated[split]}.")
+            if tables and rows != readme_rows[split]:
+                raise VttdataError(
+                    f"{dataset}: {config}/{split} has {rows} rows, but its README says {readme_rows[split]}."
+                )
 
 
-def _infos(dataset: Path) -> Mapping[str, Any]:
-    """What the README says of each configuration, as the readers understand it."""
+def _read_infos(dataset: Path) -> Mapping[str, Any]:
+    """Return what the README says of each configuration, as `datasets` understands it."""
     from datasets.info import DatasetInfosDict
     from huggingface_hub import DatasetCardData
 
     try:
-        infos: Mapping[str, Any] = DatasetInfosDict.from_dataset_card_data(
-            DatasetCardData(**read_front_matter(dataset))
-        )
+        card = DatasetCardData(**read_front_matter(dataset))
+        infos: Mapping[str, Any] = DatasetInfosDict.from_dataset_card_data(card)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         reason = " ".join(str(error).split())
-        raise VttdataError(f"{dataset / 'README.md'}: the readers do not understand its head ({reason}).") from error
+        raise VttdataError(f"{dataset / 'README.md'}: datasets cannot read its front matter ({reason}).") from error
     return infos
 
 
-def _checked_rows(dataset: Path, path: Path, features: Any, manifest: Mapping[str, Any]) -> int:
-    """The number of rows of a table, whose columns, types and labels are as the README says."""
+def _check_table(dataset: Path, path: Path, features: Any, manifest: Mapping[str, Any]) -> int:
+    """Check columns, types, labels and rows of a table, and return its number of rows."""
     name = path.relative_to(dataset).as_posix()
     with open_parquet(path) as file:
         _check_types(name, file.schema_arrow, features.arrow_schema)
-        for column, classes in _labels(features):
-            for batch in file.iter_batches(columns=[column]):
-                _check_labels(name, column, batch.column(0), classes)
+        for column, feature in features.items():
+            item_feature = getattr(feature, "feature", feature)
+            if type(item_feature).__name__ == "ClassLabel":
+                for batch in file.iter_batches(columns=[column]):
+                    _check_labels(name, column, batch.column(0), item_feature.num_classes)
         rows: int = file.metadata.num_rows
     listed = manifest["files"][name].get("rows", rows)
     if rows != listed:
-        raise VttdataError(f"{name}: has {rows} rows, and the {MANIFEST} says {listed}.")
+        raise VttdataError(f"{name}: has {rows} rows, but the {MANIFEST} says {listed}.")
     return rows
 
 
-def _check_types(name: str, found: pa.Schema, wanted: pa.Schema) -> None:
-    for column in dict.fromkeys([*wanted.names, *found.names]):
-        if column not in found.names or column not in wanted.names:
-            place = "its file" if column in wanted.names else "the README"
-            raise VttdataError(f"{name}: the column '{column}' is not in {place}.")
-        own, said = found.field(column).type, wanted.field(column).type
-        if not own.equals(said) and str(own) != str(said):
-            raise VttdataError(f"{name}: the column '{column}' holds {own}, and the README says {said}.")
-
-
-def _labels(features: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """The columns of labels, or of lists of labels, with the number of their classes."""
-    for column, feature in features.items():
-        inner = getattr(feature, "feature", feature)
-        if type(inner).__name__ == "ClassLabel":
-            yield column, inner.num_classes
+def _check_types(name: str, table: pa.Schema, readme: pa.Schema) -> None:
+    for column in dict.fromkeys([*readme.names, *table.names]):
+        if column not in table.names or column not in readme.names:
+            missing_in = "its file" if column in readme.names else "the README"
+            raise VttdataError(f"{name}: the column '{column}' is not in {missing_in}.")
+        table_type, readme_type = table.field(column).type, readme.field(column).type
+        if not table_type.equals(readme_type) and str(table_type) != str(readme_type):
+            raise VttdataError(f"{name}: the column '{column}' is {table_type}, but the README says {readme_type}.")
 
 
 def _check_labels(name: str, column: str, values: Any, classes: int) -> None:
-    flat = values.flatten() if pa.types.is_nested(values.type) else values
-    ends = pc.min_max(flat)
-    low, high = ends["min"].as_py(), ends["max"].as_py()
-    if low is not None and (low < 0 or high >= classes):
-        wrong = low if low < 0 else high
-        raise VttdataError(f"{name}: the column '{column}' has the label {wrong}, and there are 0 to {classes - 1}.")
+    extremes = pc.min_max(values.flatten() if pa.types.is_nested(values.type) else values).as_py().values()
+    wrong = next((label for label in extremes if label is not None and not 0 <= label < classes), None)
+    if wrong is not None:
+        raise VttdataError(
+            f"{name}: the column '{column}' has the label {wrong}, but its labels are 0 to {classes - 1}."
+        )
 
 
 def _check_leaks(dataset: Path, files: Mapping[str, Mapping[str, Sequence[Path]]]) -> None:
-    """Audit the splits and those of the protocols; sets of foils have one split of clips and cannot leak this way."""
-    if "clips" not in files or _accepts_leaks(dataset):
+    """Audit the splits and those of the protocols; sets of foils have no clips and cannot leak this way."""
+    lines = (dataset / "README.md").read_text(encoding="utf-8").splitlines()
+    reasons = (line.removeprefix(ACCEPTED_LEAKS).strip() for line in lines if line.startswith(ACCEPTED_LEAKS))
+    if "clips" not in files or any(reason and reason != _NO_REASON for reason in reasons):
         return
     for config, audit in audit_all(files).items():
         if not audit.ok:
-            which = "its splits leak" if config == "clips" else f"the splits of {config} leak"
+            subject = "its splits leak" if config == "clips" else f"the splits of {config} leak"
             raise LeakError(
-                f"{dataset}: {which}: {leak_sentence(audit)}; 'vttdata audit' shows where, and a dataset is published "
-                f"all the same when it says why: {build_again('allow_leaks', 'REASON')}."
+                f"{dataset}: {subject}: {leak_sentence(audit)}; 'vttdata audit' shows where, and a dataset is "
+                f"published all the same if it gives a reason: {build_again('allow_leaks', 'REASON')}."
             )
-
-
-def _accepts_leaks(dataset: Path) -> bool:
-    lines = (dataset / "README.md").read_text(encoding="utf-8").splitlines()
-    reasons = (line.removeprefix(ACCEPTED).strip() for line in lines if line.startswith(ACCEPTED))
-    return any(reason and reason != _NO_REASON for reason in reasons)

@@ -1,4 +1,4 @@
-"""Notices when a build puts other rows into the place of a dataset without giving them another version."""
+"""Warn when a build replaces a dataset by other rows under the same version."""
 
 from __future__ import annotations
 
@@ -7,71 +7,66 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from vttdata.dataset.manifest import MANIFEST, is_inside, read_manifest
 from vttdata.errors import VttdataError
-
-_README = "README.md"
+from vttdata.publish.diff import compare_datasets
 
 
 @contextlib.contextmanager
-def warn_if_rows_changed(dataset: Path, tell: Callable[[str], None]) -> Iterator[None]:
-    """Compare the dataset that is in a folder before with the one that is there after, if their version is the same.
+def warn_if_rows_changed(dataset: Path, warn: Callable[[str], None]) -> Iterator[None]:
+    """Compare the dataset in a folder before the block with the one after it, if their version is the same.
 
-    Tables of the same content have the same names, so that a dataset that stays as it was costs nothing; the older
-    tables are kept by hard links meanwhile.
+    Tables of the same content have the same names, so an unchanged dataset costs nothing; meanwhile the older tables
+    are kept by hard links.
 
     Args:
-        dataset: the folder; nothing is told where there is no dataset in it yet.
-        tell: is given one sentence when rows differ.
+        dataset: Folder; nothing is compared if there is no dataset in it yet.
+        warn: Function that takes one sentence if rows differ.
     """
     kept = dataset.with_name(f".{dataset.name}.before")
     shutil.rmtree(kept, ignore_errors=True)
     try:
-        version = _keep(dataset, kept)
+        version = _keep_tables(dataset, kept)
         yield
         if version is not None:
-            with contextlib.suppress(VttdataError):  # the older dataset was damaged, which is no failure of the build
-                _compare(dataset, kept, version, tell)
+            # A damaged older dataset is no failure of the build.
+            with contextlib.suppress(VttdataError):
+                _compare(dataset, kept, version, warn)
     finally:
         shutil.rmtree(kept, ignore_errors=True)
 
 
-def _keep(dataset: Path, kept: Path) -> str | None:
-    """Keep card and tables; the version, or None where there is no dataset that could be compared."""
+def _keep_tables(dataset: Path, kept: Path) -> str | None:
+    """Link card and tables into another folder, and return the version; None without a dataset that is complete."""
     try:
-        content = read_manifest(dataset)
-        for name in [_README, MANIFEST, *_tables(content)]:
+        manifest = read_manifest(dataset)
+        for name in ["README.md", MANIFEST, *_table_names(manifest)]:
             if not is_inside(name):
                 return None
             (kept / name).parent.mkdir(parents=True, exist_ok=True)
-            _link(dataset / name, kept / name)
+            try:
+                os.link(dataset / name, kept / name)
+            except OSError:
+                shutil.copyfile(dataset / name, kept / name)
     except (VttdataError, OSError):
-        return None  # it is not there, or not as it was written: nothing is to be learnt from it
-    return str(content.get("version"))
+        return None
+    return str(manifest.get("version"))
 
 
-def _link(original: Path, target: Path) -> None:
-    try:
-        os.link(original, target)
-    except OSError:
-        shutil.copyfile(original, target)
+def _table_names(manifest: dict[str, Any]) -> list[str]:
+    return sorted(name for name, entry in manifest["files"].items() if "rows" in entry)
 
 
-def _tables(content: dict[str, dict[str, dict[str, int]]]) -> list[str]:
-    return sorted(name for name, facts in content["files"].items() if "rows" in facts)
-
-
-def _compare(dataset: Path, kept: Path, version: str, tell: Callable[[str], None]) -> None:
+def _compare(dataset: Path, kept: Path, version: str, warn: Callable[[str], None]) -> None:
     before, after = read_manifest(kept), read_manifest(dataset)
-    if after.get("version") != version or _tables(before) == _tables(after):
+    if after.get("version") != version or _table_names(before) == _table_names(after):
         return
-    from vttdata.publish.diff import compare_datasets
-
-    found = compare_datasets(kept, dataset)
-    if found.needed != "none":
-        counts = "; ".join(own.as_text(examples=False) for own in found.configs if own.needed != "none")
-        tell(
-            f"The rows are not those of the dataset that was here, and both say version {version} ({counts}); "
-            f"set version to {found.next_version(version)} before you publish."
+    difference = compare_datasets(kept, dataset)
+    if difference.needed != "none":
+        counts = "; ".join(config.as_text(examples=False) for config in difference.configs if config.needed != "none")
+        warn(
+            f"The rows differ from those of the dataset that was here, but both have version {version} ({counts}); "
+            f"set version to {difference.next_version(version)} before you publish."
         )

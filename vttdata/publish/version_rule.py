@@ -1,71 +1,84 @@
-"""The rule of version numbers: MAJOR when rows that were there changed, moved or went, MINOR when some were added.
+"""Rule of version numbers: MAJOR if rows changed, moved or were removed, MINOR if some were added, else PATCH.
 
-Croissant 1.1 has the same rule. What differs is found in `vttdata.publish.diff`.
+Croissant 1.1 has the same rule. `vttdata.publish.diff` finds the differences.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from typing import Literal
 
 from vttdata.errors import VttdataError
-from vttdata.publish.changes import Needed
 
+VersionChange = Literal["none", "minor", "major"]
 Numbers = tuple[int, int, int]
 
+_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 _REASONS = {
-    "none": "no row differs, but files do",
+    "none": "files differ, though no row does",
     "minor": "rows, columns or labels were added",
-    "major": "rows changed, moved or went",
+    "major": "rows changed, moved or were removed",
 }
 
 
 def is_version(text: object) -> bool:
-    """Whether something is a version: MAJOR.MINOR.PATCH."""
-    return isinstance(text, str) and re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", text) is not None
+    """Return whether something is a version: MAJOR.MINOR.PATCH."""
+    return isinstance(text, str) and _VERSION.fullmatch(text) is not None
 
 
-def check_version(repo_id: str, version: str, published: str | None, needed: Needed, tags: Collection[str]) -> None:
-    """Refuse a version that is not high enough, or that is the name of something else already.
-
-    Args:
-        repo_id: the repository, for the message.
-        version: the new one, MAJOR.MINOR.PATCH.
-        published: the one that is published last; None where there is none.
-        needed: the part that has to rise with what differs.
-        tags: all tags of the repository, each ``v`` and a version.
+def next_version(version: str, change: VersionChange) -> str:
+    """Return the lowest version after `version` for a change of rows; `version` itself for none.
 
     Raises:
-        VttdataError: when it is refused, with the version to set.
+        VttdataError: If `version` is not MAJOR.MINOR.PATCH.
     """
-    least = _least(published or "0.0.0", needed)
-    if published is not None and _numbers(version) < least:
+    if not is_version(version):
+        raise VttdataError(f"'{version}' is not a version; use MAJOR.MINOR.PATCH, such as 1.0.0.")
+    return version if change == "none" else ".".join(map(str, _lowest_after(version, change)))
+
+
+def check_version(
+    repo_id: str, version: str, published: str | None, change: VersionChange, tags: Collection[str]
+) -> None:
+    """Check that a version is high enough and not in use.
+
+    Args:
+        repo_id: Repository, for the message.
+        version: Version to publish, MAJOR.MINOR.PATCH.
+        published: Version that was published last; None if there is none.
+        change: Change of the rows.
+        tags: All tags of the repository, each ``v`` and a version.
+
+    Raises:
+        VttdataError: If it is too low or in use; the message names the version to set.
+    """
+    lowest = _lowest_after(published or "0.0.0", change)
+    if published is not None and _numbers(version) < lowest:
         raise VttdataError(
             f"'{repo_id}' has version {published}, and {version} is not high enough after it, since "
-            f"{_REASONS[needed]}; {build_again('version', _free(least, tags))}."
+            f"{_REASONS[change]}; {build_again('version', _first_unused(lowest, tags))}."
         )
     if f"v{version}" in tags:
-        free = _free(max(least, _least(version, "none")), tags)
+        unused = _first_unused(max(lowest, _lowest_after(version, "none")), tags)
         raise VttdataError(
             f"'{repo_id}' has another version {version} already, under the tag v{version}; "
-            f"{build_again('version', free)}."
+            f"{build_again('version', unused)}."
         )
 
 
 def build_again(key: str, value: str) -> str:
-    """How to build a dataset with another value in its recipe, be that one's own or a packaged one."""
+    """Return the advice to build a dataset with another value in its recipe."""
     return f"build again with '--set {key}={value}', or with '{key}: {value}' in the recipe"
 
 
-def _least(version: str, needed: Needed) -> Numbers:
-    """The lowest version after `version`, where so much differs."""
+def _lowest_after(version: str, change: VersionChange) -> Numbers:
     major, minor, patch = _numbers(version)
-    return {"none": (major, minor, patch + 1), "minor": (major, minor + 1, 0), "major": (major + 1, 0, 0)}[needed]
+    return {"none": (major, minor, patch + 1), "minor": (major, minor + 1, 0), "major": (major + 1, 0, 0)}[change]
 
 
-def _free(least: Numbers, tags: Collection[str]) -> str:
-    """The first version from `least` on that no tag names."""
-    major, minor, patch = least
+def _first_unused(lowest: Numbers, tags: Collection[str]) -> str:
+    major, minor, patch = lowest
     while f"v{major}.{minor}.{patch}" in tags:
         patch += 1
     return f"{major}.{minor}.{patch}"

@@ -55,7 +55,7 @@ def test_many_files_are_told_together_and_another_name_is_noted(hub: Hub, tmp_pa
     many = build(tmp_path / "many", [f"text {number}" for number in range(25)], media=tmp_path / "cut")
     text = publish(many, "vttdata/many", endpoint=hub.url, dry_run=True).plan.as_text()
     assert re.search(r"added +videos/ \(\d+ files\) +[\d,]+ bytes", text)
-    assert "the card tells how to load 'vttdata/small'; 'name: vttdata/many' in the recipe fits" in text
+    assert "the card shows how to load 'vttdata/small'; set 'name: vttdata/many' in the recipe" in text
 
 
 def test_publishing_again_does_nothing(hub: Hub, dataset: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_new_version_replaces_files_and_lists_the_rows_that_differ(hub: Hub, t
     assert "### 2.0.0, after 1.0.0" in section
     assert "- captions: 1 added, namely v2 1; 1 changed in caption" in section
     assert done.plan.difference is not None
-    assert done.plan.after == "1.0.0"
+    assert done.plan.previous_version == "1.0.0"
     for name, content in files(hub).items():
         (tmp_path / "copy" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "copy" / name).write_bytes(content)
@@ -137,7 +137,7 @@ def test_a_version_has_to_rise_with_what_differs(
 def test_another_card_alone_needs_a_patch_version(hub: Hub, dataset: Path, tmp_path: Path) -> None:
     publish(dataset, NAME, endpoint=hub.url)
     said = {"description": "Now with a description."}
-    with pytest.raises(VttdataError, match=r"no row differs, but files do; .*'version: 1\.0\.1'"):
+    with pytest.raises(VttdataError, match=r"files differ, though no row does; .*'version: 1\.0\.1'"):
         publish(build(tmp_path / "b", **said), NAME, endpoint=hub.url)
     publish(build(tmp_path / "c", version="1.0.1", **said), NAME, endpoint=hub.url)
     card = files(hub)["README.md"].decode()

@@ -85,24 +85,24 @@ def swap_bytes(dataset: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
-        (lengthen, r"not as it was built.*README\.md: has \d+ bytes instead of \d+; change the recipe and build again"),
+        (lengthen, r"differs from its manifest\.json.*README\.md: has \d+ bytes instead of \d+; change the recipe"),
         (swap_bytes, r"captions/test-\S+: its content has changed"),
         (lambda own: table(own, "captions/test*").unlink(), r"captions/test-\S+: is missing"),
         (lambda own: (own / "notes.txt").write_text("x"), r"notes\.txt: is not in the manifest"),
         (lambda own: (own / "manifest.json").unlink(), r"manifest\.json: cannot be read"),
         (lambda own: (own / "manifest.json").write_text("[]"), "not the manifest of a dataset"),
-        (unnumber, r"manifest\.json: '1' is no version such as 1\.0\.0"),
+        (unnumber, r"manifest\.json: '1' is not a version such as 1\.0\.0"),
         (lambda own: edit(own, "license: cc-by-4.0", "license: unknown"), "has no licence.*'--set licence=cc-by-4.0'"),
         (lambda own: edit(own, "license: cc-by-4.0\n", ""), "has no licence"),
-        (lambda own: edit(own, "version: 1.0.0", "version: 1.0.1"), "says version 1.0.0, its README 1.0.1"),
-        (lambda own: edit(own, "num_examples: 1", "num_examples: 3"), r"has 1 rows, and its README says 3"),
+        (lambda own: edit(own, "version: 1.0.0", "version: 1.0.1"), "has version 1.0.0, but its README 1.0.1"),
+        (lambda own: edit(own, "num_examples: 1", "num_examples: 3"), r"has 1 rows, but its README says 3"),
         (lambda own: edit(own, "dataset_info:", "infos:"), "does not describe the columns of 'clips'"),
-        (lambda own: edit(own, "configs:", "configs: ]"), "its head is not valid YAML"),
-        (retype, r"the column 'start' holds string, and the README says double"),
+        (lambda own: edit(own, "configs:", "configs: ]"), "its front matter is not valid YAML"),
+        (retype, r"the column 'start' is string, but the README says double"),
         (rename_column, "the column 'video_id' is not in its file"),
-        (mislabel, "the column 'category' has the label 7, and there are 0 to 0"),
+        (mislabel, "the column 'category' has the label 7, but its labels are 0 to 0"),
         (empty, "its split captions/test is empty"),
-        (double, "captions/test has 2 rows, and its README says 1"),
+        (double, "captions/test has 2 rows, but its README says 1"),
     ],
 )
 def test_a_dataset_that_is_not_as_it_was_built(
@@ -140,13 +140,13 @@ def test_splits_that_leak_need_a_reason(hub: Hub, tmp_path: Path) -> None:
     ["small", "a/b/c", "vttdata/sm all", "vttdata/-small", "vttdata/a--b", "../small", "vttdata/..", "", "a/b\n"],
 )
 def test_names_that_the_hub_refuses(hub: Hub, dataset: Path, name: str) -> None:
-    with pytest.raises(VttdataError, match="is no name that the Hub takes"):
+    with pytest.raises(VttdataError, match="is not a name on the Hub"):
         publish(dataset, name, endpoint=hub.url)
     assert hub.requests == []
 
 
 def test_another_version_than_the_expected_one(hub: Hub, dataset: Path) -> None:
-    with pytest.raises(VttdataError, match=r"holds version 1\.0\.0, and not v1\.1\.0; .*'version: 1\.1\.0'"):
+    with pytest.raises(VttdataError, match=r"has version 1\.0\.0, not v1\.1\.0; .*'version: 1\.1\.0'"):
         publish(dataset, NAME, endpoint=hub.url, tag="v1.1.0")
     assert hub.requests == []
 
@@ -164,8 +164,8 @@ def test_a_missing_token_names_the_usual_places(hub: Hub, client: Client, datase
     [
         ("hf_unknownTokenThatNobodyMaySee", "does not accept the token"),
         (READER, "may not write to 'vttdata/small'"),
-        ("hf_damagedTokenThat\x07NobodyMaySee", "has signs that no token has"),
-        ("hf_damagedToken ThatNobodyMaySee", "has signs that no token has"),
+        ("hf_damagedTokenThat\x07NobodyMaySee", "has characters that no token has"),
+        ("hf_damagedToken ThatNobodyMaySee", "has characters that no token has"),
     ],
 )
 def test_tokens_that_do_not_do(hub: Hub, dataset: Path, monkeypatch: pytest.MonkeyPatch, token: str, told: str) -> None:
@@ -180,7 +180,7 @@ def test_tokens_that_do_not_do(hub: Hub, dataset: Path, monkeypatch: pytest.Monk
 def test_a_repository_with_another_dataset(hub: Hub, dataset: Path, tmp_path: Path) -> None:
     publish(build(tmp_path / "other", name="vttdata/other"), NAME, endpoint=hub.url)
     before = hub.store.find(NAME).head
-    with pytest.raises(VttdataError, match="'vttdata/small' holds the dataset 'vttdata/other', and nothing of it"):
+    with pytest.raises(VttdataError, match="'vttdata/small' holds the dataset 'vttdata/other', which is not replaced"):
         publish(dataset, NAME, endpoint=hub.url)
     assert hub.store.find(NAME).head == before
 
@@ -189,7 +189,7 @@ def test_a_repository_whose_version_cannot_be_told(hub: Hub, dataset: Path) -> N
     publish(dataset, NAME, endpoint=hub.url)
     content = json.dumps({"name": NAME, "version": "latest", "files": {}}).encode()
     hub.store.commit(hub.store.find(NAME), "mine", [("file", {"path": "manifest.json", "content": content})], None)
-    with pytest.raises(VttdataError, match="holds a dataset without a version, and nothing of it will be replaced"):
+    with pytest.raises(VttdataError, match="holds a dataset without a version, which is not replaced"):
         publish(dataset, NAME, endpoint=hub.url)
 
 
@@ -198,7 +198,7 @@ def test_a_repository_with_something_else(hub: Hub, dataset: Path, name: str) ->
     made = hub.store.create(NAME, private=False)
     hub.store.commit(made, "mine", [("file", {"path": name, "content": b"{}"})], None)
     hub.store.commit(made, "mine", [("file", {"path": "README.md", "content": b"mine"})], None)
-    with pytest.raises(VttdataError, match="holds files that are no dataset of vttdata"):
+    with pytest.raises(VttdataError, match="holds files that are not a dataset of vttdata"):
         publish(dataset, NAME, endpoint=hub.url)
     assert len(made.commits) == 3
 
