@@ -23,14 +23,14 @@ from vttdata.media.ffmpeg import ffmpeg_path
 from vttdata.records import Candidate, Source, Span
 
 
-def quick(seconds: float = 20.0, **changes: object) -> CollectSettings:
+def quick(seconds: float = 60.0, **changes: object) -> CollectSettings:
     defaults: dict[str, object] = {
         "folder": ".",
         "limits": LimitSettings(seconds_per_item=seconds, megabytes_per_item=1.0),
         "retries": 0,
         "backoff_seconds": 0.0,
         "sleep_seconds": 0.0,
-        "socket_timeout_seconds": 1.0,
+        "socket_timeout_seconds": 20.0,
     }
     return CollectSettings(**(defaults | changes))  # type: ignore[arg-type]
 
@@ -96,7 +96,8 @@ def test_refused_requests_are_not_retried(
 def test_each_failure_has_its_reason(
     server: MediaServer, tmp_path: Path, path: str, reason: str, retry: bool, words: str
 ) -> None:
-    error = failing(server.url(path), tmp_path)
+    settings = quick(socket_timeout_seconds=1.0) if path == "/stall.mp4" else quick()
+    error = failing(server.url(path), tmp_path, settings)
     assert (error.reason, error.retry) == (reason, retry)
     assert words in error.detail
     assert str(tmp_path) not in error.detail

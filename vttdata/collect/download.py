@@ -6,7 +6,6 @@ checked by a later stage.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -15,9 +14,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from vttdata.collect.settings import CollectSettings
 from vttdata.collect.ytdlp import call, clean_text, retry, site_source_id, too_large
@@ -53,10 +50,11 @@ def fetch(candidate: Candidate, *, originals: Path, store: Path, settings: Colle
     if candidate.kind == "file":
         return _read_listed_file(candidate, originals)
     time.sleep(settings.sleep_seconds)
-    with _unfinished_folder(store) as folder:
+    store.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=_UNFINISHED_PREFIX, dir=store, ignore_cleanup_errors=True) as temporary:
+        folder = Path(temporary)
         done = retry(lambda seconds: _download(candidate.locator, folder, settings, seconds), settings)
-        video = _find_download(folder, done, settings)
-        return _store(candidate, video, _read_site_info(folder), store)
+        return _store(candidate, _find_download(folder, done, settings), store)
 
 
 def remove_unfinished(store: Path) -> None:
@@ -114,16 +112,6 @@ def _read_listed_file(candidate: Candidate, originals: Path) -> Source:
     )
 
 
-@contextlib.contextmanager
-def _unfinished_folder(store: Path) -> Iterator[Path]:
-    store.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=_UNFINISHED_PREFIX, dir=store))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _download(url: str, folder: Path, settings: CollectSettings, seconds: float) -> Completed:
     limit = int(settings.limits.megabytes_per_item * _MEGABYTE)
     options = [
@@ -159,15 +147,14 @@ def _find_download(folder: Path, done: Completed, settings: CollectSettings) -> 
     return files[0]
 
 
-def _read_site_info(folder: Path) -> dict[str, Any]:
+def _store(candidate: Candidate, video: Path, store: Path) -> Source:
+    """Move a download into the store, and describe it by the candidate and by what yt-dlp says of it."""
     try:
-        value = json.loads((folder / f"{_NAME}.info.json").read_bytes())
+        info = json.loads(video.with_name(f"{_NAME}.info.json").read_bytes())
     except (OSError, ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _store(candidate: Candidate, video: Path, info: dict[str, Any], store: Path) -> Source:
+        info = {}
+    if not isinstance(info, dict):
+        info = {}
     sha256, size = _sha256(video), video.stat().st_size
     site_id = site_source_id(info.get("extractor_key"), info.get("id"))
     source_id = candidate.source_id or site_id or _content_id(sha256)
