@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from tests.helpers.builds import LOOSE, account, build, vttdata
+from tests.helpers.builds import LOOSE, account
 from vttdata.errors import VttdataError
 from vttdata.media.filters import FILTERS, REASONS, SCORES, FilterSettings, judge, load_filters, screen
 from vttdata.records import Measure, Probe
@@ -31,6 +33,16 @@ class Bright(MeanFilter):
 '''
 PROBE = Probe("mov", "h264", None, "yuv420p", 320, 240, 0, 25.0, 0.0, 60.0, None, 0, None)
 MEASURE = Measure(1500, 60.0, 0.0, False, {"dark": 0.5, "frozen": 0.5, "blur": 0.5, "blocky": 0.5})
+
+
+def run_build(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Build own-folder in a new process, since filters are found when they are first imported."""
+    command = [sys.executable, "-m", "vttdata", "build", "own-folder", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def build(out: Path, *settings: str) -> subprocess.CompletedProcess[str]:
+    return run_build("--quiet", "--out", str(out), *(part for setting in settings for part in ("--set", setting)))
 
 
 @pytest.fixture
@@ -152,6 +164,6 @@ def test_unusable_score_stops_the_build_in_one_sentence(
 
 def test_broken_filter_file_is_one_sentence_on_the_command_line(plugins: Path) -> None:
     (plugins / "bright.py").write_text("raise RuntimeError('no')")
-    done = vttdata("build", "own-folder", "--set", "collect.folder=.")
+    done = run_build("--set", "collect.folder=.")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "bright.py:1: cannot be loaded as a filter (RuntimeError: no)" in done.stderr
