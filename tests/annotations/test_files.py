@@ -42,24 +42,24 @@ def refusal(file: OfficialFile) -> str:
         ('{"a\\nb": 1}', "a\\nb: found 1"),
     ],
 )
-def test_text_that_is_no_such_json_is_refused_with_its_place(tmp_path: Path, text: str, words: str) -> None:
+def test_malformed_json_is_an_error_with_its_place(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "x.json").write_text(text)
     message = refusal(OfficialFile(tmp_path / "x.json"))
     assert "x.json" in message
     assert words in message
 
 
-def test_text_in_another_encoding_is_refused(tmp_path: Path) -> None:
+def test_other_encoding_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_bytes('{"é": []}'.encode("latin-1"))
     assert "not UTF-8 text" in refusal(OfficialFile(tmp_path / "x.json"))
 
 
-def test_a_byte_order_mark_is_no_trouble(tmp_path: Path) -> None:
+def test_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_bytes(b'\xef\xbb\xbf{"a": [1]}')
     assert read_json(OfficialFile(tmp_path / "x.json"), SHAPE, {}) == {"a": [1]}
 
 
-def test_an_oversized_file_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oversized_file_is_an_error_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     packed = archive(tmp_path / "bomb.zip", "x.json", " " * 1_000_000)
     (tmp_path / "y.json").write_text(" " * 2000)
     monkeypatch.setattr(files, "_MAX_BYTES", 1000)
@@ -68,14 +68,14 @@ def test_an_oversized_file_is_refused_before_it_is_read(tmp_path: Path, monkeypa
     assert "has 2000 bytes, more than" in refusal(OfficialFile(tmp_path / "y.json"))
 
 
-def test_an_archive_that_lies_about_a_size_is_refused(tmp_path: Path) -> None:
+def test_archive_with_a_false_size_is_an_error(tmp_path: Path) -> None:
     packed = archive(tmp_path / "liar.zip", "x.json", " " * 70_000)
     raw = packed.read_bytes()
     packed.write_bytes(raw.replace((70_000).to_bytes(4, "little"), (10).to_bytes(4, "little")))
     assert "damaged or incomplete" in refusal(OfficialFile(packed, "x.json"))
 
 
-def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
+def test_encrypted_member_is_an_error(tmp_path: Path) -> None:
     packed = archive(tmp_path / "secret.zip", "x.json", "{}")
     raw = bytearray(packed.read_bytes())
     raw[raw.index(b"PK\x01\x02") + 8] |= 1
@@ -84,7 +84,7 @@ def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
 
 
 @given(cut=st.integers(0, 299), flip=st.none() | st.integers(0, 299))
-def test_a_truncated_or_damaged_archive_is_refused_or_read_rightly(
+def test_damaged_archive_is_an_error_or_read_correctly(
     tmp_path_factory: pytest.TempPathFactory, cut: int, flip: int | None
 ) -> None:
     folder = tmp_path_factory.mktemp("damaged")
@@ -102,7 +102,7 @@ def test_a_truncated_or_damaged_archive_is_refused_or_read_rightly(
     assert found in ([], [{"a": [1, 2, 3], "b": [4, 5, 6]}], [str(folder / "x.zip")])
 
 
-def test_members_are_found_wherever_they_lie_and_never_leave_the_archive(tmp_path: Path) -> None:
+def test_members_are_found_in_any_folder_and_never_unpacked(tmp_path: Path) -> None:
     packed = archive(tmp_path / "up.zip", "../../x.json", '{"a": []}')
     (tmp_path / ".hidden.json").write_text("{}")
     (found,) = list_files(tmp_path, {".json"})
@@ -111,16 +111,16 @@ def test_members_are_found_wherever_they_lie_and_never_leave_the_archive(tmp_pat
     assert sorted(path.name for path in tmp_path.iterdir()) == [".hidden.json", "up.zip"]
 
 
-def test_a_missing_folder_is_refused(tmp_path: Path) -> None:
+def test_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(VttdataError, match="cannot be read"):
         list_files(tmp_path / "nowhere", {".json"})
 
 
-def test_a_place_is_written_as_in_code() -> None:
+def test_key_path_is_written_as_in_code() -> None:
     assert key_path(("videos", 17, "start time")) == 'videos[17]["start time"]'
 
 
-def test_a_key_given_twice_among_many_is_found_quickly(tmp_path: Path) -> None:
+def test_duplicate_key_among_many_is_found_quickly(tmp_path: Path) -> None:
     keys = [f'"{number}": []' for number in range(200_000)]
     (tmp_path / "x.json").write_text(f"{{{', '.join([*keys, keys[-1]])}}}")
     assert 'the key "199999" is duplicated' in refusal(OfficialFile(tmp_path / "x.json"))

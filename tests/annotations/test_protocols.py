@@ -21,14 +21,14 @@ KNOWN = {f"video{number}" for number in range(10)}
         ("ids.json", '["video7", "video3"]'),
     ],
 )
-def test_ids_are_read_in_their_order(tmp_path: Path, name: str, text: str) -> None:
+def test_ids_are_read_in_file_order(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
     checksums: dict[str, str] = {}
     assert read_protocol("mine", {"test": tmp_path / name}, KNOWN, checksums) == {"test": ["video7", "video3"]}
     assert list(checksums) == [f"{name} (mine, test)"]
 
 
-def test_files_of_one_name_each_have_their_checksum(tmp_path: Path) -> None:
+def test_files_with_the_same_name_have_separate_checksums(tmp_path: Path) -> None:
     checksums: dict[str, str] = {}
     for name, text in (("one", "video1\n"), ("two", "video2\n")):
         (tmp_path / name).mkdir()
@@ -48,7 +48,7 @@ def test_files_of_one_name_each_have_their_checksum(tmp_path: Path) -> None:
         ("ids.json", '{"test": []}', "ids.json: a JSON list of ids is expected"),
     ],
 )
-def test_a_list_that_does_not_fit_is_refused(tmp_path: Path, name: str, text: str, words: str) -> None:
+def test_list_with_unknown_or_duplicate_ids_is_an_error(tmp_path: Path, name: str, text: str, words: str) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(VttdataError) as refused:
         read_protocol("mine", {"test": tmp_path / name}, KNOWN, {})

@@ -13,7 +13,7 @@ from vttdata.errors import VttdataError
 SKELETON = "anet_entities_cleaned_class_thresh50_test_skeleton"
 
 
-def test_segments_are_clips_in_the_order_of_the_files_and_both_annotators_stay(tmp_path: Path) -> None:
+def test_segments_are_clips_in_file_order_and_both_annotators_are_kept(tmp_path: Path) -> None:
     read = read_activitynet(write_activitynet(tmp_path))
     assert [(clip.video_id, clip.source_id, clip.start, clip.end, clip.split) for clip in read.clips] == [
         ("v_zzzzzzzzzz1_1_0", "v_zzzzzzzzzz1", 0.0, 10.5, "train"),
@@ -55,7 +55,7 @@ def test_concepts_belong_to_the_segments_of_the_first_annotator(tmp_path: Path) 
     assert second.token_indices == (0, 4, 0, 4)
 
 
-def test_the_list_of_ids_decides_the_split_and_without_it_the_file_does(tmp_path: Path) -> None:
+def test_split_is_that_of_the_id_list_else_that_of_the_file(tmp_path: Path) -> None:
     both: dict[str, Any] = {f"val_{number}": {"v_ddddddddddd": paragraph(9.0, (0, 9.0, "x"))} for number in (1, 2)}
     ids = ACTIVITYNET["split_ids_anet_entities.json"]
     ids = ids | {"testing": [*ids["testing"], "v_ddddddddddd"], "hidden_test": ["v_aaaaaaaaaa2"]}
@@ -69,7 +69,7 @@ def test_the_list_of_ids_decides_the_split_and_without_it_the_file_does(tmp_path
     assert {f.kind: f.ids for f in forgotten.findings}["no_split"] == ("v_ddddddddddd",)
 
 
-def test_a_paragraph_that_two_files_repeat_stands_once_and_one_that_differs_is_refused(tmp_path: Path) -> None:
+def test_repeated_paragraph_is_kept_once_and_conflicting_one_is_an_error(tmp_path: Path) -> None:
     tests = {"val_1": ACTIVITYNET["anet_entities_test_1.json"], "val_2": ACTIVITYNET["anet_entities_test_2.json"]}
     read = read_activitynet(write_activitynet(tmp_path / "a", **tests))
     assert len(read.clips) == 7
@@ -95,7 +95,7 @@ def test_a_paragraph_that_two_files_repeat_stands_once_and_one_that_differs_is_r
         ({"split_ids_anet_entities": {"a b": []}}, "'a b' cannot name a split"),
     ],
 )
-def test_a_missing_file_or_another_shape_is_refused(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+def test_missing_or_malformed_file_is_an_error(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
     with pytest.raises(VttdataError) as refused:
         read_activitynet(write_activitynet(tmp_path, **changes))
     assert words in str(refused.value)
@@ -115,15 +115,13 @@ def changed_skeleton(**changes: Any) -> dict[str, Any]:
         ({"process_clss": [["woman"], ["alien"], ["woman", "man"]]}, "the class 'alien' is not in the vocabulary"),
     ],
 )
-def test_concepts_that_are_not_aligned_with_their_words_are_refused(
-    tmp_path: Path, changes: dict[str, Any], words: str
-) -> None:
+def test_concept_without_matching_words_is_an_error(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
     with pytest.raises(VttdataError) as refused:
         read_activitynet(write_activitynet(tmp_path, **{SKELETON: changed_skeleton(**changes)}))
     assert words in str(refused.value)
 
 
-def test_concepts_about_no_clip_or_with_other_times_are_findings(tmp_path: Path) -> None:
+def test_concepts_without_clip_or_with_other_times_are_findings(tmp_path: Path) -> None:
     content = changed_skeleton(timestamps=[20.0, 39.0])
     content["annotations"]["v_eeeeeeeeeee"] = content["annotations"]["v_bbbbbbbbb-3"]
     read = read_activitynet(write_activitynet(tmp_path, **{SKELETON: content}))

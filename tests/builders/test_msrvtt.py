@@ -39,7 +39,7 @@ def test_zipped_and_unpacked_files_are_the_same(tmp_path: Path) -> None:
     assert unpacked == read_msrvtt(write_zipped(tmp_path / "b")) == read_msrvtt(in_subfolder)
 
 
-def test_a_file_of_2017_that_says_val_and_has_other_names_is_read_without_category_names(tmp_path: Path) -> None:
+def test_file_of_2017_is_read_without_category_names(tmp_path: Path) -> None:
     first = {"videos": [video(0), video(1, "val")], "sentences": [sentence(0, 0, "a"), sentence(1, 1, "b")]}
     (tmp_path / "train_val_2017.json").write_text(json.dumps(first))
     (tmp_path / "test_2017.json").write_text(json.dumps({"videos": [video(10000, "test")]}))
@@ -54,7 +54,7 @@ def test_a_file_of_2017_that_says_val_and_has_other_names_is_read_without_catego
     assert found(read) == {"no_caption": ("video10000",)}
 
 
-def test_every_oddity_is_a_finding_and_every_row_is_kept(tmp_path: Path) -> None:
+def test_irregularities_are_findings_and_every_row_is_kept(tmp_path: Path) -> None:
     first, second = train_val(), held_out()
     first["videos"] += [video(3), video(20, "dev"), video(21, category=7), video(22, **{"end time": 1.0})]
     second["videos"] += [video(4, "test"), video(23, "test", **{"start time": -1.0})]
@@ -84,13 +84,13 @@ def test_every_oddity_is_a_finding_and_every_row_is_kept(tmp_path: Path) -> None
     assert [clip.category for clip in read.clips if clip.video_id == "video21"] == ["7"]
 
 
-def test_other_files_beside_the_official_ones_are_left_aside_and_told(tmp_path: Path) -> None:
+def test_files_beside_the_official_ones_are_not_read_but_reported(tmp_path: Path) -> None:
     write_unpacked(tmp_path, **{"MSRVTT_data.json": "[]"})
     assert found(read_msrvtt(tmp_path)) == {"file_not_read": ("MSRVTT_data.json",)}
 
 
 @pytest.mark.parametrize("kept", ["train_val_annotation.zip", "test_videodatainfo.json.zip"])
-def test_one_of_the_two_archives_is_not_enough(tmp_path: Path, kept: str) -> None:
+def test_missing_archive_is_an_error(tmp_path: Path, kept: str) -> None:
     write_zipped(tmp_path)
     for path in tmp_path.iterdir():
         if path.name != kept:
@@ -126,7 +126,7 @@ def broken(change: Any) -> dict[str, Any]:
         (lambda c: c["sentences"].append(7), "sentences[24]: found 7"),
     ],
 )
-def test_another_shape_is_refused_with_file_and_place(tmp_path: Path, change: Any, place: str) -> None:
+def test_malformed_value_is_an_error_with_file_and_key(tmp_path: Path, change: Any, place: str) -> None:
     write_unpacked(tmp_path, broken(change))
     with pytest.raises(VttdataError) as refused:
         read_msrvtt(tmp_path)
@@ -136,13 +136,13 @@ def test_another_shape_is_refused_with_file_and_place(tmp_path: Path, change: An
 
 
 @pytest.mark.parametrize("text", ["music 0\n", "music\tnull\n", "music\t0\nmusic\t1\n", "music\t0\nart\t0\n", "\t1\n"])
-def test_a_strange_list_of_categories_is_refused_with_its_line(tmp_path: Path, text: str) -> None:
+def test_malformed_category_line_is_an_error_with_line_number(tmp_path: Path, text: str) -> None:
     write_unpacked(tmp_path, **{"category.txt": text})
     with pytest.raises(VttdataError, match=r"category\.txt: line [12]: "):
         read_msrvtt(tmp_path)
 
 
-def test_a_folder_without_annotations_is_refused(tmp_path: Path) -> None:
+def test_folder_without_annotations_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(VttdataError, match="holds no annotations of MSR-VTT"):
         read_msrvtt(tmp_path)
     (tmp_path / "empty.json").write_text('{"videos": [], "sentences": []}')
@@ -163,7 +163,7 @@ def test_a_folder_without_annotations_is_refused(tmp_path: Path) -> None:
         "YOUTU.BE/abc-_def0Gh",
     ],
 )
-def test_a_video_is_known_under_all_its_addresses(address: str) -> None:
+def test_all_addresses_of_a_youtube_video_give_its_id(address: str) -> None:
     assert source_of(address) == "abc-_def0Gh"
 
 
@@ -177,13 +177,13 @@ def test_a_video_is_known_under_all_its_addresses(address: str) -> None:
         "https://e.org/?u=https://youtu.be/abc-_def0Gh",
     ],
 )
-def test_other_addresses_give_no_such_id(address: str) -> None:
+def test_other_addresses_give_a_hash(address: str) -> None:
     assert source_of(address) != "abc-_def0Gh"
     assert source_of(address) != source_of(address.replace("d", "D"))
 
 
 @pytest.mark.parametrize("time", [1e9, -1e300])
-def test_a_time_that_no_video_has_is_refused_with_its_place(tmp_path: Path, time: float) -> None:
+def test_impossible_time_is_an_error_with_its_key(tmp_path: Path, time: float) -> None:
     info = {"videos": [video(1, **{"end time": time})], "sentences": [sentence(1, 1, "x")]}
     (tmp_path / "mine.json").write_text(json.dumps(info))
     with pytest.raises(

@@ -48,7 +48,7 @@ def test_ids_are_parsed_from_the_right_and_lists_give_splits_and_order(tmp_path:
     }
 
 
-def test_an_id_in_two_lists_is_in_both_splits_and_told(tmp_path: Path) -> None:
+def test_id_in_two_lists_is_in_both_splits_and_reported(tmp_path: Path) -> None:
     lists = {"train": ["a_1_2", "b_1_2", "b_1_2"], "val": ["c_1_2"], "test": ["a_1_2"]}
     read = read_msvd(write_msvd(tmp_path, {name: ["x"] for name in ("a_1_2", "b_1_2", "c_1_2")}, **lists))
     assert [(clip.video_id, clip.split) for clip in read.clips if clip.video_id == "a_1_2"] == [
@@ -60,13 +60,13 @@ def test_an_id_in_two_lists_is_in_both_splits_and_told(tmp_path: Path) -> None:
 
 
 @given(st.from_regex(r"\A[A-Za-z0-9_-]{11}\Z"), st.integers(0, 9999), st.integers(0, 9999))
-def test_any_youtube_id_comes_back(tmp_path_factory: pytest.TempPathFactory, name: str, start: int, end: int) -> None:
+def test_any_youtube_id_is_parsed(tmp_path_factory: pytest.TempPathFactory, name: str, start: int, end: int) -> None:
     folder, video_id = tmp_path_factory.mktemp("msvd"), f"{name}_{start}_{end}"
     read = read_msvd(write_msvd(folder, {video_id: ["x"]}, train=[video_id], val=["-"], test=["-"]))
     assert [(clip.source_id, clip.start, clip.end) for clip in read.clips] == [(name, start, end)]
 
 
-def test_lists_may_be_tables_or_json(tmp_path: Path) -> None:
+def test_id_lists_may_be_tables_or_json(tmp_path: Path) -> None:
     write_msvd(tmp_path, {"a_1_2": ["x"], "b_1_2": ["y"], "c_1_2": ["z"]}, train=["a_1_2"])
     (tmp_path / "val.csv").write_text("key,video_id\n1,b_1_2\n")
     (tmp_path / "test.json").write_text(json.dumps(["c_1_2"]))
@@ -77,7 +77,7 @@ def test_lists_may_be_tables_or_json(tmp_path: Path) -> None:
     }
 
 
-def test_tables_mean_the_same_inside_an_archive(tmp_path: Path) -> None:
+def test_id_lists_in_an_archive_are_read_alike(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "msvd.zip", "w") as archive:
         archive.writestr("msvd/captions.json", json.dumps({"a_1_2": ["x"], "b_1_2": ["y"], "c_1_2": ["z"]}))
         archive.writestr("msvd/train.txt", "\ufeffvideo_id\r\na_1_2\r\n")
@@ -103,7 +103,7 @@ def test_tables_mean_the_same_inside_an_archive(tmp_path: Path) -> None:
         ({"a_1_2": ["x"]}, LISTS | {"train": []}, "train.txt: contains no clip id"),
     ],
 )
-def test_files_of_another_shape_or_a_missing_list_are_refused(
+def test_malformed_file_or_missing_list_is_an_error(
     tmp_path: Path, sentences: dict[str, list[str]], lists: dict[str, list[str]], words: str
 ) -> None:
     with pytest.raises(VttdataError) as refused:

@@ -72,7 +72,7 @@ def real(shared: Path) -> Annotations:
     return read_trecvid(shared / "data" / "trecvid-vtt")
 
 
-def test_the_real_judgments_have_their_published_counts_and_lines(real: Annotations) -> None:
+def test_real_judgments_have_published_counts_and_lines(real: Annotations) -> None:
     read = real
     assert Counter(own.campaign for own in read.scores) == {
         "2016-single": 6640,
@@ -118,7 +118,7 @@ def test_single_and_multiple_annotators_rank_real_systems_alike(real: Annotation
     assert [tested.wins(row, row + 1) for row in range(5)] == [True, True, True, True, False]
 
 
-def test_ids_count_from_one_and_text_and_judgment_meet_in_one_caption(tmp_path: Path) -> None:
+def test_ids_count_from_one_and_scores_match_their_captions(tmp_path: Path) -> None:
     write_single(tmp_path, rows_per_line=3, hit=True)
     read = read_trecvid(tmp_path)
     assert found(read) == {}
@@ -131,7 +131,7 @@ def test_ids_count_from_one_and_text_and_judgment_meet_in_one_caption(tmp_path: 
     assert "\r" not in "".join(caption.caption for caption in read.captions)
 
 
-def test_ids_that_lead_elsewhere_are_corrected_with_a_note(tmp_path: Path) -> None:
+def test_shifted_ids_are_corrected_and_reported(tmp_path: Path) -> None:
     write_single(tmp_path, number=lambda line: line, rows_per_line=3, hit=True)
     read = read_trecvid(tmp_path)
     assert found(read) == {"shifted_ids": 1}
@@ -139,14 +139,14 @@ def test_ids_that_lead_elsewhere_are_corrected_with_a_note(tmp_path: Path) -> No
     assert peak(read.alignment) == 0
 
 
-def test_ids_that_lead_nowhere_are_refused(tmp_path: Path) -> None:
+def test_unmatchable_ids_are_an_error(tmp_path: Path) -> None:
     shuffled = random.Random(3).sample(range(VIDEOS), VIDEOS)
     write_single(tmp_path, number=lambda line: shuffled[line] + 1, rows_per_line=3, hit=True)
     with pytest.raises(VttdataError, match="at no offset from -6 to 6 do judgments fit the captions"):
         read_trecvid(tmp_path)
 
 
-def test_too_few_judgments_to_see_any_peak_are_told(tmp_path: Path) -> None:
+def test_too_few_judgments_for_an_offset_are_reported(tmp_path: Path) -> None:
     lines = list(range(4))
     write_set(tmp_path / "single-annotator" / "2016", lines=lines)
     assert found(read_trecvid(tmp_path)) == {"alignment_unknown": 1}
@@ -159,7 +159,7 @@ def test_id_zero_is_the_last_line(tmp_path: Path) -> None:
     assert {own.video_id for own in read.scores[3 * VIDEOS - 3 : 3 * VIDEOS]} == {f"vtt2016_{VIDEOS}"}
 
 
-def test_a_part_of_the_videos_is_found_again_with_references_for_all_of_them(tmp_path: Path) -> None:
+def test_subset_of_the_videos_is_matched_with_references_for_all(tmp_path: Path) -> None:
     write_single(tmp_path)
     part = [line for line in range(VIDEOS) if line % 7]
     folder = write_set(
@@ -203,7 +203,7 @@ def test_a_part_of_the_videos_is_found_again_with_references_for_all_of_them(tmp
         ("references/trecvid16-vtt-enen-ref.en", "one line\n", "1 captions of annotator A for 260 videos"),
     ],
 )
-def test_a_damaged_file_is_one_sentence(tmp_path: Path, file: str, text: str, words: str) -> None:
+def test_damaged_file_is_one_sentence(tmp_path: Path, file: str, text: str, words: str) -> None:
     folder = write_single(tmp_path)
     (folder / file).write_text(text)
     with pytest.raises(VttdataError) as caught:
@@ -212,7 +212,7 @@ def test_a_damaged_file_is_one_sentence(tmp_path: Path, file: str, text: str, wo
     assert "\n" not in str(caught.value)
 
 
-def test_sets_that_are_no_part_of_their_year_are_refused(tmp_path: Path) -> None:
+def test_set_that_is_not_part_of_its_year_is_an_error(tmp_path: Path) -> None:
     write_single(tmp_path)
     lines = list(range(VIDEOS))[::-1]
     write_set(tmp_path / "multiple-annotator" / "2016", lines=lines, reference="trecvid16-vtt.en-en.HUMAN-B")
@@ -220,6 +220,6 @@ def test_sets_that_are_no_part_of_their_year_are_refused(tmp_path: Path) -> None
         read_trecvid(tmp_path)
 
 
-def test_a_folder_without_years_is_one_sentence(tmp_path: Path) -> None:
+def test_folder_without_years_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(VttdataError, match="holds neither single-annotator/YEAR"):
         read_trecvid(tmp_path)

@@ -45,7 +45,7 @@ def test_judgments_are_rows_with_references_and_years_are_splits(tmp_path: Path)
     assert "- `judgments-without-2016`: one row per judged caption" in card
 
 
-def test_ids_that_lead_nowhere_leave_no_dataset(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unmatchable_ids_leave_no_dataset(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_single(tmp_path / "files", number=lambda line: (line * 37) % VIDEOS + 1, rows_per_line=3, hit=True)
     assert build(tmp_path / "out", tmp_path / "files") == 2
     assert "do judgments fit the captions" in capsys.readouterr().err

@@ -30,12 +30,12 @@ def test_ids_come_from_tables_and_from_plain_lists(tmp_path: Path, name: str, te
     assert ids_in(text.removeprefix("\ufeff"), "here", Path(name).suffix) == ["v1", "v2"]
 
 
-def test_an_id_that_comes_twice_is_told_twice(tmp_path: Path) -> None:
+def test_duplicate_id_is_returned_twice(tmp_path: Path) -> None:
     (tmp_path / "ids.txt").write_text("v1\nv2\nv1\n")
     assert read_ids(tmp_path / "ids.txt") == ["v1", "v2", "v1"]
 
 
-def test_a_column_split_says_where_clips_are_pinned(tmp_path: Path) -> None:
+def test_split_column_assigns_splits(tmp_path: Path) -> None:
     path = tmp_path / "pins.csv"
     path.write_text("split,video_id\ntrain,v1\ntest,v2\ntrain,v1\n")
     assert read_pins(path) == {"v1": "train", "v2": "test"}
@@ -56,7 +56,7 @@ def test_a_column_split_says_where_clips_are_pinned(tmp_path: Path) -> None:
         (b"video_id,split\nv1,\n", "ids.csv:2: the column 'split' is empty or not a text"),
     ],
 )
-def test_what_is_no_list_is_refused_with_a_sentence(tmp_path: Path, content: bytes, message: str) -> None:
+def test_malformed_list_is_an_error(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "ids.csv"
     path.write_bytes(content)
     with pytest.raises(VttdataError, match=message):
@@ -72,12 +72,12 @@ def test_what_is_no_list_is_refused_with_a_sentence(tmp_path: Path, content: byt
         ("ids.jsonl", '{"video_id": "\\ud800"}', "ids.jsonl:1: contains an unpaired surrogate"),
     ],
 )
-def test_damaged_json_is_refused_with_a_sentence(tmp_path: Path, name: str, text: str, message: str) -> None:
+def test_damaged_json_is_an_error(tmp_path: Path, name: str, text: str, message: str) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(VttdataError, match=message):
         read_ids(tmp_path / name)
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(VttdataError, match=r"gone\.csv: cannot be read"):
         read_ids(tmp_path / "gone.csv")

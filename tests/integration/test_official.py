@@ -44,9 +44,7 @@ def stats(out: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return facts
 
 
-def test_the_real_msrvtt_has_its_published_counts(
-    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_real_msrvtt_has_published_counts(shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     build_apart("msrvtt", tmp_path, shared / "data" / "msrvtt")
     facts = stats(tmp_path, capsys)
     total = facts["total"]
@@ -70,7 +68,7 @@ def test_the_real_msrvtt_has_its_published_counts(
     assert "| vocabulary | 29,316 | 29,322 |" in card
 
 
-def test_the_real_activitynet_has_its_published_counts(
+def test_real_activitynet_has_published_counts(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     build_apart("activitynet-captions", tmp_path, shared / "data" / "activitynet")
@@ -111,7 +109,7 @@ def test_msvd_is_built_with_its_findings_counted_on_the_card(tmp_path: Path) -> 
     assert "| `duplicate_caption` | 1 |" in card
 
 
-def test_missing_videos_are_marked_and_counted_and_never_dropped(tmp_path: Path) -> None:
+def test_missing_videos_are_marked_and_counted_but_kept(tmp_path: Path) -> None:
     folder, videos = write_unpacked(tmp_path / "files"), tmp_path / "videos"
     videos.mkdir()
     for number in range(16):
@@ -133,7 +131,7 @@ def test_missing_videos_are_marked_and_counted_and_never_dropped(tmp_path: Path)
     assert load(tmp_path / "out")["train"]["video"][0] is None
 
 
-def test_videos_of_others_are_recorded_and_not_passed_on_unless_asked(tmp_path: Path) -> None:
+def test_videos_are_recorded_but_published_only_on_request(tmp_path: Path) -> None:
     folder, videos = write_unpacked(tmp_path / "files"), tmp_path / "videos"
     videos.mkdir()
     (videos / "video3.mp4").write_bytes(b"film of 3")
@@ -147,7 +145,7 @@ def test_videos_of_others_are_recorded_and_not_passed_on_unless_asked(tmp_path: 
     assert "| videos | remains with its owners; this dataset has links and times only |" in card
 
 
-def test_videos_of_activitynet_are_those_of_its_sources(tmp_path: Path) -> None:
+def test_activitynet_videos_are_files_of_sources(tmp_path: Path) -> None:
     folder, videos = write_activitynet(tmp_path / "files"), tmp_path / "videos"
     videos.mkdir()
     (videos / "v_bbbbbbbbb-3.mkv").write_bytes(b"film")
@@ -185,7 +183,7 @@ def test_protocols_come_from_files_relative_to_the_recipe(tmp_path: Path) -> Non
         ("paper.clip.says=3", "paper"),
     ],
 )
-def test_a_mistake_in_a_recipe_is_one_sentence(
+def test_mistake_in_a_recipe_is_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], setting: str, words: str
 ) -> None:
     files = write_zipped(tmp_path / "files")
@@ -198,7 +196,7 @@ def test_a_mistake_in_a_recipe_is_one_sentence(
     assert not (tmp_path / "out" / "dataset").exists()
 
 
-def test_a_pipe_or_a_folder_is_no_video(tmp_path: Path) -> None:
+def test_pipe_or_folder_is_not_a_video(tmp_path: Path) -> None:
     folder, videos = write_unpacked(tmp_path / "files"), tmp_path / "videos"
     (videos / "video1.mp4").mkdir(parents=True)
     os.mkfifo(videos / "video0.mp4")
@@ -206,9 +204,7 @@ def test_a_pipe_or_a_folder_is_no_video(tmp_path: Path) -> None:
     assert "| `missing_file` | 17 |" in (tmp_path / "out" / "dataset" / "README.md").read_text()
 
 
-def test_a_leaking_official_split_is_refused_with_what_helps(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_leaking_official_split_is_an_error_with_advice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_unpacked(tmp_path / "files", second=msrvtt(range(11, 17), lambda _: "test"))
     assert build("msrvtt", tmp_path / "out", f"annotations={folder}") == 3
     error = capsys.readouterr().err
@@ -219,7 +215,7 @@ def test_a_leaking_official_split_is_refused_with_what_helps(
     assert "is a build without a dataset" in capsys.readouterr().err
 
 
-def test_the_splits_of_a_protocol_may_not_leak_either(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_leaking_protocol_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_unpacked(tmp_path / "files")
     for name, ids in (("train", "video0\nvideo4\n"), ("test", "video1\n"), ("apart", "video2\n")):
         (tmp_path / f"{name}.txt").write_text(ids)
@@ -242,7 +238,7 @@ def test_the_splits_of_a_protocol_may_not_leak_either(tmp_path: Path, capsys: py
     assert "has no protocol 'captions'; its protocols: mixed, clean" in capsys.readouterr().err
 
 
-def test_a_protocol_of_the_official_files_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_protocol_of_the_official_files_cannot_be_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_activitynet(tmp_path / "files")
     (tmp_path / "ids.txt").write_text("v_zzzzzzzzzz1_1_0\n")
     mine = f"protocols.annotator-1.train={tmp_path / 'ids.txt'}"
@@ -250,9 +246,7 @@ def test_a_protocol_of_the_official_files_is_not_replaced(tmp_path: Path, capsys
     assert "protocols.annotator-1: the official files have a protocol of this name" in capsys.readouterr().err
 
 
-def test_a_damaged_archive_is_one_sentence_and_leaves_the_old_dataset(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_damaged_archive_leaves_the_earlier_dataset(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = write_zipped(tmp_path / "files")
     assert build("msrvtt", tmp_path / "out", f"annotations={files}") == 0
     before = contents(tmp_path / "out" / "dataset")
@@ -265,6 +259,6 @@ def test_a_damaged_archive_is_one_sentence_and_leaves_the_old_dataset(
     assert contents(tmp_path / "out" / "dataset") == before
 
 
-def test_a_recipe_without_its_folder_says_how_to_name_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_recipe_without_its_folder_says_how_to_name_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert build("msrvtt", tmp_path / "out") == 2
     assert "annotations: is missing; it should be a folder with the official files" in capsys.readouterr().err

@@ -42,7 +42,7 @@ def sentence(path: Path, *overrides: str) -> str:
     return str(caught.value)
 
 
-def test_a_recipe_becomes_typed_settings(folder: Path) -> None:
+def test_recipe_becomes_typed_settings(folder: Path) -> None:
     recipe = load_recipe(str(write(folder, GOOD))).recipe
     assert recipe.name == "someone/street-scenes"
     assert recipe.clips.max_seconds == 30.0
@@ -94,7 +94,7 @@ def test_paths_are_relative_to_the_recipe(folder: Path, monkeypatch: pytest.Monk
         (("seed: 7", "publish: {media: files}\nmedia: {keep: none}"), ["publish", "media.keep is none"]),
     ],
 )
-def test_each_mistake_is_one_sentence(folder: Path, change: tuple[str, str], words: list[str]) -> None:
+def test_mistake_is_one_sentence_with_file_and_key(folder: Path, change: tuple[str, str], words: list[str]) -> None:
     text = GOOD.replace(*change)
     assert text != GOOD
     said = sentence(write(folder, text))
@@ -105,17 +105,17 @@ def test_each_mistake_is_one_sentence(folder: Path, change: tuple[str, str], wor
 
 
 @pytest.mark.parametrize("text", ["", "just words", "- a\n- list", "\x00", "name: [" * 5000])
-def test_what_is_no_mapping_is_refused(folder: Path, text: str) -> None:
+def test_recipe_that_is_not_a_mapping_is_an_error(folder: Path, text: str) -> None:
     assert "recipe.yaml" in sentence(write(folder, text))
 
 
-def test_text_that_is_not_utf8_is_refused(folder: Path) -> None:
+def test_recipe_that_is_not_utf8_is_an_error(folder: Path) -> None:
     path = folder / "recipe.yaml"
     path.write_bytes(b"name: \xff\xfe")
     assert "not UTF-8" in sentence(path)
 
 
-def test_set_overrides_and_is_checked_like_the_file(folder: Path) -> None:
+def test_override_replaces_a_key_and_is_checked_like_the_file(folder: Path) -> None:
     path = write(folder, GOOD)
     recipe = load_recipe(str(path), ["clips.max_seconds=20", "media.keep=none", "licence=mit"]).recipe
     assert (recipe.clips.max_seconds, recipe.media.keep, recipe.licence) == (20.0, "none", "mit")
@@ -125,7 +125,7 @@ def test_set_overrides_and_is_checked_like_the_file(folder: Path) -> None:
     assert "made for its builder" in sentence(path, "builder=other")
 
 
-def test_rights_and_origin_are_taken_as_they_are_written(folder: Path) -> None:
+def test_licence_date_and_citation_are_kept_as_written(folder: Path) -> None:
     parts = "licence: {annotations: cc-by-4.0, videos: cc0-1.0}\ndate: 2026-11-21\ncitation: '@misc{a, year = {2020}}'"
     recipe = load_recipe(str(write(folder, GOOD.replace("seed: 7", parts)))).recipe
     assert recipe.licence == {"annotations": "cc-by-4.0", "videos": "cc0-1.0"}
@@ -134,7 +134,7 @@ def test_rights_and_origin_are_taken_as_they_are_written(folder: Path) -> None:
     assert (recipe.date, recipe.licence) == ("2026-11-21", {"captions": "mit"})
 
 
-def test_setting_one_source_takes_the_others_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_override_of_an_exclusive_key_removes_the_others(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     (folder / "videos: #1").mkdir()
     overrides = ["collect.folder=videos: #1", "collect.sleep_seconds=0"]
@@ -143,13 +143,13 @@ def test_setting_one_source_takes_the_others_out(folder: Path, monkeypatch: pyte
     assert recipe.collect.manifest is None
 
 
-def test_an_unknown_recipe_names_the_packaged_ones() -> None:
+def test_unknown_recipe_lists_the_known_ones() -> None:
     with pytest.raises(VttdataError, match="did you mean 'demo'"):
         load_recipe("demmo")
 
 
 @pytest.mark.parametrize("name", sorted(packaged.recipes()))
-def test_every_packaged_recipe_is_right_and_says_what_it_is(name: str, folder: Path) -> None:
+def test_packaged_recipe_loads_and_opens_with_a_comment(name: str, folder: Path) -> None:
     own = {"own-list": [f"collect.manifest={folder / 'sources.csv'}"], "own-folder": [f"collect.folder={folder}"]}
     own |= {"demo": [], "msrvtt-collect": []}
     loaded = load_recipe(name, own.get(name, [f"annotations={folder}"]))
@@ -158,9 +158,7 @@ def test_every_packaged_recipe_is_right_and_says_what_it_is(name: str, folder: P
 
 
 @given(st.dictionaries(st.text(), st.recursive(st.none() | st.integers() | st.text(), st.lists), max_size=4))
-def test_whatever_the_yaml_says_the_answer_is_a_sentence(
-    tmp_path_factory: pytest.TempPathFactory, value: object
-) -> None:
+def test_any_invalid_recipe_is_one_sentence(tmp_path_factory: pytest.TempPathFactory, value: object) -> None:
     import yaml
 
     path = tmp_path_factory.mktemp("any") / "recipe.yaml"
@@ -168,7 +166,7 @@ def test_whatever_the_yaml_says_the_answer_is_a_sentence(
     assert sentence(path)
 
 
-def test_an_item_of_a_list_can_be_overridden(tmp_path: Path) -> None:
+def test_override_replaces_an_item_of_a_list(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("video_id,caption\n")
     raw = {"name": "me/x", "builder": "foils", "format": "msrvtt", "annotations": str(tmp_path), "judges": ["a", "b"]}
     recipe = check_recipe(dict(raw), Path("foil"), ["judges.1=c"]).recipe
@@ -177,6 +175,6 @@ def test_an_item_of_a_list_can_be_overridden(tmp_path: Path) -> None:
         check_recipe(dict(raw), Path("foil"), ["judges.2=c"])
 
 
-def test_settings_that_are_in_no_file_are_checked_like_a_file() -> None:
+def test_settings_without_a_file_are_checked_like_a_file() -> None:
     with pytest.raises(VttdataError, match=r"^degrade: name: is missing"):
         check_recipe({"builder": "own_videos"}, Path("degrade"))
