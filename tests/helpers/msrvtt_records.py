@@ -9,7 +9,8 @@ from pathlib import Path
 from vttdata.records import Caption, Clip
 
 
-def msrvtt(shared: Path) -> tuple[list[Clip], list[Caption]]:
+def read_msrvtt(shared: Path) -> tuple[list[Clip], list[Caption]]:
+    """Read the clips of all splits and their captions."""
     clips, captions = [], []
     for archive in ("train_val_annotation.zip", "test_videodatainfo.json.zip"):
         with zipfile.ZipFile(shared / "data/msrvtt" / archive) as stream:

@@ -33,9 +33,9 @@ def test_copy_gets_the_split_of_its_original(tmp_path: Path) -> None:
         split_of = dict(zip(clips.source_id, clips.split, strict=True))
         pairs = pd.read_parquet(out / "stages" / "copies" / "kept.parquet")
         assert len(pairs) == 1
-        one, other = pairs.source_a[0], pairs.source_b[0]
-        assert one != other
-        assert split_of[one] == split_of[other]
+        source_a, source_b = pairs.source_a[0], pairs.source_b[0]
+        assert source_a != source_b
+        assert split_of[source_a] == split_of[source_b]
         assert len(set(split_of.values())) == 2
     assert account(out)["copies"]["in"] == 5
     rows = pd.concat(pd.read_parquet(path) for path in sorted((out / "dataset" / "sources").glob("*.parquet")))
@@ -53,6 +53,6 @@ def test_sources_without_a_fingerprint_are_counted_by_the_audit(tmp_path: Path) 
         for s in "abcd"
     ]
     write_dataset(tmp_path / "d", clips=clips, captions=[], sources=sources, metadata=Metadata("me/x"), media=None)
-    found = audit_dataset(tmp_path / "d")
-    assert found.unknown["fingerprints"] == 2
-    assert found.leaks["near_duplicate"]["pairs"] == 1
+    result = audit_dataset(tmp_path / "d")
+    assert result.unknown["fingerprints"] == 2
+    assert result.leaks["near_duplicate"]["pairs"] == 1

@@ -99,9 +99,9 @@ def test_killed_workers_change_no_byte(undisturbed: Path, tmp_path: Path) -> Non
 def worker_pids(pid: int) -> list[int]:
     """Return the worker processes of a build."""
     tasks = Path(f"/proc/{pid}/task")
-    found = [int(child) for task in tasks.glob("*/children") for child in task.read_text().split()]
+    pids = [int(child) for task in tasks.glob("*/children") for child in task.read_text().split()]
     return [
-        child for child in found if b"vttdata.pipeline.executors.local" in Path(f"/proc/{child}/cmdline").read_bytes()
+        child for child in pids if b"vttdata.pipeline.executors.local" in Path(f"/proc/{child}/cmdline").read_bytes()
     ]
 
 

@@ -42,7 +42,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
 
 
 def numbers(*names: str) -> list[Number]:
-    return [Number(name, place) for place, name in enumerate(names)]
+    return [Number(name, value) for value, name in enumerate(names)]
 
 
 def calls(marks: Path) -> int:
@@ -50,14 +50,14 @@ def calls(marks: Path) -> int:
 
 
 def many(count: int) -> list[Number]:
-    return numbers(*(f"n{place:03d}" for place in range(count)))
+    return numbers(*(f"n{value:03d}" for value in range(count)))
 
 
 def test_results_keep_item_order_with_any_number_of_workers(run: Run, marks: Path) -> None:
     items = many(50)
     for workers in (1, 4):
         table = run(Double(marks), items, workers=workers)
-        assert [number.value for number in table] == [2 * place for place in range(50)]
+        assert [number.value for number in table] == [2 * value for value in range(50)]
         assert table.tally.taken == table.tally.kept == len(table) == 50
 
 
@@ -72,7 +72,7 @@ def test_changed_parameter_reprocesses_everything(run: Run, marks: Path) -> None
     run(Double(marks), many(20))
     table = run(Double(marks, factor=3), many(20))
     assert calls(marks) == 40
-    assert [number.value for number in table] == [3 * place for place in range(20)]
+    assert [number.value for number in table] == [3 * value for value in range(20)]
 
 
 def test_changed_runtime_field_makes_nothing_stale(run: Run, marks: Path, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_changed_runtime_field_makes_nothing_stale(run: Run, marks: Path, tmp_pa
 
 
 def test_new_item_reprocesses_only_its_own_part(run: Run, marks: Path) -> None:
-    items = [Number(f"n{place:03d}", place) for place in range(0, 200, 2)]
+    items = [Number(f"n{value:03d}", value) for value in range(0, 200, 2)]
     run(Double(marks), items)
     run(Double(marks), sorted([*items, Number("n051", 51)], key=lambda number: number.source_id))
     assert 100 < calls(marks) <= 100 + 2 * 2 * Double.part_size + 1
@@ -142,7 +142,7 @@ def test_retry_failed_reprocesses_only_retryable_failures(run: Run, marks: Path)
 
 
 def test_rate_limits_in_a_row_halt_the_run_and_keep_finished_parts(run: Run, marks: Path) -> None:
-    items = numbers("a", "limit-1", "b", "limit-2", "limit-3", "limit-4", *(f"z{place}" for place in range(50)))
+    items = numbers("a", "limit-1", "b", "limit-2", "limit-3", "limit-4", *(f"z{value}" for value in range(50)))
     with pytest.raises(HaltError, match=r"3 items in a row ended as 'rate_limit': HTTP Error 429.*--retry-failed"):
         run(Double(marks), items, workers=1)
     assert not list(marks.glob("z4?"))
@@ -174,7 +174,7 @@ def test_unfinished_part_is_processed_again(run: Run, marks: Path, tmp_path: Pat
     part = tmp_path / "stages" / "double" / "parts" / f"{table.keys[0]}.jsonl"
     part.rename(part.with_suffix(".tmp"))
     again = run(Double(marks), many(8))
-    assert [number.value for number in again] == [2 * place for place in range(8)]
+    assert [number.value for number in again] == [2 * value for value in range(8)]
     assert again.tally.reused == again.tally.parts - 1
 
 
@@ -183,7 +183,7 @@ def test_damaged_part_is_processed_again(run: Run, marks: Path, tmp_path: Path, 
     table = run(Double(marks), many(8))
     (tmp_path / "stages" / "double" / "parts" / f"{table.keys[0]}.jsonl").write_bytes(damage)
     again = run(Double(marks), many(8))
-    assert [number.value for number in again] == [2 * place for place in range(8)]
+    assert [number.value for number in again] == [2 * value for value in range(8)]
     assert again.tally.reused == again.tally.parts - 1
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.helpers import msrvtt_records as official
+from tests.helpers.msrvtt_records import read_msrvtt
 from vttdata.errors import VttdataError
 from vttdata.records import Clip
 from vttdata.split import Assignment, SplitSettings, assign_splits, group_clips
@@ -56,12 +56,12 @@ UPLOADERS = {"s4": "u", "s5": "u", "s6": "w", "s7": "w"}
 class TestProperties:
     @settings(deadline=None)
     @given(ROWS, SETTINGS, st.integers(0, 9), st.randoms())
-    def test_groups_stay_whole_and_counts_stay_within_bounds_for_any_input(self, rows, wanted, seed, random) -> None:  # type: ignore[no-untyped-def]
+    def test_groups_stay_whole_and_counts_stay_within_bounds_for_any_input(self, rows, case, seed, random) -> None:  # type: ignore[no-untyped-def]
         clips = [clip(number, f"s{source}", category, query) for number, (source, category, query) in enumerate(rows)]
         pairs = [("s1", "s2"), ("s2", "s3")]
-        result = assign_splits(clips, wanted, seed=seed, pairs=pairs, uploaders=UPLOADERS)
+        result = assign_splits(clips, case, seed=seed, pairs=pairs, uploaders=UPLOADERS)
 
-        groups = group_clips(clips, wanted.together, pairs, UPLOADERS)
+        groups = group_clips(clips, case.together, pairs, UPLOADERS)
         split_of_group: dict[str, str] = {}
         for member in clips:
             split = result.split_of[member.video_id]
@@ -69,15 +69,15 @@ class TestProperties:
 
         counts = Counter(result.split_of.values())
         largest = max(Counter(groups.values()).values())
-        nonempty = sorted(wanted.ratios, key=lambda name: (-wanted.ratios[name], name))[: len(split_of_group)]
+        nonempty = sorted(case.ratios, key=lambda name: (-case.ratios[name], name))[: len(split_of_group)]
         assert set(counts) == set(nonempty), "a split is empty without need"
-        reachable = all(ratio * len(clips) >= largest for ratio in wanted.ratios.values())
-        bound = largest if reachable else largest * max(len(wanted.ratios) - 1, 1)
-        for name, ratio in wanted.ratios.items():
+        reachable = all(ratio * len(clips) >= largest for ratio in case.ratios.values())
+        bound = largest if reachable else largest * max(len(case.ratios) - 1, 1)
+        for name, ratio in case.ratios.items():
             assert abs(counts[name] - ratio * len(clips)) <= bound + 1e-9
 
         shuffled = random.sample(clips, len(clips))
-        reordered = SplitSettings(dict(reversed(wanted.ratios.items())), wanted.together, wanted.stratify)
+        reordered = SplitSettings(dict(reversed(case.ratios.items())), case.together, case.stratify)
         assert (
             assign_splits(shuffled, reordered, seed=seed, pairs=pairs[::-1], uploaders=UPLOADERS).split_of
             == result.split_of
@@ -148,7 +148,7 @@ class TestSettings:
 
 @pytest.fixture(scope="module")
 def msrvtt(shared: Path) -> list[Clip]:
-    return official.msrvtt(shared)[0]
+    return read_msrvtt(shared)[0]
 
 
 class TestMsrVtt:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.helpers import msrvtt_records as official
+from tests.helpers.msrvtt_records import read_msrvtt
 from vttdata.errors import VttdataError
 from vttdata.records import Clip
 from vttdata.split import SplitSettings, assign_splits, group_clips
@@ -30,7 +30,7 @@ def clips_of(rows: list[tuple[int, str | None]]) -> list[Clip]:
 
 @pytest.fixture(scope="module")
 def msrvtt(shared: Path) -> list[Clip]:
-    return official.msrvtt(shared)[0]
+    return read_msrvtt(shared)[0]
 
 
 class TestGrowth:
@@ -45,11 +45,11 @@ class TestGrowth:
         assert moved / len(earlier) < most_moved
 
     def test_source_added_to_a_query_moves_no_clip(self) -> None:
-        wanted = SplitSettings(together=("source", "query"))
+        settings = SplitSettings(together=("source", "query"))
         clips = [Clip(f"v{n}", f"s{n}", 0, 1, 0, 1, 1, query=f"q{n % 100}") for n in range(1000)]
         later = [Clip(f"a{n}", f"a{n}", 0, 1, 0, 1, 1, query=f"q{n}") for n in range(100)]
-        before = assign_splits(clips, wanted, seed=0).split_of
-        assert assign_splits([*later, *clips], wanted, seed=0).split_of.items() >= before.items()
+        before = assign_splits(clips, settings, seed=0).split_of
+        assert assign_splits([*later, *clips], settings, seed=0).split_of.items() >= before.items()
 
 
 class TestPins:
@@ -103,8 +103,8 @@ class TestUploaders:
     def test_clips_of_one_uploader_share_a_split(self) -> None:
         clips = [clip(number, f"s{number}") for number in range(60)]
         uploaders = {f"s{number}": f"u{number % 20}" for number in range(50)}
-        wanted = SplitSettings(together=("source", "uploader"))
-        split_of = assign_splits(clips, wanted, seed=0, uploaders=uploaders).split_of
+        settings = SplitSettings(together=("source", "uploader"))
+        split_of = assign_splits(clips, settings, seed=0, uploaders=uploaders).split_of
         splits = Counter((uploaders[f"s{n}"], split_of[f"v{n}"]) for n in range(50))
         assert len(splits) == 20
 

@@ -46,8 +46,8 @@ def attrition_rows(stages: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, 
 
 def stage_text(stage: Mapping[str, Any]) -> str:
     """Return an aligned line for the terminal about one of the ``stages`` of ``build.json``."""
-    ((name, unit, taken, kept, lost),) = attrition_rows([stage])
-    return f"{name:<11} {unit:<15} {taken:>7} {kept:>7}  {lost}".rstrip()
+    ((name, unit, taken, kept, lost_text),) = attrition_rows([stage])
+    return f"{name:<11} {unit:<15} {taken:>7} {kept:>7}  {lost_text}".rstrip()
 
 
 def losses(stage: Mapping[str, Any]) -> str:

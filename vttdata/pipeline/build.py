@@ -187,7 +187,7 @@ def open_build(
 
 def keep_only(folder: Path, names: Iterable[str]) -> None:
     """Remove everything from a media folder that has none of these names."""
-    wanted = set(names)
+    names_to_keep = set(names)
     for path in folder.iterdir():
-        if path.name not in wanted:
+        if path.name not in names_to_keep:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()

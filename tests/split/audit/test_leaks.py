@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.helpers import msrvtt_records as official
+from tests.helpers.msrvtt_records import read_msrvtt
 from vttdata.records import Caption, Clip
 from vttdata.split import NearDuplicate, SimilarSources, SplitSettings, assign_splits, audit
 
@@ -71,7 +71,7 @@ def test_counts_equal_those_of_comparing_all_pairs(rows, texts, pairs) -> None: 
     assert result.ok == (not shared_sources and not near_pairs)
 
     captioned = [(clip, c.caption) for clip in clips for c in captions if c.video_id == clip.video_id]
-    splits_of = {text: {clip.split for clip, other in captioned if other == text} for _, text in captioned}
+    splits_of = {text: {clip.split for clip, caption in captioned if caption == text} for _, text in captioned}
     shared = {text for text, splits in splits_of.items() if len(splits) > 1}
     leak = result.leaks["caption"]
     assert (leak["captions"], leak["sentences"]) == (len(shared), sum(text in shared for _, text in captioned))
@@ -94,7 +94,7 @@ def test_assigned_splits_have_no_leak(rows, pairs, seed) -> None:  # type: ignor
 
 def test_official_msrvtt_split_has_the_known_counts(shared: Path) -> None:
     """Compare with figures that came from comparing all pairs of a source and counting texts with dictionaries."""
-    result = audit(*official.msrvtt(shared))
+    result = audit(*read_msrvtt(shared))
     assert result.ok
     assert result.leaks["source"]["sources"] == 0
     assert result.leaks["overlap"]["pairs"] == 0
@@ -132,7 +132,7 @@ def test_worst_examples_come_first_with_their_ids() -> None:
 def test_clip_in_two_splits_leaks_source_time_and_captions() -> None:
     result = audit([clip("v", "s", 0, 9, "train"), clip("v", "s", 0, 9, "test")], [Caption("v", 0, "a man")])
     assert not result.ok
-    assert [result.leaks[kind]["clips"] for kind in result.leaks] == [{"test": 1, "train": 1}] * 3
+    assert [leak["clips"] for leak in result.leaks.values()] == [{"test": 1, "train": 1}] * 3
     assert result.splits == {name: {"clips": 1, "sources": 1, "captions": 1} for name in ("test", "train")}
 
 

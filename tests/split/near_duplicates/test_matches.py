@@ -44,15 +44,15 @@ def find_pairs(**sources: Words) -> list[NearDuplicate]:
     return match_sources((name, fingerprint_of(words)) for name, words in sources.items()).duplicates()
 
 
-def ids_of(found: list[NearDuplicate]) -> set[tuple[str, str]]:
-    return {(pair.source_a, pair.source_b) for pair in found}
+def ids_of(pairs: list[NearDuplicate]) -> set[tuple[str, str]]:
+    return {(pair.source_a, pair.source_b) for pair in pairs}
 
 
 @pytest.fixture(scope="module")
 def films(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Fingerprint]:
     """Fingerprint two unrelated films, edited copies of the first, and black, flat and still films."""
     folder = tmp_path_factory.mktemp("films")
-    one = write_film(folder / "one.mp4", 1)
+    original = write_film(folder / "one.mp4", 1)
     edits = {
         "codec": ("null", "-c:v", "mpeg4", "-q:v", "8"),
         "scaled": ("scale=96:96",),
@@ -62,8 +62,8 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Fingerprint]:
         "captioned": ("drawbox=x=iw*0.1:y=ih*0.8:w=iw*0.8:h=ih*0.14:color=black:t=fill",),
         "trimmed": ("trim=start=2,setpts=PTS-STARTPTS",),
     }
-    paths = {name: edit(one, folder / f"{name}.mp4", *how) for name, how in edits.items()}
-    paths |= {"one": one, "two": write_film(folder / "two.mp4", 2)}
+    paths = {name: edit(original, folder / f"{name}.mp4", *how) for name, how in edits.items()}
+    paths |= {"one": original, "two": write_film(folder / "two.mp4", 2)}
     still = np.random.default_rng(3).normal(110, 50, (2, 9, 16, 3)).repeat(10, 1).repeat(10, 2)
     for name, picture in (("black", still[:1] * 0), ("dark", still[:1] * 0), ("still", still[:1]), ("calm", still[1:])):
         paths[name] = encode(folder / f"{name}.mp4", picture.repeat(8 * RATE, 0))
@@ -74,8 +74,8 @@ COPIES = {"one", "codec", "scaled", "grey", "letterboxed", "mirrored", "captione
 
 
 def test_edited_copies_match_each_other_and_nothing_else_does(films: dict[str, Fingerprint]) -> None:
-    found = ids_of(match_sources(films.items()).duplicates())
-    assert found == {(a, b) for a in COPIES for b in COPIES if a < b}
+    pairs = ids_of(match_sources(films.items()).duplicates())
+    assert pairs == {(a, b) for a in COPIES for b in COPIES if a < b}
 
 
 def test_offset_of_a_trimmed_copy_is_found(films: dict[str, Fingerprint]) -> None:
@@ -115,8 +115,8 @@ def test_copy_at_another_speed_is_found_with_its_speed() -> None:
 def test_shared_intro_makes_copies_only_from_five_seconds_on() -> None:
     for seconds, expected in ((3, set()), (6, {("a", "b")})):
         intro = draw_words(5, 2 * seconds)
-        found = find_pairs(a=np.concatenate([intro, draw_words(6)]), b=np.concatenate([intro, draw_words(7)]))
-        assert ids_of(found) == expected
+        pairs = find_pairs(a=np.concatenate([intro, draw_words(6)]), b=np.concatenate([intro, draw_words(7)]))
+        assert ids_of(pairs) == expected
 
 
 def test_short_sources_must_share_half() -> None:
@@ -140,16 +140,13 @@ def test_still_picture_matches_only_nearly_equal_ones() -> None:
 def test_result_is_independent_of_source_order(data: st.DataObject) -> None:
     seeds = data.draw(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), min_size=2, max_size=8))
     sources = [
-        (f"s{place}", fingerprint_of(add_noise(draw_words(seed)[first:], 0.05, place)))
-        for place, (seed, first) in enumerate(seeds)
+        (f"s{number}", fingerprint_of(add_noise(draw_words(seed)[first:], 0.05, number)))
+        for number, (seed, first) in enumerate(seeds)
     ]
-    found = match_sources(sources).duplicates()
-    assert match_sources(data.draw(st.permutations(sources))).duplicates() == found
-    assert ids_of(found) == {
-        (f"s{one}", f"s{other}")
-        for one in range(len(seeds))
-        for other in range(one + 1, len(seeds))
-        if seeds[one][0] == seeds[other][0]
+    pairs = match_sources(sources).duplicates()
+    assert match_sources(data.draw(st.permutations(sources))).duplicates() == pairs
+    assert ids_of(pairs) == {
+        (f"s{a}", f"s{b}") for a in range(len(seeds)) for b in range(a + 1, len(seeds)) if seeds[a][0] == seeds[b][0]
     }
 
 
@@ -183,9 +180,9 @@ def test_every_lookup_method_finds_the_same_copies(
 def test_many_copies_of_one_video_are_all_connected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidates, "_MAX_SAMPLES_COMPARED_DIRECTLY", 0)
     words = draw_words(11)
-    found = find_pairs(**{f"s{number:03}": add_noise(words, 0.05, number) for number in range(300)})
+    pairs = find_pairs(**{f"s{number:03}": add_noise(words, 0.05, number) for number in range(300)})
     connected = {"s000"}
-    for pair in found * 3:
+    for pair in pairs * 3:
         if {pair.source_a, pair.source_b} & connected:
             connected |= {pair.source_a, pair.source_b}
     assert len(connected) == 300
@@ -242,7 +239,7 @@ def test_unusable_fingerprint_is_rejected_with_its_source(sources: list[tuple[st
 def test_families_of_real_copies_are_found_and_nothing_else(shared: Path) -> None:
     folder = shared / "videos" / "near-duplicates"
     files = [path for path in folder.iterdir() if path.name.split("-")[0] in ("pattern", "doorknob")]
-    found = match_sources((path.name, fingerprint(path)) for path in files).duplicates()
+    pairs = match_sources((path.name, fingerprint(path)) for path in files).duplicates()
     patterns = {path.name for path in files if path.name.startswith("pattern")}
-    assert ids_of(found) == {(a, b) for a in patterns for b in patterns if a < b}
-    assert len(found) == 10
+    assert ids_of(pairs) == {(a, b) for a in patterns for b in patterns if a < b}
+    assert len(pairs) == 10

@@ -35,8 +35,8 @@ def group_raw_captions(
     if matched.unmatched and not any(matched.by_clip.values()):
         first = matched.unmatched[0].detail
         example = next(iter(matched.by_clip), None)
-        known = f"the clips are called like '{example}'" if example else "the build has no clip"
-        raise VttdataError(f"{file}: none of its {len(matched.unmatched)} captions fits a clip ({first}); {known}.")
+        known_ids = f"the clips are called like '{example}'" if example else "the build has no clip"
+        raise VttdataError(f"{file}: none of its {len(matched.unmatched)} captions fits a clip ({first}); {known_ids}.")
     for video_id, captions in matched.by_clip.items():
         yield RawClipCaptions(video_id, captions)
     for unmatched in matched.unmatched:

@@ -101,6 +101,6 @@ class ClipTable:
 
     def find_sources(self, source_ids: Sequence[str]) -> Integers:
         """Return the index of each source; -1 for those without clips."""
-        found = pc.index_in(pa.array(source_ids, self.source_ids.type), value_set=self.source_ids)
-        indices: Integers = found.fill_null(-1).to_numpy().astype(np.int64)
+        indices_or_null = pc.index_in(pa.array(source_ids, self.source_ids.type), value_set=self.source_ids)
+        indices: Integers = indices_or_null.fill_null(-1).to_numpy().astype(np.int64)
         return indices

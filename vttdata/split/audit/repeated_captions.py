@@ -127,18 +127,18 @@ def _count_portion(hashes: Hashes, split: Integers, rows: npt.NDArray[np.uint32]
 
 
 def _examples(
-    clips: ClipTable, batches: CaptionBatches, hashes: Hashes, rows: npt.NDArray[np.uint32], wanted: list[int]
+    clips: ClipTable, batches: CaptionBatches, hashes: Hashes, rows: npt.NDArray[np.uint32], example_hashes: list[int]
 ) -> list[dict[str, Any]]:
-    """Read the captions again until the texts of all wanted hashes are known, and describe each."""
+    """Read the captions again until the text of each hash is known, and describe them."""
     texts: dict[int, str] = {}
-    for _, captions in batches() if wanted else ():
+    for _, captions in batches() if example_hashes else ():
         batch_hashes = hash_texts(captions)
-        for index in np.flatnonzero(np.isin(batch_hashes, np.array(wanted, dtype=np.uint64))):
+        for index in np.flatnonzero(np.isin(batch_hashes, np.array(example_hashes, dtype=np.uint64))):
             texts.setdefault(int(batch_hashes[index]), captions[int(index)].as_py())
-        if len(texts) == len(wanted):
+        if len(texts) == len(example_hashes):
             break
     examples = []
-    for value in wanted:
+    for value in example_hashes:
         described = [clips.describe(int(row)) for row in rows[hashes == np.uint64(value)]]
         first_clip = {clip["split"]: clip["video_id"] for clip in reversed(described)}
         frequency = Counter(clip["split"] for clip in described)

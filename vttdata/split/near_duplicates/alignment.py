@@ -101,13 +101,21 @@ def concatenate_alignments(parts: list[Alignments]) -> Alignments:
     return Alignments(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Alignments)))
 
 
-def best_of_pairs(found: Alignments) -> Alignments:
+def best_of_pairs(alignments: Alignments) -> Alignments:
     """Return the alignment with the most evidence of each pair, in the order of pairs, if it has any evidence."""
     # The last key counts most; all of them together leave nothing to the order of candidates.
-    keys = (found.speed, found.mirrored, found.offset, np.abs(found.offset), -found.evidence, found.b, found.a)
-    found = found[np.lexsort(keys)]
-    is_first_of_pair = (np.diff(found.a, prepend=-1) != 0) | (np.diff(found.b, prepend=-1) != 0)
-    return found[is_first_of_pair & (found.evidence > 0)]
+    keys = (
+        alignments.speed,
+        alignments.mirrored,
+        alignments.offset,
+        np.abs(alignments.offset),
+        -alignments.evidence,
+        alignments.b,
+        alignments.a,
+    )
+    alignments = alignments[np.lexsort(keys)]
+    is_first_of_pair = (np.diff(alignments.a, prepend=-1) != 0) | (np.diff(alignments.b, prepend=-1) != 0)
+    return alignments[is_first_of_pair & (alignments.evidence > 0)]
 
 
 def align_at(

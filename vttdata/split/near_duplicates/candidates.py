@@ -78,14 +78,14 @@ def find_candidates(samples: Samples) -> Candidates:
         raise VttdataError(f"{len(samples.ids)} sources cannot be compared at once; the limit is {2**_SOURCE_BITS}.")
     number = len(samples.words)
     pairs = all_pairs(number) if number <= _MAX_SAMPLES_COMPARED_DIRECTLY else pairs_with_equal_keys(samples)
-    found: Words = np.empty(0, np.uint64)
+    merged: Words = np.empty(0, np.uint64)
     pending: list[Words] = []
     for a, b in pairs:
         pending.append(select_alike(samples, a, b))
         # Merging as often as the result doubles keeps memory and time in proportion to it.
-        if sum(map(len, pending)) > max(len(found), _CHUNK_PAIRS):
-            found, pending = np.unique(np.concatenate([found, *pending])), []
-    return unpack_pairs(np.unique(np.concatenate([found, *pending])))
+        if sum(map(len, pending)) > max(len(merged), _CHUNK_PAIRS):
+            merged, pending = np.unique(np.concatenate([merged, *pending])), []
+    return unpack_pairs(np.unique(np.concatenate([merged, *pending])))
 
 
 def all_pairs(count: int) -> Iterator[tuple[Indices, Indices]]:

@@ -69,16 +69,16 @@ class Matches:
         return SimilarSources(self.duplicates(), self.closest(side))
 
     def _pair(self, index: np.intp) -> NearDuplicate:
-        found = self.alignments
+        alignments = self.alignments
         return NearDuplicate(
-            source_a=self.samples.ids[found.a[index]],
-            source_b=self.samples.ids[found.b[index]],
-            offset_seconds=round(float(found.offset[index]) / HASHES_PER_SECOND, 3),
-            speed=round(float(found.speed[index]), 4),
-            start_seconds=float(found.first[index]) / HASHES_PER_SECOND,
-            overlap_seconds=float(found.length[index]) / HASHES_PER_SECOND,
-            mirrored=bool(found.mirrored[index]),
-            distance=round(float(found.distance[index]), 4),
+            source_a=self.samples.ids[alignments.a[index]],
+            source_b=self.samples.ids[alignments.b[index]],
+            offset_seconds=round(float(alignments.offset[index]) / HASHES_PER_SECOND, 3),
+            speed=round(float(alignments.speed[index]), 4),
+            start_seconds=float(alignments.first[index]) / HASHES_PER_SECOND,
+            overlap_seconds=float(alignments.length[index]) / HASHES_PER_SECOND,
+            mirrored=bool(alignments.mirrored[index]),
+            distance=round(float(alignments.distance[index]), 4),
             similarity=round(float(self.similarity[index]), 4),
         )
 
@@ -107,5 +107,5 @@ def find_near_duplicates(sources: Iterable[Source]) -> list[NearDuplicate]:
     Raises:
         VttdataError: when an id is duplicated, or a fingerprint cannot be read.
     """
-    known = ((source.source_id, source.fingerprint) for source in sources if source.fingerprint is not None)
-    return match_sources(known).duplicates()
+    fingerprinted = ((source.source_id, source.fingerprint) for source in sources if source.fingerprint is not None)
+    return match_sources(fingerprinted).duplicates()
