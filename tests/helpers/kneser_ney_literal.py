@@ -1,6 +1,6 @@
-"""Interpolated modified Kneser-Ney smoothing straight from its formulas, in exact fractions and slow.
+"""Interpolated modified Kneser-Ney smoothing directly by its formulas, in exact fractions and slow.
 
-Chen and Goodman (1999), section 3; it shares nothing with the code under test but the names of the marks.
+Chen and Goodman (1999), section 3. It shares nothing with the code under test but the names of the marks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Gram = tuple[str, ...]
 
 
 class LiteralKneserNey:
-    """p(word | context) by recursion over the lengths of contexts."""
+    """Model that computes p(word | context) by recursion over the lengths of contexts."""
 
     def __init__(self, sentences: Sequence[Sequence[str]], order: int, min_count: int = 1) -> None:
         self.order, self.min_count = order, min_count
@@ -27,7 +27,7 @@ class LiteralKneserNey:
         self.discounts = [self._discounts(length) for length in range(1, order + 1)]
 
     def count(self, gram: Gram) -> int:
-        """Occurrences at the highest order and after ``<s>``, elsewhere the number of different words before."""
+        """Count occurrences at the highest order and after ``<s>``, elsewhere the different words before."""
         if gram == ("<s>",):
             return 0
         return self.occurs[gram] if len(gram) == self.order or gram[0] == "<s>" else self.preceded[gram]
@@ -38,11 +38,11 @@ class LiteralKneserNey:
         if not (counts[1] and counts[2] and counts[3]):
             return fallback
         y = Fraction(counts[1], counts[1] + 2 * counts[2])
-        found = {k: k - (k + 1) * y * Fraction(counts[k + 1], counts[k]) for k in (1, 2, 3)}
-        return {0: Fraction(0)} | found if min(found.values()) > 0 else fallback
+        estimated = {k: k - (k + 1) * y * Fraction(counts[k + 1], counts[k]) for k in (1, 2, 3)}
+        return {0: Fraction(0)} | estimated if min(estimated.values()) > 0 else fallback
 
     def probability(self, word: str, context: Gram) -> Fraction:
-        """p(word | context); of longer contexts only the last words count."""
+        """Return p(word | context); of longer contexts only the last words count."""
         context = context[len(context) - self.order + 1 :] if len(context) >= self.order else context
         lower = self.probability(word, context[1:]) if context else Fraction(1, len(self.vocabulary))
         counts = {other: self.count((*context, other)) for other in self.vocabulary}
@@ -50,11 +50,11 @@ class LiteralKneserNey:
         if not total:
             return lower
         discount = self.discounts[len(context)]
-        taken = Fraction(0)
+        backed_off = Fraction(0)
         for other, count in counts.items():
-            taken += discount[min(count, 3)] if self._kept((*context, other)) else count
-        own = counts[word] - discount[min(counts[word], 3)] if self._kept((*context, word)) else 0
-        return Fraction(own, 1) / total + taken / total * lower
+            backed_off += discount[min(count, 3)] if self._kept((*context, other)) else count
+        discounted = counts[word] - discount[min(counts[word], 3)] if self._kept((*context, word)) else 0
+        return Fraction(discounted, 1) / total + backed_off / total * lower
 
     def _kept(self, gram: Gram) -> bool:
         return len(gram) == 1 or self.occurs[gram] >= self.min_count

@@ -40,8 +40,8 @@ def mentions(text: str) -> tuple[Mention, ...]:
 
 
 def video(video_id: str, *texts: str, names: tuple[str, ...] = (), others: tuple[str, ...] = ()) -> VideoDocuments:
-    """A video with one paragraph; `others` are what else is said of it, `names` what is annotated."""
-    own = tuple(mentions(text) for text in texts)
-    document = Document(tuple(f"{video_id}_{place}" for place in range(len(texts))), texts, own)
-    said = [*zip(texts, own, strict=True), *((text, mentions(text)) for text in others)]
+    """Return a video with one paragraph, further texts `others` and annotated `names`."""
+    found = tuple(mentions(text) for text in texts)
+    document = Document(tuple(f"{video_id}_{index}" for index in range(len(texts))), texts, found)
+    said = [*zip(texts, found, strict=True), *((text, mentions(text)) for text in others)]
     return VideoDocuments(video_id, (document,), summarize_mentions(said, LEXICON, names))

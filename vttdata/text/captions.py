@@ -186,7 +186,13 @@ def clean_captions(video_id: str, raws: Iterable[RawCaption], settings: CaptionS
     removals: list[Removal] = []
     exact: set[str] = set()
     caseless: set[str] = set()
-    for text, raw in sorted(((clean_text(raw.caption), raw) for raw in raws), key=_rank):
+
+    def rank(pair: tuple[str, RawCaption]) -> tuple[Any, ...]:
+        text, raw = pair
+        official = math.inf if raw.sen_id is None else raw.sen_id
+        return official, text, raw.annotator or "", raw.author or "", raw.language or "", raw.line
+
+    for text, raw in sorted(((clean_text(raw.caption), raw) for raw in raws), key=rank):
         key = unicodedata.normalize("NFC", text.casefold())
         reason = _find_reason_to_remove(text, raw, settings)
         if reason is None and key in caseless:
@@ -214,12 +220,6 @@ def clean_text(text: str) -> str:
     spaced = " ".join(_INVISIBLE.sub("", text).split())
     visible = "".join(character for character in spaced if unicodedata.category(character) != "Cc")
     return " ".join(unicodedata.normalize("NFC", visible).split())
-
-
-def _rank(pair: tuple[str, RawCaption]) -> tuple[Any, ...]:
-    text, raw = pair
-    official = math.inf if raw.sen_id is None else raw.sen_id
-    return official, text, raw.annotator or "", raw.author or "", raw.language or "", raw.line
 
 
 def _find_reason_to_remove(text: str, raw: RawCaption, settings: CaptionSettings) -> RemovalReason | None:

@@ -1,4 +1,4 @@
-"""Pairs are scored as ActivityNet-FOIL's published script scores them, with ties apart."""
+"""Accuracy on pairs equals that of ActivityNet-FOIL's published script, with ties apart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vttdata.generate.foils.blind.accuracy import (
 )
 
 
-def test_a_win_is_strictly_greater_and_ties_stand_apart() -> None:
+def test_win_is_strictly_greater_and_ties_are_separate() -> None:
     found = pairwise_accuracy([1, 2, 3, 4], [0, 2, 4, 1], ["a", "a", "b", "b"])
     assert (found.pairs, found.wins, found.ties) == (4, 2, 1)
     assert (found.strict, found.half_credit) == (0.5, 0.625)
@@ -27,14 +27,14 @@ def test_a_win_is_strictly_greater_and_ties_stand_apart() -> None:
     }
 
 
-def test_wilson_gives_the_textbook_interval() -> None:
+def test_wilson_interval_equals_the_textbook() -> None:
     # Newcombe (Statistics in Medicine 1998), table I, method 3.
     for wins, pairs, low, high in ((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)):
         assert wilson_interval(wins, pairs) == pytest.approx((low, high), abs=5e-5)
 
 
 @given(st.integers(1, 500), st.floats(0, 1))
-def test_an_interval_holds_its_share(pairs: int, share: float) -> None:
+def test_interval_contains_its_share(pairs: int, share: float) -> None:
     low, high = wilson_interval(share * pairs, pairs)
     assert 0 <= low <= share + 1e-12
     assert share - 1e-12 <= high <= 1
@@ -46,11 +46,11 @@ def test_scores_that_do_not_match_are_refused(scores: tuple[list[float], list[fl
         pairwise_accuracy(*scores)
 
 
-def test_a_paragraph_scores_the_mean_of_its_captions() -> None:
+def test_paragraph_score_is_the_mean_of_its_captions() -> None:
     assert paragraph_scores([[1.0, 2.0], [3.0]]) == [1.5, 3.0]
 
 
-def test_the_references_of_the_real_paragraphs_are_those_of_the_published_script(shared: Path) -> None:
+def test_references_of_real_paragraphs_equal_the_published_script(shared: Path) -> None:
     first, second = (
         json.loads((shared / "data" / "activitynet" / f"anet_entities_test_{number}.json").read_text())
         for number in (1, 2)
@@ -66,7 +66,7 @@ def test_the_references_of_the_real_paragraphs_are_those_of_the_published_script
     assert sum(found == there for found, there in numbers) >= 2_503
 
 
-def test_less_than_two_fifths_of_overlap_is_none() -> None:
+def test_overlap_below_two_fifths_selects_nothing() -> None:
     spans, names = [(0.0, 9.9), (10.0, 19.0)], ["early", "late"]
     assert select_references((0.0, 5.0), spans, names) == ["early"]
     assert select_references((7.0, 8.0), spans, names) == ["early", "late"]

@@ -1,4 +1,4 @@
-"""A swap keeps a sentence right, changes one span, and never says what is true."""
+"""Swaps keep the grammar, change one span, and never state what is true."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vttdata.generate.foils.swaps import Swap, find_swaps, pair_concepts, select
 
 
 def foils(text: str, *others: str, names: tuple[str, ...] = ()) -> list[str]:
-    """All foils of a caption of a video of which `others` are said too; one document."""
+    """Return all foils of a caption in a document that has `others` too."""
     return [swap.apply(text) for swap in swaps(text, *others, names=names)]
 
 
@@ -36,7 +36,7 @@ def swaps(text: str, *others: str, names: tuple[str, ...] = ()) -> list[Swap]:
         ("the hound's tail", {"the cat's tail", "the ox's tail"}),
     ],
 )
-def test_number_article_case_and_possessive_stay_right(text: str, expected: set[str]) -> None:
+def test_number_article_case_and_possessive_stay_correct(text: str, expected: set[str]) -> None:
     assert set(foils(text)) == expected
 
 
@@ -56,19 +56,19 @@ def test_number_article_case_and_possessive_stay_right(text: str, expected: set[
         "she will man the station",
     ],
 )
-def test_places_that_another_noun_may_not_fit_are_left_alone(text: str) -> None:
+def test_noun_in_an_unsafe_context_is_not_swapped(text: str) -> None:
     first = mentions(text)[0].start
     assert not [swap for swap in swaps(text) if swap.start <= first < swap.end]
 
 
-def test_a_pronoun_anywhere_in_the_document_forbids_another_gender() -> None:
+def test_pronoun_anywhere_in_the_document_excludes_the_other_gender() -> None:
     assert set(foils("a man sits", "he smiles")) == {"a boy sits", "a child sits", "a baby sits"}
     assert "a woman sits" in foils("a man sits")
     assert foils("a baby sits", "he smiles") == ["a man sits", "a boy sits"]
     assert foils("a baby sits", "he helps her") == []
 
 
-def test_what_is_present_in_any_text_or_annotation_is_never_swapped_in() -> None:
+def test_noun_present_in_any_text_or_annotation_is_never_swapped_in() -> None:
     assert set(foils("a dog runs", "the cat sleeps")) == {"an ox runs"}
     assert set(foils("a dog runs", names=("cat",))) == {"an ox runs"}
     assert foils("a dog runs", "the animals sleep") == []
@@ -76,12 +76,12 @@ def test_what_is_present_in_any_text_or_annotation_is_never_swapped_in() -> None
     assert "a woman sits" not in foils("a man sits", names=("she",))
 
 
-def test_a_word_for_anybody_is_never_swapped_and_says_nothing_of_who_else_is_there() -> None:
+def test_vague_noun_is_never_swapped_and_excludes_no_other() -> None:
     assert foils("a person runs") == []
     assert "a woman sits" in foils("a man sits", "a person smiles")
 
 
-def test_another_one_is_swapped_only_with_the_first() -> None:
+def test_noun_after_another_is_swapped_only_with_its_first_mention() -> None:
     assert "another cat" not in foils("another dog")
     assert set(foils("a dog runs", "another dog")) == {"a cat runs", "an ox runs"}
     text = "another dog sits"
@@ -89,17 +89,17 @@ def test_another_one_is_swapped_only_with_the_first() -> None:
     assert len(find_swaps(text, mentions(text), LEXICON, RIVALS, around)) == 2
 
 
-def test_an_adjective_of_age_or_size_keeps_grown_people_and_children_apart() -> None:
+def test_adjective_of_age_or_size_separates_adults_from_children() -> None:
     assert set(foils("a young boy sits")) == {"a young baby sits"}
     assert "a woman sits" in foils("a boy sits")
 
 
-def test_a_capital_is_kept_only_where_a_sentence_begins() -> None:
+def test_capital_is_kept_only_at_the_beginning_of_a_sentence() -> None:
     assert set(foils("the Dog runs")) == {"the cat runs", "the ox runs"}
     assert set(foils("it rains. Dogs run")) == {"it rains. Cats run", "it rains. Oxen run"}
 
 
-def test_what_is_out_of_place_is_left_out_and_its_unsound_probability_is_noted() -> None:
+def test_noun_out_of_place_is_left_out_and_unsound_probability_is_recorded() -> None:
     probabilities = {"cat": 0.25}
     text = "a dog runs"
     around = summarize_mentions([(text, mentions(text))], LEXICON)
@@ -107,12 +107,12 @@ def test_what_is_out_of_place_is_left_out_and_its_unsound_probability_is_noted()
     assert [(swap.foil_concept, swap.unsound_probability) for swap in found] == [("cat", 0.25)]
 
 
-def test_a_swap_counts_the_other_mentions_of_its_concept_and_relatives() -> None:
+def test_swap_counts_other_mentions_of_its_concept() -> None:
     assert {swap.other_mentions for swap in swaps("a dog runs", "the dog sits")} == {1}
     assert {swap.other_mentions for swap in swaps("a dog runs")} == {0}
 
 
-def test_a_word_that_may_be_the_same_thing_counts_though_it_is_no_sure_mention() -> None:
+def test_doubtful_mention_of_the_same_thing_counts() -> None:
     text = "a dog runs"
     texts = [(text, mentions(text)), ("the dog trots by", ())]
     around = summarize_mentions(texts, LEXICON)
@@ -120,12 +120,12 @@ def test_a_word_that_may_be_the_same_thing_counts_though_it_is_no_sure_mention()
     assert {swap.other_mentions for swap in find_swaps(text, mentions(text), LEXICON, free, around)} == {1}
 
 
-def test_what_the_document_also_calls_by_a_wider_word_is_left_alone() -> None:
+def test_noun_with_a_hypernym_in_the_document_is_not_swapped() -> None:
     assert foils("a boy runs", "he falls")
     assert not foils("a boy runs", "the child falls")
 
 
-def test_concepts_below_the_threshold_take_no_part() -> None:
+def test_rare_concepts_are_not_paired() -> None:
     paired = pair_concepts({"dog": 9, "cat": 5, "ox": 4, "ball": 9}, LEXICON, min_count=5)
     assert {name: [noun.name for noun in rivals] for name, rivals in paired.items()} == {"dog": ["cat"], "cat": ["dog"]}
 
@@ -136,7 +136,7 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS | st.sampled_from([noun.plural for noun in NOUNS]), max_size=12))
-def test_everything_outside_the_span_stays_and_the_article_fits(words: list[str]) -> None:
+def test_text_outside_the_span_stays_and_the_article_fits(words: list[str]) -> None:
     text = " ".join(words)
     for swap in swaps(text):
         foil = swap.apply(text)

@@ -187,7 +187,9 @@ def _draw_run(task: _Task, count: int) -> Degraded:
         inserted = donor_words[donor_start : donor_start + count]
         if _are_alike(inserted, task.words[start : start + count]) or _are_alike(donor_words, task.words):
             continue
-        if number < _FLUENT_DRAWS and not _reads_well(" ".join(inserted), task.caption.caption):
+        text = " ".join(inserted)
+        reads_well = _LOOSE_ENDS.search(text) is None and text.isupper() == task.caption.caption.isupper()
+        if number < _FLUENT_DRAWS and not reads_well:
             continue
         result = task.replace(start, count, inserted, donor, donor_start)
         if not task.donors.has_caption(task.source_id, result.caption or ""):
@@ -198,14 +200,9 @@ def _draw_run(task: _Task, count: int) -> Degraded:
 def _are_alike(first: Sequence[str], second: Sequence[str]) -> bool:
     """Return whether two runs differ in case and punctuation at most."""
     return len(first) == len(second) and all(
-        one == other or one.strip(_PUNCTUATION).casefold() == other.strip(_PUNCTUATION).casefold()
-        for one, other in zip(first, second, strict=True)
+        word == match or word.strip(_PUNCTUATION).casefold() == match.strip(_PUNCTUATION).casefold()
+        for word, match in zip(first, second, strict=True)
     )
-
-
-def _reads_well(inserted: str, caption: str) -> bool:
-    """Return whether a run can stand inside a caption: no loose ends, and all capitals only if the caption is so."""
-    return _LOOSE_ENDS.search(inserted) is None and inserted.isupper() == caption.isupper()
 
 
 def _draw_whole_caption(task: _Task) -> Degraded:

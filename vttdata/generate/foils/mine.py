@@ -153,7 +153,7 @@ def mine_videos(
         for of_split, allowed in separate_train_split(in_fold, rivals, seed):
             # Found again instead of kept: the mentions of a caption take ten times the memory of its text.
             documented = (find_documents(video, lexicon, pipeline)[0] for video in watch(of_split, "swapping"))
-            found = search_foils(
+            of_side = search_foils(
                 (video for video in documented if video is not None),
                 lexicon,
                 allowed,
@@ -164,8 +164,8 @@ def mine_videos(
                 usage=usage,
                 verdicts=verdicts,
             )
-            mined.pairs += found.pairs
-            mined.candidates += found.candidates
+            mined.pairs += of_side.pairs
+            mined.candidates += of_side.candidates
     unused = {video.video_id for video in usable} - {pair.video_id for pair in mined.pairs}
     reason = ("not_chosen", "no swap keeps its texts right, or none was chosen")
     mined.rejected += [(video.video_id, *reason) for video in sources if video.video_id in unused]

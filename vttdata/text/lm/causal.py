@@ -142,7 +142,7 @@ class CausalModel:
 
     @functools.cached_property
     def _can_pack(self) -> bool:
-        """Whether the model scores packed rows as it does each alone, tried on a few tokens.
+        """True if the model scores packed rows as it does each alone, tried on a few tokens.
 
         Models that read tokens one after another, or know positions by their order only, do not. In 16 bits the
         difference would be hidden by rounding.

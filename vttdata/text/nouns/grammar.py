@@ -156,11 +156,11 @@ class Grammar:
 
 
 def _find_nouns(letters: str) -> tuple[tuple[int, bool | None], ...]:
-    found = []
+    nouns = []
     for match in _MENTION.finditer(letters):
         index = match.end() - 1
-        found.append((index, match.lastgroup == "e" if letters[index] in "iI" else None))
-    return tuple(found)
+        nouns.append((index, match.lastgroup == "e" if letters[index] in "iI" else None))
+    return tuple(nouns)
 
 
 # Captions are much alike: about a third of those of MSR-VTT have the letters of an earlier one.

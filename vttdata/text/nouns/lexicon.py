@@ -137,23 +137,22 @@ class Lexicon:
         """Return the nouns that could take the place of a noun and show something else, in the order of the file."""
         noun = self.nouns[self._name(name)]
         if noun.name not in self._rivals:
-            self._rivals[noun.name] = tuple(rival for rival in self.nouns.values() if self._are_rivals(noun, rival))
+            self._rivals[noun.name] = tuple(
+                rival
+                for rival in self.nouns.values()
+                if rival.supercategory == noun.supercategory
+                and (rival.countable, rival.bare) == (noun.countable, noun.bare)
+                and not (noun.vague or rival.vague or self.related(noun.name, rival.name))
+            )
         return self._rivals[noun.name]
-
-    def _are_rivals(self, noun: Noun, rival: Noun) -> bool:
-        if noun.vague or rival.vague:
-            return False
-        same_grammar = noun.countable == rival.countable and noun.bare == rival.bare
-        same_class = same_grammar and noun.supercategory == rival.supercategory
-        return same_class and not self.related(noun.name, rival.name)
 
     def _name(self, form: str) -> str:
         if form in self.nouns:
             return form
-        found = self.noun(form)
-        if found is None:
+        known = self.noun(form)
+        if known is None:
             raise VttdataError(f"{form[:60]!a} is not in the lexicon.")
-        return found[0].name
+        return known[0].name
 
 
 def _normalize(form: str) -> str:

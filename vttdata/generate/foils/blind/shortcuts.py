@@ -74,7 +74,7 @@ class Attack:
 
     @property
     def closed(self) -> bool:
-        """Whether the accuracy is at most `MAX_CLOSED_ACCURACY`, or its interval reaches down to it."""
+        """True if the accuracy is at most `MAX_CLOSED_ACCURACY`, or its interval reaches down to it."""
         return self.interval[0] <= MAX_CLOSED_ACCURACY
 
     def as_json(self) -> dict[str, Any]:
