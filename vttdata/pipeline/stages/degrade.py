@@ -25,7 +25,7 @@ class CaptionInSplit:
 class CleanedCaptions(Stage):
     """Captions of an input that was cleaned while it was read; removals are counted under their reasons."""
 
-    name = "captions"
+    name = "cleaned_captions"
     output = Caption
     id_column = "video_id"
     all_at_once = True
