@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import functools
-import importlib
+import importlib.util
 import inspect
 import math
 import pkgutil
