@@ -48,7 +48,7 @@ class ConfigTables:
 
     @property
     def paths(self) -> list[Path]:
-        """All files, in the order of the splits."""
+        """Files of all splits, in their order."""
         return [path for paths in self.files.values() for path in paths]
 
     def rows(self) -> dict[str, int]:
