@@ -47,7 +47,7 @@ def headings(text: str) -> list[str]:
 
 class TestHead:
     @pytest.mark.parametrize("mode", ["none", "files", "embedded"])
-    def test_it_goes_through_the_hubs_own_classes_unchanged(
+    def test_front_matter_survives_the_classes_of_the_hub(
         self, with_media: Material, tmp_path: Path, mode: str
     ) -> None:
         with_media.write(tmp_path / "d", mode=mode)
@@ -82,7 +82,7 @@ class TestHead:
 
 
 class TestSections:
-    def test_a_benchmark_has_them_all(self, material: Material, tmp_path: Path) -> None:
+    def test_benchmark_card_has_all_sections(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d", metadata=full_metadata(material.metadata), add_files=write_recipe)
         text = card(tmp_path / "d")
         assert headings(text) == [
@@ -99,7 +99,7 @@ class TestSections:
         assert "- **Version:** 1.0.0, published 2026-11-21" in text
         assert "| `captions` | test | 6 | 1 |" in text
 
-    def test_a_set_of_foils_has_them_and_its_blind_scores(self, material: Material, tmp_path: Path) -> None:
+    def test_foil_card_has_all_sections_and_blind_attackers(self, material: Material, tmp_path: Path) -> None:
         text = card(written_foils(tmp_path / "d", full_metadata(material.metadata)))
         assert {"Licences", "Citation", "Dataset Creation", "Blind attackers on `foils`"} <= set(headings(text))
         assert 'foils = load_dataset("vttdata/small", split="test")' in text
@@ -138,7 +138,7 @@ class TestLicences:
         rows = "| annotations | cc-by-4.0 |\n| captions | mit |\n| videos | of their owners |"
         assert rows in card(tmp_path / "d")
 
-    def test_one_that_nobody_gave_is_unknown_in_a_plain_sentence(self, material: Material, tmp_path: Path) -> None:
+    def test_missing_licence_is_stated_as_unknown(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d")
         sentence = "`unknown`: nobody has stated yet under which terms this may be used"
         text = card(tmp_path / "d")
@@ -154,11 +154,11 @@ class TestLicences:
         ("licence", "words"),
         [("", "empty licence"), ({"sound": "mit"}, "'sound'"), ({}, "empty licence"), ({"videos": " "}, "empty")],
     )
-    def test_what_is_none_is_refused(self, licence: str | dict[str, str], words: str) -> None:
+    def test_invalid_licence_is_refused(self, licence: str | dict[str, str], words: str) -> None:
         with pytest.raises(ValueError, match=words):
             Metadata("a/b", licence=licence)
 
     @pytest.mark.parametrize("date", ["2026-13-01", "20261121", "today", "2026-11-21T10:00"])
-    def test_a_day_is_a_day(self, date: str) -> None:
+    def test_invalid_date_is_refused(self, date: str) -> None:
         with pytest.raises(ValueError, match="a day such as"):
             Metadata("a/b", date=date)

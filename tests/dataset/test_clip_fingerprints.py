@@ -59,7 +59,7 @@ def test_a_file_that_cannot_be_decoded_is_counted(cut: Path, tmp_path: Path) -> 
     assert found.unknown["fingerprints"] == 1
 
 
-def test_without_files_nothing_is_claimed(cut: Path, tmp_path: Path) -> None:
+def test_no_near_duplicates_are_reported_without_files(cut: Path, tmp_path: Path) -> None:
     folder = dataset(cut, tmp_path / "d", one="train", copy="test")
     for path in (folder / "videos").iterdir():
         path.unlink()

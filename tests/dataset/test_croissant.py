@@ -106,7 +106,7 @@ def test_the_validator_is_content_once_licence_and_date_are_given(
     assert not caplog.records
 
 
-def test_nobody_makes_up_a_licence_or_a_day(material: Material, tmp_path: Path) -> None:
+def test_missing_licence_and_date_are_left_out(material: Material, tmp_path: Path) -> None:
     material.write(tmp_path / "d")
     content = json.loads((tmp_path / "d/croissant.json").read_text())
     assert set(REQUIRED) - content.keys() == {"license", "datePublished"}
@@ -125,7 +125,7 @@ def test_checksums_are_those_of_the_files(material: Material, tmp_path: Path) ->
     assert "croissant.json" in files
 
 
-def test_what_is_known_to_be_wrong_is_said(material: Material, tmp_path: Path) -> None:
+def test_known_limitations_are_listed(material: Material, tmp_path: Path) -> None:
     about = dataclasses.replace(
         material.metadata,
         collected="Drawn by hand.",

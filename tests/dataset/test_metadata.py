@@ -38,7 +38,7 @@ def test_categories_have_their_official_numbers(material: Material, tmp_path: Pa
     assert compute_statistics(tmp_path / "d").total.categories == {"music": 3, "sport": 3}
 
 
-def test_what_stands_twice_stays_twice(material: Material, tmp_path: Path) -> None:
+def test_duplicated_official_rows_are_kept(material: Material, tmp_path: Path) -> None:
     twin = dataclasses.replace(material.clips[0], end=99.0, split="test")
     material.clips += [material.clips[0], twin]
     material.captions += [material.captions[0], Caption("video7", 700, "another under the same number", "w9")]

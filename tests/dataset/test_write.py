@@ -179,6 +179,6 @@ class TestSparse:
         assert list(loaded) == ["train"]
         assert loaded["train"]["category"][:] == [None] * 6
 
-    def test_no_clips_are_no_dataset(self, material: Material, tmp_path: Path) -> None:
+    def test_dataset_without_clips_is_refused(self, material: Material, tmp_path: Path) -> None:
         with pytest.raises(VttdataError, match="There are no clips"):
             material.write(tmp_path / "d", clips=[], captions=[])

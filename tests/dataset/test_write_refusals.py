@@ -92,7 +92,7 @@ class TestContradictions:
                 material.write(tmp_path / "d", **({"captions": []} | changes))
         assert not list(tmp_path.iterdir())
 
-    def test_a_scratch_file_that_cannot_grow_is_told_as_such(self, tmp_path: Path) -> None:
+    def test_full_disk_is_reported_for_the_scratch_file(self, tmp_path: Path) -> None:
         code = (
             "import resource, signal, sys; from pathlib import Path;"
             "from vttdata.dataset.sorted_captions import SortedCaptions;"

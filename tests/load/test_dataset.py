@@ -70,7 +70,7 @@ class TestLocal:
         write(tmp_path / "out/mine")
         assert load_dataset("out/mine", split="test").num_rows == 1
 
-    def test_other_things_go_to_the_reader_as_they_are(self, tmp_path: Path) -> None:
+    def test_other_paths_are_passed_to_datasets(self, tmp_path: Path) -> None:
         (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
         assert load_dataset("csv", data_files=str(tmp_path / "rows.csv"), split="train")[0] == {"a": 1, "b": 2}
 
@@ -86,12 +86,12 @@ class TestLocal:
 
 
 class TestVerified:
-    def test_what_is_as_it_was_built_loads(self, build: Path) -> None:
+    def test_unchanged_dataset_passes_verification(self, build: Path) -> None:
         for streaming in (False, True):
             rows = load_dataset("vttdata/demo", split="test", verify=True, streaming=streaming)
             assert [row["video_id"] for row in rows] == ["v1"]
 
-    def test_rows_that_a_damaged_cache_lost_are_missed(self, build: Path) -> None:
+    def test_lost_rows_are_detected(self, build: Path) -> None:
         rows = load_dataset("vttdata/demo")
         verify_row_counts(rows, build / "dataset", "vttdata/demo", None)
         with pytest.raises(VttdataError, match=r"0 rows of clips/test were loaded, but the dataset has 1"):
@@ -119,12 +119,12 @@ class TestHub:
         monkeypatch.setattr(datasets, "load_dataset", answer)
         return calls
 
-    def test_what_is_not_local_comes_from_the_hub(self, asked: list[tuple[str, Any]]) -> None:
+    def test_unbuilt_dataset_comes_from_the_hub(self, asked: list[tuple[str, Any]]) -> None:
         assert load_dataset("vttdata/demo", revision="v2.0.0")["test"].num_rows == 1
         assert asked == [("vttdata/demo", "v2.0.0")]
 
     @pytest.mark.parametrize("arguments", [{}, {"split": "test"}, {"streaming": True}])
-    def test_a_wrong_version_from_a_cache_is_not_passed_on(
+    def test_other_version_from_a_cache_is_refused(
         self, asked: list[tuple[str, Any]], arguments: dict[str, Any]
     ) -> None:
         with pytest.raises(VttdataError, match=r"version 1\.0\.0 was requested, but 2\.0\.0 was loaded"):
@@ -132,7 +132,7 @@ class TestHub:
 
 
 class TestMissing:
-    def test_the_error_says_where_it_was_looked_for_and_what_is_near(self, build: Path, tmp_path: Path) -> None:
+    def test_error_names_searched_places_and_a_similar_name(self, build: Path, tmp_path: Path) -> None:
         with pytest.raises(VttdataError) as caught:
             load_dataset("vttdata/dmeo")
         message = str(caught.value)
@@ -163,7 +163,7 @@ class TestMissing:
 
 
 class TestPackage:
-    def test_home_is_in_the_cache_unless_said_otherwise(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_builds_folder_is_in_the_cache_by_default(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("VTTDATA_HOME")
         assert builds_folder() == Path.home() / ".cache/vttdata"
 
@@ -189,9 +189,7 @@ class TestPackage:
         subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_what_is_missing_is_told_with_the_command_that_builds_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_error_for_missing_dataset_names_the_build_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VTTDATA_HOME", str(tmp_path))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)

@@ -179,7 +179,7 @@ def test_more_captions_only_are_a_minor_version_where_no_row_holds_them_all(tmp_
         found.next_version("1.0")
 
 
-def test_a_clip_that_changes_its_split_is_told_as_moved_with_its_captions(material: Material, tmp_path: Path) -> None:
+def test_clip_in_another_split_counts_as_moved_with_its_captions(material: Material, tmp_path: Path) -> None:
     material.write(tmp_path / "a")
     material.clips[3] = dataclasses.replace(material.clips[3], split="train")
     material.write(tmp_path / "b")
@@ -189,7 +189,7 @@ def test_a_clip_that_changes_its_split_is_told_as_moved_with_its_captions(materi
     assert found["clips"].examples["moved"] == ["video10"]
 
 
-def test_a_configuration_that_goes_is_major_and_one_that_comes_is_minor(material: Material, tmp_path: Path) -> None:
+def test_removed_configuration_is_major_and_added_one_is_minor(material: Material, tmp_path: Path) -> None:
     material.write(tmp_path / "a")
     material.write(tmp_path / "b", captions=[Caption(c.video_id, c.sen_id, "x") for c in material.captions], sources=())
     there, back = compare_datasets(tmp_path / "a", tmp_path / "b"), compare_datasets(tmp_path / "b", tmp_path / "a")
@@ -227,7 +227,7 @@ def test_labels_may_grow_but_not_change_their_numbers(tmp_path: Path, names: str
     assert compare_datasets(tmp_path / "a", tmp_path / "b").needed == needed
 
 
-def test_what_is_no_dataset_is_refused_in_one_sentence(material: Material, tmp_path: Path) -> None:
+def test_folder_without_dataset_is_refused_in_one_sentence(material: Material, tmp_path: Path) -> None:
     material.write(tmp_path / "a")
     material.write(tmp_path / "b", captions=())
     with pytest.raises(VttdataError, match="neither a dataset card nor a table"):

@@ -15,7 +15,7 @@ needs = st.sampled_from(["none", "minor", "major"])
 
 
 @given(versions, st.none() | versions, needs, st.sets(versions))
-def test_a_version_that_is_proposed_is_taken(
+def test_proposed_version_is_accepted(
     version: str, published: str | None, needed: VersionChange, there: set[str]
 ) -> None:
     tags = {f"v{own}" for own in there}
@@ -37,7 +37,7 @@ def test_a_version_that_is_proposed_is_taken(
         ("major", ["2.0.0", "10.0.0"], ["1.3.0", "1.9.9"]),
     ],
 )
-def test_what_differs_decides_which_part_has_to_rise(
+def test_differences_decide_which_part_of_the_version_rises(
     needed: VersionChange, taken: list[str], refused: list[str]
 ) -> None:
     for version in taken:
