@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -57,9 +58,8 @@ def test_documentation_lists_every_packaged_format() -> None:
 
 @pytest.mark.usefixtures("plugins")
 def test_plugin_is_listed_and_writes(dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["export", "--help"])
-    assert "\n  plain-ids     Plain list of ids, for anyone\n" in capsys.readouterr().out
+    assert main(["export", "--help"]) == 0
+    assert re.search(r"\n +plain-ids +Plain list of ids, for anyone\n", capsys.readouterr().out)
     out = tmp_path / "x"
     assert main(["export", str(dataset), "--format", "plain-ids", "--split", "test", "--out", str(out)]) == 0
     assert (out / "ids.txt").read_text().splitlines() == ["video11", "video12", "video13"]
@@ -85,8 +85,7 @@ def test_broken_plugin_gives_one_sentence(
     assert printed.count("\n") == 1
     with pytest.raises(VttdataError, match=message):
         load_format("plain-ids")
-    with pytest.raises(SystemExit):
-        main(["export", "--help"])
+    assert main(["export", "--help"]) == 0
     assert "plain-ids" in capsys.readouterr().out
 
 
@@ -94,8 +93,7 @@ def test_plugin_cannot_replace_a_packaged_format(plugins: Path, dataset: Path, t
     (plugins / "coco.py").write_text(PLUGIN)
     with pytest.raises(VttdataError, match=r"coco\.py: .*rename"):
         export(dataset, "coco", tmp_path / "x")
-    with pytest.raises(SystemExit, match="0"):
-        main(["export", "--help"])
+    assert main(["export", "--help"]) == 0
 
 
 def test_listing_formats_imports_no_heavy_library() -> None:
