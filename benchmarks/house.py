@@ -233,6 +233,20 @@ def used_once(modules: Modules) -> Figure:
     return _share([location for location, count in uses.items() if count == 1], len(uses))
 
 
+# Names that every file of a kind defines: builders and commands.
+SHARED_NAMES = frozenset({"Recipe", "build", "command", "main", "read"})
+
+
+def ambiguous_names(modules: Modules) -> Figure:
+    """Count the public functions and classes of one name that several modules define."""
+    homes: dict[str, list[str]] = {}
+    for name, module in modules.items():
+        for definition in module.definitions:
+            if definition.top_level and definition.name[0] != "_" and definition.name not in SHARED_NAMES:
+                homes.setdefault(definition.name, []).append(name)
+    return _count(f"{name}: {', '.join(places)}" for name, places in homes.items() if len(places) > 1)
+
+
 def own_line_comments(modules: Modules) -> Figure:
     """Return the share of lines that hold nothing but a comment."""
     comments = [
@@ -278,6 +292,7 @@ METRICS = {
     "top-function": Metric("longest function", partial(lengths, summary=max, functions=True), ("131", "266", "160")),
     "private": Metric("top-level functions and classes that are private", private_names, ("10 %", "15 %", "4 %")),
     "used-once": Metric("private functions used once", used_once, ("67 of 106", "", "")),
+    "ambiguous": Metric("public names with several meanings", ambiguous_names),
     "comments": Metric("lines that are a comment", own_line_comments, ("3.4 %", "2.1 %", "1.0 %")),
     "articles": Metric(
         "docstrings that open with *the*, *a*, *an*, *what*, *whether*", partial(first_words, words=ARTICLES)

@@ -315,7 +315,7 @@ def test_a_build_says_when_it_replaces_rows_under_the_same_version(made: Path, t
         capsys.readouterr()
         build(tmp_path / "out", made / "files", *settings)
         err = capsys.readouterr().err
-        assert ("both say version 1.0.0 (degraded: 34 changed" in err, "set version to 2.0.0" in err) == (told, told)
+        assert ("both have version 1.0.0 (degraded: 34 changed" in err, "set version to 2.0.0" in err) == (told, told)
     assert not (tmp_path / "out" / ".dataset.before").exists()
     next((tmp_path / "out" / "dataset" / "captions").glob("test-*")).write_bytes(b"damaged")
     capsys.readouterr()

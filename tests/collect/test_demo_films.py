@@ -25,7 +25,7 @@ from vttdata.collect.demo_films.scenes import (
     draw_scenes,
     draw_spoiled,
     plan_scene,
-    write_tables,
+    write_scene_tables,
 )
 from vttdata.errors import MediaError
 from vttdata.media.measure import measure
@@ -156,7 +156,7 @@ def test_films_have_the_same_bytes_in_any_order_and_after_an_interruption(drawn:
     for index in (3, 0):
         draw_scene(tmp_path, index, SMALL, SEED)
     draw_spoiled(tmp_path, SMALL, SEED)
-    write_tables(tmp_path, SMALL, SEED)
+    write_scene_tables(tmp_path, SMALL, SEED)
     assert len(list(tmp_path.iterdir())) == 2 + 6 + 3
     for path in tmp_path.iterdir():
         assert path.read_bytes() == (drawn / path.name).read_bytes()
@@ -169,7 +169,7 @@ def test_another_seed_gives_different_films() -> None:
 
 
 def test_without_spoiled_files_only_good_videos_are_listed(tmp_path: Path) -> None:
-    write_tables(tmp_path, SceneSettings(videos=9, spoiled=False), SEED)
+    write_scene_tables(tmp_path, SceneSettings(videos=9, spoiled=False), SEED)
     listed = rows(tmp_path / "manifest.csv")
     assert len(listed) == 9
     assert {row["category"] for row in listed} == set(CATEGORIES)

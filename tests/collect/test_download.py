@@ -16,7 +16,7 @@ import yt_dlp
 
 from tests.helpers.media_server import MediaServer
 from vttdata.collect import CollectSettings, FetchError, LimitSettings, fetch, format_selector, remove_unfinished
-from vttdata.collect.ytdlp import retry
+from vttdata.collect.ytdlp import retry_download
 from vttdata.errors import VttdataError
 from vttdata.media import decode
 from vttdata.media.ffmpeg import ffmpeg_path
@@ -137,7 +137,7 @@ def test_pauses_between_retries_double_within_the_time_limit(monkeypatch: pytest
 
     monkeypatch.setattr("vttdata.collect.ytdlp.time", SimpleNamespace(monotonic=lambda: now, sleep=sleep))
     with pytest.raises(FetchError, match="down"):
-        retry(fail, quick(seconds=3.0, retries=50, backoff_seconds=0.5))
+        retry_download(fail, quick(seconds=3.0, retries=50, backoff_seconds=0.5))
     assert pauses == [0.5, 1.0], "0.5 s + 1 s fit into 3 s, a further 2 s do not"
     assert remaining == [3.0, 2.5, 1.5]
 

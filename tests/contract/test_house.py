@@ -10,6 +10,7 @@ import pytest
 from benchmarks.house import (
     ARTICLES,
     ORDER,
+    ambiguous_names,
     circles,
     first_words,
     imports_of,
@@ -115,14 +116,19 @@ def test_every_module_says_what_it_is_for() -> None:
 @pytest.mark.parametrize(
     ("figure", "most"),
     [
-        (first_words(MODULES, ARTICLES), 3.0),
-        (private_names(MODULES), 40.0),
-        (used_once(MODULES), 70.0),
+        (first_words(MODULES, ARTICLES), 2.0),
+        (private_names(MODULES), 30.0),
+        (used_once(MODULES), 60.0),
     ],
     ids=["docstrings that open with an article", "private top-level names", "private functions used once"],
 )
 def test_language_and_structure_stay_readable(figure: object, most: float) -> None:
     assert figure.value <= most, figure.offenders[:20]  # type: ignore[attr-defined]
+
+
+def test_a_public_name_has_one_meaning() -> None:
+    # The manifest of a campaign and that of a dataset; the first is public in `vttdata.assess`.
+    assert [name.partition(":")[0] for name in ambiguous_names(MODULES).offenders] == ["read_manifest"]
 
 
 def test_reasons_are_written_down() -> None:

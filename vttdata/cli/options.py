@@ -136,7 +136,7 @@ class Argument(click.Argument):
         self.description = description
 
 
-class Option(click.Option):
+class GroupedOption(click.Option):
     """Option that may belong to a group of the help; those of a group are left out of the synopsis."""
 
     def __init__(self, *args: Any, group: str | None = None, **others: Any) -> None:
@@ -144,12 +144,12 @@ class Option(click.Option):
         self.group = group
 
 
-class SettingOption(Option):
+class SettingOption(GroupedOption):
     """Option with the default, range and choices of a field of a settings class.
 
     Args:
         settings: ``module:Class`` of a dataclass; imported when the option is used or its help is printed.
-        others: as for `Option`; the parameter's name is that of the field.
+        others: as for `GroupedOption`; the parameter's name is that of the field.
     """
 
     def __init__(self, *args: Any, settings: str, **others: Any) -> None:
@@ -304,7 +304,7 @@ def argument(name: str, metavar: str, description: str, **others: Any) -> Callab
 
 def option(*names: str, **others: Any) -> Callable[[F], F]:
     """Declare an option; `group` is the group of the help that it belongs to."""
-    return click.option(*names, cls=Option, **others)
+    return click.option(*names, cls=GroupedOption, **others)
 
 
 def setting(*names: str, settings: str, **others: Any) -> Callable[[F], F]:

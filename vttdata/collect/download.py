@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from vttdata.collect.settings import CollectSettings
-from vttdata.collect.ytdlp import call, clean_text, retry, site_source_id, too_large
+from vttdata.collect.ytdlp import clean_field, retry_download, run_ytdlp, site_source_id, too_large
 from vttdata.collect.ytdlp_errors import FetchError
 from vttdata.media.ffmpeg import ffmpeg_path
 from vttdata.records import Candidate, Source
@@ -53,7 +53,7 @@ def fetch(candidate: Candidate, *, originals: Path, store: Path, settings: Colle
     store.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=_UNFINISHED_PREFIX, dir=store, ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary)
-        done = retry(lambda seconds: _download(candidate.locator, folder, settings, seconds), settings)
+        done = retry_download(lambda seconds: _download(candidate.locator, folder, settings, seconds), settings)
         return _store(candidate, _find_download(folder, done, settings), store)
 
 
@@ -130,7 +130,7 @@ def _download(url: str, folder: Path, settings: CollectSettings, seconds: float)
     ]
     # While video and audio are merged, both are on the disk twice.
     max_bytes = 2 * limit + _MEGABYTE
-    return call(options, url, folder=folder, settings=settings, seconds=seconds, max_bytes=max_bytes)
+    return run_ytdlp(options, url, folder=folder, settings=settings, seconds=seconds, max_bytes=max_bytes)
 
 
 def _find_download(folder: Path, done: Completed, settings: CollectSettings) -> Path:
@@ -168,12 +168,12 @@ def _store(candidate: Candidate, video: Path, store: Path) -> Source:
         sha256=sha256,
         bytes=size,
         url=candidate.locator,
-        title=candidate.title or clean_text(info.get("title")),
-        uploader=clean_text(info.get("uploader")) or clean_text(info.get("channel")),
+        title=candidate.title or clean_field(info.get("title")),
+        uploader=clean_field(info.get("uploader")) or clean_field(info.get("channel")),
         category=candidate.category,
         query=candidate.query,
-        licence=candidate.licence or clean_text(info.get("license")),
-        format=clean_text(info.get("format_id")),
+        licence=candidate.licence or clean_field(info.get("license")),
+        format=clean_field(info.get("format_id")),
         spans=candidate.spans,
     )
 

@@ -9,7 +9,7 @@ import urllib.parse
 from pathlib import Path
 
 from vttdata.collect.settings import CollectSettings, SearchSettings
-from vttdata.collect.ytdlp import call, clean_text, retry, site_source_id
+from vttdata.collect.ytdlp import clean_field, retry_download, run_ytdlp, site_source_id
 from vttdata.collect.ytdlp_errors import FetchError
 from vttdata.records import Candidate
 
@@ -37,8 +37,9 @@ def search(query: str, category: str, settings: CollectSettings) -> tuple[Candid
     options = ["--flat-playlist", "--dump-json", "--yes-playlist", f"--playlist-items=1:{limit}"]
     time.sleep(settings.sleep_seconds)
     with tempfile.TemporaryDirectory(prefix="vttdata-search-") as folder:
-        done = retry(
-            lambda seconds: call(options, address, folder=Path(folder), settings=settings, seconds=seconds), settings
+        done = retry_download(
+            lambda seconds: run_ytdlp(options, address, folder=Path(folder), settings=settings, seconds=seconds),
+            settings,
         )
     return parse_results(done.stdout, query, category)[:limit]
 
@@ -69,7 +70,7 @@ def parse_results(output: str, query: str, category: str) -> tuple[Candidate, ..
                 kind="url",
                 locator=url,
                 source_id=site_source_id(entry.get("ie_key"), entry.get("id")),
-                title=clean_text(entry.get("title")),
+                title=clean_field(entry.get("title")),
                 category=category,
                 query=query,
             )

@@ -37,7 +37,7 @@ _COMMON_OPTIONS = (
 Result = TypeVar("Result")
 
 
-def call(
+def run_ytdlp(
     options: list[str],
     address: str,
     *,
@@ -81,7 +81,7 @@ def too_large(settings: CollectSettings) -> FetchError:
     return FetchError("too_large", f"larger than the limit of {limit:g} MB.", retry=True)
 
 
-def retry(action: Callable[[float], Result], settings: CollectSettings) -> Result:
+def retry_download(action: Callable[[float], Result], settings: CollectSettings) -> Result:
     """Call `action` until it succeeds, fails permanently or the wall-clock limit of one item is reached.
 
     Args:
@@ -113,7 +113,7 @@ def site_source_id(extractor: object, identifier: object) -> str | None:
     return source_id if is_safe_id(source_id, MAX_EXTERNAL_ID_LENGTH) else None
 
 
-def clean_text(value: Any) -> str | None:
+def clean_field(value: Any) -> str | None:
     """Return a site's text for use in a table: at most 1000 characters, without surrogates, None if empty."""
     if not isinstance(value, str):
         return None
@@ -123,7 +123,7 @@ def clean_text(value: Any) -> str | None:
 def _connection_options(settings: CollectSettings, folder: Path) -> list[str]:
     options = [
         f"--socket-timeout={settings.socket_timeout_seconds:g}",
-        # `retry` resumes a broken transfer.
+        # `retry_download` resumes a broken transfer.
         "--retries=0",
         f"--fragment-retries={settings.retries}",
         f"--extractor-retries={settings.retries}",

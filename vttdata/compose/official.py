@@ -29,7 +29,7 @@ from vttdata.pipeline.stages.annotations import (
     SOURCES,
     ClipFiles,
     SourceFiles,
-    find_files,
+    find_record_files,
     missing_files,
 )
 from vttdata.pipeline.stages.degrade import DegradeCaptions, captions_in_splits
@@ -105,11 +105,13 @@ def _build(recipe: OfficialRecipe, run: Build, official: Annotations, files_by: 
     media: Path | None = None
     missing: tuple[Finding, ...] = ()
     if recipe.videos is not None and files_by == "source_id":
-        sources = run.stage(SourceFiles(Path(recipe.videos)), find_files(Path(recipe.videos), sources), len(sources))
+        sources = run.stage(
+            SourceFiles(Path(recipe.videos)), find_record_files(Path(recipe.videos), sources), len(sources)
+        )
         missing = missing_files(sources)
     elif recipe.videos is not None:
         media = Path(recipe.videos)
-        clips = run.stage(ClipFiles(media), find_files(media, clips), len(clips))
+        clips = run.stage(ClipFiles(media), find_record_files(media, clips), len(clips))
         missing = missing_files(clips)
     degraded: list[Degraded] = []
     if recipe.degrade is not None:

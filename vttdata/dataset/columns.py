@@ -223,7 +223,7 @@ def is_protocol(config: str) -> bool:
     return config not in CONFIGS and columns_of(config) is CLIPS
 
 
-def arrow_schema(columns: Sequence[Column], categories: Sequence[str]) -> pa.Schema:
+def table_schema(columns: Sequence[Column], categories: Sequence[str]) -> pa.Schema:
     """Return the Arrow schema; a category is the number of its label, or a (null) string if there are no categories."""
     category = pa.int64() if categories else pa.string()
     return pa.schema([(column.name, _ARROW_TYPES.get(column.type, category)) for column in columns])

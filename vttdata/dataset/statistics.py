@@ -17,6 +17,7 @@ from typing import Any
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.split.audit.text import align_columns
 
 _CLIP_COLUMNS = ("source_id", "duration", "shots", "category")
 _MAIN_CONFIGS = ("clips", "captions", "sources", "videos")
@@ -107,12 +108,6 @@ _DIGITS = {
     "median_shots": 1,
 }
 _LABELS = {f"{name}_clip": f"{name} clip, s" for name in ("shortest", "median", "mean", "longest")}
-
-
-def align_columns(rows: Sequence[Sequence[str]]) -> str:
-    """Return a table of text with its first column aligned to the left and the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows)
 
 
 def _format(value: float | None, digits: int) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.dataset.card.card import format_card, list_limitations
-from vttdata.dataset.columns import CONFIGS, VIDEOS, arrow_schema, columns_of, label_counts
+from vttdata.dataset.columns import CONFIGS, VIDEOS, columns_of, label_counts, table_schema
 from vttdata.dataset.describe import write_description
 from vttdata.dataset.metadata import Metadata, OfficialLayout
 from vttdata.dataset.replace_folder import replace_folder
@@ -155,7 +155,7 @@ class _DatasetWriter:
         with closing(SortedCaptions(scratch, self._positions, captions, duplicates=self._is_official)) as ordered:
             for config, split, rows in self._tables(ordered, shipped=shipped):
                 columns = columns_of(config)
-                schema = arrow_schema(columns, self.categories)
+                schema = table_schema(columns, self.categories)
                 labels = label_counts(columns, self.categories, self.official.classes)
                 written = write_split(dataset, config, split, schema, rows, labels)
                 tables.setdefault(config, []).extend([written] if written else [])
@@ -164,7 +164,7 @@ class _DatasetWriter:
 
     def write_videos(self, dataset: Path, media: Path) -> Tables:
         """Write the configuration `videos` with the bytes of all clips that have a file."""
-        schema = arrow_schema(VIDEOS, ())
+        schema = table_schema(VIDEOS, ())
         written = [
             write_split(dataset, "videos", split, schema, video_rows(media, clips))
             for split, clips in self._splits.items()

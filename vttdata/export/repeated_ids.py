@@ -19,20 +19,20 @@ class RepeatedIds:
     """
 
     def __init__(self, batches: Iterable[Sequence[str]]) -> None:
-        self._repeated = count_repeated(map(hash_texts, batches))
+        self._repeated = count_repeated(map(hash_ids, batches))
         self._seen: set[str] = set()
 
     def seen_before(self, video_id: str) -> bool:
         """Return whether this method was called with the id before."""
         # Ids with equal hashes are only remembered in vain, so collisions do no harm.
-        if not self._repeated or int(hash_texts([video_id])[0]) not in self._repeated:
+        if not self._repeated or int(hash_ids([video_id])[0]) not in self._repeated:
             return False
         seen = video_id in self._seen
         self._seen.add(video_id)
         return seen
 
 
-def hash_texts(texts: Sequence[str]) -> Hashes:
+def hash_ids(texts: Sequence[str]) -> Hashes:
     """Return a 64-bit hash of each text, the same on every machine."""
     # Python's own hashes of texts differ from process to process.
     return pd.util.hash_array(np.array(texts, dtype=object), categorize=False)

@@ -25,7 +25,7 @@ _INTRA_ONLY_PACKETS = 250
 
 
 @dataclass(slots=True)
-class Tally:
+class PacketCounts:
     """Count of video packets to be shown and of packets that could not be decoded, with the first error."""
 
     packets: int = 0
@@ -52,7 +52,7 @@ class Video:
 
     container: Any
     stream: Any
-    tally: Tally = field(default_factory=Tally)
+    tally: PacketCounts = field(default_factory=PacketCounts)
     _time_base: tuple[int, int] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -24,7 +24,7 @@ MAX_CRASHES_IN_A_ROW = 8
 
 
 @dataclass(slots=True)
-class Tally:
+class StageCounts:
     """Counts of one stage.
 
     Fields:
@@ -85,7 +85,7 @@ class Table:
     stage: Stage
     store: PartStore
     keys: tuple[str, ...]
-    tally: Tally
+    tally: StageCounts
 
     def __len__(self) -> int:
         return self.tally.kept
@@ -148,7 +148,7 @@ class Engine:
                     self._journal.note("part", stage=stage.name, key=part.key[:16], items=len(part.items))
                 breaker.check(result)
         store.remove_all_but(run.keys)
-        tally = Tally(stage.name, parts=len(run.keys), reused=run.reused)
+        tally = StageCounts(stage.name, parts=len(run.keys), reused=run.reused)
         table = Table(stage, store, tuple(run.keys), tally)
         for result in table.results():
             tally.add(result)

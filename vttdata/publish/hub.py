@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from vttdata.dataset.manifest import MANIFEST, read_manifest
 from vttdata.errors import HaltError, VttdataError
 from vttdata.ids import is_dataset_name
-from vttdata.publish.hub_api import Remote, connect, explain_error, read_remote, retry, status_of
+from vttdata.publish.hub_api import Remote, connect, explain_error, read_remote, retry_request, status_of
 from vttdata.publish.plan import Previous, PublishPlan, foreign_repository, make_plan, replaceable_files
 from vttdata.publish.release_checks import check_dataset
 from vttdata.publish.version_rule import build_again, is_version
@@ -131,7 +131,7 @@ def _download_previous(api: HfApi, repo_id: str, remote: Remote, dataset: Path, 
         raise foreign_repository(repo_id, "files that are not a dataset of vttdata")
 
     def download(path: str) -> None:
-        retry(
+        retry_request(
             api.hf_hub_download, repo_id, path, repo_type="dataset", revision=remote.head, local_dir=folder, token=None
         )
 
@@ -166,7 +166,7 @@ def execute_plan(plan: PublishPlan, api: HfApi) -> str:
     """
     head = plan.head
     if head is None:
-        retry(api.create_repo, plan.repo_id, repo_type="dataset", private=plan.private or None, exist_ok=True)
+        retry_request(api.create_repo, plan.repo_id, repo_type="dataset", private=plan.private or None, exist_ok=True)
         remote = read_remote(api, plan.repo_id)
         if remote is None or replaceable_files(remote):
             raise _changed_meanwhile(plan)
@@ -185,7 +185,7 @@ def _commit(plan: PublishPlan, api: HfApi, head: str) -> str:
     removals = [CommitOperationDelete(path, is_folder=False) for path in plan.removals]
     api.preupload_lfs_files(plan.repo_id, additions, repo_type="dataset")
     try:
-        commit = retry(
+        commit = retry_request(
             lambda: api.create_commit(
                 plan.repo_id,
                 [*additions, *removals],
@@ -216,7 +216,7 @@ def _tag(plan: PublishPlan, api: HfApi, commit: str) -> None:
     from huggingface_hub.errors import HfHubHTTPError
 
     try:
-        retry(api.create_tag, plan.repo_id, tag=plan.tag, revision=commit, repo_type="dataset")
+        retry_request(api.create_tag, plan.repo_id, tag=plan.tag, revision=commit, repo_type="dataset")
     except HfHubHTTPError as error:
         remote = read_remote(api, plan.repo_id) if status_of(error) == 409 else None
         if remote is None:

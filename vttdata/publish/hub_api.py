@@ -79,8 +79,8 @@ def read_remote(api: HfApi, repo_id: str) -> Remote | None:
     from huggingface_hub.errors import RepositoryNotFoundError
 
     try:
-        info = retry(api.dataset_info, repo_id, files_metadata=True)
-        refs = retry(api.list_repo_refs, repo_id, repo_type="dataset")
+        info = retry_request(api.dataset_info, repo_id, files_metadata=True)
+        refs = retry_request(api.list_repo_refs, repo_id, repo_type="dataset")
     except RepositoryNotFoundError:
         return None
     files = {
@@ -90,7 +90,7 @@ def read_remote(api: HfApi, repo_id: str) -> Remote | None:
     return Remote(info.sha or "", bool(info.private), files, {tag.name: tag.target_commit for tag in refs.tags})
 
 
-def retry(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+def retry_request(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Call a function, and call it again after a while if the Hub is busy or the connection broke."""
     for wait in WAITS:
         try:

@@ -31,7 +31,7 @@ _HUB_FILES = {".gitattributes"}
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangedFile:
     """Change of a file, and its size in bytes; of a removed file its former size."""
 
     path: str
@@ -78,7 +78,7 @@ class PublishPlan:
     head: str | None
     tag: str
     tagged_commit: str | None
-    changes: tuple[Change, ...]
+    changes: tuple[ChangedFile, ...]
     rewritten: Mapping[str, bytes] = field(default_factory=dict)
     difference: DatasetDifference | None = None
     previous_version: str | None = None
@@ -184,9 +184,9 @@ def make_plan(
     return plan
 
 
-def _group_files(changes: Iterable[Change]) -> Iterator[tuple[FileChange, str, int]]:
+def _group_files(changes: Iterable[ChangedFile]) -> Iterator[tuple[FileChange, str, int]]:
     """Yield change, name and bytes of each changed file; many files of one folder and change share a line."""
-    groups: dict[tuple[FileChange, str], list[Change]] = {}
+    groups: dict[tuple[FileChange, str], list[ChangedFile]] = {}
     for file in changes:
         if file.change != "unchanged":
             groups.setdefault((file.change, file.path.rpartition("/")[0]), []).append(file)
@@ -225,16 +225,16 @@ def _rewrite(manifest: Mapping[str, Any], card: str) -> dict[str, bytes]:
 
 def _compare_files(
     dataset: Path, listed: list[str], rewritten: Mapping[str, bytes], published: Mapping[str, RemoteFile]
-) -> Iterator[Change]:
+) -> Iterator[ChangedFile]:
     for path in sorted({*listed, MANIFEST, *published}):
         if path not in listed and path != MANIFEST:
-            yield Change(path, "removed", published[path].bytes)
+            yield ChangedFile(path, "removed", published[path].bytes)
             continue
         content = rewritten.get(path, dataset / path)
         if path not in published:
-            yield Change(path, "added", _size(content))
+            yield ChangedFile(path, "added", _size(content))
         else:
-            yield Change(path, "unchanged" if _is_same(content, published[path]) else "changed", _size(content))
+            yield ChangedFile(path, "unchanged" if _is_same(content, published[path]) else "changed", _size(content))
 
 
 def _size(content: bytes | Path) -> int:

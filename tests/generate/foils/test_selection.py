@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vttdata.generate.foils.selection import Option, balance, choose, combine_margins
+from vttdata.generate.foils.selection import Option, balance_foils, choose, combine_margins
 
 OPTIONS = st.lists(
     st.builds(
@@ -30,7 +30,7 @@ OPTIONS = st.lists(
 @given(OPTIONS, st.integers(0, 3))
 def test_pairs_and_words_are_used_about_as_often_in_both_directions(options: list[Option], seed: int) -> None:
     options = [option for option in options if option.word != option.foil_word]
-    chosen = [options[index] for index in balance(options, seed=seed, pair_share=1.0)]
+    chosen = [options[index] for index in balance_foils(options, seed=seed, pair_share=1.0)]
     arrows = Counter((option.word, option.foil_word) for option in chosen)
     true, foil = Counter(option.word for option in chosen), Counter(option.foil_word for option in chosen)
     directions = [(number, arrows[foil_word, word], 0.5) for (word, foil_word), number in arrows.items()]
@@ -65,7 +65,7 @@ def supply(units: int, bias: float) -> list[Option]:
 
 def test_blind_model_is_right_on_half_and_most_units_get_a_foil() -> None:
     options = supply(400, bias=1.0)
-    chosen = [options[index] for index in balance(options, seed=0, pair_share=1.0)]
+    chosen = [options[index] for index in balance_foils(options, seed=0, pair_share=1.0)]
     signs = [np.sign(option.margin) for option in chosen]
     assert len(chosen) > 300
     assert abs(sum(signs)) <= 0.05 * len(chosen) + 10
@@ -75,7 +75,7 @@ def test_blind_model_is_right_on_half_and_most_units_get_a_foil() -> None:
 
 def test_pair_share_limits_each_pair_of_words() -> None:
     options = supply(300, bias=0.0)
-    chosen = [options[index] for index in balance(options, seed=0, pair_share=0.01)]
+    chosen = [options[index] for index in balance_foils(options, seed=0, pair_share=0.01)]
     assert max(Counter((option.word, option.foil_word) for option in chosen).values()) == 3
 
 
@@ -86,20 +86,20 @@ def test_paper_takes_the_lowest_perplexity_and_random_depends_on_the_seed() -> N
 
 
 def test_pair_without_reverse_direction_is_chosen_at_most_once() -> None:
-    assert len(balance([Option(str(n), str(n), "a", "b", 0.0) for n in range(9)], seed=0)) == 1
-    assert balance([], seed=0) == []
+    assert len(balance_foils([Option(str(n), str(n), "a", "b", 0.0) for n in range(9)], seed=0)) == 1
+    assert balance_foils([], seed=0) == []
 
 
 def test_sounder_of_two_options_is_taken() -> None:
     ways = [("a", "b"), ("b", "a")]
     options = [Option(str(n), f"{n}{d}", *ways[n % 2], 0.0, d) for n in range(20) for d in (0.5, 0.0)]
-    assert {options[index].unsound_probability for index in balance(options, seed=0, pair_share=1.0)} == {0.0}
+    assert {options[index].unsound_probability for index in balance_foils(options, seed=0, pair_share=1.0)} == {0.0}
 
 
 def test_unsound_penalty_leaves_out_foils_likelier_unsound_than_sound() -> None:
     ways = [("a", "b"), ("b", "a")]
     options = [Option(str(n), str(n), *ways[n % 2], 0.0, 0.1 if n < 10 else 0.6) for n in range(20)]
-    assert [len(balance(options, seed=0, pair_share=1.0, unsound_penalty=penalty)) for penalty in (0.0, 1.0)] == [
+    assert [len(balance_foils(options, seed=0, pair_share=1.0, unsound_penalty=penalty)) for penalty in (0.0, 1.0)] == [
         20,
         10,
     ]

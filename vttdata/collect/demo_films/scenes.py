@@ -83,7 +83,7 @@ def draw_scenes(folder: Path, settings: SceneSettings, seed: int) -> None:
         draw_scene(folder, index, settings, seed)
     if settings.spoiled:
         draw_spoiled(folder, settings, seed)
-    write_tables(folder, settings, seed)
+    write_scene_tables(folder, settings, seed)
 
 
 def draw_scene(folder: Path, index: int, settings: SceneSettings, seed: int) -> None:
@@ -116,7 +116,7 @@ def plan_scene(index: int, settings: SceneSettings, seed: int) -> Film:
     return plan_film(f"{category}-{index:02d}.mp4", ordered, _frame_rate(settings), seed)
 
 
-def write_tables(folder: Path, settings: SceneSettings, seed: int) -> None:
+def write_scene_tables(folder: Path, settings: SceneSettings, seed: int) -> None:
     """Write manifest, captions and truth of all videos into a folder."""
     films = [plan_scene(index, settings, seed) for index in range(settings.videos)]
     subjects = {film.file: _subject(index) for index, film in enumerate(films)}

@@ -11,8 +11,8 @@ from typing import Any
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
-from vttdata.dataset.statistics import align_columns
 from vttdata.errors import VttdataError
+from vttdata.split.audit.text import align_columns
 
 # File in a dataset with the results of the blind attackers, the most successful one first.
 SHORTCUTS = "shortcuts.json"

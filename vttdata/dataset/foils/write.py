@@ -22,7 +22,7 @@ from vttdata.dataset.card.sections import (
     format_table,
     format_uses,
 )
-from vttdata.dataset.columns import arrow_schema, columns_of
+from vttdata.dataset.columns import columns_of, table_schema
 from vttdata.dataset.describe import write_description
 from vttdata.dataset.foils.statistics import SHORTCUTS
 from vttdata.dataset.metadata import Metadata
@@ -168,7 +168,7 @@ def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
     tables: dict[str, list[SplitFiles]] = {}
     for config, splits in rows.items():
         for split in sorted(splits, key=split_key):
-            written = write_split(dataset, config, split, arrow_schema(columns_of(config), ()), splits[split])
+            written = write_split(dataset, config, split, table_schema(columns_of(config), ()), splits[split])
             tables.setdefault(config, []).extend([written] if written else [])
     return tables
 

@@ -17,7 +17,7 @@ from vttdata.dataset.shards import SplitFiles, write_split
 from vttdata.errors import VttdataError
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.export.reader import CaptionCounts, ClipReferences, DatasetReader
-from vttdata.export.repeated_ids import Hashes, count_repeated, hash_texts
+from vttdata.export.repeated_ids import Hashes, count_repeated, hash_ids
 
 RULES = (
     "The corpus is all clips of a split. Each clip with a human caption has one query, its caption with the lowest "
@@ -81,9 +81,9 @@ def _query_rows(clips: Iterator[ClipReferences], hashes: list[Hashes]) -> Iterat
             texts.append(references[0].text)
             yield {"id": f"{clip['video_id']}#{references[0].sen_id}", "text": references[0].text}
         if len(texts) == _BATCH_ROWS:
-            hashes.append(hash_texts(texts))
+            hashes.append(hash_ids(texts))
             texts = []
-    hashes.append(hash_texts(texts))
+    hashes.append(hash_ids(texts))
 
 
 def _qrel_rows(query_files: Sequence[Path]) -> Iterator[dict[str, Any]]:

@@ -22,8 +22,8 @@ from vttdata.generate.foils.videos import (
     VideoTexts,
     assign_training_folds,
     group_texts_by_video,
-    hash_texts,
     select_usage_texts,
+    stable_hash,
 )
 from vttdata.text.lm import Scorer, load_scorer, scorer_maker
 from vttdata.text.nouns.lexicon import Lexicon, Noun, load_lexicon
@@ -141,7 +141,7 @@ def mine_videos(
             usable.append(video)
     rivals = _pair_frequent_concepts(counts, lexicon, settings)
     # In a hashed order, so that where a choice takes only a part of the videos, that part is a random sample.
-    usable.sort(key=lambda video: hash_texts("choice", video.video_id))
+    usable.sort(key=lambda video: stable_hash("choice", video.video_id))
     for fold, training in enumerate(folds.training):
         in_fold = [video for video in usable if folds.fold_of[video.video_id] == fold]
         scorer = make_scorer(training.scorer)
@@ -196,7 +196,7 @@ def separate_train_split(
     """Yield the videos of ``train`` and all others, with their rivals; where there are both, they share no pair."""
 
     def is_train_pair(name: str, foil_name: str) -> bool:
-        return hash_texts("pair", str(seed), *sorted((name, foil_name))) % 2 == 0
+        return stable_hash("pair", str(seed), *sorted((name, foil_name))) % 2 == 0
 
     sides: dict[bool, list[VideoTexts]] = defaultdict(list)
     for video in videos:

@@ -21,7 +21,7 @@ from annotated_types import Ge, Gt, Le
 from vttdata.generate.foils.documents import FoilPair, MinedFoils, VideoDocuments
 from vttdata.generate.foils.edits import Edit, log_perplexity_margin, score_edits
 from vttdata.generate.foils.plausibility import NounUsage
-from vttdata.generate.foils.selection import Selection, balance, choose, combine_margins
+from vttdata.generate.foils.selection import Selection, balance_foils, choose, combine_margins
 from vttdata.generate.foils.swaps import (
     Spellings,
     Swap,
@@ -144,7 +144,7 @@ def choose_balanced(
         splits[edit.video.split or ""].append(index)
     chosen: list[int] = []
     for indices in splits.values():
-        picked = balance(
+        picked = balance_foils(
             [options[index] for index in indices],
             seed=seed,
             pair_share=settings.pair_share,

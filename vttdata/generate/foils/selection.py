@@ -66,18 +66,18 @@ def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limi
     Args:
         options: any number for each unit.
         selection: ``paper`` takes the option of lowest perplexity of each unit (Shi et al., CVPR 2022, section 4.2),
-            ``random`` one of each unit by a hash, ``balanced`` is described at `balance`.
+            ``random`` one of each unit by a hash, ``balanced`` is described at `balance_foils`.
         seed: decides between options that are equally good.
-        limits: `pair_share`, `imbalance` and `unsound_penalty`; see `balance`.
+        limits: `pair_share`, `imbalance` and `unsound_penalty`; see `balance_foils`.
 
     Returns:
         Indices of the chosen options, ascending; the order of the options does not change which are chosen.
 
     Raises:
-        VttdataError: when ``scipy``, which `balance` needs, is not installed.
+        VttdataError: when ``scipy``, which `balance_foils` needs, is not installed.
     """
     if selection == "balanced":
-        return balance(options, seed=seed, **limits)
+        return balance_foils(options, seed=seed, **limits)
     best: dict[str, int] = {}
     ranks = [
         (option.margin if selection == "paper" else 0.0, _hash_to_unit_interval(seed, option), option.key)
@@ -89,7 +89,7 @@ def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limi
     return sorted(best.values())
 
 
-def balance(
+def balance_foils(
     options: Sequence[Option],
     *,
     seed: int,

@@ -142,7 +142,7 @@ def assign_training_folds(videos: Sequence[VideoTexts]) -> TrainingFolds:
         return TrainingFolds({video.video_id: 0 for video in videos}, [_divide_in_thirds(training)])
     halves: list[dict[str, Sequence[str]]] = [{}, {}]
     for video in videos:
-        halves[hash_texts("half", video.video_id) % 2][video.video_id] = video.texts
+        halves[stable_hash("half", video.video_id) % 2][video.video_id] = video.texts
     fold_of = {video_id: fold for fold, half in enumerate(halves) for video_id in half}
     return TrainingFolds(fold_of, [_divide_in_thirds(half) for half in reversed(halves)])
 
@@ -169,9 +169,9 @@ def select_usage_texts(videos: Sequence[VideoTexts], fold: int, folds: TrainingF
 
 
 def _third(video_id: str) -> int:
-    return hash_texts("third", video_id) % len(TrainingTexts._fields)
+    return stable_hash("third", video_id) % len(TrainingTexts._fields)
 
 
-def hash_texts(*texts: str) -> int:
+def stable_hash(*texts: str) -> int:
     """Return a 32-bit number that depends on the texts only."""
     return int.from_bytes(hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).digest()[:4], "big")

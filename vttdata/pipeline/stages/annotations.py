@@ -139,7 +139,7 @@ def _checksum(folder: Path, name: str | None) -> tuple[str, int] | None:
         return None
 
 
-def find_files(folder: Path, records: Iterable[Record]) -> Iterator[RecordFile[Record]]:
+def find_record_files(folder: Path, records: Iterable[Record]) -> Iterator[RecordFile[Record]]:
     """Yield each record with its file ``<id>.<extension of a video>`` in a folder; of several the first by name.
 
     Raises:

@@ -168,7 +168,7 @@ def measure_drift(shift: NDArray[np.int8], inside: NDArray[np.bool_], position: 
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SampleComparison:
     """Comparison of samples, pairs x steps: evidence, differing bits of those seen, and shift of the best neighbour."""
 
     evidence: Floats
@@ -177,7 +177,7 @@ class Comparison:
     shift: NDArray[np.int8]
 
 
-def compare_samples(samples: Samples, overlaps: Alignments, steps: Indices) -> Comparison:
+def compare_samples(samples: Samples, overlaps: Alignments, steps: Indices) -> SampleComparison:
     """Compare each sample with three neighbours in time, of which the most similar counts.
 
     So neither the position of the half seconds in a trimmed copy matters, nor a speed that is slightly off.
@@ -198,7 +198,7 @@ def compare_samples(samples: Samples, overlaps: Alignments, steps: Indices) -> C
     best = evidence.argmax(0)[None]
     novelty = np.minimum(samples.novelty[sample_a], samples.novelty[start_b + np.clip(sample_b, 0, last_b)])
     weighted = np.take_along_axis(evidence, best, 0)[0] * np.maximum(novelty, _MIN_NOVELTY)
-    return Comparison(
+    return SampleComparison(
         np.where(beyond_end, -1.0, weighted),
         np.take_along_axis(differing, best, 0)[0],
         np.take_along_axis(seen, best, 0)[0],

@@ -13,7 +13,7 @@ from tests.media.shots.test_detect import encode, scene, starts
 from vttdata.media.decode import all_keyframes, open_video
 from vttdata.media.ffmpeg import ffmpeg_path
 from vttdata.media.shots.detect import detect_shots
-from vttdata.media.shots.fast.bitstream import Reference, hevc_reference, mpeg_reference
+from vttdata.media.shots.fast.bitstream import FrameReference, hevc_reference, mpeg_reference
 from vttdata.media.shots.fast.packets import UnsupportedStreamError
 from vttdata.media.shots.fast.reference_frames import describe_reference_frames, read_frame_order
 from vttdata.media.shots.histogram import describe
@@ -125,9 +125,9 @@ def test_frames_referenced_by_a_higher_temporal_layer_are_not_skipped(
     with open_video(path) as video:
         assert not read_frame_order(video, 0.04).is_referenced.all()
 
-    def with_raised_layer(data: memoryview, length_size: int) -> Reference | None:
+    def with_raised_layer(data: memoryview, length_size: int) -> FrameReference | None:
         reference = hevc_reference(data, length_size)
-        return reference and Reference(reference.is_referenced, int(reference.is_referenced))
+        return reference and FrameReference(reference.is_referenced, int(reference.is_referenced))
 
     monkeypatch.setattr("vttdata.media.shots.fast.reference_frames.hevc_reference", with_raised_layer)
     with open_video(path) as video, pytest.raises(UnsupportedStreamError):

@@ -30,7 +30,7 @@ _MAX_NGRAM = 3
 _HASHED_FEATURES = 2**20
 
 
-def tokenize(text: str) -> list[str]:
+def lower_words(text: str) -> list[str]:
     """Return the lower-cased words of a text, without punctuation."""
     return _WORD.findall(text.lower())
 
@@ -95,7 +95,7 @@ def margins_by_classifier(true: Sequence[str], foil: Sequence[str], folds: Integ
         raise VttdataError(f"The linear attacker needs scikit-learn: pip install 'vttdata[foil]' ({error}).") from error
     vectorizer: Any = HashingVectorizer(
         analyzer="word",
-        tokenizer=tokenize,
+        tokenizer=lower_words,
         token_pattern=None,
         ngram_range=(1, _MAX_NGRAM),
         n_features=_HASHED_FEATURES,

@@ -22,11 +22,11 @@ from vttdata.generate.foils.blind.attackers import (
     Integers,
     PairFeatures,
     list_surplus_words,
+    lower_words,
     margins_by_classifier,
     margins_by_naive_bayes,
     margins_by_perplexity,
     margins_by_sign,
-    tokenize,
 )
 from vttdata.text.lm import NgramModel, Scorer
 
@@ -141,7 +141,7 @@ def audit_shortcuts(
 
 def attack_by_words(pairs: Sequence[TextPair], folds: Integers) -> Iterator[tuple[str, str, Floats]]:
     """Attack by lengths and by the words by which the texts of a pair differ."""
-    words = [(tokenize(pair.true), tokenize(pair.foil)) for pair in pairs]
+    words = [(lower_words(pair.true), lower_words(pair.foil)) for pair in pairs]
     surplus = [(list_surplus_words(true, foil), list_surplus_words(foil, true)) for true, foil in words]
     frequency = Counter(word for sides in words for side in sides for word in side)
 

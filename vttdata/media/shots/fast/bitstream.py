@@ -17,7 +17,7 @@ class FrameType(IntEnum):
     UNREFERENCED_B = 2
 
 
-class Reference(NamedTuple):
+class FrameReference(NamedTuple):
     """Whether other frames may be predicted from a frame, and its temporal layer (0 is the lowest)."""
 
     is_referenced: bool
@@ -68,7 +68,7 @@ def h264_frame_type(data: memoryview, length_size: int) -> FrameType | None:
     return FrameType.REFERENCED_B if is_referenced else FrameType.UNREFERENCED_B
 
 
-def hevc_reference(data: memoryview, length_size: int) -> Reference | None:
+def hevc_reference(data: memoryview, length_size: int) -> FrameReference | None:
     """Return whether frames of the same temporal layer may refer to the frame in an HEVC packet.
 
     Args:
@@ -84,16 +84,16 @@ def hevc_reference(data: memoryview, length_size: int) -> Reference | None:
     unit_type = data[slice_start] >> 1
     if unit_type in _HEVC_BROKEN_LINKS:
         return None
-    return Reference(unit_type > _HEVC_LAST_SUB_LAYER_TYPE or unit_type % 2 == 1, data[slice_start + 1] & 7)
+    return FrameReference(unit_type > _HEVC_LAST_SUB_LAYER_TYPE or unit_type % 2 == 1, data[slice_start + 1] & 7)
 
 
-def mpeg_reference(data: memoryview) -> Reference | None:
+def mpeg_reference(data: memoryview) -> FrameReference | None:
     """Return whether other frames may refer to the frame in an MPEG-1 or MPEG-2 packet: to all but B-frames."""
     head = bytes(data[:_SEARCH_BYTES])
     picture_start = head.find(b"\0\0\1\0")
     if not 0 <= picture_start < len(head) - 5:
         return None
-    return Reference(head[picture_start + 5] >> 3 & 7 != _MPEG_B_PICTURE, 0)
+    return FrameReference(head[picture_start + 5] >> 3 & 7 != _MPEG_B_PICTURE, 0)
 
 
 def _find_first_slice(data: memoryview, length_size: int, slices: frozenset[int]) -> int | None:

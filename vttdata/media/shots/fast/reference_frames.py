@@ -16,7 +16,7 @@ import av
 import numpy as np
 
 from vttdata.media.decode import Video
-from vttdata.media.shots.fast.bitstream import Reference, hevc_nal_length_size, hevc_reference, mpeg_reference
+from vttdata.media.shots.fast.bitstream import FrameReference, hevc_nal_length_size, hevc_reference, mpeg_reference
 from vttdata.media.shots.fast.gop_decode import interpolate_gaps
 from vttdata.media.shots.fast.packets import Indices, UnsupportedStreamError
 from vttdata.media.shots.histogram import Descriptions, concatenate, describe
@@ -82,7 +82,7 @@ def read_frame_order(video: Video, default_interval: float) -> FrameOrder:
     return FrameOrder(pts, keyframes, np.array([*times, times[-1] + last_interval]), is_referenced)
 
 
-def _reference_reader(context: Any) -> Callable[[memoryview], Reference | None]:
+def _reference_reader(context: Any) -> Callable[[memoryview], FrameReference | None]:
     """Return the function that reads from a packet whether others refer to its frame."""
     codec = context.codec.canonical_name
     if codec == "hevc":
