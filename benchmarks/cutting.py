@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.helpers.barcode import Movie, read_number, write_movies
 from vttdata.media.cut import MediaSettings, cut
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.probe import probe
 
 SECONDS = 40

@@ -18,8 +18,8 @@ from vttdata.media.filters import FilterSettings
 from vttdata.pipeline.engine import Engine
 from vttdata.pipeline.executors import create_executor, executors
 from vttdata.pipeline.journal import Journal
+from vttdata.pipeline.stage_tables import write_tables
 from vttdata.pipeline.stages.sources import Screen
-from vttdata.pipeline.tables import write_tables
 from vttdata.records import Probe, Source
 
 PROBE = Probe("mp4", "h264", "aac", "yuv420p", 640, 360, 0, 25.0, 0.0, 30.0, 750, 0, 1)

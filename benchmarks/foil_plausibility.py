@@ -1,4 +1,4 @@
-"""Fit the weights of `vttdata.generate.foils.plausibility` to verdicts of readers.
+"""Fit the weights of `vttdata.generate.foils.noun_usage` to verdicts of readers.
 
 Run `python benchmarks/foil_plausibility.py FOLDER [--verdicts FILE]`; FOLDER contains ActivityNet Captions and
 Entities, and the packaged verdicts are the default. Prints the weights of a logistic regression on all verdicts, and
@@ -18,9 +18,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
-from vttdata.generate.foils.plausibility import Evidence, NounUsage
-from vttdata.generate.foils.verdicts import Verdicts, read_verdicts
-from vttdata.generate.foils.videos import VideoTexts, assign_training_folds, select_usage_texts
+from vttdata.generate.foils.human_verdicts import Verdicts, read_verdicts
+from vttdata.generate.foils.noun_usage import Evidence, NounUsage
+from vttdata.generate.foils.video_texts import VideoTexts, assign_training_folds, select_usage_texts
 from vttdata.recipe import packaged
 from vttdata.text.nouns.lexicon import Lexicon, load_lexicon
 from vttdata.text.nouns.mentions import find_mentions

@@ -22,7 +22,7 @@ from vttdata.generate.foils.documents import Document, VideoDocuments
 from vttdata.generate.foils.mine import mine_videos
 from vttdata.generate.foils.search import FoilSettings, search_foils
 from vttdata.generate.foils.swaps import pair_concepts, summarize_mentions
-from vttdata.generate.foils.videos import VideoTexts
+from vttdata.generate.foils.video_texts import VideoTexts
 from vttdata.text.lm import load_scorer
 from vttdata.text.nouns.inflect import indefinite_article
 from vttdata.text.nouns.lexicon import load_lexicon

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.errors import MediaError
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.fingerprint import fingerprint
 from vttdata.records import HASH_SCHEME, HASHES_PER_SECOND, Fingerprint
 from vttdata.split.near_duplicates.matches import Matches, match_sources

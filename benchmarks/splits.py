@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from near_duplicates import draw_sources
 
-from vttdata.dataset.audit import audit_files
+from vttdata.dataset.leak_audit import audit_files
 from vttdata.records import Clip, Fingerprint
 from vttdata.split import SplitSettings, assign_splits
 from vttdata.split.near_duplicates.matches import match_sources

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 
 ROUNDS = 3
 SNIPPETS = {

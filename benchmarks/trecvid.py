@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vttdata.annotations.trecvid.id_offsets import OffsetScan
-from vttdata.annotations.trecvid.judged_sets import human_letter
+from vttdata.annotations.trecvid.judgments import human_letter
 from vttdata.assess import bootstrap, replication, significance, system_scores
 from vttdata.assess.tables import as_markdown, significance_table, system_table
 from vttdata.evaluate.meta.compare import correlation_table

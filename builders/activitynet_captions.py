@@ -20,9 +20,9 @@ from vttdata.annotations.activitynet_entities import CONCEPT_FILE, read_concepts
 from vttdata.annotations.files import SHAPE, OfficialFile, Seconds, list_files, read_json
 from vttdata.annotations.findings import Findings
 from vttdata.annotations.model import SPLITS, Annotations, check_captions, check_spans, checked_id, sources_of
-from vttdata.compose.official import OfficialRecipe, build_official
+from vttdata.compose.official_benchmark import OfficialRecipe, build_official
 from vttdata.errors import VttdataError
-from vttdata.pipeline.build import Build
+from vttdata.pipeline.build_folder import Build
 from vttdata.records import Caption, Clip
 
 

@@ -10,9 +10,9 @@ from typing import ClassVar
 
 import pydantic
 
-from vttdata.compose.degrade import DegradedCounts, build_degraded
+from vttdata.compose.degraded_tables import DegradedCounts, build_degraded
 from vttdata.generate import DegradeSettings
-from vttdata.pipeline.build import Build
+from vttdata.pipeline.build_folder import Build
 from vttdata.recipe.load import BaseRecipe
 from vttdata.recipe.paths import Paths
 

@@ -17,9 +17,9 @@ from vttdata.annotations import Annotations
 from vttdata.compose.foils import FoilRecipe, FoilTexts, build_foils, read_foil_texts
 from vttdata.dataset.foils.write import FoilSet, Paragraph
 from vttdata.errors import VttdataError
-from vttdata.generate.foils.requirements import check_foil_libraries
-from vttdata.generate.foils.videos import ConceptAnnotation, VideoTexts
-from vttdata.pipeline.build import Build
+from vttdata.generate.foils.optional_libraries import check_foil_libraries
+from vttdata.generate.foils.video_texts import ConceptAnnotation, VideoTexts
+from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import CAPTIONS, FINDINGS
 from vttdata.recipe import packaged
 from vttdata.recipe.paths import Paths

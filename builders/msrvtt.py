@@ -27,9 +27,9 @@ from vttdata.annotations.model import (
     source_of,
     sources_of,
 )
-from vttdata.compose.official import OfficialRecipe, build_official
+from vttdata.compose.official_benchmark import OfficialRecipe, build_official
 from vttdata.errors import VttdataError
-from vttdata.pipeline.build import Build
+from vttdata.pipeline.build_folder import Build
 from vttdata.records import Caption, Clip
 
 

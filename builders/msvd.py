@@ -16,10 +16,10 @@ import pydantic
 from vttdata.annotations.files import SHAPE, OfficialFile, key_path, list_files, read_json, read_text
 from vttdata.annotations.findings import Findings
 from vttdata.annotations.model import SPLITS, Annotations, check_captions, check_spans, checked_id, sources_of
-from vttdata.compose.official import OfficialRecipe, build_official
+from vttdata.compose.official_benchmark import OfficialRecipe, build_official
 from vttdata.errors import VttdataError
 from vttdata.files.id_lists import ids_in
-from vttdata.pipeline.build import Build
+from vttdata.pipeline.build_folder import Build
 from vttdata.records import Caption, Clip
 
 

@@ -1,4 +1,4 @@
-"""Benchmark of one's own videos, built the way MSR-VTT was built (Xu et al., CVPR 2016, section 3).
+"""Build a benchmark from the user's own videos, the way MSR-VTT was built (Xu et al., CVPR 2016, section 3).
 
 Videos are collected by query, list or folder; shots are found by colour histogram; runs of consecutive shots of
 10-30 s become clips, at most three per video; each clip gets its human captions; the splits share no source. Where the
@@ -20,17 +20,17 @@ from vttdata.dataset.videos import PublishSettings
 from vttdata.errors import VttdataError
 from vttdata.files.id_lists import read_pins
 from vttdata.ids import digest
-from vttdata.media.clips import ClipSettings
+from vttdata.media.clip_selection import ClipSettings
 from vttdata.media.cut import MediaSettings
 from vttdata.media.filters import FilterSettings
 from vttdata.media.shots.detect import ShotSettings
-from vttdata.pipeline.build import Build, keep_only
+from vttdata.pipeline.build_folder import Build, keep_only
 from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, count_captions, group_raw_captions
 from vttdata.pipeline.stages.clips import Clips, Cut, Shots
 from vttdata.pipeline.stages.collect import DeduplicateCandidates, DrawScenes, Fetch, Query, Search
-from vttdata.pipeline.stages.items import SourceFolders, join_shots, join_sources
 from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, ProbeSources, Screen
 from vttdata.pipeline.stages.split import NearDuplicates, Split
+from vttdata.pipeline.stages.stage_inputs import SourceFolders, join_shots, join_sources
 from vttdata.recipe import BaseRecipe
 from vttdata.recipe.paths import Paths
 from vttdata.records import Candidate, Source

@@ -6,7 +6,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from vttdata.moved import MovedModules
+from vttdata.former_paths import MovedModules
 from vttdata.version import __version__
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""Find and import modules that belong to vttdata by lying in a folder: builders, filters, export formats, recipes.
+"""Discover builders, recipes, filters, export formats and executors in their folders, and import them.
 
 Users add their own in a folder that the environment variable ``VTTDATA_PLUGINS`` names, with one subfolder for each
-kind. What a module of some kind must define is for the room that loads it to check.
+kind. What a module of some kind must define is for the subpackage that loads it to check.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Records that travel between the rooms of vttdata: small frozen values, from a listed video to assessed captions.
+"""Records that travel between the subpackages of vttdata: small frozen values, from a listed video to judgments.
 
 Times are seconds as float64 counted from the container's start time, which is what players show and what
 ``ffmpeg -ss`` takes; spans are half-open; frame indices are 0-based presentation order; ratios are 0..1. An id depends

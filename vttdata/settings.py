@@ -1,4 +1,4 @@
-"""Types in which rooms declare their settings, so that a recipe can be checked against them.
+"""Types in which subpackages declare their settings, so that a recipe can be checked against them.
 
 A settings class is a frozen dataclass whose fields have their ranges as annotations. It works without any validation
 library; `vttdata.recipe.load` reads the same annotations to validate YAML.

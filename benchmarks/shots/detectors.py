@@ -18,7 +18,7 @@ from typing import Any, get_args, get_type_hints
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.shots.detect import ShotSettings, detect_shots
 
 BARE, THREADED, SCDET = "bare decode", "bare decode, threads by default", "ffmpeg scdet"

@@ -25,7 +25,7 @@ from benchmarks.shots.draw import frames
 from benchmarks.shots.overlay import Size
 from benchmarks.shots.plan import Plan, plan_video
 from benchmarks.shots.takes import TAKES, Half, Planes, Take, read_takes
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 
 SECONDS, QUICK_SECONDS = 100.0, 30.0
 SEED = 1

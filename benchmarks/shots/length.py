@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.shots.generate import default_footage
 from benchmarks.shots.run import measure
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 
 RATE = 24
 _SCALE = "scale=1920:1080:force_original_aspect_ratio=increase,crop=1920:1080"

@@ -17,13 +17,13 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from vttdata.media.ffmpeg import DEMUXERS
+from vttdata.media.ffmpeg_program import DEMUXERS
 from vttdata.media.probe import probe
 from vttdata.media.shots.detect import ShotSettings
 from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.stage import Failed
 from vttdata.pipeline.stages.clips import Shots
-from vttdata.pipeline.stages.items import SourceFolders
+from vttdata.pipeline.stages.stage_inputs import SourceFolders
 from vttdata.records import Source
 
 

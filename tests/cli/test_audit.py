@@ -11,7 +11,7 @@ import pytest
 from tests.helpers.builds import LOOSE, build, film
 from vttdata.cli.main import main
 from vttdata.dataset import Metadata, OfficialLayout, write_dataset
-from vttdata.dataset.audit import audit_all, audit_dataset
+from vttdata.dataset.leak_audit import audit_all, audit_dataset
 from vttdata.records import Caption, Clip
 
 SPLITS = {"v1": "train", "v2": "train", "v3": "validation", "v4": "test"}

@@ -18,8 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vttdata.collect.demo_films import CATEGORIES, LIGHTS, View, choose_motif
-from vttdata.collect.demo_films.film import Film, render_frames
-from vttdata.collect.demo_films.scenes import (
+from vttdata.collect.demo_films.corpus import (
     SceneSettings,
     draw_scene,
     draw_scenes,
@@ -27,6 +26,7 @@ from vttdata.collect.demo_films.scenes import (
     plan_scene,
     write_scene_tables,
 )
+from vttdata.collect.demo_films.film import Film, render_frames
 from vttdata.errors import MediaError
 from vttdata.media.measure import measure
 from vttdata.media.probe import probe

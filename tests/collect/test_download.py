@@ -19,7 +19,7 @@ from vttdata.collect import CollectSettings, FetchError, LimitSettings, fetch, f
 from vttdata.collect.ytdlp import retry_download
 from vttdata.errors import VttdataError
 from vttdata.media import decode
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.records import Candidate, Source, Span
 
 

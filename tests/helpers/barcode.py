@@ -17,7 +17,7 @@ import av
 import numpy as np
 import numpy.typing as npt
 
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 
 KINDS = ("30 fps", "30000/1001 fps", "variable", "rotated", "offset")
 RATE = 48000

@@ -15,7 +15,7 @@ from unittest import mock
 import datasets
 
 from vttdata.cli.main import main
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 
 # Settings under which films of a few seconds are kept.
 LOOSE = ["filter.min_seconds=1", "filter.min_height=0", "clips.min_seconds=2", "media.height=64"]

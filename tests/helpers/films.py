@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 
 WIDTH, HEIGHT, RATE = 160, 90, 10
 X264 = ("-c:v", "libx264", "-preset", "ultrafast", "-crf", "23", "-pix_fmt", "yuv420p")

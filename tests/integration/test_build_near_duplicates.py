@@ -11,7 +11,7 @@ import pandas as pd
 from tests.helpers.builds import LOOSE, account, build
 from tests.helpers.films import edit, write_film
 from vttdata.dataset import Metadata, write_dataset
-from vttdata.dataset.audit import audit_dataset
+from vttdata.dataset.leak_audit import audit_dataset
 from vttdata.records import HASH_SCHEME, Clip, Fingerprint, Source
 
 WORDS = base64.b64encode(np.random.default_rng(1).bytes(16 * 40)).decode()

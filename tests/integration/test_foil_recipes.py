@@ -16,7 +16,7 @@ from builders.activitynet_captions import read as read_activitynet
 from tests.helpers.official_files import paragraph, write_activitynet, write_unpacked
 from vttdata.cli.main import main
 from vttdata.dataset.foils.write import EMSCORE_FILES
-from vttdata.generate.foils.verdicts import read_verdicts
+from vttdata.generate.foils.human_verdicts import read_verdicts
 from vttdata.recipe import packaged
 from vttdata.text.nouns.lexicon import load_lexicon
 from vttdata.text.nouns.mentions import find_mentions

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.barcode import KINDS, Movie, packet_times, read_beeps, read_sound, read_video, write_barcode
 from vttdata.media.cut import MediaSettings, clip_size, cut
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.probe import probe
 from vttdata.records import ClipMedia
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.films import X264, edit, encode, write_film
 from vttdata.media.decode import open_video
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.fingerprint import Fingerprinter, fingerprint
 from vttdata.media.measure import measure
 from vttdata.split.near_duplicates.samples import MIRROR, decode_words, differing_bits

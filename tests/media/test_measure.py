@@ -11,7 +11,7 @@ import pytest
 
 from vttdata.errors import MediaError
 from vttdata.media.decode import open_video
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.luma import luma_of
 from vttdata.media.measure import measure
 

@@ -14,7 +14,7 @@ from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.journal import Journal
 from vttdata.pipeline.stage import Stage
-from vttdata.pipeline.tables import write_tables
+from vttdata.pipeline.stage_tables import write_tables
 
 Run = Callable[..., Table]
 

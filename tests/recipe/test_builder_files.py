@@ -15,7 +15,7 @@ HEAD = "from vttdata.recipe import BaseRecipe\n\n"
 BUILD = "\ndef build(recipe, run):\n    pass\n"
 OFFICIAL = """
 from pathlib import Path
-from vttdata.compose.official import OfficialRecipe, build_official
+from vttdata.compose.official_benchmark import OfficialRecipe, build_official
 from vttdata.recipe.packaged import load_builder
 
 class Recipe(OfficialRecipe):

@@ -1,6 +1,6 @@
-"""Parts that readers of official annotation files share: records as they are, and findings about irregularities.
+"""Parts that readers of official annotation files share: opening files, their result, findings about irregularities.
 
-The readers themselves are in the builders of their benchmarks. Nothing is mended or dropped, and no media is touched.
+The readers themselves are in the builders of their benchmarks. Nothing is corrected or dropped, and no media is read.
 """
 
 from vttdata.annotations.findings import MEANINGS, Finding, Findings

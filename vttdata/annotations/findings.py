@@ -1,4 +1,4 @@
-"""Irregularities in official files, which are reported and never mended: each kind with the ids that show it.
+"""Irregularities in official files, which are reported and never corrected: each kind with the ids that show it.
 
 A finding does not stop a build. Files that cannot be read as what they should be are errors instead.
 """

@@ -1,4 +1,4 @@
-"""Named protocols: lists of ids that divide the clips of a benchmark in another way than its official splits."""
+"""Named protocols: lists of ids that divide the clips of a benchmark differently from its official splits."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from vttdata.assess.correlation import (
     replication,
     williams,
 )
+from vttdata.assess.hits.hit_records import HitPlan, HitSettings
 from vttdata.assess.hits.make import make_hits
-from vttdata.assess.hits.plan import HitPlan, HitSettings
 from vttdata.assess.manifest import read_manifest
 from vttdata.assess.scores import bootstrap, caption_scores, standardise, system_scores, worker_moments
 from vttdata.assess.significance import Significance, significance

@@ -1,4 +1,4 @@
-"""Measure the agreement of two sets of scores: two runs of an evaluation, or an automatic metric and people.
+"""Measure the agreement of two sets of scores: two runs of an evaluation, or an automatic metric and human scores.
 
 Correlations are Pearson's r, Spearman's rho and Kendall's tau-b. Williams' test decides whether a metric agrees
 significantly better with people than another one (Graham and Baldwin, EMNLP 2014).
@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from vttdata.assess.paired_tests import scipy_stats
 from vttdata.assess.scores import SystemScore, group_by_system, system_scores
+from vttdata.assess.worker_tests import scipy_stats
 from vttdata.errors import VttdataError
 from vttdata.records import CaptionScore
 

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from vttdata.assess.hits.hit_records import HitSettings
 from vttdata.assess.hits.make import make_hits
-from vttdata.assess.hits.plan import HitSettings
 from vttdata.assess.manifest import Manifest
 from vttdata.assess.scores import caption_scores, standardise
 from vttdata.assess.significance import significance

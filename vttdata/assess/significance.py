@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from vttdata.assess.paired_tests import scipy_stats
 from vttdata.assess.scores import system_scores
+from vttdata.assess.worker_tests import scipy_stats
 from vttdata.records import CaptionScore
 
 Over = Literal["all", "shared"]

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from annotated_types import Gt, Lt
 
-from vttdata.assess.paired_tests import Alternative, PairedTest, paired_p_values
+from vttdata.assess.worker_tests import Alternative, PairedTest, paired_p_values
 from vttdata.records import Judgment, JudgmentKind
 from vttdata.settings import STRICT, PositiveCount, Seconds
 

@@ -1,1 +1,1 @@
-"""Command line of vttdata: one module for each command, found by being here and defining `command`."""
+"""Command line of vttdata: each module that defines `command` is a command, discovered automatically."""

@@ -1,4 +1,4 @@
-"""The command ``vttdata audit``."""
+"""Audit the splits of a dataset, or a set of foils (``vttdata audit``)."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def command(
     Leaks are shared sources, clips that overlap in time and near-duplicate sources; captions that are found verbatim in
     several splits are reported only. Of foils: how far they can be solved without videos.
     """
-    from vttdata.compose.captions import is_table
-    from vttdata.dataset.audit import audit_dataset
-    from vttdata.load.dataset import find_dataset
+    from vttdata.compose.input_captions import is_table
+    from vttdata.dataset.leak_audit import audit_dataset
+    from vttdata.load.lookup import find_dataset
     from vttdata.split.audit.text import audit_text
 
     if not splits and (is_table(dataset) or (find_dataset(dataset) / "foils").is_dir()):

@@ -1,4 +1,4 @@
-"""The command ``vttdata build``."""
+"""Build a dataset from a recipe (``vttdata build``)."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ def command(
     The build folder holds the dataset and what every stage kept and rejected. Stopped at any moment, the same command
     goes on where it was; after a change in the recipe, only what the change touches is done again.
     """
-    from vttdata.load.dataset import builds_folder
+    from vttdata.load.lookup import builds_folder
     from vttdata.pipeline.attrition import HEADER, stage_text
-    from vttdata.pipeline.build import open_build
+    from vttdata.pipeline.build_folder import open_build
     from vttdata.pipeline.executors import create_executor
-    from vttdata.publish.stale_version import warn_if_rows_changed
+    from vttdata.publish.unchanged_version import warn_if_rows_changed
     from vttdata.recipe.load import load_recipe
 
     loaded = load_recipe(recipe, settings)

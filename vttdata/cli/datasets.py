@@ -1,4 +1,4 @@
-"""The command ``vttdata datasets``."""
+"""List datasets, or describe one (``vttdata datasets``)."""
 
 from __future__ import annotations
 

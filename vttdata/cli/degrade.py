@@ -1,4 +1,4 @@
-"""The command ``vttdata degrade``: composes a recipe for the builder ``degraded`` and builds it."""
+"""Degrade captions, by a recipe for the builder ``degraded`` (``vttdata degrade``)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def command(reference: str, out: Path, seed: int, variant: str, whole: bool) -> 
     source (Graham, Awad and Smeaton, PLOS ONE 2018). Writes DIR/degraded.parquet, one row a caption with where its
     words come from, and DIR/rejected.parquet, the captions that were left out and why.
     """
-    from vttdata.compose.build import composed_build
-    from vttdata.compose.degrade import DEGRADED, REJECTED
+    from vttdata.compose.degraded_tables import DEGRADED, REJECTED
+    from vttdata.compose.temporary_build import composed_build
 
     recipe = {
         "name": "local/degraded",

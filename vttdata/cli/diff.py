@@ -1,4 +1,4 @@
-"""The command ``vttdata diff``."""
+"""Report which rows differ between two datasets (``vttdata diff``)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def command(old: str, new: str, as_json: bool) -> int:
     examples, and the version number that the newer one needs.
     """
     from vttdata.dataset.front_matter import read_version
-    from vttdata.load.dataset import EMBEDDED_VIDEOS
+    from vttdata.load.lookup import EMBEDDED_VIDEOS
     from vttdata.publish.diff import compare_datasets
 
     before, after = (find_tables(reference, videos=EMBEDDED_VIDEOS) for reference in (old, new))

@@ -1,4 +1,4 @@
-"""The command ``vttdata export``."""
+"""Write a dataset in another format (``vttdata export``)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def command(
     as a whole.
     """
     from vttdata.export.write import export
-    from vttdata.load.dataset import find_dataset
+    from vttdata.load.lookup import find_dataset
 
     written = export(find_dataset(dataset), format_name, out, config=config, split=split, captions=captions)
     for name in written.files:

@@ -1,4 +1,4 @@
-"""The command ``vttdata foil``: composes a recipe for the builder ``foils`` and builds it."""
+"""Make foils from captions, by a recipe for the builder ``foils`` (``vttdata foil``)."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def command(reference: str, out: Path, quiet: bool, **options: Any) -> int:
     Swaps visible things in captions for others that no caption of the video speaks of, and chooses the foils so that
     the set cannot be solved without looking at the videos.
     """
-    from vttdata.compose.build import composed_build
+    from vttdata.compose.temporary_build import composed_build
     from vttdata.dataset.replace_folder import replace_folder
     from vttdata.generate.foils.blind.shortcuts import attacks_text
 

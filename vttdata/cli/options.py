@@ -272,7 +272,7 @@ def _recipe_names() -> Iterable[str]:
 
 
 def _dataset_names() -> Iterable[str]:
-    from vttdata.load.dataset import local_builds
+    from vttdata.load.lookup import local_builds
 
     return local_builds()
 

@@ -1,4 +1,4 @@
-"""The command ``vttdata publish``."""
+"""Publish a dataset on the Hub (``vttdata publish``)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def command(dataset: str, repo_id: str, private: bool, dry_run: bool, endpoint: 
     """
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
-    from vttdata.load.dataset import ALL_VIDEOS, find_dataset
+    from vttdata.load.lookup import ALL_VIDEOS, find_dataset
     from vttdata.publish.hub import execute_plan, plan_publication
 
     if not sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""The command ``vttdata recipes``."""
+"""List the recipes (``vttdata recipes``)."""
 
 from __future__ import annotations
 

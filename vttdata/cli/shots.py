@@ -1,4 +1,4 @@
-"""The command ``vttdata shots``."""
+"""Detect the shots of videos (``vttdata shots``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``vttdata stats``."""
+"""Print the statistics of a dataset (``vttdata stats``)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def command(dataset: str, as_json: bool) -> int:
     """
     from vttdata.dataset.foils.statistics import compute_foil_statistics
     from vttdata.dataset.statistics import compute_statistics
-    from vttdata.load.dataset import find_dataset
+    from vttdata.load.lookup import find_dataset
 
     folder = find_dataset(dataset)
     figures = compute_foil_statistics(folder) if (folder / "foils").is_dir() else compute_statistics(folder)

@@ -1,4 +1,4 @@
-"""The command ``vttdata verify``."""
+"""Check the files of a dataset and rebuild it (``vttdata verify``)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def command(dataset: str, settings: tuple[str, ...], reference: str | None, rebu
     a temporary folder, and compared: every data file is the same to the byte, or the rows that differ are named.
     """
     from vttdata.dataset.provenance import PROVENANCE, RECIPE, read_provenance
-    from vttdata.load.dataset import ALL_VIDEOS
+    from vttdata.load.lookup import ALL_VIDEOS
 
     if rebuild and files_only:
         raise click.UsageError("--rebuild and --files-only exclude each other", click.get_current_context())
@@ -85,10 +85,10 @@ def find_tables(reference: str, *, videos: Sequence[str] = ()) -> Path:
 
     Args:
         reference: which one.
-        videos: videos to download with a dataset of the Hub, see `vttdata.load.dataset.find_dataset`.
+        videos: videos to download with a dataset of the Hub, see `vttdata.load.lookup.find_dataset`.
     """
     from vttdata.dataset.manifest import MANIFEST
-    from vttdata.load.dataset import find_dataset
+    from vttdata.load.lookup import find_dataset
 
     path = Path(reference)
     return path if (path / MANIFEST).is_file() else find_dataset(reference, videos=videos)
@@ -155,7 +155,7 @@ def _print_other_tools(provenance: Provenance) -> None:
 
     here: dict[str, Any] = library_versions(provenance.tools) | {"vttdata": __version__}
     if "ffmpeg" in provenance.tools:
-        from vttdata.media.ffmpeg import ffmpeg_version
+        from vttdata.media.ffmpeg_program import ffmpeg_version
 
         here["ffmpeg"] = ffmpeg_version()
     then = {**provenance.tools, "vttdata": provenance.vttdata}

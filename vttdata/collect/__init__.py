@@ -6,9 +6,9 @@ why it cannot be had.
 
 from vttdata.collect.download import fetch, format_selector, remove_unfinished
 from vttdata.collect.folder import list_folder
-from vttdata.collect.manifest import list_manifest
 from vttdata.collect.search import search
 from vttdata.collect.settings import CollectSettings, LimitSettings, SearchSettings
+from vttdata.collect.video_list import list_manifest
 from vttdata.collect.ytdlp_errors import BREAKER_REASONS, FetchError, classify
 
 __all__ = [

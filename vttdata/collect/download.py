@@ -19,7 +19,7 @@ from pathlib import Path
 from vttdata.collect.settings import CollectSettings
 from vttdata.collect.ytdlp import clean_field, retry_download, run_ytdlp, site_source_id, too_large
 from vttdata.collect.ytdlp_errors import FetchError
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.records import Candidate, Source
 from vttdata.subprocesses import Completed
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Gt
 
-from vttdata.collect.demo_films.scenes import SceneSettings
+from vttdata.collect.demo_films.corpus import SceneSettings
 from vttdata.settings import STRICT, Count, Pixels, PositiveCount, PositiveSeconds, Seconds
 
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]*")

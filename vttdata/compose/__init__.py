@@ -1,1 +1,1 @@
-"""Parts that several builders share: official files, foils, degraded captions, packaging."""
+"""Parts that several builders and commands share: official files, foils, degraded captions, packaging."""

@@ -12,21 +12,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from vttdata.compose.captions import is_table
+from vttdata.compose.input_captions import is_table
 from vttdata.compose.package import metadata_of_build, provenance_of_build
-from vttdata.dataset.captions import read_captions_by_split
+from vttdata.dataset.caption_reader import read_captions_by_split
 from vttdata.dataset.foils.write import FoilSet, Paragraph, paragraph_pairs, write_foils
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.provenance import InputFile, input_file, write_provenance
 from vttdata.errors import VttdataError
 from vttdata.files.tables import read_table
 from vttdata.generate.foils.blind.shortcuts import TextPair, audit_shortcuts
+from vttdata.generate.foils.human_verdicts import read_verdicts
 from vttdata.generate.foils.search import FoilSettings
-from vttdata.generate.foils.verdicts import read_verdicts
-from vttdata.generate.foils.videos import VideoTexts, assign_training_folds, group_texts_by_video
+from vttdata.generate.foils.video_texts import VideoTexts, assign_training_folds, group_texts_by_video
 from vttdata.ids import digest
-from vttdata.load.dataset import find_dataset
-from vttdata.pipeline.build import Build
+from vttdata.load.lookup import find_dataset
+from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.engine import Table
 from vttdata.pipeline.stages.annotations import CAPTIONS
 from vttdata.pipeline.stages.foils import Foils
@@ -51,7 +51,7 @@ class FoilRecipe(BaseRecipe):
         judges: further language models that try to solve the set blind and choose nothing, such as ``[gpt2]``.
         device: where such models compute: ``cpu``, ``cuda``, ``cuda:1``.
         lexicon: a file in place of the packaged lexicon, or one that extends it.
-        verdicts: on foils that people judged: a table (see `vttdata.generate.foils.verdicts`).
+        verdicts: on foils that people judged: a table (see `vttdata.generate.foils.human_verdicts`).
         verdicts_of: the name of a packaged recipe, for the verdicts that come with it where no others are given.
         pipeline: a trained spaCy pipeline that finds nouns, such as ``en_core_web_sm``; by rule without one.
     """

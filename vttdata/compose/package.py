@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from vttdata.annotations import Finding
-from vttdata.dataset.audit import Files, audit_all
+from vttdata.dataset.leak_audit import Files, audit_all
 from vttdata.dataset.metadata import Figure, Metadata, OfficialLayout, PaperFigure
 from vttdata.dataset.provenance import (
     InputFile,
@@ -20,9 +20,9 @@ from vttdata.dataset.provenance import (
 from vttdata.dataset.videos import MediaMode
 from vttdata.dataset.write import write_dataset
 from vttdata.errors import LeakError
-from vttdata.load.dataset import caption_input_files
+from vttdata.load.lookup import caption_input_files
 from vttdata.pipeline.attrition import attrition_rows
-from vttdata.pipeline.build import Build
+from vttdata.pipeline.build_folder import Build
 from vttdata.recipe import packaged
 from vttdata.recipe.dump import recipe_text
 from vttdata.recipe.paths import given_paths

@@ -16,7 +16,7 @@ from typing import Any
 
 from vttdata.dataset.card.card import format_card, list_limitations
 from vttdata.dataset.columns import CONFIGS, VIDEOS, columns_of, label_counts, table_schema
-from vttdata.dataset.describe import write_description
+from vttdata.dataset.description_files import write_description
 from vttdata.dataset.metadata import Metadata, OfficialLayout
 from vttdata.dataset.replace_folder import replace_folder
 from vttdata.dataset.rows import caption_row, clip_row, concept_row, degraded_row, source_row

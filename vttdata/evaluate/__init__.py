@@ -1,1 +1,1 @@
-"""Score predictions, and measure the agreement of scores with human judgments."""
+"""Measure the agreement of metrics and evaluations with human judgments."""

@@ -1,4 +1,4 @@
-"""Define and import export formats.
+"""Base types of export formats, and the import of a format by its name.
 
 An export format is a module with a constant ``FORMAT``. Its file name is the format's name, with ``-`` for ``_``, and
 the first line of its docstring describes it. `vttdata.export.formats` finds such modules.

@@ -1,4 +1,4 @@
-"""Find duplicates among many texts with 8 bytes per text, without keeping the texts."""
+"""Find duplicates among many ids with 8 bytes per id, without keeping the ids."""
 
 from __future__ import annotations
 

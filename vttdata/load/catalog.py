@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import VttdataError
-from vttdata.load.dataset import find_dataset, local_builds
+from vttdata.load.lookup import find_dataset, local_builds
 from vttdata.recipe import packaged
 
 # Owner of the datasets that are listed from the Hub.

@@ -17,7 +17,8 @@ import datasets
 
 from vttdata.errors import VttdataError
 from vttdata.ids import is_dataset_name
-from vttdata.load.dataset import (
+from vttdata.load.integrity import find_cached, loaded_version, verify_files, verify_row_counts
+from vttdata.load.lookup import (
     EMBEDDED_VIDEOS,
     builds_folder,
     download,
@@ -26,7 +27,6 @@ from vttdata.load.dataset import (
     local_versions,
     version_in,
 )
-from vttdata.load.integrity import find_cached, loaded_version, verify_files, verify_row_counts
 from vttdata.load.not_found import explain_not_found, explain_unknown_part
 
 _DATASETS_SIGNATURE = inspect.signature(datasets.load_dataset)

@@ -1,6 +1,6 @@
 """Work on video files: probing, measuring, shot detection, choice of clips, cutting. Usable as a library by itself."""
 
-from vttdata.media.clips import ClipSettings, choose_clips
+from vttdata.media.clip_selection import ClipSettings, choose_clips
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.measure import measure
 from vttdata.media.probe import probe

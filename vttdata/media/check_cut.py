@@ -1,4 +1,4 @@
-"""Check of a cut clip: the frames of its span at their times, the pictures at both ends, and the length of its sound.
+"""Check a cut clip: the frames of its span at their times, the frames at both ends, and the length of its audio.
 
 The quality of the pictures between the ends is not judged.
 """

@@ -18,7 +18,7 @@ from annotated_types import Ge, Le, MultipleOf
 
 from vttdata.errors import MediaError
 from vttdata.media.check_cut import verify_clip, verify_sound
-from vttdata.media.ffmpeg import SAFE_INPUT, ffmpeg_path, file_url
+from vttdata.media.ffmpeg_program import SAFE_INPUT, ffmpeg_path, file_url
 from vttdata.media.frames_in_span import TIMED_CONTAINERS, SpanFrames, read_span
 from vttdata.records import ClipMedia, Probe
 from vttdata.settings import STRICT

@@ -16,7 +16,7 @@ from typing import Any
 import av
 
 from vttdata.errors import MediaError
-from vttdata.media.ffmpeg import SAFE_INPUT, file_url
+from vttdata.media.ffmpeg_program import SAFE_INPUT, file_url
 
 _ATTACHED_PICTURE = av.stream.Disposition.attached_pic
 _MICROSECONDS = 1_000_000

@@ -1,4 +1,4 @@
-"""Luma planes of decoded frames, and the lines and rows of them that quality filters look at.
+"""Luma planes of decoded frames, and the rows and columns of them that quality filters sample.
 
 Works on arrays. Which frames are sampled is decided by `vttdata.media.measure`, what is computed by the filters.
 """

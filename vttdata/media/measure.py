@@ -1,4 +1,4 @@
-"""Decoding of a whole video once, to count its frames and to score its pictures by all picture filters.
+"""Decode a whole video once, to count its frames and to score them by all picture filters.
 
 The scores come from about two pictures a second, each weighted by the time it is shown, so that the frame rate makes
 no difference; memory stays flat however long the video is. Nothing is judged here.

@@ -1,4 +1,4 @@
-"""Facts that a media file's container states, without decoding; files of damaged structure are refused."""
+"""Read the metadata declared by a media file's container, without decoding; malformed files are refused."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from vttdata.compose.build import build_recipe
+from vttdata.compose.temporary_build import build_recipe
 from vttdata.dataset.manifest import is_inside, read_manifest
 from vttdata.dataset.provenance import PROVENANCE, RECIPE, Provenance, find_files_named
 from vttdata.dataset.shards import file_sha256

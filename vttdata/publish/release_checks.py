@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from vttdata.dataset.audit import audit_all
 from vttdata.dataset.front_matter import read_front_matter, read_version
+from vttdata.dataset.leak_audit import audit_all
 from vttdata.dataset.manifest import MANIFEST, find_damage, read_manifest
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.provenance import PROVENANCE, read_provenance

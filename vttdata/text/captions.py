@@ -1,7 +1,7 @@
 """Captions of clips: reading them from a table, and cleaning those of one clip.
 
 Cleaning removes captions that are empty, repeated, too short, too long or in the wrong language, each with its reason;
-it never rewrites the words of a caption. Which clip a caption belongs to is decided in `vttdata.text.caption_matching`.
+it never rewrites the words of a caption. Which clip a caption belongs to is decided in `vttdata.text.clip_matching`.
 """
 
 from __future__ import annotations

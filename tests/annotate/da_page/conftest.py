@@ -14,7 +14,7 @@ from selenium.webdriver.remote.webdriver import WebDriver
 
 from tests.annotate.da_page.site import Assessor, Site
 from vttdata.annotate.da_page import HitView, ItemView, write_page
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 
 _FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"),

@@ -16,7 +16,7 @@ from tests.annotate.da_page.site import Assessor, Site
 from vttdata.annotate.da_page import HitView, write_page
 from vttdata.assess import read_results
 from vttdata.assess.manifest import ManifestItem
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 
 SHOWN = {"hit-1": {f"i{n}": ManifestItem(f"v{n}", "s", "system") for n in range(3)}}
 

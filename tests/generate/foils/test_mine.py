@@ -20,7 +20,7 @@ from vttdata.generate import mine_foils
 from vttdata.generate.foils import search
 from vttdata.generate.foils.mine import mine_videos
 from vttdata.generate.foils.search import FoilSettings
-from vttdata.generate.foils.videos import group_texts_by_video
+from vttdata.generate.foils.video_texts import group_texts_by_video
 from vttdata.records import Caption
 from vttdata.text.nouns.lexicon import load_lexicon
 

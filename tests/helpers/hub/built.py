@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.dataset import Metadata, write_dataset
-from vttdata.dataset.audit import audit_all
 from vttdata.dataset.foils.write import FoilSet, write_foils
+from vttdata.dataset.leak_audit import audit_all
 from vttdata.dataset.videos import MediaMode
 from vttdata.generate.foils.documents import FoilPair
 from vttdata.generate.foils.swaps import Swap

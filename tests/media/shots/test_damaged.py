@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from vttdata.cli.main import main
 from vttdata.errors import MediaError
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.probe import decoding_limit, probe
 from vttdata.media.shots.detect import Detection, detect_shots
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.exact_shots import detect_shots
-from vttdata.collect.demo_films.scenes import SceneSettings, draw_scenes
+from vttdata.collect.demo_films.corpus import SceneSettings, draw_scenes
 
 
 @pytest.fixture(scope="module")

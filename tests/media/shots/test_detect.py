@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.helpers.exact_shots import detect_shots
 from vttdata.errors import MediaError
 from vttdata.media.decode import open_video
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.shots.boundaries import find_boundaries
 from vttdata.media.shots.detect import Detection, ShotSettings
 from vttdata.media.shots.histogram import Descriptions, describe

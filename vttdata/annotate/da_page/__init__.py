@@ -12,7 +12,7 @@ from vttdata.annotate.da_page.view import (
     page_writer,
     write_page,
 )
-from vttdata.assess.hits.plan import DEFAULT_QUESTION
+from vttdata.assess.hits.hit_records import DEFAULT_QUESTION
 
 __all__ = [
     "DEFAULT_QUESTION",

@@ -19,7 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from vttdata.assess.hits.plan import DEFAULT_QUESTION, Hit
+from vttdata.assess.hits.hit_records import DEFAULT_QUESTION, Hit
 from vttdata.assess.hits.write import PageWriter
 from vttdata.errors import VttdataError
 

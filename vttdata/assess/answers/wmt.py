@@ -1,4 +1,4 @@
-"""Read Direct Assessment as WMT publishes it: standardised scores, and each worker's mean and standard deviation.
+"""Read Direct Assessment results as WMT publishes them: z-scores, and each worker's mean and standard deviation.
 
 The table is separated by white space. The moments are an R print-out; they turn z-scores back into raw scores.
 """

@@ -1,4 +1,4 @@
-"""Choose the human captions that control workers: one per video, with its degraded form."""
+"""Choose the human captions used for quality control of workers: one per video, with its degraded form."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Controls:
 
     Fields:
         captions: human captions with their degraded forms, at most one per video, sorted by video.
-        notes: kind of `vttdata.assess.hits.plan.NOTES` -> videos without controls.
+        notes: kind of `vttdata.assess.hits.hit_records.NOTES` -> videos without controls.
     """
 
     captions: list[HumanCaption]

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from vttdata.assess.hits.plan import Hit, HitItem, HitSettings
-from vttdata.assess.hits.selection import HitContent
+from vttdata.assess.hits.caption_selection import HitContent
+from vttdata.assess.hits.hit_records import Hit, HitItem, HitSettings
 from vttdata.errors import VttdataError
 from vttdata.generate.degrade.donors import hash64
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 
+from vttdata.assess.hits.caption_selection import Selection
 from vttdata.assess.hits.controls import choose_controls
+from vttdata.assess.hits.hit_records import NOTES, HitPlan, HitSettings
 from vttdata.assess.hits.layout import lay_out_hits
-from vttdata.assess.hits.plan import NOTES, HitPlan, HitSettings
-from vttdata.assess.hits.selection import Selection
 from vttdata.errors import VttdataError
 from vttdata.records import Caption
 from vttdata.text.captions import clean_text

@@ -1,4 +1,4 @@
-"""Read captions of systems from tables, and from the JSON in which captioning results are exchanged (COCO)."""
+"""Read captions of systems from tables and from COCO results JSON."""
 
 from __future__ import annotations
 

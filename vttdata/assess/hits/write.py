@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TextIO
 from urllib.parse import quote
 
-from vttdata.assess.hits.plan import DEFAULT_QUESTION, NOTES, Hit, HitPlan
+from vttdata.assess.hits.hit_records import DEFAULT_QUESTION, NOTES, Hit, HitPlan
 from vttdata.assess.tables import Table, as_csv
 from vttdata.errors import VttdataError
 from vttdata.files.csv_safety import html_cell

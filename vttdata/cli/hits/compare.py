@@ -1,4 +1,4 @@
-"""The command ``vttdata hits compare``."""
+"""Compare two evaluations, or metrics with human scores (``vttdata hits compare``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``vttdata hits make``."""
+"""Make HITs from captions of systems (``vttdata hits make``)."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def command(
     from vttdata.assess import make_hits
     from vttdata.assess.hits.system_captions import read_systems
     from vttdata.assess.hits.write import video_addresses, write_hits
-    from vttdata.compose.captions import read_input
+    from vttdata.compose.input_captions import read_input
 
     settings = _hit_settings(**composition)
     by_system, repeated = read_systems(systems)
@@ -190,7 +190,7 @@ def _hit_settings(
 
 
 def _print_plan(plan: HitPlan, systems: Sequence[str], videos: int) -> None:
-    from vttdata.assess.hits.plan import NOTES
+    from vttdata.assess.hits.hit_records import NOTES
 
     parts = ", ".join(f"{getattr(plan.settings, kind)} {kind}" for kind in KINDS)
     print(

@@ -1,4 +1,4 @@
-"""The command ``vttdata hits power``."""
+"""Estimate how many HITs detect a difference (``vttdata hits power``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``vttdata hits score``."""
+"""Score the answers to HITs and rank systems (``vttdata hits score``)."""
 
 from __future__ import annotations
 

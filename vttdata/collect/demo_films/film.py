@@ -23,7 +23,7 @@ from vttdata.collect.demo_films.drawing import Frame, View
 from vttdata.collect.demo_films.motifs import Motif, choose_motif
 from vttdata.collect.demo_films.props import LIGHTS
 from vttdata.errors import VttdataError
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.subprocesses import run
 
 Transition = Literal["start", "cut", "fade", "dissolve"]

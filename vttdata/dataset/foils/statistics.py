@@ -1,4 +1,4 @@
-"""Count the contents of a set of foils by split, and repeat the result of its most successful blind attacker."""
+"""Count the contents of a set of foils by split, and report the result of its most successful blind attacker."""
 
 from __future__ import annotations
 

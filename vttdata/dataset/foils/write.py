@@ -23,7 +23,7 @@ from vttdata.dataset.card.sections import (
     format_uses,
 )
 from vttdata.dataset.columns import columns_of, table_schema
-from vttdata.dataset.describe import write_description
+from vttdata.dataset.description_files import write_description
 from vttdata.dataset.foils.statistics import SHORTCUTS
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.replace_folder import replace_folder

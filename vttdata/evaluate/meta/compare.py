@@ -1,4 +1,4 @@
-"""Compare two runs of an evaluation, or automatic metrics with people: read the files of scores, and make tables.
+"""Compare two runs of an evaluation, or automatic metrics with human scores: read the files of scores, and make tables.
 
 The statistics are those of `vttdata.assess.correlation`.
 """

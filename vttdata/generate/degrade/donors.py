@@ -1,4 +1,4 @@
-"""Donor captions that words are taken from, and draws among them that change little when captions come or go.
+"""Donor captions that words are taken from, and random draws that stay stable when captions are added or removed.
 
 This is consistent hashing: sources and captions have points on a circle that depend on nothing but themselves, and a
 draw is a point that takes the next one. The order of captions does not matter, and a new one takes only the draws

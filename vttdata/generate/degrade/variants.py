@@ -1,4 +1,4 @@
-"""Variants of degrading: rules for captions of videos, and those of published scripts of machine translation.
+"""Degradation variants: rules for captions of videos, and those of published scripts of machine translation.
 
 A variant says how many words are replaced, where they may be, and where the new ones may come from; the draws are made
 in `vttdata.generate.degrade.degrade`. The published scripts are described by what they do, not by their comments.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from vttdata.errors import VttdataError
 from vttdata.generate.foils.swaps import MentionSummary, Swap, summarize_mentions
-from vttdata.generate.foils.videos import ConceptAnnotation, VideoTexts
+from vttdata.generate.foils.video_texts import ConceptAnnotation, VideoTexts
 from vttdata.text.nouns.lexicon import Lexicon
 from vttdata.text.nouns.mentions import Mention, find_mentions, mentions_of_annotation
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from vttdata.errors import VttdataError
 from vttdata.generate.foils.documents import MinedFoils, find_documents
-from vttdata.generate.foils.plausibility import NounUsage
+from vttdata.generate.foils.human_verdicts import Verdicts
+from vttdata.generate.foils.noun_usage import NounUsage
 from vttdata.generate.foils.search import FoilSettings, search_foils
 from vttdata.generate.foils.swaps import pair_concepts
-from vttdata.generate.foils.verdicts import Verdicts
-from vttdata.generate.foils.videos import (
+from vttdata.generate.foils.video_texts import (
     Captions,
     VideoTexts,
     assign_training_folds,
@@ -66,7 +66,7 @@ def mine_foils(
         device: where a causal model computes: ``cpu``, ``cuda`` or ``cuda:1``.
         pipeline: a trained spaCy pipeline that finds nouns, such as ``en_core_web_sm``; by rule if omitted.
         verdicts: foils that people judged, `foil_id` -> soundness, from 0 to 1; see
-            `vttdata.generate.foils.verdicts.read_verdicts`. ``balanced`` takes none below one half.
+            `vttdata.generate.foils.human_verdicts.read_verdicts`. ``balanced`` takes none below one half.
         watch: takes a sequence of videos and the name of a step, and gives the videos back one by one; for a progress
             bar, ``lambda videos, step: tqdm(videos, desc=step)``.
 

@@ -19,8 +19,9 @@ import numpy as np
 from annotated_types import Ge, Gt, Le
 
 from vttdata.generate.foils.documents import FoilPair, MinedFoils, VideoDocuments
-from vttdata.generate.foils.edits import Edit, log_perplexity_margin, score_edits
-from vttdata.generate.foils.plausibility import NounUsage
+from vttdata.generate.foils.human_verdicts import Verdicts
+from vttdata.generate.foils.noun_usage import NounUsage
+from vttdata.generate.foils.scored_edits import Edit, log_perplexity_margin, score_edits
 from vttdata.generate.foils.selection import Selection, balance_foils, choose, combine_margins
 from vttdata.generate.foils.swaps import (
     Spellings,
@@ -30,7 +31,6 @@ from vttdata.generate.foils.swaps import (
     select_absent_rivals,
     summarize_mentions,
 )
-from vttdata.generate.foils.verdicts import Verdicts
 from vttdata.settings import STRICT, Count, PositiveCount, Ratio
 from vttdata.text.lm import Scorer
 from vttdata.text.nouns.lexicon import Lexicon, Noun
@@ -54,7 +54,7 @@ class FoilSettings:
         imbalance: how far from one half ``balanced`` lets the share of uses be in which a word is the true one; half as
             far for foils that are longer, commoner or likelier than the truth. Small sets hide more of it than large.
         max_unsound_probability: the highest estimated probability of being unsound, from 0 to 1, with which
-            ``balanced`` takes a foil (see `vttdata.generate.foils.plausibility.NounUsage.unsound_probability`); a lower
+            ``balanced`` takes a foil (see `vttdata.generate.foils.noun_usage.NounUsage.unsound_probability`); a lower
             limit leaves fewer foils, and more of them are sound.
         unsound_penalty: how many sound foils ``balanced`` gives up to avoid one unsound foil.
         judged_only: whether ``balanced`` takes only foils that people judged.

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from vttdata.generate.foils.context import PERSON, accepts_another_noun, begins_sentence, follows_age_adjective
+from vttdata.generate.foils.noun_context import PERSON, accepts_another_noun, begins_sentence, follows_age_adjective
 from vttdata.text.nouns.inflect import indefinite_article
 from vttdata.text.nouns.lexicon import Lexicon, Noun
 from vttdata.text.nouns.mentions import Mention, possible_nouns
@@ -40,7 +40,7 @@ class Swap:
         word, foil_word: the nouns as they are written, in lower case and without an article.
         other_mentions: how many more mentions the document has of the true noun or of one that looks alike.
         unsound_probability: estimate that the foil is not sound; see
-            `vttdata.generate.foils.plausibility.NounUsage.unsound_probability`.
+            `vttdata.generate.foils.noun_usage.NounUsage.unsound_probability`.
         foil_name: the name or synonym of the false noun that is written, singular.
     """
 

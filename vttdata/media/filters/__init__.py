@@ -1,4 +1,4 @@
-"""Filters of source videos, found by lying in this folder or in ``filters/`` of a user's folder of plugins.
+"""Filters of source videos, discovered automatically in this folder and in ``filters/`` of a user's folder of plugins.
 
 A file defines one subclass of `PictureFilter`, `MeanFilter` or `BaseFilter` and is named after the filter. Recipe
 keys, columns, reasons and versions come from these files alone. Discovery happens on import.

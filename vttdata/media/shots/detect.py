@@ -1,4 +1,4 @@
-"""Division of a video into shots by colour, from all its frames or from a part of them.
+"""Detect the shots of a video by colour, from all its frames or from a part of them.
 
 A colour-histogram detector as MSR-VTT used one (section 3.2), with a window that adapts to how much the material
 moves, and with gradual transitions. Knows nothing of clips.

@@ -1,4 +1,4 @@
-"""Runs items in worker processes on this machine.
+"""Run items in worker processes on this machine.
 
 Each worker has a connection of its own, so a worker that is killed at any moment harms no other. Run as a module with
 the file descriptor of that connection as argument, this file is the worker's program.

@@ -1,1 +1,1 @@
-"""Stages that builders compose; each wraps one thing that another room does."""
+"""Stages that builders compose; each wraps one function of another subpackage."""

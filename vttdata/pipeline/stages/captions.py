@@ -9,8 +9,8 @@ from pathlib import Path
 from vttdata.errors import VttdataError
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
 from vttdata.records import Caption, Clip, Source
-from vttdata.text.caption_matching import match_captions
 from vttdata.text.captions import CaptionSettings, RawCaption, clean_captions, read_caption_table
+from vttdata.text.clip_matching import match_captions
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.ids import clip_id
-from vttdata.media.clips import ClipSettings, choose_clips, why_none
+from vttdata.media.clip_selection import ClipSettings, choose_clips, why_none
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.probe import decoding_limit
 from vttdata.media.shots.detect import ShotSettings, detect_shots
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
-from vttdata.pipeline.stages.items import SourceClip, SourceFolders, SourceShots
+from vttdata.pipeline.stages.stage_inputs import SourceClip, SourceFolders, SourceShots
 from vttdata.records import Clip, Shot, Source
 
 # Seconds by which a listed span may exceed its source, since published spans are rounded; it is cut off there.

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.collect import BREAKER_REASONS, CollectSettings, fetch, list_manifest, search
-from vttdata.collect.demo_films.scenes import SceneSettings, draw_scenes
+from vttdata.collect.demo_films.corpus import SceneSettings, draw_scenes
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
-from vttdata.pipeline.stages.items import SourceFolders
+from vttdata.pipeline.stages.stage_inputs import SourceFolders
 from vttdata.records import Candidate, Source
 
 # yt-dlp keeps a limit of its own; the worker is killed only if that fails, or if cleaning up takes this long.

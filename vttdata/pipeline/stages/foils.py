@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.generate.foils.documents import FoilPair
+from vttdata.generate.foils.human_verdicts import read_verdicts
 from vttdata.generate.foils.mine import mine_videos
 from vttdata.generate.foils.search import FoilSettings
-from vttdata.generate.foils.verdicts import read_verdicts
-from vttdata.generate.foils.videos import VideoTexts
+from vttdata.generate.foils.video_texts import VideoTexts
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
 from vttdata.text.lm import scorer_maker
 from vttdata.text.nouns.lexicon import load_lexicon

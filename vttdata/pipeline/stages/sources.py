@@ -11,7 +11,7 @@ from vttdata.media.fingerprint import Fingerprinter
 from vttdata.media.measure import measure
 from vttdata.media.probe import PROBING_SECONDS, decoding_limit, probe
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
-from vttdata.pipeline.stages.items import SourceFolders
+from vttdata.pipeline.stages.stage_inputs import SourceFolders
 from vttdata.records import Source
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.errors import VttdataError
-from vttdata.text.lm.packing import Pack, batch_packs, pack_rows
+from vttdata.text.lm.prefix_sharing import Pack, batch_packs, pack_rows
 from vttdata.text.lm.scorer import Substitution
 
 Floats = NDArray[np.float64]

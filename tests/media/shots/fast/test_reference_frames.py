@@ -11,7 +11,7 @@ import pytest
 from tests.media.shots.fast.test_fast import EXACT, FAST, outcome, outline
 from tests.media.shots.test_detect import encode, scene, starts
 from vttdata.media.decode import all_keyframes, open_video
-from vttdata.media.ffmpeg import ffmpeg_path
+from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.shots.detect import detect_shots
 from vttdata.media.shots.fast.bitstream import FrameReference, hevc_reference, mpeg_reference
 from vttdata.media.shots.fast.packets import UnsupportedStreamError

@@ -1,4 +1,4 @@
-"""Exact position of cuts that the fast method saw across skipped frames, by decoding around them in full."""
+"""Refine the positions of cuts between skipped frames by decoding around them in full."""
 
 from __future__ import annotations
 

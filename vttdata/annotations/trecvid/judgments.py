@@ -1,4 +1,4 @@
-"""Read a set of TRECVID judgments: those of a year, by single or by multiple annotators, as its files have them.
+"""Read a set of TRECVID judgments: the scores and captions of one year, by single or by multiple annotators.
 
 Captions are lines of text files, one file for each system; scores are a table that names systems and lines. Whether
 these numbers lead to the right lines is not checked here.

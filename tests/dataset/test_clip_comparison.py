@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers.films import edit, write_film
 from vttdata.dataset import Metadata, write_dataset
-from vttdata.dataset.audit import audit_dataset
+from vttdata.dataset.leak_audit import audit_dataset
 from vttdata.records import Clip, ClipMedia, Source
 
 

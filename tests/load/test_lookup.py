@@ -14,9 +14,9 @@ import pytest
 import vttdata
 from vttdata.dataset import Metadata, write_dataset
 from vttdata.errors import VttdataError
-from vttdata.load.dataset import builds_folder, find_dataset
 from vttdata.load.integrity import verify_row_counts
 from vttdata.load.load_dataset import load_dataset
+from vttdata.load.lookup import builds_folder, find_dataset
 from vttdata.records import Caption, Clip
 
 
@@ -182,7 +182,7 @@ class TestPackage:
     def test_importing_is_light_and_needs_nothing_of_the_build_extra(self) -> None:
         code = (
             "import sys; sys.modules.update(dict.fromkeys(['py3langid', 'av', 'pydantic', 'yt_dlp']));"
-            "import vttdata, vttdata.text.captions, vttdata.text.caption_matching, vttdata.load.dataset;"
+            "import vttdata, vttdata.text.captions, vttdata.text.clip_matching, vttdata.load.lookup;"
             "assert not {'datasets', 'pyarrow', 'numpy', 'huggingface_hub'} & set(sys.modules);"
             "import vttdata.dataset; assert 'datasets' not in sys.modules"
         )

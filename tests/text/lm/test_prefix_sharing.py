@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vttdata.text.lm.packing import batch_packs, pack_rows
+from vttdata.text.lm.prefix_sharing import batch_packs, pack_rows
 
 ROWS = st.lists(st.lists(st.integers(0, 2), max_size=7), max_size=12)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vttdata.annotations.findings import Findings
-from vttdata.annotations.trecvid.judged_sets import JudgedSet
+from vttdata.annotations.trecvid.judgments import JudgedSet
 from vttdata.errors import VttdataError
 
 

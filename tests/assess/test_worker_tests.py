@@ -13,7 +13,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vttdata.assess.paired_tests import paired_p_values, signed_rank_p
+from vttdata.assess.worker_tests import paired_p_values, signed_rank_p
 
 
 def test_paired_t_test_equals_the_formula_of_student() -> None:

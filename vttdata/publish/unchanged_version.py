@@ -1,4 +1,4 @@
-"""Warn when a build replaces a dataset by other rows under the same version."""
+"""Warn when a build replaces a dataset with different rows under the same version."""
 
 from __future__ import annotations
 

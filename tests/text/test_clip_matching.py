@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from vttdata.records import Clip, Source
-from vttdata.text.caption_matching import CaptionMatcher, UnmatchedCaption, match_captions
 from vttdata.text.captions import RawCaption
+from vttdata.text.clip_matching import CaptionMatcher, UnmatchedCaption, match_captions
 
 
 def source(source_id: str, file: str, url: str | None = None) -> Source:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vttdata.generate.foils.documents import Document, FoilPair, VideoDocuments, foil_id
+from vttdata.generate.foils.human_verdicts import MIN_SOUNDNESS, Verdicts
 from vttdata.generate.foils.selection import Option
 from vttdata.generate.foils.swaps import Swap
-from vttdata.generate.foils.verdicts import MIN_SOUNDNESS, Verdicts
 from vttdata.text.lm import Scorer, Substitution
 
 # Perplexities of a true caption and of its foil.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from vttdata.errors import VttdataError
-from vttdata.media.ffmpeg import ffmpeg_path, ffmpeg_version
+from vttdata.media.ffmpeg_program import ffmpeg_path, ffmpeg_version
 
 
 @pytest.fixture(autouse=True)

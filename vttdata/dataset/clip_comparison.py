@@ -1,4 +1,4 @@
-"""Compare sources by their clips' files where a dataset publishes no fingerprints of its sources.
+"""Compare sources by the fingerprints of their clip files where a dataset publishes no fingerprints of its sources.
 
 Every file is decoded, at about twenty times its playing speed; nothing is stored.
 """

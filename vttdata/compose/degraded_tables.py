@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from vttdata.compose.captions import InputCaptions, read_input
+from vttdata.compose.input_captions import InputCaptions, read_input
 from vttdata.compose.package import provenance_of_build
 from vttdata.dataset.manifest import write_manifest
 from vttdata.dataset.provenance import input_file, write_provenance
 from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings
-from vttdata.pipeline.build import Build
+from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.degrade import CaptionInSplit, CleanedCaptions, DegradeCaptions
 from vttdata.record_schemas import arrow_schema, to_row
 from vttdata.records import Degraded
@@ -43,7 +43,7 @@ def build_degraded(reference: str, settings: DegradeSettings, run: Build) -> Deg
     """Degrade every caption of an input with words from its own split, and write both tables.
 
     Args:
-        reference: a table or a dataset, see `vttdata.compose.captions.read_input`.
+        reference: a table or a dataset, see `vttdata.compose.input_captions.read_input`.
         settings: how captions are degraded.
         run: the build; its dataset folder gets the tables, their provenance and a manifest.
 

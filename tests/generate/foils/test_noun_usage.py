@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vttdata.generate.foils.plausibility import SUPERCATEGORY_WEIGHTS, Evidence, NounUsage, find_context
+from vttdata.generate.foils.noun_usage import SUPERCATEGORY_WEIGHTS, Evidence, NounUsage, find_context
 from vttdata.text.nouns.lexicon import Mention, load_lexicon
 from vttdata.text.nouns.mentions import find_mentions
 

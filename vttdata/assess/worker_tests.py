@@ -1,4 +1,4 @@
-"""Run the paired tests by which workers are judged: the t-test, the signed-rank test and the rank-sum test."""
+"""Run the tests by which workers are judged: the paired t-test, the signed-rank test and the rank-sum test."""
 
 from __future__ import annotations
 

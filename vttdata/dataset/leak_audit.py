@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from vttdata.dataset.clip_fingerprints import compare_clips
+from vttdata.dataset.clip_comparison import compare_clips
 from vttdata.dataset.columns import is_protocol
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows

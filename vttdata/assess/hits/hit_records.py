@@ -1,4 +1,4 @@
-"""Define the settings of HITs, and HITs with what each of their items shows."""
+"""Records of planned HITs and their items, and the settings of HITs."""
 
 from __future__ import annotations
 

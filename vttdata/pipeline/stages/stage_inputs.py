@@ -1,4 +1,4 @@
-"""Items of stages where a record alone is not enough, and the folders of originals on this machine."""
+"""Input types of stages that need more than one record, and the folders of original videos on this machine."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vttdata.assess.hits.controls import HumanCaption
-from vttdata.assess.hits.plan import HitSettings
+from vttdata.assess.hits.hit_records import HitSettings
 from vttdata.errors import VttdataError
 from vttdata.generate.degrade.donors import hash64
 

@@ -1,4 +1,4 @@
-"""Builds that one command composes and runs: a recipe given as plain settings, built in a temporary folder."""
+"""Build a recipe that a command composes from plain settings, in a temporary folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from vttdata.pipeline.build import Build, open_build
+from vttdata.pipeline.build_folder import Build, open_build
 from vttdata.pipeline.executors import create_executor
 from vttdata.recipe.load import Loaded, check_recipe
 

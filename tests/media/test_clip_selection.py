@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vttdata.media.clips import ClipSettings, ClipSpan, choose_clips, why_none
+from vttdata.media.clip_selection import ClipSettings, ClipSpan, choose_clips, why_none
 from vttdata.media.shots.detect import detect_shots
 from vttdata.records import Shot, Transition
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import DISK_ERRORS, HaltError, VttdataError, disk_error_halt
-from vttdata.media.ffmpeg import ffmpeg_version
+from vttdata.media.ffmpeg_program import ffmpeg_version
 from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors import Executor
 from vttdata.pipeline.journal import Journal, locked, write_json
 from vttdata.pipeline.progress import Progress
 from vttdata.pipeline.stage import Stage
-from vttdata.pipeline.tables import write_tables
+from vttdata.pipeline.stage_tables import write_tables
 from vttdata.recipe.load import Loaded
 from vttdata.version import __version__
 

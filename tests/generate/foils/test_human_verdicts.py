@@ -9,8 +9,8 @@ import pytest
 from tests.generate.foils.test_mine import captions
 from vttdata.errors import VttdataError
 from vttdata.generate import mine_foils
+from vttdata.generate.foils.human_verdicts import read_verdicts
 from vttdata.generate.foils.search import FoilSettings
-from vttdata.generate.foils.verdicts import read_verdicts
 
 
 def test_soundness_is_the_mean_of_the_verdicts(tmp_path: Path) -> None:

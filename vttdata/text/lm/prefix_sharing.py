@@ -1,4 +1,4 @@
-"""Packing of token rows that begin alike, so that a causal model reads what they share once.
+"""Pack token sequences with a common prefix, so that a causal model reads the prefix once.
 
 A packed row is a tree: an attention mask lets each token see only those before it in its row. Models and tokenizers
 are the business of `vttdata.text.lm.causal`.

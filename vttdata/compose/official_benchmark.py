@@ -20,7 +20,7 @@ from vttdata.dataset.metadata import Figure, PaperFigure
 from vttdata.dataset.videos import PublishSettings
 from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings
-from vttdata.pipeline.build import Build
+from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import (
     CAPTIONS,
     CLIPS,

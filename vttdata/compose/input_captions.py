@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from vttdata.dataset.captions import SplitCaptions, read_captions_by_split
+from vttdata.dataset.caption_reader import SplitCaptions, read_captions_by_split
 from vttdata.errors import VttdataError
 from vttdata.files.tables import read_table
-from vttdata.load.dataset import find_dataset
+from vttdata.load.lookup import find_dataset
 from vttdata.records import Caption
 from vttdata.text.captions import CaptionSettings, RawCaption, Removal, clean_captions, read_caption_table
 
