@@ -74,9 +74,9 @@ def test_several_choices_are_balanced_together_and_do_not_depend_on_the_order(
     monkeypatch.setattr(search, "_VIDEOS_PER_BLOCK", 20)
     monkeypatch.setattr(search, "_OPTIONS_PER_CHOICE", 150)
     sizes: list[int] = []
-    balance = search.balance
+    balance = search.balance_foils
     monkeypatch.setattr(
-        search, "balance", lambda options, **limits: sizes.append(len(options)) or balance(options, **limits)
+        search, "balance_foils", lambda options, **limits: sizes.append(len(options)) or balance(options, **limits)
     )
     videos = group_texts_by_video(captions(240))
     first = mine_videos(videos, load_lexicon(), settings=FoilSettings(), seed=0)
