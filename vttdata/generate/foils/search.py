@@ -46,7 +46,7 @@ class FoilSettings:
     """Choice of foils.
 
     Fields:
-        selection: ``balanced`` (see `vttdata.generate.foils.selection.balance`), ``paper`` (lowest perplexity) or
+        selection: ``balanced`` (see `vttdata.generate.foils.selection.balance_foils`), ``paper`` (lowest perplexity) or
             ``random``.
         min_count: how often a concept must be mentioned in the whole corpus. The paper's 2,191 pairs of about 13 foils
             a concept are some 168 concepts; of ActivityNet-Entities' classes so many have 25 mentions or more.
