@@ -49,7 +49,7 @@ class Intake:
 
     manifest: Manifest | None = None
     workers: Collection[str] | None = None
-    _judgments: dict[tuple[str, str, str], Judgment] = field(default_factory=dict)
+    _judgments: dict[tuple[str, ...], Judgment] = field(default_factory=dict)
     _findings: dict[str, list[str]] = field(default_factory=dict)
     _answered: dict[tuple[str, str], set[str]] = field(default_factory=dict)
 
@@ -70,6 +70,8 @@ class Intake:
     ) -> None:
         """Check an answer, and record a judgment or a finding.
 
+        Two answers of a worker are about the same item where HIT, item, video, system and kind are the same.
+
         Args:
             hit: id of the HIT.
             worker: id of the worker.
@@ -87,18 +89,18 @@ class Intake:
         assert content is not None
         self._answered.setdefault((hit, worker), set()).add(item)
         value = number_or_nan(score)
+        key = (hit, worker, item, *content)
         known_seconds = seconds if seconds is not None and 0 <= seconds < _MAX_SECONDS else None
         if score is None or (isinstance(score, str) and not score.strip()):
             self.note("missing_answer", hit, worker, item)
         elif not 0 <= value <= 100:
             self.note("out_of_range", hit, worker, item)
-        elif (hit, worker, item) in self._judgments:
+        elif key in self._judgments:
             self.note("duplicate", hit, worker, item)
-            if self._judgments[hit, worker, item].score != value:
+            if self._judgments[key].score != value:
                 self.note("conflicting_duplicate", hit, worker, item)
         else:
-            judgment = Judgment(hit, worker, item, *content, value, position, known_seconds)
-            self._judgments[hit, worker, item] = judgment
+            self._judgments[key] = Judgment(hit, worker, item, *content, value, position, known_seconds)
 
     def _problem(self, hit: str, worker: str, item: str, shown: ManifestItem | None) -> str | None:
         """Return the finding for which an answer is left out."""

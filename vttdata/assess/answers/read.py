@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.assess.answers.intake import Intake, Results
-from vttdata.assess.answers.wmt import HEADER, take_wmt
+from vttdata.assess.answers.wmt import HEADER, split_cells, take_wmt
 from vttdata.assess.manifest import Manifest, ManifestItem, number_or_nan, parse_kind, required_text
 from vttdata.assess.scores import Moments
 from vttdata.errors import VttdataError
@@ -17,6 +17,10 @@ from vttdata.files.tables import read_rows, read_table
 _ITEM_COLUMN = re.compile(r"Input\.rid_(\d+)")
 _ANSWER = re.compile(r"\d+_[^|]*(?:\|\d+_[^|]*)*")
 _CONTENT_COLUMNS = ("video_id", "system", "kind")
+# A worker may change an answer or post a HIT twice. More contradictions than these few, or this share, mean that
+# different items pass for one.
+_MAX_CONFLICTS = 5
+_MAX_CONFLICTING = 0.01
 
 
 def read_results(
@@ -39,13 +43,14 @@ def read_results(
     - **wmt**: see `vttdata.assess.answers.wmt`.
 
     Args:
-        files: files, read in this order; of several answers to an item, the first one is kept.
+        files: files, read in this order; of several answers of a worker to an item of a HIT, the first one is kept.
         manifest: what the items show, see `vttdata.assess.manifest.read_manifest`.
         moments: means and deviations of workers, for WMT's layout with standardised scores.
         workers: known workers; answers of others are left out.
 
     Raises:
-        VttdataError: if a file cannot be read or has none of the layouts, or no answer is left.
+        VttdataError: if a file cannot be read or has none of the layouts, no answer is left, or many answers contradict
+            others to the same item.
     """
     intake = Intake(manifest, workers)
     for file in files:
@@ -54,7 +59,7 @@ def read_results(
                 first_line = stream.readline(2**20).decode("utf-8-sig", "replace")
         except OSError as error:
             raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
-        if first_line.split() == HEADER.split():
+        if split_cells(first_line) == HEADER.split():
             take_wmt(file, intake, moments)
         elif {"HITId", "WorkerId"} <= set(re.split(r'[,\t"\r\n]+', first_line)):
             _take_crowd(file, intake)
@@ -64,6 +69,14 @@ def read_results(
     if not results.judgments:
         reasons = ", ".join(f"{kind} {len(ids)}" for kind, ids in results.findings.items()) or "there are no answers"
         raise VttdataError(f"No answer is left of these results: {reasons}.")
+    conflicts = results.findings.get("conflicting_duplicate", ())
+    if len(conflicts) > max(_MAX_CONFLICTS, _MAX_CONFLICTING * len(results.judgments)):
+        raise VttdataError(
+            f"{len(conflicts):,} answers contradict an earlier one of the same worker to the same item of a HIT (first "
+            f"{conflicts[0]}), beside {len(results.judgments):,} others. Either several items have the same id, or "
+            "results of several campaigns are mixed; give every item of a HIT its own id, and keep one answer of a "
+            "worker to each."
+        )
     return results
 
 
@@ -103,7 +116,7 @@ def _crowd_items(row: Mapping[str, Any], location: str, *, has_manifest: bool) -
                 continue
             raise VttdataError(f"{location}: the item {match[1]} lacks Input.sid_, Input.sys_id_ or Input.tst_.")
         if item in shown:
-            raise VttdataError(f"{location}: the item {item[:40]!a} is duplicated in its HIT.")
+            raise VttdataError(f"{location}: the item {item[:40]!a} is duplicated in its HIT; each needs its own id.")
         shown[item] = ManifestItem(video_id, system, parse_kind(kind, location))
     return shown
 

@@ -1,13 +1,18 @@
 """Read Direct Assessment results as WMT publishes them: z-scores, and each worker's mean and standard deviation.
 
-The table is separated by white space. The moments are an R print-out; they turn z-scores back into raw scores.
+The table is separated by white space, and texts may be quoted, as R writes them. The moments are an R print-out; they
+turn z-scores back into raw scores.
+
+`rid` is an item only where segments were judged one by one. In WMT21 and most of WMT22 it is a document as one HIT
+showed it, with a row for each segment, and in some files `NA`. So an item is what `rid`, `sid`, `type` and `sys_id` say
+together. Systems with the same translation share a judgment, which has a row for each of them.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from vttdata.assess.answers.intake import Intake
@@ -19,6 +24,10 @@ HEADER = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid 
 """First line of a file of judgments."""
 
 _R_VALUE = re.compile(r'\[1\] (?:"([^"]*)"|(\S+))')
+_CELL = re.compile(r'"([^"]*)"|(\S+)')
+# Segments of one test set are numbered through. Numbers that start again in each document give several segments of a
+# HIT the same system, kind and number; a document that is shown twice in a HIT does so to a few.
+_MAX_REPEATED_SEGMENTS = 0.1
 # Moments are printed to seven digits, so a recovered score may differ from the whole number it was by this much.
 _ROUNDING_ERROR = 1e-3
 
@@ -26,7 +35,8 @@ _ROUNDING_ERROR = 1e-3
 def take_wmt(file: Path, intake: Intake, moments: Mapping[str, Moments] | None = None) -> None:
     """Pass the answers of a file such as ``ad-lven-good-stnd-redup.csv`` of WMT22 to an intake, with raw scores.
 
-    Segment ids become `video_id`, and `seconds` is the time of a HIT divided by its number of items.
+    `sid` becomes `video_id`, or `rid/sid` where segments are numbered anew in each document. `rid` becomes `item`, and
+    `seconds` is the time of a HIT divided by its number of items.
 
     Args:
         file: table of twelve columns, see `HEADER`; `score` is a z-score if moments are given, else a score of 0..100.
@@ -40,7 +50,7 @@ def take_wmt(file: Path, intake: Intake, moments: Mapping[str, Moments] | None =
     columns = HEADER.split()
     rows = []
     for line, text in _lines(file):
-        cells = text.split()
+        cells = split_cells(text)
         if line == 1 and cells != columns:
             raise VttdataError(f"{file}: the first line is not '{HEADER}'.")
         if cells and len(cells) != len(columns):
@@ -50,9 +60,11 @@ def take_wmt(file: Path, intake: Intake, moments: Mapping[str, Moments] | None =
     # WMT records the time of a whole HIT.
     items_of_hit = Counter((cells[0], cells[1]) for _, cells in rows)
     counts: Counter[tuple[str, str]] = Counter()
+    numbers_restart = _numbers_restart([cells for _, cells in rows])
     for line, (hit, worker, *_, system, item, kind, segment, score, time) in rows:
         position, counts[hit, worker] = counts[hit, worker], counts[hit, worker] + 1
-        shown = ManifestItem(segment, system, parse_kind(kind, f"{file}:{line}"))
+        video_id = f"{item}/{segment}" if numbers_restart else segment
+        shown = ManifestItem(video_id, system, parse_kind(kind, f"{file}:{line}"))
         if moments is not None and worker not in moments:
             intake.note("unknown_worker", hit, worker, item)
             continue
@@ -65,6 +77,17 @@ def take_wmt(file: Path, intake: Intake, moments: Mapping[str, Moments] | None =
         raw = value if moments is None else _raw_score(value, moments[worker])
         seconds = number_or_nan(time) / items_of_hit[hit, worker]
         intake.take(hit, worker, item, raw, shown=shown, position=position, seconds=seconds)
+
+
+def split_cells(line: str) -> list[str]:
+    """Return the cells of a line, without quotes around them."""
+    return [bare or quoted for quoted, bare in _CELL.findall(line)]
+
+
+def _numbers_restart(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether segments are numbered anew in each document."""
+    items = {(hit, worker, system, kind, segment, item) for hit, worker, *_, system, item, kind, segment, _, _ in rows}
+    return len(items) - len({key[:-1] for key in items}) > _MAX_REPEATED_SEGMENTS * len(items)
 
 
 def _raw_score(z: float, moments: Moments) -> float:

@@ -20,7 +20,12 @@ reliability_setting = partial(setting, settings="vttdata.assess:ReliabilitySetti
 @click.command(
     "score",
     cls=Command,
-    notes=[f"Writes {WRITTEN}."],
+    notes=[
+        f"Writes {WRITTEN}.",
+        "An item is identified by its HIT and id, on a platform's and a page's results without a manifest also by video, "
+        "system and kind, and in WMT's table by HITId, rid, sid, type and sys_id (rid may be a document). A worker's "
+        "further answers to an item are left out; many that contradict the first are an error.",
+    ],
     examples=["vttdata hits score batch.csv --manifest hits.csv --out scores"],
 )
 @argument("results", "FILE...", "Results of HITs.", nargs=-1, required=True, type=FILE)
