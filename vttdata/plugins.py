@@ -1,4 +1,4 @@
-"""Discover builders, recipes, filters, export formats and executors in their folders, and import them.
+"""Discover builders, recipes, filters, export formats, metrics and executors in their folders, and import them.
 
 Users add their own in a folder that the environment variable ``VTTDATA_PLUGINS`` names, with one subfolder for each
 kind. What a module of some kind must define is for the subpackage that loads it to check.
@@ -6,6 +6,7 @@ kind. What a module of some kind must define is for the subpackage that loads it
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import os
@@ -58,6 +59,15 @@ def discover(package_folder: Path | None, kind: str, extension: str = ".py") -> 
                 raise VttdataError(f"{path}: '{path.stem}' in {kind} is already packaged; rename the file.")
             files[path.stem] = path
     return files
+
+
+def describe_module(path: Path) -> str:
+    """Return the first line of a file's docstring, or its error if it is not valid Python; import nothing."""
+    try:
+        docstring = ast.get_docstring(ast.parse(path.read_bytes(), str(path)))
+    except (SyntaxError, ValueError) as error:
+        return f"cannot be used: {path}:{getattr(error, 'lineno', None) or 1}: {getattr(error, 'msg', error)}"
+    return (docstring or "no description").splitlines()[0].rstrip(".")
 
 
 def load_module(path: Path, kind: str) -> ModuleType:

@@ -5,10 +5,9 @@ Formats are listed without importing them, so that help texts stay fast; `vttdat
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
-from vttdata.plugins import discover
+from vttdata.plugins import describe_module, discover
 
 
 def export_formats() -> dict[str, str]:
@@ -19,7 +18,7 @@ def export_formats() -> dict[str, str]:
     Raises:
         VttdataError: if a plugin has the name of another format, or the folder of plugins does not exist.
     """
-    return {name: _description(path) for name, path in format_files().items()}
+    return {name: describe_module(path) for name, path in format_files().items()}
 
 
 def format_files() -> dict[str, Path]:
@@ -29,11 +28,3 @@ def format_files() -> dict[str, Path]:
         VttdataError: if a plugin has the name of another format, or the folder of plugins does not exist.
     """
     return {stem.replace("_", "-"): path for stem, path in discover(Path(__file__).parent, "export").items()}
-
-
-def _description(path: Path) -> str:
-    try:
-        docstring = ast.get_docstring(ast.parse(path.read_bytes(), str(path)))
-    except (SyntaxError, ValueError) as error:
-        return f"cannot be used: {path}:{getattr(error, 'lineno', None) or 1}: {getattr(error, 'msg', error)}"
-    return (docstring or "no description").splitlines()[0].rstrip(".")

@@ -1,0 +1,205 @@
+"""Base class of captioning metrics, their scores, and the import of a metric by its name.
+
+A metric family is a module in `vttdata.evaluate.metrics` or in ``metrics/`` of a user's folder of plugins. It defines
+one subclass of `CaptioningMetric`, and its file name is the family's name, with ``-`` for ``_``. A family gives one
+score or several: its columns.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vttdata.errors import VttdataError
+from vttdata.evaluate.metrics import metric_files
+from vttdata.plugins import load_module
+from vttdata.text.tokenizers import load_tokenizer
+
+FloatArray = NDArray[np.float64]
+Formula = Callable[[FloatArray, FloatArray], FloatArray]
+
+
+def mean_of_sums(sums: FloatArray, count: FloatArray) -> FloatArray:
+    """Return the means of items from their sums, ``(..., 1)``, and their numbers, ``(...,)``; NaN of no items."""
+    with np.errstate(invalid="ignore"):
+        means: FloatArray = sums[..., 0] / count
+    return means
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnScores:
+    """Scores of n items in one column, from which the corpus score of every sample of the items follows.
+
+    Fields:
+        items: score of each item, ``(n,)``.
+        statistics: what is added over items before the corpus score is computed, ``(n, k)``: for a mean the scores
+            themselves, for BLEU counts of n-grams and lengths.
+        formula: corpus scores from summed statistics ``(..., k)`` and numbers of items ``(...,)``.
+    """
+
+    items: FloatArray
+    statistics: FloatArray
+    formula: Formula = mean_of_sums
+
+    @classmethod
+    def from_means(cls, items: FloatArray) -> ColumnScores:
+        """Return the scores of a column whose corpus score is the mean of its items."""
+        return cls(items, items[:, np.newaxis])
+
+    def corpus(self, sums: ArrayLike, count: ArrayLike) -> FloatArray:
+        """Return corpus scores of samples of items.
+
+        For a bootstrap with ``draws`` (samples x n, how often each item is drawn), ``sums`` is ``draws @ statistics``
+        and ``count`` is ``draws.sum(axis=1)``.
+
+        Args:
+            sums: summed statistics, ``(..., k)``.
+            count: numbers of items summed, ``(...,)``.
+
+        Returns:
+            Scores, ``(...,)``; NaN for samples without items.
+        """
+        count = np.asarray(count, dtype=np.float64)
+        return np.where(count > 0, self.formula(np.asarray(sums, dtype=np.float64), count), np.nan)
+
+    @property
+    def score(self) -> float:
+        """Corpus score of all items."""
+        return float(self.corpus(self.statistics.sum(axis=0), np.asarray(len(self.items))))
+
+
+class CaptioningMetric(ABC):
+    """Family of scores of captions against the references of the same items.
+
+    Attributes:
+        name: name of the family, that of its file.
+        columns: names of its scores; each begins with the family's name.
+        needs: what must be installed besides vttdata, in words; empty when nothing.
+        version: raised whenever a score can change.
+        uses_tokens: whether captions are cut into tokens first; otherwise the tokenizer is ``none``.
+        tokenizer: name of the tokenizer of an instance, see `vttdata.text.tokenizers`.
+        cache: folder for results that are costly to compute, filed by content; None when nothing is kept on disk.
+
+    Args:
+        tokenizer: name of the tokenizer, for metrics that use one.
+        cache: folder for results that are costly to compute; made when needed.
+
+    Raises:
+        VttdataError: if there is no such tokenizer.
+    """
+
+    name: ClassVar[str]
+    columns: ClassVar[tuple[str, ...]]
+    needs: ClassVar[str] = ""
+    version: ClassVar[int] = 1
+    uses_tokens: ClassVar[bool] = True
+
+    def __init__(self, tokenizer: str = "ptb-3.4.1", cache: Path | None = None) -> None:
+        self.tokenizer = tokenizer if self.uses_tokens else "none"
+        load_tokenizer(self.tokenizer)
+        self.cache = cache
+
+    def unavailable(self) -> str | None:
+        """Return why the metric cannot be computed here and what to do about it, in one sentence, or None."""
+        return None
+
+    def options(self) -> Mapping[str, str]:
+        """Return the settings on which scores depend besides the tokenizer, for the signature."""
+        return {}
+
+    def signature(self) -> str:
+        """Return what to state beside a score of this family, such as ``cider-d|tok:ptb-3.4.1|sigma:6|v:1``.
+
+        The numbers of items and references belong to the data and are left to the report.
+        """
+        parts = {"tok": self.tokenizer, **self.options(), "v": str(self.version)}
+        return "|".join([self.name, *(f"{key}:{value}" for key, value in parts.items())])
+
+    @abstractmethod
+    def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> dict[str, ColumnScores]:
+        """Score captions.
+
+        Args:
+            candidates: one caption for each of n items, as it was written, without tokenization.
+            references: for each item its references, at least one, as they were written.
+
+        Returns:
+            Scores by column, in the order of `columns`.
+
+        Raises:
+            VttdataError: if a text contains an unpaired surrogate, an item has no reference, the lengths differ, or
+                the metric is unavailable.
+        """
+
+
+def check_texts(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+    """Check that there is a candidate and at least one reference for each item.
+
+    Raises:
+        VttdataError: if not.
+    """
+    if len(candidates) != len(references):
+        raise VttdataError(f"There are {len(candidates)} captions for {len(references)} lists of references.")
+    missing = next((item for item, texts in enumerate(references) if isinstance(texts, str) or not texts), None)
+    if missing is not None:
+        raise VttdataError(f"Item {missing} has no list of references, so that its caption cannot be scored.")
+
+
+def load_metric_class(name: str) -> type[CaptioningMetric]:
+    """Import a metric family by its name or by that of one of its columns, such as ``bleu`` or ``bleu4``.
+
+    Raises:
+        VttdataError: if there is no such metric, or its file does not define one.
+    """
+    files = metric_files()
+    # A column begins with its family's name, so that no other file needs to be imported.
+    family = max((known for known in files if name.startswith(known)), key=len, default=None)
+    if family is None:
+        raise VttdataError(f"Unknown metric {name!a}; choose from {', '.join(files)}.")
+    path = files[family]
+    module = load_module(path, "metric")
+    classes = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, CaptioningMetric) and value.__module__ == module.__name__
+    ]
+    if len(classes) != 1:
+        raise VttdataError(f"{path}:1: a metric file defines one subclass of CaptioningMetric, not {len(classes)}.")
+    metric_class: type[CaptioningMetric] = classes[0]
+    metric_class.name = family
+    problem = _find_problem(metric_class)
+    if problem:
+        raise VttdataError(f"{path}:{inspect.getsourcelines(metric_class)[1]}: metric '{family}' {problem}.")
+    if name not in (family, *metric_class.columns):
+        raise VttdataError(f"Unknown metric {name!a}; '{family}' has {', '.join(metric_class.columns)}.")
+    return metric_class
+
+
+def _find_problem(metric_class: type[CaptioningMetric]) -> str | None:
+    if inspect.isabstract(metric_class):
+        return f"does not define the method {min(metric_class.__abstractmethods__)}"
+    columns = getattr(metric_class, "columns", None)
+    if not isinstance(columns, tuple) or not columns:
+        return "does not define the tuple columns"
+    stranger = next((column for column in columns if not str(column).startswith(metric_class.name)), None)
+    if stranger is not None:
+        return f"has the column {stranger!a}, which must begin with '{metric_class.name}'"
+    if not isinstance(metric_class.version, int):
+        return "has a version that is not an integer"
+    return None
+
+
+def load_metric(name: str, tokenizer: str = "ptb-3.4.1", cache: Path | None = None) -> CaptioningMetric:
+    """Make a metric by the name of its family or of one of its columns; see `CaptioningMetric` for the arguments.
+
+    Raises:
+        VttdataError: if there is no such metric or tokenizer, or the metric's file does not define one.
+    """
+    return load_metric_class(name)(tokenizer, cache)
