@@ -12,6 +12,7 @@ from vttdata.assess.significance_svg import significance_svg
 from vttdata.assess.tables import (
     as_csv,
     as_markdown,
+    as_plain,
     caption_table,
     findings_table,
     significance_table,
@@ -46,6 +47,16 @@ def test_markdown_table_keeps_its_columns() -> None:
     assert {line.replace("\\|", "").count("|") for line in lines} == {6}
     assert "\\<script\\>" in text
     assert as_markdown([["p", "q"], [0.000012345, None]]) == "| p | q |\n| --- | --- |\n| 1.234e-05 | - |\n"
+
+
+def test_plain_table_is_aligned_and_safe_for_a_terminal() -> None:
+    table = [["system", "p", "note"], ["a\x1b[31m", 0.25, "x"], ["*bc*", 0.00001, None], ["d", float("nan"), "yy"]]
+    assert as_plain(table).splitlines() == [
+        "system      p  note",
+        "a?[31m  0.250  x",
+        "*bc*    1e-05  -",
+        "d           -  yy",
+    ]
 
 
 def test_worker_table_has_every_p_value() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -64,8 +65,15 @@ def test_results_become_workers_systems_and_significance(tmp_path: Path, capsys:
     assert (out / "significance.svg").read_text().startswith("<svg")
     assert table(out / "findings.csv") == []
     printed = capsys.readouterr().out
-    assert printed == (out / "report.md").read_text()
     assert "- constant: 1" in printed
+    first, *_ = (out / "report.md").read_text().splitlines()
+    assert first == "## Workers"
+    assert not re.search(r"[|#\\]", printed)
+    start = printed.splitlines().index("Systems")
+    columns, best, *_ = printed.splitlines()[start + 1 :]
+    assert columns.split()[:3] == ["system", "z", "z_lower"]
+    assert best.split()[0] == "person"
+    assert len(columns) == len(best)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     assert main(command) == 0
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before

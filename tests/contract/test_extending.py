@@ -110,7 +110,7 @@ def test_export_format_is_listed_and_writes_its_files(workplace: Workplace, outp
 
 
 def test_metric_is_compared_with_people(output: dict[str, str]) -> None:
-    assert "| ours" in output["vttdata hits compare captions.csv --metric ours.csv"]
+    assert "ours, by system" in output["vttdata hits compare captions.csv --metric ours.csv"]
 
 
 def test_executor_gives_the_same_data_files(workplace: Workplace, output: dict[str, str]) -> None:

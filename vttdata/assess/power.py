@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from vttdata.assess.hits.hit_records import HitSettings
@@ -17,7 +16,6 @@ from vttdata.assess.manifest import Manifest
 from vttdata.assess.scores import caption_scores, standardise
 from vttdata.assess.significance import significance
 from vttdata.assess.simulation import Behaviour, simulate
-from vttdata.assess.tables import Table
 from vttdata.assess.workers import ReliabilitySettings, judge_workers, reliable_only
 from vttdata.errors import VttdataError
 from vttdata.records import Caption
@@ -138,9 +136,3 @@ def power(
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else float("nan")
-
-
-def power_table(estimates: Iterable[Power]) -> Table:
-    """Return a row per estimate."""
-    names = ("hits", "gap", "power", "false", "caught", "lost")
-    return [names, *([getattr(estimate, name) for name in names] for estimate in estimates)]

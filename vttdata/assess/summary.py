@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,8 +23,10 @@ from vttdata.assess.scores import (
 from vttdata.assess.significance import Significance, significance
 from vttdata.assess.significance_svg import significance_svg
 from vttdata.assess.tables import (
+    Table,
     as_csv,
     as_markdown,
+    as_plain,
     as_text,
     caption_table,
     findings_table,
@@ -76,23 +78,31 @@ class Summary:
 
     def as_markdown(self) -> str:
         """Return the report in Markdown."""
+        return self._report(as_markdown, heading="## {}\n")
+
+    def as_text(self) -> str:
+        """Return the report for a terminal; cases of findings are left out."""
+        return self._report(as_plain, heading="{}", finding_columns=3).rstrip("\n")
+
+    def _report(self, format_table: Callable[[Table], str], *, heading: str, finding_columns: int | None = None) -> str:
         verdicts = Counter(report.verdict for report in self.workers)
         lines = [f"- {verdict}: {verdicts[verdict]} ({VERDICTS[verdict]})" for verdict in VERDICTS if verdicts[verdict]]
         workers = [row[:_REPORT_WORKER_COLUMNS] for row in worker_table(self.workers)]
         parts = [
-            "## Workers\n",
+            heading.format("Workers"),
             "\n".join(lines) + "\n",
-            as_markdown(workers),
-            "## Systems\n",
-            as_markdown(system_table(self.systems, self.intervals, self.tested)),
+            format_table(workers),
+            heading.format("Systems"),
+            format_table(system_table(self.systems, self.intervals, self.tested)),
             f"p-values of the row's system being better than the column's; below {self.tested.alpha:g} it is a win.\n",
-            as_markdown(significance_table(self.tested)),
+            format_table(significance_table(self.tested)),
         ]
         if self.left_out:
             names = ", ".join(map(as_text, self.left_out))
             parts.insert(3, f"Not standardised, since all their scores are the same: {names}.\n")
         if self.findings:
-            parts += ["## Findings in the results\n", as_markdown(findings_table(self.findings))]
+            findings = [row[:finding_columns] for row in findings_table(self.findings)]
+            parts += [heading.format("Findings in the results"), format_table(findings)]
         return "\n".join(parts)
 
 

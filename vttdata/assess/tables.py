@@ -1,4 +1,4 @@
-"""Format the results of an assessment as tables, in CSV and in Markdown.
+"""Format the results of an assessment as tables: in CSV, in Markdown and for a terminal.
 
 A table is a list of rows, the first of which names the columns. Texts from outside cannot become formulas or markup.
 """
@@ -17,6 +17,7 @@ from vttdata.assess.scores import SystemScore
 from vttdata.assess.significance import Significance
 from vttdata.assess.workers import WorkerReport
 from vttdata.files.csv_safety import escape_formula
+from vttdata.files.plain_tables import align_columns
 from vttdata.records import CaptionScore
 
 Table = Sequence[Sequence[Any]]
@@ -44,6 +45,24 @@ def as_markdown(table: Table) -> str:
     head, *rows = [[as_text(value) for value in row] for row in table]
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def as_plain(table: Table) -> str:
+    """Return a table for a terminal: columns of numbers to the right, others to the left, ``-`` for None and NaN."""
+    head, *rows = table
+    left = [
+        index for index, column in enumerate(zip(*rows, strict=True)) if any(isinstance(value, str) for value in column)
+    ]
+    return align_columns([list(head), *([as_cell(value) for value in row] for row in rows)], left) + "\n"
+
+
+def as_cell(value: Any) -> str:
+    """Return a value for a terminal, with three decimals, or one digit of what would be 0.000."""
+    if _is_missing(value):
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.3f}" if value == 0 or abs(value) >= 0.0005 else f"{value:.0e}"
+    return str(value)
 
 
 def as_text(value: Any) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
-from vttdata.split.audit.text import align_columns
+from vttdata.files.plain_tables import align_columns
 
 _CLIP_COLUMNS = ("source_id", "duration", "shots", "category")
 _MAIN_CONFIGS = ("clips", "captions", "sources", "videos")

@@ -70,12 +70,13 @@ def test_judgments_of_documents_have_the_published_scores(
 
 def judged(systems: str = "AB", segments: int = 20, **cells: str) -> list[Row]:
     """A HIT in which each system's document is judged, with all segments degraded once."""
-    return [
-        dict(zip(HEADER.split(), f"h w lv en ad 1 {system} d {kind} {n} {score + n % 20} 9".split(), strict=True)) | cells
+    rows = [
+        f"h w lv en ad 1 {system} d {kind} {n} {score + n % 20} 9".split()
         for system in systems
         for kind, score in (("SYSTEM", 60), ("BAD_REF", 20))
         for n in range(1, segments + 1)
     ]
+    return [dict(zip(HEADER.split(), row, strict=True)) | cells for row in rows]
 
 
 def test_item_is_what_all_columns_say_together(tmp_path: Path) -> None:
@@ -106,7 +107,9 @@ def test_cells_may_be_quoted(tmp_path: Path) -> None:
 def test_many_contradictions_are_refused(tmp_path: Path) -> None:
     rows = judged()
     file = write(tmp_path / "wmt.csv", [*rows, *(row | {"score": "5"} for row in rows[:6])])
-    with pytest.raises(VttdataError, match="6 answers contradict an earlier one of the same worker.*first h/w/d"):
+    with pytest.raises(
+        VttdataError, match=r"6 answers contradict an earlier one of the same worker .* \(first h/w/d\)"
+    ):
         read_results([file])
     file = write(tmp_path / "wmt.csv", [*rows, *(row | {"score": "5"} for row in rows[:5])])
     assert len(read_results([file]).findings["conflicting_duplicate"]) == 5

@@ -63,7 +63,7 @@ def command(scores: Path, other: Path | None, metrics: tuple[Path, ...], leave_o
     by system and by caption; of several metrics, tests which agrees better with people (Williams' test, as Graham and
     Baldwin, EMNLP 2014).
     """
-    from vttdata.assess.tables import as_markdown
+    from vttdata.assess.tables import as_plain
     from vttdata.evaluate.meta.compare import read_caption_scores, read_metric, replication_table
 
     if other is None and not metrics:
@@ -71,7 +71,7 @@ def command(scores: Path, other: Path | None, metrics: tuple[Path, ...], leave_o
     counted = [score for score in read_caption_scores(scores) if score.system not in leave_out]
     if other is not None:
         table = replication_table(counted, read_caption_scores(other))
-        print(f"## Agreement of the two evaluations, by system\n\n{as_markdown(table)}")
+        print(f"Agreement of the two evaluations, by system\n\n{as_plain(table)}")
     by_name = {file.stem: read_metric(file) for file in metrics}
     if len(by_name) < len(metrics):
         raise VttdataError("--metric: two files have the same name, which names their metrics.")
@@ -81,19 +81,19 @@ def command(scores: Path, other: Path | None, metrics: tuple[Path, ...], leave_o
 
 
 def _print_metrics(metrics: Mapping[str, Metric], scores: Sequence[CaptionScore]) -> None:
-    from vttdata.assess.tables import as_markdown
+    from vttdata.assess.tables import as_plain
     from vttdata.evaluate.meta.compare import agreement_table, williams_table
 
     for name, metric in metrics.items():
         missing = sum((score.system, score.video_id) not in metric for score in scores)
         if missing:
             print(f"{name} has no score of {missing:,} of {len(scores):,} captions; they do not count for it")
-    print(f"## Agreement of metrics with people\n\n{as_markdown(agreement_table(metrics, scores))}")
+    print(f"Agreement of metrics with people\n\n{as_plain(agreement_table(metrics, scores))}")
     if len(metrics) == 1:
         return
     print("p-values of the row's metric agreeing better with people than the column's (Williams' test)\n")
     for level in ("system", "caption"):
         try:
-            print(as_markdown(williams_table(metrics, scores, level)))
+            print(as_plain(williams_table(metrics, scores, level)))
         except VttdataError as error:
             print(error)

@@ -100,8 +100,8 @@ def command(
     are better than the other half by the gap. It is a plan and no promise.
     """
     from vttdata.assess.manifest import read_manifest
-    from vttdata.assess.power import placeholder_hits, power, power_table
-    from vttdata.assess.tables import as_markdown
+    from vttdata.assess.power import placeholder_hits, power
+    from vttdata.assess.tables import as_cell
 
     if manifest is None:
         if systems * videos > MAX_CAPTIONS:
@@ -112,9 +112,10 @@ def command(
     number = len(campaign)
     answered = hits or [max(number // 2, 1), number, 2 * number, 4 * number]
     print(f"{number:,} HITs; {bad:.0%} of workers are bad; {seeds} seeds\n")
-    print(as_markdown(power_table([])), end="")
+    print("".join(f"{name:>9}" for name in ("hits", "gap", "power", "false", "caught", "lost")))
     for gap, count in itertools.product(gaps, answered):
-        found = power(campaign, count, gap, bad=bad, seeds=seeds)
+        estimate = power(campaign, count, gap, bad=bad, seeds=seeds)
+        shares = (estimate.power, estimate.false, estimate.caught, estimate.lost)
         # Each row is printed as soon as it is known, since all of them may take minutes.
-        print(as_markdown(power_table([found])).splitlines()[-1], flush=True)
+        print(f"{count:>9,}{gap:>9g}{''.join(f'{as_cell(share):>9}' for share in shares)}", flush=True)
     return DONE

@@ -22,7 +22,7 @@ reliability_setting = partial(setting, settings="vttdata.assess:ReliabilitySetti
     cls=Command,
     notes=[
         f"Writes {WRITTEN}.",
-        "An item is identified by its HIT and id, on a platform's and a page's results without a manifest also by video, "
+        "An item is identified by its HIT and id, in results of a platform or a page without a manifest also by video, "
         "system and kind, and in WMT's table by HITId, rid, sid, type and sys_id (rid may be a document). A worker's "
         "further answers to an item are left out; many that contradict the first are an error.",
     ],
@@ -92,6 +92,6 @@ def command(
             (out / name).write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         raise VttdataError(f"{out}: cannot be written ({error.strerror or error}).") from error
-    print(summary.as_markdown(), end="")
+    print(summary.as_text())
     print(f"{out} holds {WRITTEN}", file=sys.stderr)
     return DONE

@@ -12,7 +12,7 @@ from typing import Any
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
-from vttdata.split.audit.text import align_columns
+from vttdata.files.plain_tables import align_columns
 
 # File in a dataset with the results of the blind attackers, the most successful one first.
 SHORTCUTS = "shortcuts.json"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from vttdata.files.plain_tables import align_columns, printable
 from vttdata.split.audit.leaks import FAILING, Audit
 
 # Leak -> its name, the key of its count in `Audit.leaks`, and the unit of that count, to be formatted with a plural s.
@@ -73,7 +74,7 @@ def leak_sentence(audit: Audit) -> str:
 def audit_text(audit: Audit) -> str:
     """Return the whole audit for a terminal, the worst examples first."""
     counts = [(key, *(f"{row[key]:,}" for row in audit.splits.values())) for key in ("clips", "sources", "captions")]
-    parts = [align_columns([("", *audit.splits), *counts]), align_columns(leak_rows(audit), left=2)]
+    parts = [align_columns([("", *audit.splits), *counts]), align_columns(leak_rows(audit), left=range(2))]
     parts.append("\n".join(map(printable, notes(audit))))
     for leak, (name, _, _) in _LEAKS.items():
         examples = [f"  {printable(example_text(leak, example))}" for example in audit.examples.get(leak, [])]
@@ -110,19 +111,3 @@ def example_text(leak: str, example: Mapping[str, Any]) -> str:
     if len(caption) > _MAX_CAPTION_LENGTH:
         caption = f"{caption[:_MAX_CAPTION_LENGTH]}..."
     return f'{counts}: "{caption}"'
-
-
-def printable(text: str) -> str:
-    """Return one line without control characters, which a terminal would obey."""
-    return "".join(character if character.isprintable() else "?" for character in text)
-
-
-def align_columns(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Align columns, the first `left` of them to the left."""
-    rows = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        [cell.ljust(width) if index < left else cell.rjust(width) for index, (cell, width) in enumerate(cells)]
-        for cells in (zip(row, widths, strict=True) for row in rows)
-    )
-    return "\n".join("  ".join(cells).rstrip() for cells in lines)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from vttdata.errors import VttdataError
+from vttdata.files.plain_tables import align_columns
 from vttdata.generate.foils.blind.accuracy import PairAccuracy, pairwise_accuracy, wilson_interval
 from vttdata.generate.foils.blind.attackers import (
     Floats,
@@ -217,7 +218,4 @@ def attack_sentence(attacks: Sequence[Attack]) -> str:
 
 def attacks_text(attacks: Sequence[Attack]) -> str:
     """Return the table and the sentence, for a terminal."""
-    rows = attack_rows(attacks)
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, "", attack_sentence(attacks)])
+    return f"{align_columns(attack_rows(attacks), left=range(len(HEADER)))}\n\n{attack_sentence(attacks)}"
