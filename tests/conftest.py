@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for fixture in MARKERS_BY_FIXTURE.keys() & set(getattr(item, "fixturenames", ())):
             item.add_marker(MARKERS_BY_FIXTURE[fixture])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def home_of_builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep builds of tests out of the user's registry."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VTTDATA_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
 
 
 @pytest.fixture(scope="session")

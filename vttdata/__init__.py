@@ -6,17 +6,31 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
+from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.former_paths import MovedModules
 from vttdata.version import __version__
 
 if TYPE_CHECKING:
+    from vttdata.compose.build import build
     from vttdata.load.catalog import describe_dataset, list_datasets
     from vttdata.load.load_dataset import load_dataset
+    from vttdata.load.lookup import find_dataset
 
-__all__ = ["__version__", "describe_dataset", "list_datasets", "load_dataset"]
+__all__ = [
+    "VttdataError",
+    "VttdataWarning",
+    "__version__",
+    "build",
+    "describe_dataset",
+    "find_dataset",
+    "list_datasets",
+    "load_dataset",
+]
 
 _MODULES = {
+    "build": "vttdata.compose.build",
     "describe_dataset": "vttdata.load.catalog",
+    "find_dataset": "vttdata.load.lookup",
     "list_datasets": "vttdata.load.catalog",
     "load_dataset": "vttdata.load.load_dataset",
 }
@@ -29,3 +43,8 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module 'vttdata' has no attribute '{name}'")
     return getattr(importlib.import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, also those that are not imported yet."""
+    return [*__all__]

@@ -12,6 +12,10 @@ class VttdataError(Exception):
     """Expected error: the command line prints its message as one sentence and ends with exit code 2."""
 
 
+class VttdataWarning(UserWarning):
+    """Thing that a user should know of a result that can be used: the command line prints it as one sentence."""
+
+
 class HaltError(VttdataError):
     """End of a build that cannot go on (a full disk, a bot check), loses nothing, and can be resumed: exit code 1."""
 

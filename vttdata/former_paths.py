@@ -51,6 +51,7 @@ MOVED = {
     "vttdata.publish.media": "vttdata.dataset.videos",
     "vttdata.publish.package": "vttdata.compose.package",
     "vttdata.publish.provenance": "vttdata.dataset.provenance",
+    "vttdata.publish.rebuild": "vttdata.compose.rebuild",
     "vttdata.publish.rows": "vttdata.dataset.rows",
     "vttdata.recipe_paths": "vttdata.recipe.paths",
     "vttdata.recipe_text": "vttdata.recipe.dump",

@@ -227,14 +227,16 @@ def test_options_that_cannot_be_are_refused_in_one_sentence(
 
 def test_the_command_chooses_as_the_library_does_unless_told_otherwise() -> None:
     context = command.make_context("foil", ["captions.csv", "--out", "out"])
-    options = {key: value for key, value in context.params.items() if key not in ("out", "quiet")}
+    options = {key: value for key, value in context.params.items() if key not in ("out", "quiet", "replace")}
     assert foil_recipe(**options)["foils"] == dataclasses.asdict(FoilSettings())
 
 
 def test_former_names_of_options_are_accepted() -> None:
     given = ["captions.csv", "--out", "out", "--doubt", "0.5", "--caution", "2"]
     options = command.make_context("foil", given).params
-    foils = foil_recipe(**{key: value for key, value in options.items() if key not in ("out", "quiet")})["foils"]
+    foils = foil_recipe(**{key: value for key, value in options.items() if key not in ("out", "quiet", "replace")})[
+        "foils"
+    ]
     assert (foils["max_unsound_probability"], foils["unsound_penalty"]) == (0.5, 2.0)
 
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from tests.helpers.builds import LOOSE, film
 from tests.helpers.official_files import write_unpacked, write_zipped
 from vttdata.cli.main import main
+from vttdata.compose.rebuild import other_inputs
 from vttdata.dataset.provenance import InputFile, Provenance, find_files_named, read_provenance, write_provenance
 from vttdata.errors import VttdataError
-from vttdata.publish.rebuild import other_inputs
 from vttdata.recipe import packaged
 from vttdata.recipe.dump import load_foreign_recipe, recipe_text, wanted_paths
 from vttdata.recipe.load import load_recipe, read_yaml

@@ -16,7 +16,8 @@ from vttdata.dataset import Metadata, write_dataset
 from vttdata.errors import VttdataError
 from vttdata.load.integrity import verify_row_counts
 from vttdata.load.load_dataset import load_dataset
-from vttdata.load.lookup import builds_folder, find_dataset
+from vttdata.load.local_builds import builds_folder
+from vttdata.load.lookup import find_dataset
 from vttdata.records import Caption, Clip
 
 

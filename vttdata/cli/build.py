@@ -10,8 +10,18 @@ from pathlib import Path
 import click
 
 from vttdata.cli.exit_codes import DONE, INCOMPLETE
-from vttdata.cli.options import POSITIVE, RECIPE, Command, Names, argument, option, out_option, quiet_option, set_option
-from vttdata.errors import VttdataError
+from vttdata.cli.options import (
+    POSITIVE,
+    RECIPE,
+    Command,
+    Names,
+    argument,
+    option,
+    out_option,
+    quiet_option,
+    replace_option,
+    set_option,
+)
 
 
 def _executors() -> Iterable[str]:
@@ -26,10 +36,19 @@ def _executors() -> Iterable[str]:
     examples=[
         "vttdata build demo",
         "vttdata build own-folder --set collect.folder=VIDEOS --set name=me/street --out street",
+        "vttdata build street --set captions.file=captions.csv",
+    ],
+    notes=[
+        "Of an earlier build, RECIPE may be the build folder, or its name in $VTTDATA_HOME or 'vttdata datasets': its "
+        "stored settings are used, and --set changes some of them. A packaged recipe's name comes first; write ./demo "
+        "for a folder of that name."
     ],
 )
-@argument("recipe", "RECIPE", "A YAML file, or the name of a packaged recipe.", type=RECIPE)
-@out_option("Build folder; without it $VTTDATA_HOME/<name of the recipe>.", required=False)
+@argument("recipe", "RECIPE", "A YAML file, the name of a packaged recipe, or an earlier build.", type=RECIPE)
+@out_option(
+    "Build folder; without it that of the earlier build, or $VTTDATA_HOME/<name of the recipe>.", required=False
+)
+@replace_option("Give DIR to this build though it holds that of another recipe or name.")
 @set_option("Override a key of the recipe, such as clips.max_seconds=20; may be repeated.")
 @option(
     "--workers",
@@ -52,6 +71,7 @@ def _executors() -> Iterable[str]:
 def command(
     recipe: str,
     out: Path | None,
+    replace: bool,
     settings: tuple[str, ...],
     workers: int,
     retry_failed: bool,
@@ -61,31 +81,27 @@ def command(
     """Turn a recipe into a dataset.
 
     The build folder holds the dataset and what every stage kept and rejected. Stopped at any moment, the same command
-    goes on where it was; after a change in the recipe, only what the change touches is done again.
+    goes on where it was; after a change in the recipe, only what the change touches is done again. The build is known
+    by its name to 'vttdata datasets' and load_dataset, wherever its folder is.
     """
-    from vttdata.load.lookup import builds_folder
+    from vttdata.compose.build import build
     from vttdata.pipeline.attrition import HEADER, stage_text
-    from vttdata.pipeline.build_folder import open_build
-    from vttdata.pipeline.executors import create_executor
-    from vttdata.publish.unchanged_version import warn_if_rows_changed
-    from vttdata.recipe.load import load_recipe
 
-    loaded = load_recipe(recipe, settings)
-    folder = out or builds_folder() / loaded.recipe.name
-    executor = create_executor(engine, workers)
-    flags = {"retry_failed": retry_failed, "quiet": quiet}
-    with open_build(folder, loaded, executor, lambda stage: print(stage_text(stage), flush=True), **flags) as build:
-        print(HEADER, flush=True)
-        try:
-            with warn_if_rows_changed(build.dataset, lambda sentence: print(f"vttdata: {sentence}", file=sys.stderr)):
-                loaded.builder.build(loaded.recipe, build)
-        except VttdataError:
-            if build.dataset.exists():
-                print(f"{build.dataset} is still that of an earlier build", file=sys.stderr)
-            raise
-        build.describe("complete")
-        failures, retryable = build.too_many_failures(), build.retryable()
-    print(f"\n{loaded.recipe.name} {loaded.recipe.version} is in {folder / 'dataset'}")
+    header = iter([HEADER])
+    run = build(
+        recipe,
+        out=out,
+        settings=settings,
+        workers=workers,
+        engine=engine,
+        retry_failed=retry_failed,
+        replace=replace,
+        quiet=quiet,
+        on_stage_done=lambda stage: print(*header, stage_text(stage), sep="\n", flush=True),
+        note=lambda sentence: print(f"vttdata: {sentence}", file=sys.stderr),
+    )
+    failures, retryable = run.too_many_failures(), run.retryable()
+    print(f"\n{run.loaded.recipe.name} {run.loaded.recipe.version} is in {run.dataset}")
     if retryable:
         print(f"{retryable} of the failures may succeed now: --retry-failed tries them again", file=sys.stderr)
     if failures:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import click
 
@@ -21,12 +22,15 @@ def command(dataset: str | None, hub: bool, as_json: bool) -> int:
     splits and numbers of rows.
     """
     from vttdata.load.catalog import describe_dataset, list_datasets
+    from vttdata.load.local_builds import missing_builds
 
     if dataset is not None:
         description = describe_dataset(dataset)
         content = json.dumps(description.as_json(), indent=2, ensure_ascii=False)
         print(content if as_json else description.as_text())
         return DONE
+    for gone in missing_builds():
+        print(f"vttdata: {gone}.", file=sys.stderr)
     descriptions = list_datasets(hub=hub)
     if as_json:
         print(json.dumps([entry.as_json() for entry in descriptions], indent=2, ensure_ascii=False))

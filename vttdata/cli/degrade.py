@@ -9,13 +9,14 @@ from pathlib import Path
 import click
 
 from vttdata.cli.exit_codes import DONE
-from vttdata.cli.options import Command, input_argument, option, out_option, seed_option, setting
+from vttdata.cli.options import Command, input_argument, option, out_option, replace_option, seed_option, setting
 from vttdata.errors import VttdataError
 
 
 @click.command("degrade", cls=Command, examples=["vttdata degrade captions.csv --out degraded --seed 7"])
 @input_argument("may name source_id, sen_id, language and author too")
 @out_option("Folder for the tables; other files in it stay.")
+@replace_option("Write into DIR though it holds a build or a dataset, whose files of the same names are replaced.")
 @seed_option("Seed of all draws.")
 @setting(
     "--variant",
@@ -24,7 +25,7 @@ from vttdata.errors import VttdataError
     help="Rules: those for video, or those of a published script, for comparison.",
 )
 @option("--whole", is_flag=True, group="Rules", help="Replace captions of one or two words as a whole, not flag them.")
-def command(reference: str, out: Path, seed: int, variant: str, whole: bool) -> int:
+def command(reference: str, out: Path, replace: bool, seed: int, variant: str, whole: bool) -> int:
     """Degrade captions, as controls for Direct Assessment.
 
     Replaces a run of words of each caption, neither its first nor its last, by a run from the human caption of another
@@ -33,7 +34,9 @@ def command(reference: str, out: Path, seed: int, variant: str, whole: bool) -> 
     """
     from vttdata.compose.degraded_tables import DEGRADED, REJECTED
     from vttdata.compose.temporary_build import composed_build
+    from vttdata.load.output_folder import check_output
 
+    check_output(out, {"tables"}, replace=replace)
     recipe = {
         "name": "local/degraded",
         "builder": "degraded",

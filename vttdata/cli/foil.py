@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from vttdata.cli.options import (
     option,
     out_option,
     quiet_option,
+    replace_option,
     seed_option,
     setting,
 )
@@ -33,7 +35,8 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.search:FoilSett
     ],
 )
 @input_argument()
-@out_option("Folder of the dataset; an earlier dataset in it is replaced.")
+@out_option("Folder of the dataset; an earlier set of foils in it is replaced.")
+@replace_option("Replace a build or another dataset in DIR, which is deleted.")
 @seed_option("Seed of all choices.")
 @setting(
     "--selection",
@@ -114,25 +117,37 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.search:FoilSett
 )
 @option(
     "--licence",
+    "--license",
     metavar="NAME",
     default="unknown",
     group="Dataset",
     help="Licence of the captions, such as cc-by-4.0; needed to publish the set.",
 )
 @quiet_option
-def command(reference: str, out: Path, quiet: bool, **options: Any) -> int:
+def command(reference: str, out: Path, replace: bool, quiet: bool, **options: Any) -> int:
     """Make pairs of a true caption and a false one.
 
     Swaps visible things in captions for others that no caption of the video speaks of, and chooses the foils so that
     the set cannot be solved without looking at the videos.
     """
     from vttdata.compose.temporary_build import composed_build
+    from vttdata.dataset.manifest import MANIFEST
     from vttdata.dataset.replace_folder import replace_folder
     from vttdata.generate.foils.blind.shortcuts import attacks_text
+    from vttdata.load.local_builds import ACCOUNT, register_build
+    from vttdata.load.output_folder import check_output, check_removable
 
+    check_output(out, {"foils"}, replace=replace)
+    check_removable(out)
     settings = foil_recipe(reference, **options)
-    with replace_folder(out) as partial_folder, composed_build(settings, "foil", out, quiet=quiet) as (run, made):
+    marker = ACCOUNT if (out / ACCOUNT).is_file() else MANIFEST
+    with (
+        replace_folder(out, marker=marker) as partial_folder,
+        composed_build(settings, "foil", out, quiet=quiet) as (run, made),
+    ):
         run.dataset.rename(partial_folder)
+    with contextlib.suppress(OSError):
+        register_build(settings["name"], out)
     print("\n".join(f"{name}: {number}" for name, number in made.counts))
     print(f"\n{attacks_text(made.attacks['foils'])}\n\nThe foils are in {out}")
     return DONE

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import TextIO
 
 import click
 from click.shell_completion import shell_complete
 
 from vttdata.cli.exit_codes import BAD_INPUT, DONE, INCOMPLETE, INTERRUPTED, LEAKS, SUMMARY
 from vttdata.cli.options import CommandFolder
-from vttdata.errors import HaltError, LeakError, VttdataError
+from vttdata.errors import HaltError, LeakError, VttdataError, VttdataWarning
 from vttdata.version import __version__
 
 COMPLETION_VARIABLE = "_VTTDATA_COMPLETE"
@@ -32,6 +34,28 @@ click.version_option(__version__, message="%(prog)s %(version)s")(cli)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = show_warning
+        warnings.simplefilter("always", VttdataWarning)
+        return run_command(arguments)
+
+
+def show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning of vttdata as a sentence, and any other as Python does."""
+    is_ours = issubclass(category, VttdataWarning)
+    text = f"vttdata: {message}\n" if is_ours else warnings.formatwarning(message, category, filename, lineno, line)
+    (file or sys.stderr).write(text)
+
+
+def run_command(arguments: Sequence[str] | None) -> int:
+    """Run a command and return its exit code; expected errors become a sentence."""
     try:
         if instruction := os.environ.get(COMPLETION_VARIABLE):
             return shell_complete(cli, {}, "vttdata", COMPLETION_VARIABLE, instruction)

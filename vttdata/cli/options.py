@@ -12,6 +12,7 @@ import functools
 import importlib.util
 import inspect
 import math
+import os
 import pkgutil
 import typing
 from collections.abc import Callable, Iterable, Sequence
@@ -268,18 +269,28 @@ class Names(ParamType):
 def _recipe_names() -> Iterable[str]:
     from vttdata.recipe import packaged
 
-    return packaged.recipes()
+    return [*packaged.recipes(), *_dataset_names()]
 
 
 def _dataset_names() -> Iterable[str]:
-    from vttdata.load.lookup import local_builds
+    from vttdata.load.local_builds import local_builds
 
-    return local_builds()
+    return (build.name for build in local_builds() if build.dataset is not None)
 
 
 RECIPE = Names("recipe", _recipe_names, files=True)
 DATASET = Names("dataset", _dataset_names, files=True)
-FILE = click.Path(path_type=Path, readable=False)
+
+
+class FilePath(click.Path):
+    """Path, in which a leading ``~`` that the shell has left is the home folder, as in ``--out=~/street``."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Convert a text to a path."""
+        return super().convert(os.path.expanduser(value) if isinstance(value, str) else value, param, ctx)
+
+
+FILE = FilePath(path_type=Path, readable=False)
 SEED = WholeNumber()
 POSITIVE = WholeNumber(1, 2**31 - 1)
 
@@ -338,6 +349,11 @@ device_option = option(
 def out_option(description: str, *, required: bool = True) -> Callable[[F], F]:
     """Declare ``--out DIR``."""
     return option("--out", metavar="DIR", type=FILE, required=required, help=description)
+
+
+def replace_option(description: str) -> Callable[[F], F]:
+    """Declare ``--replace``."""
+    return option("--replace", is_flag=True, help=description)
 
 
 def seed_option(description: str) -> Callable[[F], F]:

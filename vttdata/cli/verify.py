@@ -17,8 +17,8 @@ from vttdata.cli.options import DATASET, Command, dataset_argument, option, set_
 from vttdata.errors import VttdataError
 
 if TYPE_CHECKING:
+    from vttdata.compose.rebuild import RebuildComparison
     from vttdata.dataset.provenance import Provenance
-    from vttdata.publish.rebuild import RebuildComparison
 
 _MAX_NAMES = 5
 
@@ -68,7 +68,7 @@ def command(dataset: str, settings: tuple[str, ...], reference: str | None, rebu
     _print_other_tools(provenance)
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="vttdata-") as place:
-        from vttdata.publish.rebuild import compare_with, rebuild_dataset
+        from vttdata.compose.rebuild import compare_with, rebuild_dataset
 
         rebuilt = rebuild_dataset(folder, provenance, Path(place, "again"), given, workers=os.cpu_count() or 1)
         try:
@@ -88,9 +88,11 @@ def find_tables(reference: str, *, videos: Sequence[str] = ()) -> Path:
         videos: videos to download with a dataset of the Hub, see `vttdata.load.lookup.find_dataset`.
     """
     from vttdata.dataset.manifest import MANIFEST
+    from vttdata.load.local_builds import ACCOUNT
     from vttdata.load.lookup import find_dataset
 
-    path = Path(reference)
+    # A build folder is its dataset, whatever else was written beside it.
+    path = Path(reference) / "dataset" if (Path(reference) / ACCOUNT).is_file() else Path(reference)
     return path if (path / MANIFEST).is_file() else find_dataset(reference, videos=videos)
 
 
@@ -115,7 +117,7 @@ def _print_how_to_rebuild(folder: Path, dataset: str) -> None:
     from vttdata.dataset.provenance import read_provenance
 
     try:
-        from vttdata.publish.rebuild import recipe_of
+        from vttdata.compose.rebuild import recipe_of
         from vttdata.recipe.dump import wanted_paths
 
         provenance = read_provenance(folder)
@@ -134,7 +136,7 @@ def _print_how_to_rebuild(folder: Path, dataset: str) -> None:
 
 
 def _print_other_inputs(folder: Path, provenance: Provenance, settings: Sequence[str]) -> None:
-    from vttdata.publish.rebuild import other_inputs
+    from vttdata.compose.rebuild import other_inputs
 
     given: dict[str, Path] = {}
     for key, _, value in (text.partition("=") for text in settings):

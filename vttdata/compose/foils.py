@@ -7,10 +7,13 @@ are mined and chosen is decided in `vttdata.generate.foils`.
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
+
+import pydantic
 
 from vttdata.compose.input_captions import is_table
 from vttdata.compose.package import metadata_of_build, provenance_of_build
@@ -70,6 +73,13 @@ class FoilRecipe(BaseRecipe):
     verdicts: str | None = None
     verdicts_of: str | None = None
     pipeline: str | None = None
+
+    @pydantic.field_validator("scorer", "judges", "pipeline")
+    @classmethod
+    def _expand_home(cls, models: Any) -> Any:
+        if isinstance(models, str):
+            return os.path.expanduser(models)
+        return models and tuple(map(os.path.expanduser, models))
 
 
 class FoilTexts(NamedTuple):

@@ -1,7 +1,7 @@
 """Record in a dataset how it was made, so that anybody can make it again: recipe, inputs, seed, tools.
 
 The files are ``recipe.yaml``, where there is a recipe, and ``provenance.json``. Neither contains a time or a path of
-the machine. `vttdata.publish.rebuild` makes a dataset again.
+the machine. `vttdata.compose.rebuild` makes a dataset again.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import VttdataError
-from vttdata.load.lookup import find_dataset, local_builds
+from vttdata.load.local_builds import builds_named, local_builds
+from vttdata.load.lookup import find_dataset
 from vttdata.recipe import packaged
 
 # Owner of the datasets that are listed from the Hub.
@@ -29,6 +30,7 @@ class Description:
         rows: Configuration -> split -> number of rows; the first configuration is the default one.
         about: First paragraph of its card, or the first line of its recipe.
         path: Dataset folder, if there is one on this machine.
+        build: Build folder, if the last build in it did not finish.
         recipe: Packaged recipe that builds it, if there is one.
         on_hub: True if it was found on the Hub.
     """
@@ -40,12 +42,14 @@ class Description:
     rows: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     about: str = ""
     path: Path | None = None
+    build: Path | None = None
     recipe: str | None = None
     on_hub: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values under the names of the fields."""
-        return asdict(self) | {"languages": list(self.languages), "path": str(self.path) if self.path else None}
+        folders = {key: str(folder) if folder else None for key, folder in (("path", self.path), ("build", self.build))}
+        return asdict(self) | folders | {"languages": list(self.languages)}
 
     def as_line(self) -> str:
         """Return one line of plain text."""
@@ -53,8 +57,10 @@ class Description:
         if self.rows:
             config = next(iter(self.rows))
             state += f", {sum(self.rows[config].values()):,} {config}"
-        if self.path:
-            return f"{self.name}: {state}; {self.path}"
+        if self.build:
+            state += ", the last build is not finished" if self.path else ", the build is not finished"
+        if self.path or self.build:
+            return f"{self.name}: {state}; {self.path or self.build}"
         return f"{self.name}: {state}; {'on the Hub' if self.on_hub else packaged.build_command(self.recipe or '')}"
 
     def as_text(self) -> str:
@@ -73,7 +79,8 @@ def list_datasets(*, hub: bool = False) -> list[Description]:
     """Return all known benchmarks: local builds, then those of packaged recipes, then, with `hub`, those on the Hub.
 
     A benchmark that is known from several of these is listed once: as its local build, else as it is on the Hub, else
-    as its recipe. A build with an unreadable card is left out.
+    as its recipe; but each of several local builds of a name is listed, the one that the name stands for first. A build
+    with an unreadable card is left out.
 
     Raises:
         VttdataError: If the Hub is asked and does not answer.
@@ -82,13 +89,18 @@ def list_datasets(*, hub: bool = False) -> list[Description]:
     for description in _describe_hub() if hub else ():
         recipe = descriptions[description.name].recipe if description.name in descriptions else None
         descriptions[description.name] = replace(description, recipe=recipe)
-    builds = {}
-    for name, folder in local_builds().items():
+    builds = []
+    for build in local_builds():
+        if build.dataset is None and build.is_finished:
+            continue
+        unfinished = None if build.is_finished else build.folder
         try:
-            builds[name] = _describe_folder(name, folder)
+            described = _describe_folder(build.name, build.dataset) if build.dataset else Description(build.name)
         except VttdataError:
             continue
-    return list({**builds, **descriptions, **builds}.values())
+        builds.append(replace(described, build=unfinished))
+    built = {build.name for build in builds}
+    return [*builds, *(description for name, description in descriptions.items() if name not in built)]
 
 
 def describe_dataset(name_or_path: str | os.PathLike[str]) -> Description:
@@ -105,7 +117,7 @@ def describe_dataset(name_or_path: str | os.PathLike[str]) -> Description:
 
     reference = os.fspath(name_or_path)
     recipes = {description.name: description for description in _describe_recipes()}
-    if reference in recipes and reference not in local_builds():
+    if reference in recipes and not builds_named(reference):
         return recipes[reference]
     folder = find_dataset(reference)
     return _describe_folder(str(read_manifest(folder).get("name", reference)), folder)

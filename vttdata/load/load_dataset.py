@@ -18,16 +18,9 @@ import datasets
 from vttdata.errors import VttdataError
 from vttdata.ids import is_dataset_name
 from vttdata.load.integrity import find_cached, loaded_version, verify_files, verify_row_counts
-from vttdata.load.lookup import (
-    EMBEDDED_VIDEOS,
-    builds_folder,
-    download,
-    find_local,
-    hub_revision,
-    local_versions,
-    version_in,
-)
-from vttdata.load.not_found import explain_not_found, explain_unknown_part
+from vttdata.load.lookup import EMBEDDED_VIDEOS, download, find_local, hub_revision, version_in
+from vttdata.load.not_found import explain_not_found, explain_recipe_name, explain_unknown_part
+from vttdata.recipe import packaged
 
 _DATASETS_SIGNATURE = inspect.signature(datasets.load_dataset)
 
@@ -36,8 +29,9 @@ def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False,
     """Load a dataset with the arguments and results of `datasets.load_dataset`, and the further argument `verify`.
 
     Args:
-        path: ``owner/name``, a dataset folder, or a build folder. A name is looked up among the local builds
-            (``VTTDATA_HOME``), and only then on the Hub. Anything else is passed to `datasets.load_dataset`.
+        path: ``owner/name``, a dataset folder, or a build folder. A name is looked up among the local builds (those in
+            ``VTTDATA_HOME`` and those made with ``--out``), and only then on the Hub. The owner of a local build may
+            be left out. Anything else is passed to `datasets.load_dataset`.
         *args: Further arguments of `datasets.load_dataset`, in its order.
         verify: Compare every file with the dataset's manifest first, and the number of loaded rows with the tables. Of
             a dataset on the Hub all files but videos are downloaded for this.
@@ -54,8 +48,12 @@ def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False,
     arguments |= arguments.pop("config_kwargs", {})
     reference: str = arguments.pop("path")
     revision = arguments.pop("revision", None)
-    local = find_local(reference, revision)
+    # The name of a builder of `datasets`, such as "csv", comes with its files.
+    is_builder = "/" not in reference and bool({"data_files", "data_dir"} & arguments.keys())
+    local = None if is_builder else find_local(reference, revision)
     if local is None and (Path(reference).exists() or not is_dataset_name(reference)):
+        if reference in packaged.recipes() and not is_builder:
+            raise explain_recipe_name(reference)
         if verify:
             raise VttdataError(f"'{reference}' is not a dataset of vttdata, so there is nothing to verify it with.")
         return datasets.load_dataset(reference, revision=revision, **arguments)
@@ -93,7 +91,7 @@ def _load_from_hub(repo_id: str, revision: object, arguments: Mapping[str, Any])
     if cached is not None:
         return _load(repo_id, cached | {key: value for key, value in arguments.items() if value is not None})
     if failure is not None:
-        raise explain_not_found(repo_id, revision, failure, builds_folder(), local_versions()) from failure
+        raise explain_not_found(repo_id, revision, failure) from failure
     raise VttdataError(
         f"'{repo_id}': version {requested} was requested, but {version} was loaded from a cache; go online, or request "
         f"{version}."

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.ids import is_dataset_name
-from vttdata.load.not_found import explain_not_found
+from vttdata.load.local_builds import LocalBuild, build_in, builds_named
+from vttdata.load.not_found import explain_bare_name, explain_not_found
 
 if TYPE_CHECKING:
     from vttdata.dataset.provenance import InputFile
+
+# Prefix with which a name is that of a dataset on the Hub, as in `datasets` and fsspec.
+HUB_PREFIX = "hf://datasets/"
 
 _VERSION = re.compile(r"v?(\d+\.\d+\.\d+)")
 _DOWNLOADED_FILES = ("README.md", "recipe.yaml", "*.json", "*.parquet")
@@ -25,24 +30,6 @@ _DOWNLOADED_FILES = ("README.md", "recipe.yaml", "*.json", "*.parquet")
 # Patterns of a dataset's videos on the Hub: those stored as rows of a table, and all of them.
 EMBEDDED_VIDEOS = ("videos/*.parquet",)
 ALL_VIDEOS = ("videos/*",)
-
-
-def builds_folder() -> Path:
-    """Return the folder of local builds, each at ``<owner>/<name>``: ``VTTDATA_HOME``, or ``~/.cache/vttdata``."""
-    return Path(os.environ.get("VTTDATA_HOME") or "~/.cache/vttdata").expanduser()
-
-
-def local_builds() -> dict[str, Path]:
-    """Return the dataset folders of all local builds by name."""
-    folders = {f"{path.parent.name}/{path.name}": _dataset_in(path) for path in sorted(builds_folder().glob("*/*"))}
-    return {name: folder for name, folder in folders.items() if folder is not None}
-
-
-def local_versions() -> dict[str, str | None]:
-    """Return the versions of all local builds by name, None for a card without one."""
-    from vttdata.dataset.front_matter import read_version
-
-    return {name: read_version(path) for name, path in local_builds().items()}
 
 
 def find_dataset(
@@ -53,7 +40,7 @@ def find_dataset(
     A dataset on the Hub is downloaded into the Hub's own cache, by default without its videos.
 
     Args:
-        name_or_path: Name, folder or Hub id.
+        name_or_path: Name, folder or Hub id; with ``hf://datasets/`` before it a name is a Hub id.
         revision: Version or revision of a name, as in `vttdata.load_dataset`.
         videos: Videos to download too: `EMBEDDED_VIDEOS` or `ALL_VIDEOS`.
 
@@ -61,14 +48,12 @@ def find_dataset(
         VttdataError: If there is no such dataset; the message says where it was looked for.
     """
     reference = os.fspath(name_or_path)
+    if reference.startswith(HUB_PREFIX):
+        return download(reference.removeprefix(HUB_PREFIX), revision, videos=videos)
     local = find_local(reference, revision)
     if local is not None:
         return local
-    if (Path(reference) / "build.json").is_file():
-        raise VttdataError(
-            f"'{reference}' is a build without a dataset; build it again, and see its build.json for the reason."
-        )
-    if (Path(reference) / "manifest.json").is_file():
+    if (Path(reference) / "manifest.json").is_file() or (Path(reference) / "dataset" / "manifest.json").is_file():
         raise VttdataError(
             f"'{reference}' holds tables without a card and is not a dataset; a recipe with 'degrade', such as "
             "msrvtt-degraded, builds one with degraded captions."
@@ -78,31 +63,53 @@ def find_dataset(
             f"'{reference}' is neither a dataset folder nor a build folder: it has no README.md beside clips/."
         )
     if not is_dataset_name(reference):
-        raise VttdataError(f"There is no dataset at '{reference}', and it is not a name such as vttdata/demo.")
+        raise explain_bare_name(reference)
     return download(reference, revision, videos=videos)
 
 
 def find_local(reference: str, revision: object) -> Path | None:
     """Return the dataset folder that a name or path refers to on this machine, or None.
 
+    The Hub is not asked about a build of this machine that has no dataset yet.
+
     Args:
-        reference: Name of a local build, dataset folder or build folder.
+        reference: Name of a local build, with or without its owner, dataset folder or build folder.
         revision: Requested version; a local build of another version does not match.
 
     Raises:
-        VttdataError: If a folder given by its path holds another version than the requested one.
+        VttdataError: If a build has no dataset yet, a name without owner has several builds, or a folder given by its
+            path holds another version than the requested one.
+
+    Warns:
+        VttdataWarning: If the dataset is that of an earlier build than the last one.
     """
     from vttdata.dataset.front_matter import read_version
 
     requested = version_in(revision)
-    if is_dataset_name(reference):
-        folder = _dataset_in(builds_folder() / reference)
-        if folder is not None and (revision is None or requested == read_version(folder)):
-            return folder
-    folder = _dataset_in(Path(reference))
-    if folder is not None and requested is not None and requested != (version := read_version(folder)):
-        raise VttdataError(f"{folder}: holds version {version}, but {requested} was requested.")
-    return folder
+    builds = [] if "/" not in reference and Path(reference).exists() else builds_named(reference)
+    if "/" not in reference and len(names := {build.name for build in builds}) > 1:
+        raise VttdataError(f"'{reference}' may be {' or '.join(sorted(names))}; write which.")
+    for build in builds:
+        if build.dataset is not None and (revision is None or requested == read_version(build.dataset)):
+            return _warn_if_unfinished(build, build.dataset)
+    path_build = build_in(Path(reference), reference)
+    if path_build is not None and path_build.dataset is not None:
+        folder = path_build.dataset
+        if requested is not None and requested != (version := read_version(folder)):
+            raise VttdataError(f"{folder}: holds version {version}, but {requested} was requested.")
+        return _warn_if_unfinished(path_build, folder)
+    unbuilt = [build for build in (*builds, path_build) if build is not None and build.dataset is None]
+    if unbuilt and revision is None and not (unbuilt[0].folder / "dataset" / "manifest.json").is_file():
+        raise VttdataError(f"'{unbuilt[0].name}' has no dataset: it {unbuilt[0].problem}")
+    return None
+
+
+def _warn_if_unfinished(build: LocalBuild, dataset: Path) -> Path:
+    """Return a dataset folder, and warn if it is not that of the last build in its folder."""
+    if not build.is_finished and dataset.parent == build.folder.resolve():
+        message = f"The dataset '{build.name}' is that of an earlier build: it {build.problem}"
+        warnings.warn(message, VttdataWarning, stacklevel=4)
+    return dataset
 
 
 def download(
@@ -131,7 +138,7 @@ def download(
             token=token,
         )
     except (OSError, ValueError, huggingface_hub.errors.HfHubHTTPError) as error:
-        raise explain_not_found(repo_id, revision, error, builds_folder(), local_versions()) from error
+        raise explain_not_found(repo_id, revision, error) from error
     return Path(folder)
 
 
@@ -163,11 +170,3 @@ def hub_revision(revision: Any) -> Any:
     """Return a revision as the Hub names it: ``v1.0.0`` for the version ``1.0.0``."""
     version = version_in(revision)
     return f"v{version}" if version is not None else revision
-
-
-def _dataset_in(folder: Path) -> Path | None:
-    """Return a folder if it is a dataset, or the dataset in it if it is a build."""
-    for path in (folder / "dataset", folder):
-        if (path / "README.md").is_file() and any((path / name).is_dir() for name in ("clips", "foils")):
-            return path.resolve()
-    return None

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable
 
 from vttdata.errors import VttdataError
-from vttdata.recipe.packaged import build_command, datasets_of_recipes
+from vttdata.load.local_builds import builds_folder, local_builds, missing_builds
+from vttdata.recipe.packaged import build_command, datasets_of_recipes, recipes
 
 # Messages of `datasets` about a missing configuration or split, each with its name and a list of those that exist.
 _MESSAGES = (
@@ -46,18 +46,15 @@ def explain_unknown_part(name: str, error: ValueError) -> VttdataError | None:
     return None
 
 
-def explain_not_found(
-    name: str, revision: object, error: Exception, builds: Path, local: Mapping[str, str | None]
-) -> VttdataError:
+def explain_not_found(name: str, revision: object, error: Exception) -> VttdataError:
     """Return the error for a dataset that is neither a local build nor available from the Hub.
 
     Args:
         name: Name of the dataset.
         revision: Requested revision, or None.
         error: Error of the Hub's client.
-        builds: Folder of local builds.
-        local: Name of each local build -> its version.
     """
+    local = _local_versions()
     on_hub = _versions_on_hub(name) if revision is not None else []
     if on_hub:
         build = f"the local build has {local[name]}, " if local.get(name) else ""
@@ -66,19 +63,55 @@ def explain_not_found(
             f"{suggest(str(revision).removeprefix('v'), on_hub)}"
         )
     requested = f" in version {revision}" if revision is not None else ""
-    recipes = datasets_of_recipes()
-    recipe = recipes.get(name)
+    by_dataset = datasets_of_recipes()
+    recipe = by_dataset.get(name)
     hint = (
-        f" The recipe '{recipe}' builds it: {build_command(recipe)}." if recipe else suggest(name, [*local, *recipes])
+        f" The recipe '{recipe}' builds it: {build_command(recipe)}."
+        if recipe
+        else suggest(name, [*local, *by_dataset])
     )
     build = (
-        f"the local build is {local[name]}" if local.get(name) else f"no local build at {builds / name} (VTTDATA_HOME)"
+        f"the local build is {local[name]}"
+        if local.get(name)
+        else f"no local build at {builds_folder() / name} (VTTDATA_HOME)"
     )
-    names = ", ".join(f"{own} {version}" if version else own for own, version in local.items())
+    build += "".join(f", none any more at {str(gone.folder)!a}" for gone in missing_builds() if gone.name == name)
+    names = ", ".join(f"{name} {version}" if version else name for name, version in local.items())
     return VttdataError(
         f"There is no dataset '{name}'{requested}: {build}, and the Hub does not have it or cannot be reached "
         f"({str(error).splitlines()[0].rstrip('.')}).{hint}{f' Local builds: {names}.' if names else ''}"
     )
+
+
+def explain_recipe_name(recipe: str) -> VttdataError:
+    """Return the error for the name of a packaged recipe where that of a dataset is expected."""
+    (dataset,) = (dataset for dataset, name in datasets_of_recipes().items() if name == recipe)
+    return VttdataError(
+        f"There is no dataset '{recipe}' on this machine: '{build_command(recipe)}' builds it as '{dataset}'."
+    )
+
+
+def explain_bare_name(name: str) -> VttdataError:
+    """Return the error for what is neither a path nor ``owner/name``."""
+    if name in recipes():
+        return explain_recipe_name(name)
+    known = {build.name.partition("/")[2]: build.name for build in local_builds()}
+    hint = suggest(name, known)
+    return VttdataError(f"There is no dataset at '{name}', and it is not a name such as vttdata/demo.{hint}")
+
+
+def _local_versions() -> dict[str, str | None]:
+    """Return the versions of all local builds by name, None for a card that states none."""
+    from vttdata.dataset.front_matter import read_version
+
+    versions: dict[str, str | None] = {}
+    for build in local_builds():
+        if build.dataset is not None and build.name not in versions:
+            try:
+                versions[build.name] = read_version(build.dataset)
+            except VttdataError:
+                versions[build.name] = None
+    return versions
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

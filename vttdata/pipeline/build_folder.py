@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.metadata
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from vttdata.dataset.provenance import RECIPE
 from vttdata.errors import DISK_ERRORS, HaltError, VttdataError, disk_error_halt
+from vttdata.load.local_builds import ACCOUNT, read_account
 from vttdata.media.ffmpeg_program import ffmpeg_version
 from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors import Executor
@@ -19,7 +22,9 @@ from vttdata.pipeline.journal import Journal, locked, write_json
 from vttdata.pipeline.progress import Progress
 from vttdata.pipeline.stage import Stage
 from vttdata.pipeline.stage_tables import write_tables
-from vttdata.recipe.load import Loaded
+from vttdata.recipe import packaged
+from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe
+from vttdata.recipe.paths import given_paths
 from vttdata.version import __version__
 
 # Libraries whose versions decide, with that of ffmpeg, what comes out.
@@ -100,10 +105,11 @@ class Build:
         """Write ``build.json``, the machine-readable account of this build, and return it."""
         account = {
             "recipe": self.loaded.recipe.name,
-            "recipe_file": self.loaded.file.name,
+            "recipe_file": self.loaded.recipe_file,
             "recipe_sha256": self.loaded.sha256,
             "version": self.loaded.recipe.version,
-            "settings": self.loaded.recipe.public(),
+            "settings": stored_settings(self.loaded),
+            "secrets": given_secrets(self.loaded.recipe),
             "vttdata_version": __version__,
             "tools": self.tools,
             "status": status,
@@ -111,7 +117,7 @@ class Build:
         }
         if self.audit is not None:
             account["audit"] = self.audit
-        write_json(self.folder / "build.json", account)
+        write_json(self.folder / ACCOUNT, account)
         return account
 
     def retryable(self) -> int:
@@ -141,6 +147,7 @@ def open_build(
     *,
     retry_failed: bool = False,
     quiet: bool = False,
+    replace: bool = False,
 ) -> Iterator[Build]:
     """Hold a build folder, and close the executor at the end, whatever happens.
 
@@ -151,6 +158,7 @@ def open_build(
         on_stage_done: is called with each finished stage's entry of ``build.json``.
         retry_failed: process items again that failed for a reason that may have gone.
         quiet: show no progress.
+        replace: take over a folder that holds the build of another recipe or name.
 
     Raises:
         VttdataError: when the folder holds something else, or another build is at work in it.
@@ -166,16 +174,27 @@ def open_build(
         raise VttdataError(f"{folder}: holds something else than a build; name a new or empty folder with --out.")
     try:
         with locked(folder):
+            if not replace:
+                check_same_build(folder, loaded)
+            account = folder / ACCOUNT
+            before = account.read_bytes() if account.is_file() else None
             journal = Journal(folder / _JOURNAL)
             journal.note("build", recipe=loaded.recipe.name, sha256=loaded.sha256, vttdata=__version__)
             engine = Engine(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet)
             build = Build(folder, loaded, engine, journal, on_stage_done)
             try:
+                build.describe("running")
                 yield build
-            except BaseException:
+            except BaseException as error:
                 # The disk may be what went wrong.
                 with contextlib.suppress(OSError):
-                    build.describe("stopped")
+                    if before is not None and not build.tables and is_refusal(error):
+                        # The build goes on with the settings that it had.
+                        restored = account.with_name(f"{ACCOUNT}.tmp")
+                        restored.write_bytes(before)
+                        restored.replace(account)
+                    else:
+                        build.describe("stopped")
                 raise
             finally:
                 executor.close()
@@ -183,6 +202,66 @@ def open_build(
         if error.errno not in DISK_ERRORS:
             raise
         raise disk_error_halt(error, folder) from error
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Return True if an error says that a setting or an input is wrong."""
+    return isinstance(error, VttdataError) and not isinstance(error, HaltError)
+
+
+def stored_settings(loaded: Loaded) -> dict[str, Any]:
+    """Return the settings of a recipe without secrets, so that a build can go on with them from any working folder."""
+    settings = loaded.recipe.public()
+    for _, kind, holder, name in given_paths(settings, loaded.recipe.paths):
+        if kind != "input" or Path(holder[name]).exists():
+            holder[name] = os.path.abspath(holder[name])
+    if settings["builder"] not in packaged.builders():
+        settings["builder"] = os.path.abspath(loaded.builder.__file__ or "")
+    return settings
+
+
+def given_secrets(recipe: BaseRecipe) -> list[str]:
+    """Return the dotted keys of the secrets that a recipe gives."""
+    settings = recipe.model_dump(mode="json")
+    keys = [key.split(".") for key in sorted(recipe.secrets)]
+    return [f"{section}.{name}" for section, name in keys if settings[section][name] is not None]
+
+
+def check_same_build(folder: Path, loaded: Loaded) -> None:
+    """Check that the build in a folder, if there is one, is of the same recipe and name.
+
+    The recipe that is written out in a dataset counts as the one that the dataset was built from.
+
+    Raises:
+        VttdataError: when it is not.
+    """
+    account = read_account(folder)
+    if account is None:
+        return
+    name, file = account["recipe"], account.get("recipe_file")
+    is_same_recipe = file == loaded.recipe_file or RECIPE in (file, loaded.recipe_file)
+    if name != loaded.recipe.name or not is_same_recipe:
+        raise VttdataError(
+            f"{folder}: holds the build of '{name}' by {file}, not of '{loaded.recipe.name}' by {loaded.recipe_file}; "
+            "choose another folder with --out, or give this one to the new build with --replace."
+        )
+
+
+def load_stored_recipe(folder: Path, overrides: Sequence[str] = ()) -> Loaded:
+    """Return the recipe of the build in a folder, as its settings were stored, with overrides.
+
+    Args:
+        folder: build folder.
+        overrides: as for `vttdata.recipe.load.load_recipe`.
+
+    Raises:
+        VttdataError: when the folder holds no build, and as `load_recipe`.
+    """
+    account = read_account(folder)
+    if account is None or not isinstance(account.get("settings"), dict):
+        raise VttdataError(f"{folder}: has no {ACCOUNT} with the settings of a build; name its recipe.")
+    recipe_file = str(account.get("recipe_file", ACCOUNT))
+    return check_recipe(account["settings"], folder / ACCOUNT, overrides, recipe_file=recipe_file)
 
 
 def keep_only(folder: Path, names: Iterable[str]) -> None:

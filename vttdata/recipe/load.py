@@ -10,6 +10,7 @@ import dataclasses
 import difflib
 import inspect
 import json
+import os
 import re
 import types
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,8 @@ from vttdata.recipe.renamed import rename_builder, rename_key, rename_keys
 from vttdata.settings import Count, Ratio, check_date, check_licence
 
 _MAX_SHOWN = 80
+# Other spelling of a key of every recipe -> the key.
+_SPELLINGS = {"license": "licence"}
 _SHOULD = re.compile(r"^\w+ should")
 
 
@@ -124,12 +127,14 @@ class Loaded:
         builder: module that the recipe names.
         file: from which it was read.
         sha256: of the settings as they were written, and the overrides.
+        recipe_file: name of the recipe's file; it differs from that of `file` where a build goes on.
     """
 
     recipe: BaseRecipe
     builder: types.ModuleType
     file: Path
     sha256: str
+    recipe_file: str
 
 
 def load_recipe(reference: str, overrides: Sequence[str] = ()) -> Loaded:
@@ -150,13 +155,16 @@ def load_recipe(reference: str, overrides: Sequence[str] = ()) -> Loaded:
     return check_recipe(read_yaml(file), file, overrides)
 
 
-def check_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str] = ()) -> Loaded:
+def check_recipe(
+    raw: dict[str, Any], file: Path, overrides: Sequence[str] = (), *, recipe_file: str | None = None
+) -> Loaded:
     """Check the settings of a recipe, and find its builder.
 
     Args:
         raw: settings as plain values; overrides are put into them.
         file: from which they were read, or a name for errors; relative paths start in its folder.
         overrides: as for `load_recipe`.
+        recipe_file: name of the recipe's file, if it is not that of `file`.
 
     Raises:
         VttdataError: as `load_recipe`.
@@ -165,15 +173,18 @@ def check_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str] = ())
     rename_builder(raw, [text.partition("=")[0] for text in overrides])
     builder = _load_builder(file, raw)
     model: type[BaseRecipe] = builder.Recipe
-    overrides = [rename_key(text, model.renamed) for text in overrides]
-    rename_keys(raw, model.renamed, str(file))
+    renamed = {**_SPELLINGS, **model.renamed}
+    overrides = [rename_key(text, renamed) for text in overrides]
+    rename_keys(raw, renamed, str(file))
     resolve_paths(raw, model.paths, file.parent)
     _override(raw, overrides, model)
-    rename_keys(raw, model.renamed, "--set")
+    rename_keys(raw, renamed, "--set")
     missing = missing_path(raw, model.paths)
     if missing is not None:
         key, problem = missing
-        raise VttdataError(f"{_origin(file, key, overrides)}: {key}: {problem}.")
+        origin = _origin(file, key, overrides)
+        hint = "" if origin == "--set" else f"; give another one with --set {key}=PATH"
+        raise VttdataError(f"{origin}: {key}: {problem}{hint}.")
     try:
         recipe = model.model_validate_json(json.dumps(raw))
     except pydantic.ValidationError as error:
@@ -181,7 +192,7 @@ def check_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str] = ())
         key = ".".join(str(step) for step in first["loc"])
         more = f" ({len(others)} more after this)" if others else ""
         raise VttdataError(f"{_origin(file, key, overrides)}: {_describe(key, first, model)}{more}") from error
-    return Loaded(recipe, builder, file, sha256)
+    return Loaded(recipe, builder, file, sha256, recipe_file or file.name)
 
 
 def _load_builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
@@ -191,7 +202,7 @@ def _load_builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
             f"{file}: builder: found {json.dumps(name)[:_MAX_SHOWN]}; it should be a name or a .py file."
         )
     known = packaged.builders()
-    path = known.get(name, file.parent / name)
+    path = known.get(name, file.parent / os.path.expanduser(name))
     if path.suffix != ".py" or not path.is_file():
         allowed = _options(name, sorted(known))
         raise VttdataError(f"{file}: builder: found '{name}'; allowed are {allowed} or an existing .py file.")
@@ -221,7 +232,7 @@ def _override(raw: dict[str, Any], overrides: Sequence[str], model: type[BaseRec
         for section in sections[:-1] if _is_item(raw, key) else sections:
             inner = holder.get(section)
             holder[section] = holder = inner if isinstance(inner, dict) else {}
-        plain = value if names_path(key, model.paths) else parse_yaml(value, f"--set {key}")
+        plain = os.path.expanduser(value) if names_path(key, model.paths) else parse_yaml(value, f"--set {key}")
         if _is_item(raw, key):
             holder[sections[-1]][int(name)] = plain
         else:

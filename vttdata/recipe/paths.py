@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -32,9 +33,9 @@ def given_paths(raw: dict[str, Any], paths: Paths) -> Iterator[tuple[str, PathKi
 
 
 def resolve_paths(raw: dict[str, Any], paths: Paths, base: Path) -> None:
-    """Make relative paths start at `base`, in place."""
+    """Make relative paths start at `base`, and those in ``~`` in the home folder, in place."""
     for _, kind, holder, name in given_paths(raw, paths):
-        path = base / holder[name]
+        path = base / os.path.expanduser(holder[name])
         # An input that does not exist as a file may be the name of a dataset.
         if kind != "input" or path.exists():
             holder[name] = str(path)

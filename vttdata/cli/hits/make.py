@@ -18,6 +18,7 @@ from vttdata.cli.options import (
     argument,
     option,
     out_option,
+    replace_option,
     seed_option,
     setting,
 )
@@ -77,6 +78,7 @@ class Composition(ParamType):
     "those of other videos lend words to degraded captions.",
 )
 @out_option("Folder to write; made if need be.")
+@replace_option("Write into DIR though it holds a build or a dataset.")
 @option(
     "--videos",
     metavar="WHERE",
@@ -129,6 +131,7 @@ def command(
     systems: tuple[Path, ...],
     captions: str,
     out: Path,
+    replace: bool,
     videos: str,
     seed: int,
     **composition: Any,
@@ -145,7 +148,9 @@ def command(
     from vttdata.assess.hits.system_captions import read_systems
     from vttdata.assess.hits.write import video_addresses, write_hits
     from vttdata.compose.input_captions import read_input
+    from vttdata.load.output_folder import check_output
 
+    check_output(out, {"tables"}, replace=replace)
     settings = _hit_settings(**composition)
     by_system, repeated = read_systems(systems)
     splits = read_input(captions).splits

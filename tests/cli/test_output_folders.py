@@ -1,0 +1,135 @@
+"""Folders that hold something already: nothing is replaced or mixed up in silence, and `--replace` overrides."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_degrade import ROWS, write_csv
+from tests.cli.test_foil import contents, write_captions
+from tests.cli.test_hits_make import inputs
+from tests.helpers.official_files import write_unpacked
+from vttdata.cli.main import main
+
+Capture = pytest.CaptureFixture[str]
+
+
+def run(capture: Capture, *arguments: object) -> tuple[int, str]:
+    """Run a command, and return its exit code and what it says on standard error."""
+    capture.readouterr()
+    code = main([str(argument) for argument in arguments])
+    return code, capture.readouterr().err
+
+
+def build(out: Path, *settings: str, recipe: str = "msrvtt") -> int:
+    parts = [part for setting in settings for part in ("--set", setting)]
+    return main(["build", recipe, "--quiet", "--workers", "1", "--out", str(out), *parts])
+
+
+@pytest.fixture
+def street(tmp_path: Path) -> Path:
+    """A finished build of me/street in the working folder."""
+    assert build(tmp_path / "street", f"annotations={write_unpacked(tmp_path / 'files')}", "name=me/street") == 0
+    return tmp_path / "street"
+
+
+def commands(folder: Path) -> dict[str, list[str]]:
+    return {
+        "degrade": ["degrade", str(write_csv(folder / "rows.csv", ROWS))],
+        "foil": ["foil", str(write_captions(folder / "captions.csv", 80)), "--quiet", "--min-count", "5"],
+        "hits make": ["hits", "make", *inputs(folder)],
+    }
+
+
+@pytest.mark.parametrize("name", ["degrade", "foil", "hits make"])
+def test_command_refuses_the_folder_of_a_build_or_of_its_dataset(
+    name: str, street: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    command = commands(tmp_path)[name]
+    before = contents(street)
+    for out, holds in (
+        (street, f"{street}: holds the build 'me/street'"),
+        (street / "dataset", f"{street}/dataset: holds the dataset 'me/street'"),
+        (street / "dataset/more", f"{street}/dataset/more: lies in {street}/dataset, which holds the dataset"),
+    ):
+        code, message = run(capsys, *command, "--out", out)
+        assert (code, message.count("\n")) == (2, 1)
+        assert message.startswith(f"vttdata: {holds}")
+        assert message.endswith("; choose another folder with --out, or write there anyway with --replace.\n")
+    assert contents(street) == before
+
+
+@pytest.mark.parametrize("name", ["degrade", "hits make"])
+def test_replace_writes_beside_a_build_and_leaves_it_whole(
+    name: str, street: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    before = contents(street)
+    assert run(capsys, *commands(tmp_path)[name], "--out", street, "--replace")[0] == 0
+    after = contents(street)
+    assert len(after) > len(before)
+    assert {path: after[path] for path in before} == before
+
+
+def test_verify_and_diff_of_a_build_look_at_its_dataset(street: Path, tmp_path: Path, capsys: Capture) -> None:
+    main([*commands(tmp_path)["degrade"], "--out", str(street), "--replace"])
+    assert run(capsys, "diff", street, street / "dataset")[0] == 0
+    assert run(capsys, "verify", street, "--files-only")[0] == 0
+    (table,) = (street / "dataset/captions").glob("train-*")
+    table.write_bytes(b"")
+    assert run(capsys, "verify", street, "--files-only")[0] == 4
+
+
+def test_foils_replace_a_build_only_when_told_and_never_the_user_s_files(
+    street: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    command = [*commands(tmp_path)["foil"], "--out", street]
+    (street / "notes.txt").write_text("mine")
+    code, message = run(capsys, *command, "--replace")
+    assert (code, message) == (
+        2,
+        f"vttdata: {street}: holds the build 'me/street' and also notes.txt, which would be deleted; choose another "
+        "folder with --out.\n",
+    )
+    (street / "notes.txt").unlink()
+    assert run(capsys, *command, "--replace")[0] == 0
+    assert not (street / "build.json").exists()
+    assert run(capsys, *command, "--seed", "1")[0] == 0
+    (street / "notes.txt").write_text("mine")
+    assert "also notes.txt, which would be deleted" in run(capsys, *command)[1]
+    assert (street / "notes.txt").read_text() == "mine"
+
+
+def test_degraded_captions_replace_earlier_ones_beside_other_files(tmp_path: Path, capsys: Capture) -> None:
+    command = [*commands(tmp_path)["degrade"], "--out", tmp_path / "out"]
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/manifest.json").write_text("{}")  # of another program
+    (tmp_path / "out/notes.txt").write_text("mine")
+    for _ in range(2):
+        assert run(capsys, *command)[0] == 0
+    assert (tmp_path / "out/notes.txt").read_text() == "mine"
+
+
+def test_build_of_another_name_or_recipe_is_refused(street: Path, tmp_path: Path, capsys: Capture) -> None:
+    before = contents(street)
+    annotations = f"annotations={tmp_path / 'files'}"
+    message = "choose another folder with --out, or give this one to the new build with --replace.\n"
+    for recipe, name, there in (
+        ("msrvtt", "me/road", "by msrvtt.yaml, not of 'me/road' by msrvtt.yaml"),
+        ("msrvtt-degraded", "me/street", "by msrvtt.yaml, not of 'me/street' by msrvtt-degraded.yaml"),
+    ):
+        capsys.readouterr()
+        assert build(street, annotations, f"name={name}", recipe=recipe) == 2
+        assert capsys.readouterr().err == f"vttdata: {street}: holds the build of 'me/street' {there}; {message}"
+    assert contents(street) == before
+
+    replaced = ["build", "msrvtt", "--quiet", "--out", street, "--set", annotations, "--set", "name=me/road"]
+    assert run(capsys, *replaced, "--replace")[0] == 0
+    assert json.loads((street / "build.json").read_text())["recipe"] == "me/road"
+
+
+def test_recipe_that_a_dataset_holds_is_the_one_that_it_was_built_from(street: Path, tmp_path: Path) -> None:
+    annotations = f"annotations={tmp_path / 'files'}"
+    assert build(street, annotations, recipe=str(street / "dataset/recipe.yaml")) == 0
+    assert build(street, annotations, "name=me/street") == 0

@@ -1,0 +1,127 @@
+"""Build a dataset from a recipe, or go on with an earlier build; what ``vttdata build`` does, for other programs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from vttdata.errors import VttdataError
+from vttdata.files.strict_yaml import parse_yaml
+from vttdata.load.local_builds import builds_folder, builds_named, read_account, register_build
+from vttdata.pipeline.build_folder import Build, given_secrets, load_stored_recipe, open_build
+from vttdata.pipeline.executors import create_executor
+from vttdata.publish.unchanged_version import warn_if_rows_changed
+from vttdata.recipe import packaged
+from vttdata.recipe.load import Loaded, load_recipe
+
+
+def build(
+    recipe: str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    settings: Mapping[str, Any] | Sequence[str] = (),
+    workers: int | None = None,
+    engine: str = "local",
+    retry_failed: bool = False,
+    replace: bool = False,
+    quiet: bool = False,
+    on_stage_done: Callable[[dict[str, Any]], None] = lambda _: None,
+    note: Callable[[str], None] = lambda _: None,
+) -> Build:
+    """Build a dataset from a recipe, or go on with an earlier build.
+
+    Args:
+        recipe: Recipe file, name of a packaged recipe, or an earlier build, by its folder or by its name, whose stored
+            settings are used.
+        out: Build folder; by default that of the earlier build, or ``$VTTDATA_HOME/<name of the recipe>``.
+        settings: Further settings by dotted key, such as ``{"clips.max_seconds": 20}``, or texts ``KEY=VALUE``.
+        workers: Number of worker processes; by default one per core.
+        engine: Name of the executor that runs the stages.
+        retry_failed: Process items again that failed for a reason that may have gone.
+        replace: Take over a folder that holds the build of another recipe or name.
+        quiet: Show no progress.
+        on_stage_done: Is called with each finished stage's entry of ``build.json``.
+        note: Is called with sentences that a user should read.
+
+    Returns:
+        The finished build; its `dataset` is the folder that `load_dataset` takes.
+
+    Raises:
+        VttdataError: If the recipe, a setting or an input is refused.
+        LeakError: If the splits leak and the recipe gives no reason.
+        HaltError: If the build cannot go on; the same call continues later.
+    """
+    if isinstance(settings, Mapping):
+        settings = [f"{key}={_as_yaml(value)}" for key, value in settings.items()]
+    earlier = find_build(os.fspath(recipe))
+    loaded = load_recipe(os.fspath(recipe), settings) if earlier is None else load_stored_recipe(earlier, settings)
+    if earlier is not None:
+        _note_missing_secrets(earlier, loaded, note)
+    folder = Path(out) if out is not None else earlier or builds_folder() / loaded.recipe.name
+    executor = create_executor(engine, workers or os.cpu_count() or 1)
+    flags = {"retry_failed": retry_failed, "quiet": quiet, "replace": replace}
+    with open_build(folder, loaded, executor, on_stage_done, **flags) as run:
+        _register(run, note)
+        try:
+            with warn_if_rows_changed(run.dataset, note):
+                loaded.builder.build(loaded.recipe, run)
+        except VttdataError:
+            if run.dataset.exists():
+                note(f"{run.dataset} is still that of an earlier build.")
+            raise
+        run.describe("complete")
+    return run
+
+
+def find_build(reference: str) -> Path | None:
+    """Return the folder of an earlier build by its path or by its name; None for a recipe.
+
+    A file, and the name of a packaged recipe, are recipes, whatever folder has the same name.
+
+    Raises:
+        VttdataError: If several builds have the name.
+    """
+    if reference in packaged.recipes() or Path(reference).is_file():
+        return None
+    if read_account(Path(reference)) is not None:
+        return Path(reference)
+    folders = {build.name: build.folder for build in reversed(builds_named(reference)) if read_account(build.folder)}
+    if len(folders) > 1:
+        raise VttdataError(f"'{reference}' may be {' or '.join(sorted(folders))}; write which.")
+    return next(iter(folders.values()), None)
+
+
+def _register(run: Build, note: Callable[[str], None]) -> None:
+    """Make the build known by its name, and say so if the name stands for a build in another folder."""
+    name = run.loaded.recipe.name
+    try:
+        register_build(name, run.folder)
+    except OSError as error:
+        note(f"{builds_folder()}: cannot be written ({error.strerror}), so '{name}' can be loaded by its folder only.")
+        return
+    first = builds_named(name)[0].folder
+    if first.resolve() != run.folder.resolve():
+        note(f"'{name}' stands for the build in {first}; load this one by its folder, {run.folder}.")
+
+
+def _note_missing_secrets(earlier: Path, loaded: Loaded, note: Callable[[str], None]) -> None:
+    stored = (read_account(earlier) or {}).get("secrets")
+    missing = set(stored if isinstance(stored, list) else ()) & loaded.recipe.secrets - {*given_secrets(loaded.recipe)}
+    if missing:
+        note(f"{', '.join(sorted(missing))}: was given to the earlier build and is never stored; --set gives it again.")
+
+
+def _as_yaml(value: Any) -> str:
+    """Return the text for ``--set`` that stands for a value; a path is written as it is."""
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
+    if isinstance(value, str):
+        try:
+            is_plain = parse_yaml(value, "settings") == value
+        except VttdataError:
+            is_plain = False
+        return value if is_plain else json.dumps(value)
+    return json.dumps(value)

@@ -1,0 +1,195 @@
+"""Local builds: those in ``VTTDATA_HOME`` by their folder, and those in other folders by a registry.
+
+The registry is a folder of small JSON files, one for each folder that was built elsewhere. Each is written in one step
+and none is shared, so that any number of builds may register at once; what is in them is checked before it is used.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vttdata.ids import is_dataset_name
+
+ACCOUNT = "build.json"
+
+_REGISTRY = ".builds"
+_MAX_ENTRY_BYTES = 2**16
+
+
+@dataclass(frozen=True, slots=True)
+class LocalBuild:
+    """Build, or dataset that was written without one, on this machine.
+
+    Fields:
+        name: ``owner/name``.
+        folder: Build folder, or dataset folder.
+        dataset: Dataset folder; None if there is none yet.
+        is_finished: False if the last build in the folder was interrupted, was refused, or is still running.
+    """
+
+    name: str
+    folder: Path
+    dataset: Path | None
+    is_finished: bool
+
+    @property
+    def problem(self) -> str:
+        """Why the last build is not finished, or has no dataset, and what to do, as the end of a sentence."""
+        if self.is_finished:
+            return f"is gone from {self.folder}; 'vttdata build {self.folder}' builds it again."
+        if is_locked(self.folder):
+            return f"is being built in {self.folder} at this moment; wait for that."
+        return f"was interrupted while it was built in {self.folder}; 'vttdata build {self.folder}' goes on."
+
+
+@dataclass(frozen=True, slots=True)
+class MissingBuild:
+    """Registered build whose folder is gone or holds something else, and the file of its entry."""
+
+    name: str
+    folder: Path
+    entry: Path
+
+    def __str__(self) -> str:
+        return f"'{self.name}' is no longer in {str(self.folder)!a}; delete {self.entry} to forget it"
+
+
+def builds_folder() -> Path:
+    """Return the folder of local builds, each at ``<owner>/<name>``: ``VTTDATA_HOME``, or ``~/.cache/vttdata``."""
+    return Path(os.environ.get("VTTDATA_HOME") or "~/.cache/vttdata").expanduser()
+
+
+def local_builds() -> list[LocalBuild]:
+    """Return all builds on this machine: those in `builds_folder` by name, then those elsewhere, the newest first."""
+    at_home = [_build_at_home(f"{path.parent.name}/{path.name}") for path in sorted(builds_folder().glob("*/*"))]
+    return [*filter(None, at_home), *(build for build in _registered() if isinstance(build, LocalBuild))]
+
+
+def missing_builds() -> list[MissingBuild]:
+    """Return the registered builds that are gone."""
+    return [build for build in _registered() if isinstance(build, MissingBuild)]
+
+
+def builds_named(name: str) -> list[LocalBuild]:
+    """Return the builds of a name, the one that the name stands for first: that in `builds_folder`, else the newest.
+
+    Args:
+        name: ``owner/name``, or ``name`` alone for builds of any owner.
+    """
+    if "/" not in name:
+        return [build for build in local_builds() if build.name.partition("/")[2] == name]
+    at_home = [build] if is_dataset_name(name) and (build := _build_at_home(name)) else []
+    return [*at_home, *(build for build in _registered() if isinstance(build, LocalBuild) and build.name == name)]
+
+
+def register_build(name: str, folder: Path) -> None:
+    """Make a build known by its name; nothing is written for one that lies in `builds_folder` under its name.
+
+    Args:
+        name: ``owner/name``.
+        folder: Build or dataset folder.
+
+    Raises:
+        OSError: If the registry cannot be written.
+    """
+    folder = folder.resolve()
+    if folder == (builds_folder() / name).resolve():
+        return
+    registry = builds_folder() / _REGISTRY
+    registry.mkdir(parents=True, exist_ok=True)
+    content = json.dumps({"name": name, "folder": os.fsdecode(folder)}) + "\n"
+    key = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+    with tempfile.NamedTemporaryFile("w", dir=registry, suffix=".tmp", delete=False, encoding="utf-8") as stream:
+        stream.write(content)
+    os.replace(stream.name, registry / f"{key}.json")
+
+
+def read_account(folder: Path) -> dict[str, Any] | None:
+    """Return the content of a build folder's ``build.json``; None if there is none or it is not one."""
+    try:
+        account = json.loads((folder / ACCOUNT).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    has_name = isinstance(account, dict) and isinstance(account.get("recipe"), str)
+    return account if has_name and is_dataset_name(account["recipe"]) else None
+
+
+def dataset_in(folder: Path) -> Path | None:
+    """Return a folder if it is a dataset, or the dataset in it if it is a build; None if it is neither."""
+    for path in (folder / "dataset", folder):
+        if (path / "README.md").is_file() and any((path / name).is_dir() for name in ("clips", "foils")):
+            return path.resolve()
+    return None
+
+
+def build_in(folder: Path, name: str | None = None) -> LocalBuild | None:
+    """Return the build or dataset in a folder; None if there is neither.
+
+    Args:
+        folder: Folder.
+        name: Name of the build; by default that which its files state, and None is returned if they state none.
+    """
+    try:
+        account, dataset = read_account(folder), dataset_in(folder)
+    except OSError:
+        return None
+    if account is None and dataset is None:
+        return None
+    name = name or (account["recipe"] if account is not None else _name_in_manifest(folder))
+    is_finished = account is None or account.get("status") == "complete"
+    return LocalBuild(name, folder, dataset, is_finished) if name is not None else None
+
+
+def is_locked(folder: Path) -> bool:
+    """Return True if a build is at work in a folder."""
+    try:
+        with (folder / ".lock").open("rb") as stream:
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _build_at_home(name: str) -> LocalBuild | None:
+    return build_in(builds_folder() / name, name) if is_dataset_name(name) else None
+
+
+def _registered() -> Iterator[LocalBuild | MissingBuild]:
+    """Yield what the registry lists, the newest first; entries that are no entries are left out."""
+    entries = []
+    for path in (builds_folder() / _REGISTRY).glob("*.json"):
+        try:
+            # Anything but a small regular file could block or fill the memory.
+            if path.is_file() and (status := path.stat()).st_size <= _MAX_ENTRY_BYTES:
+                entries.append((status.st_mtime_ns, path, json.loads(path.read_bytes())))
+        except (OSError, ValueError, RecursionError):
+            continue
+    for _, path, content in sorted(entries, key=lambda entry: entry[:2], reverse=True):
+        if not isinstance(content, dict):
+            continue
+        name, text = content.get("name"), content.get("folder")
+        if not isinstance(name, str) or not is_dataset_name(name) or not isinstance(text, str) or "\0" in text:
+            continue
+        folder = Path(text)
+        if folder.is_absolute() and folder != builds_folder() / name:
+            build = build_in(folder)
+            yield build if build is not None and build.name == name else MissingBuild(name, folder, path)
+
+
+def _name_in_manifest(folder: Path) -> str | None:
+    try:
+        manifest = json.loads((folder / "manifest.json").read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    name = manifest.get("name") if isinstance(manifest, dict) else None
+    return name if isinstance(name, str) and is_dataset_name(name) else None
