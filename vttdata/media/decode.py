@@ -1,13 +1,16 @@
 """Decoding of a video file frame by frame, in presentation order, with exact times; holds one frame at a time.
 
 Time zero is the container's start time; times are exact rationals of the stream's time base, rounded once to float64.
+Streams that do not store presentation times (AVI, and raw ones) get those that the ffmpeg program gives them.
 """
 
 from __future__ import annotations
 
 import contextlib
 import stat
-from collections.abc import Iterator
+import statistics
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -20,6 +23,15 @@ from vttdata.media.ffmpeg_program import SAFE_INPUT, file_url
 
 _ATTACHED_PICTURE = av.stream.Disposition.attached_pic
 _MICROSECONDS = 1_000_000
+_DEFAULT_FRAME_RATE = 25.0
+# Matroska and FLV files often state 1 ms for their last frame, and so do their copies in other containers. A duration
+# of one tick is made up by libavformat where the container gives none.
+_UNBELIEVED_SECONDS = 0.001_001
+# Intervals between frames that show how long a frame lasts: about a second's.
+RECENT_INTERVALS = 31
+# Codecs whose missing presentation times libavformat infers from decoding times. PyAV lets it do so for all codecs, and
+# it is wrong where B-frames are stored in another order or with another delay.
+_ONE_FRAME_DELAY = ("mpeg1video", "mpeg2video")
 # Packets that show whether a stream has keyframes only.
 _INTRA_ONLY_PACKETS = 250
 
@@ -37,10 +49,12 @@ class PacketCounts:
 class Frame:
     """Decoded frame: 0-based index in presentation order, start and duration in seconds, and the picture.
 
-    `seconds` is the duration the container gives, 0.0 where it gives none. The index counts from where decoding began.
+    `pts` is its start in the stream's time base; `picture.pts` is None where the container does not store it.
+    `seconds` is the duration by `Video.frame_ticks`. The index counts from where decoding began.
     """
 
     index: int
+    pts: int
     time: float
     seconds: float
     picture: av.VideoFrame
@@ -58,6 +72,16 @@ class Video:
     def __post_init__(self) -> None:
         # Read once, since PyAV makes a Fraction at each reading.
         self._time_base = self.stream.time_base.as_integer_ratio()
+
+    @property
+    def is_timed(self) -> bool:
+        """Return whether the container stores times: a raw stream does not."""
+        return not self.container.format.flags & av.format.Flags.no_timestamps.value
+
+    @property
+    def frame_rate(self) -> float:
+        """Return the mean frames a second that the container states or its first packets show; 25 without both."""
+        return float(self.stream.average_rate or self.stream.guessed_rate or _DEFAULT_FRAME_RATE)
 
     @property
     def start_time(self) -> float:
@@ -81,6 +105,10 @@ class Video:
                 exact -= offset
         return float(exact / (denominator * _MICROSECONDS))
 
+    def seconds_in(self, ticks: int) -> float:
+        """Return a duration in the time base of the video stream in seconds."""
+        return ticks * self._time_base[0] / self._time_base[1]
+
     def seek(self, time: float) -> None:
         """Continue from the last keyframe at or before `time` (seconds since time zero), as far as the index knows."""
         self.container.seek(max(round(time * _MICROSECONDS), 0) + self._start_microseconds())
@@ -88,18 +116,47 @@ class Video:
     def frames(self) -> Iterator[Frame]:
         """Yield every frame from here to the end, each once, in presentation order.
 
-        Packets that cannot be decoded are counted in `tally` and skipped.
+        Packets that cannot be decoded are counted in `tally` and skipped. A frame without a presentation time is shown
+        when its decoder gives it out (at the decoding time of the packet that it was given out for), as in the ffmpeg
+        program; without that either, at the end of the frame before it.
 
         Raises:
-            MediaError: ``timestamps`` when a frame has no time, or none after that of the frame before.
+            MediaError: ``timestamps`` when the time of a frame is not after that of the frame before.
         """
-        last: int | None = None
+        intervals: deque[int] = deque(maxlen=RECENT_INTERVALS)
+        is_timed, last, end = self.is_timed, None, 0
         for index, picture in enumerate(self._decode_pictures()):
-            if picture.pts is None or (last is not None and picture.pts <= last):
-                raise MediaError("timestamps", f"frame {index} has no time after that of the frame before it.")
-            last = picture.pts
-            duration = (picture.duration or 0) * self._time_base[0] / self._time_base[1]
-            yield Frame(index, self.seconds_of(picture.pts), duration, picture)
+            pts = (picture.pts if picture.pts is not None else picture.dts) if is_timed else None
+            pts = end if pts is None else pts
+            if last is not None:
+                if pts <= last:
+                    raise MediaError("timestamps", self._describe_step_back(index, last, pts))
+                intervals.append(pts - last)
+            ticks = self.frame_ticks(picture.duration, intervals)
+            last, end = pts, pts + ticks
+            yield Frame(index, pts, self.seconds_of(pts), self.seconds_in(ticks), picture)
+
+    def frame_ticks(self, stated: int | None, intervals: Sequence[int]) -> int:
+        """Return how long a frame is shown, in the stream's time base.
+
+        Args:
+            stated: duration that the container gives; not believed when it is a tick or a millisecond in slower video.
+            intervals: between the frames before it, at most `RECENT_INTERVALS`; their median is the estimate. Without
+                any, the frame rate gives it.
+        """
+        numerator, denominator = self._time_base
+        if stated and stated > 1 and stated * numerator > _UNBELIEVED_SECONDS * denominator:
+            return stated
+        if intervals:
+            estimate = statistics.median_low(intervals)
+        else:
+            estimate = max(round(denominator / numerator / self.frame_rate), 1)
+        return stated if stated and estimate <= 2 * stated else estimate
+
+    def _describe_step_back(self, index: int, last: int, pts: int) -> str:
+        times = f"{self.seconds_of(pts):.3f} s, and the frame before it {self.seconds_of(last):.3f} s"
+        remedy = "`ffmpeg -i FILE NEW.mp4` writes new times"
+        return f"the file's times go back: frame {index} has {times}; {remedy}."
 
     def _decode_pictures(self) -> Iterator[av.VideoFrame]:
         for packet in self.packets():
@@ -143,6 +200,8 @@ def open_video(path: Path, *, threads: int = 1) -> Iterator[Video]:
         stream = best_video(container)
         stream.thread_count = threads
         stream.thread_type = "SLICE" if threads == 1 else "AUTO"
+        if stream.codec_context.codec.canonical_name not in _ONE_FRAME_DELAY:
+            container.flags &= ~av.container.Flags.gen_pts.value
         yield Video(container, stream)
 
 

@@ -110,7 +110,7 @@ def fingerprint(path: Path, *, threads: int = 1) -> Fingerprint:
     with open_video(path, threads=threads) as video:
         for frame in video.frames():
             fingerprinter.add(frame.time, frame.picture)
-            end = frame.time + (frame.seconds or 1 / HASHES_PER_SECOND)
+            end = frame.time + frame.seconds
     return fingerprinter.finish(end)
 
 

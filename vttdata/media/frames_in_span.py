@@ -145,7 +145,8 @@ class _Collector:
             return
         frames = video.frames()
         for frame in frames:
-            if frame.time > self.start:
+            # Times that are not stored can depend on where decoding began.
+            if frame.time > self.start or frame.picture.pts is None:
                 return
             if frame.picture.key_frame:
                 yield frame
@@ -161,7 +162,7 @@ class _Collector:
         if frame.time >= self.end:
             self.after = frame
             return False
-        self.inside.append(int(frame.picture.pts or 0))
+        self.inside.append(frame.pts)
         return True
 
     def _keep_for_ends(self, frame: Frame) -> None:
@@ -183,12 +184,9 @@ class _Collector:
     def _end_pts(self, time_base: Fraction, last: Frame) -> int:
         """Return the end of the last frame: the next frame's start, or the span's end where the frame lasts long."""
         mean_interval = (self.inside[-1] - self.inside[0]) // max(len(self.inside) - 1, 1)
-        if self.after:
-            duration = int(self.after.picture.pts or 0) - self.inside[-1]
-        else:
-            duration = round(last.seconds / time_base) or mean_interval
+        duration = self.after.pts - last.pts if self.after else round(last.seconds / time_base)
         until_span_ends = round((self.end + TIME_TOLERANCE - last.time) / time_base)
-        return self.inside[-1] + max(min(duration, max(mean_interval, until_span_ends)), 1)
+        return last.pts + max(min(duration, max(mean_interval, until_span_ends)), 1)
 
 
 def _reference_frame(frames: list[Frame], position: int) -> ReferenceFrame:

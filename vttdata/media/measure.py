@@ -59,8 +59,7 @@ def measure(path: Path, *, threads: int = 1, watch: Callable[[float, Any], None]
             previous = frame
         check_decoding(video, timing.frames, corrupt)
         assert previous is not None
-        rate = video.stream.average_rate
-        end = previous.time + (previous.seconds or timing.last_interval or (float(1 / rate) if rate else 0.0))
+        end = previous.time + previous.seconds
         _sample(filters, previous, end - timing.first, sampled)
         return Measure(
             frames=timing.frames,
@@ -130,7 +129,7 @@ class _Timing:
 
     def __init__(self) -> None:
         self.frames = 0
-        self.first = self.last = self.last_interval = self.longest = 0.0
+        self.first = self.last = self.longest = 0.0
         self.shortest = math.inf
 
     def add(self, frame: Frame) -> None:
@@ -138,9 +137,8 @@ class _Timing:
         if self.frames == 0:
             self.first = frame.time
         else:
-            self.last_interval = frame.time - self.last
-            self.shortest = min(self.shortest, self.last_interval)
-            self.longest = max(self.longest, self.last_interval)
+            interval = frame.time - self.last
+            self.shortest, self.longest = min(self.shortest, interval), max(self.longest, interval)
         self.last = frame.time
         self.frames += 1
 

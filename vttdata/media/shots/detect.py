@@ -36,7 +36,6 @@ from vttdata.settings import STRICT, Seconds
 
 # Longest blank between a fade-out and its fade-in.
 _MAX_BLANK_SECONDS = 1.0
-_DEFAULT_FRAME_RATE = 25.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,7 @@ def _analyse_all_frames(path: Path, threads: int, intra_only: bool) -> Analysis:
     try:
         with open_video(path, threads=threads) as video:
             video.stream.codec_context.options = NO_DEBLOCKING if intra_only else DEBLOCK_REFERENCES_ONLY
-            stated_rate = _stated_rate(video)
+            stated_rate = video.frame_rate
             signals = measure_signals(describe(_decode_pictures(video, times, intra_only)), stated_rate)
     except UnsupportedStreamError:
         return _analyse_all_frames(path, threads, False)
@@ -147,29 +146,28 @@ def _decode_pictures(video: Video, times: list[float], intra_only: bool) -> Iter
         UnsupportedStreamError: when a picture of a stream that is taken for `intra_only` is predicted from others.
         MediaError: when a packet cannot be decoded, or none gives a frame.
     """
-    last_duration: float | None = None
+    end: float | None = None
     for frame in video.frames():
         if intra_only and frame.picture.pict_type not in (PictureType.NONE, PictureType.I):
             raise UnsupportedStreamError
         times.append(frame.time)
-        last_duration = frame.seconds
+        end = frame.time + frame.seconds
         yield frame.picture
     tally = video.tally
     if tally.undecodable:
         facts = f"{tally.undecodable} of {tally.packets} packets cannot be decoded: {tally.first_error}"
         raise MediaError("damaged", facts)
-    if last_duration is None:
+    if end is None:
         raise MediaError("no_video", f"no frame comes out of the {tally.packets} packets of the video stream.")
-    interval = times[-1] - times[-2] if len(times) > 1 else 1 / _DEFAULT_FRAME_RATE
-    times.append(times[-1] + (last_duration or interval))
+    times.append(end)
 
 
 def _analyse_h264_packets(path: Path, threads: int) -> Analysis | None:
     """Decode the parts of an H.264 stream that its packets' sizes call for; None where they say too little."""
     try:
         with open_video(path, threads=threads) as video:
-            stated_rate = _stated_rate(video)
-            packets = read_packets(video, 1 / _DEFAULT_FRAME_RATE)
+            stated_rate = video.frame_rate
+            packets = read_packets(video)
         plan = plan_decoding(packets)
         is_decoded = np.zeros(len(packets), bool)
         with open_video(path, threads=threads) as video:
@@ -183,8 +181,8 @@ def _analyse_reference_frames(path: Path, threads: int) -> Analysis | None:
     """Decode the frames that others are predicted from; None where the others cannot be skipped."""
     try:
         with open_video(path, threads=threads) as video:
-            stated_rate = _stated_rate(video)
-            order = read_frame_order(video, 1 / _DEFAULT_FRAME_RATE)
+            stated_rate = video.frame_rate
+            order = read_frame_order(video)
         with open_video(path, threads=threads) as video:
             signals = measure_signals(describe_reference_frames(video, order), stated_rate)
     except UnsupportedStreamError:
@@ -212,10 +210,6 @@ def refine_cuts(path: Path, threads: int, boundaries: list[Boundary], analysis: 
         frame = frames.get(boundary)
         refined.append(boundary if frame is None else Boundary(frame, "cut", frame, frame))
     return refined
-
-
-def _stated_rate(video: Video) -> float:
-    return float(video.stream.average_rate or video.stream.guessed_rate or _DEFAULT_FRAME_RATE)
 
 
 def shots_between(boundaries: list[Boundary], signals: Signals, times: Floats, source_id: str) -> Iterator[Shot]:

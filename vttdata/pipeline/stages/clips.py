@@ -25,6 +25,7 @@ class Shots(Stage):
     """Shot detection in each source."""
 
     name = "shots"
+    version = 2
     output = Shot
     part_size = 4
 

@@ -86,7 +86,7 @@ class MeasureSources(Stage):
     """Measurement by decoding every frame once: frame count, exact duration, quality scores, fingerprint."""
 
     name = "measure"
-    version = 2
+    version = 3
     output = Source
     part_size = 4
 

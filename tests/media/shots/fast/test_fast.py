@@ -102,7 +102,7 @@ def test_fast_method_keeps_no_decoded_pictures(tmp_path: Path, edited: np.ndarra
 
 def packets_of(path: Path) -> Packets:
     with open_video(path) as video:
-        return read_packets(video, 0.04)
+        return read_packets(video)
 
 
 @pytest.mark.parametrize(

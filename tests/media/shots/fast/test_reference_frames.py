@@ -47,7 +47,7 @@ def test_reference_frames_are_described_as_in_a_full_decode(
 ) -> None:
     path = encode(tmp_path / f"edited.{container}", edited, *options)
     with open_video(path) as video:
-        order = read_frame_order(video, 0.04)
+        order = read_frame_order(video)
     known = order.is_referenced
     with open_video(path) as video:
         histograms = np.concatenate([batch.histograms for batch in describe_reference_frames(video, order)])
@@ -64,7 +64,7 @@ def test_reference_frames_are_described_as_in_a_full_decode(
 def test_other_codecs_and_streams_without_times_are_unsupported(tmp_path: Path, edited: np.ndarray) -> None:
     for name, options in (("a.avi", ("-c:v", "mpeg4", "-bf", "2")), ("a.h265", HEVC)):
         with open_video(encode(tmp_path / name, edited[:60], *options)) as video, pytest.raises(UnsupportedStreamError):
-            read_frame_order(video, 0.04)
+            read_frame_order(video)
 
 
 @pytest.mark.parametrize("options", [FIXED, MPEG2], ids=["HEVC", "MPEG-2"])
@@ -123,7 +123,7 @@ def test_frames_referenced_by_a_higher_temporal_layer_are_not_skipped(
     layered = (*HEVC[:-1], "log-level=none:temporal-layers=3")
     path = encode(tmp_path / "layers.mp4", edited[:60], *layered)
     with open_video(path) as video:
-        assert not read_frame_order(video, 0.04).is_referenced.all()
+        assert not read_frame_order(video).is_referenced.all()
 
     def with_raised_layer(data: memoryview, length_size: int) -> FrameReference | None:
         reference = hevc_reference(data, length_size)
@@ -131,7 +131,7 @@ def test_frames_referenced_by_a_higher_temporal_layer_are_not_skipped(
 
     monkeypatch.setattr("vttdata.media.shots.fast.reference_frames.hevc_reference", with_raised_layer)
     with open_video(path) as video, pytest.raises(UnsupportedStreamError):
-        read_frame_order(video, 0.04)
+        read_frame_order(video)
 
 
 def test_references_are_read_from_packets() -> None:

@@ -14,7 +14,7 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-from vttdata.media.decode import Video
+from vttdata.media.decode import RECENT_INTERVALS, Video
 from vttdata.media.shots.fast.bitstream import FrameType, h264_frame_type, h264_nal_length_size
 from vttdata.media.shots.histogram import Descriptions, concatenate, describe
 from vttdata.media.shots.signals import Floats
@@ -94,18 +94,17 @@ class PacketTable:
             raise UnsupportedStreamError
 
 
-def read_packets(video: Video, default_interval: float) -> Packets:
+def read_packets(video: Video) -> Packets:
     """Read all packets of a stream, decoding its keyframes alone.
 
     Args:
         video: at its start.
-        default_interval: seconds of the last frame, where the container states none.
 
     Raises:
         UnsupportedStreamError: unless the stream is H.264 in closed GOPs, each packet with a time of its own. Most
             unsuitable streams are recognised within `_CHECK_AFTER` packets.
     """
-    if video.stream.codec_context.codec.canonical_name != "h264":
+    if video.stream.codec_context.codec.canonical_name != "h264" or not video.is_timed:
         raise UnsupportedStreamError
     table = PacketTable()
     batches = list(describe(decode_keyframes(video, table)))
@@ -119,17 +118,28 @@ def read_packets(video: Video, default_interval: float) -> Packets:
     if len(keyframe_descriptions) != len(keyframes) or not np.all(np.diff(pts[order]) > 0):
         raise UnsupportedStreamError
     check_gops(frame_index, keyframes)
-    last_interval = float(table.duration[int(order[-1])] * video.stream.time_base) or default_interval
-    times = [video.seconds_of(int(timestamp)) for timestamp in pts[order]]
     return Packets(
         pts=pts,
         frame_index=frame_index,
         size=np.array(table.size, float),
         frame_type=np.array(table.frame_type, np.int64),
         keyframes=keyframes,
-        times=np.array([*times, times[-1] + last_interval]),
+        times=frame_times(video, pts[order], table.duration[int(order[-1])]),
         keyframe_descriptions=keyframe_descriptions,
     )
+
+
+def frame_times(video: Video, pts: Indices, last_duration: int) -> Floats:
+    """Return (n + 1,) seconds: when each of n frames starts and when the last one ends.
+
+    Args:
+        video: of the frames.
+        pts: (n,) ascending, in the stream's time base.
+        last_duration: of the last frame, as the container gives it, in the stream's time base.
+    """
+    last_ticks = video.frame_ticks(last_duration, np.diff(pts)[-RECENT_INTERVALS:].tolist())
+    times = [video.seconds_of(timestamp) for timestamp in pts.tolist()]
+    return np.array([*times, times[-1] + video.seconds_in(last_ticks)])
 
 
 def decode_keyframes(video: Video, table: PacketTable) -> Iterator[Any]:

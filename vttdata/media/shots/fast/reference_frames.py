@@ -18,7 +18,7 @@ import numpy as np
 from vttdata.media.decode import Video
 from vttdata.media.shots.fast.bitstream import FrameReference, hevc_nal_length_size, hevc_reference, mpeg_reference
 from vttdata.media.shots.fast.gop_decode import interpolate_gaps
-from vttdata.media.shots.fast.packets import Indices, UnsupportedStreamError
+from vttdata.media.shots.fast.packets import Indices, UnsupportedStreamError, frame_times
 from vttdata.media.shots.histogram import Descriptions, concatenate, describe
 from vttdata.media.shots.signals import Flags, Floats
 
@@ -44,17 +44,18 @@ class FrameOrder:
     is_referenced: Flags
 
 
-def read_frame_order(video: Video, default_interval: float) -> FrameOrder:
+def read_frame_order(video: Video) -> FrameOrder:
     """Read all packets of a stream without decoding it.
 
     Args:
         video: at its start.
-        default_interval: seconds of the last frame, where the container states none.
 
     Raises:
         UnsupportedStreamError: unless no referenced frame can be predicted from an unreferenced one, each packet has a
             time of its own, and a keyframe is shown first.
     """
+    if not video.is_timed:
+        raise UnsupportedStreamError
     reference_of = _reference_reader(video.stream.codec_context)
     packet_pts, keyframe_pts, durations, referenced, layers = (array(code) for code in "qqqbb")
     for packet in video.packets():
@@ -76,10 +77,8 @@ def read_frame_order(video: Video, default_interval: float) -> FrameOrder:
     # Frames of a higher temporal layer may refer to frames that are no references within their own layer.
     if not is_referenced[0] or layer[is_referenced].max() > layer[~is_referenced].min(initial=layer.max()):
         raise UnsupportedStreamError
-    last_interval = float(durations[int(order[-1])] * video.stream.time_base) or default_interval
-    times = [video.seconds_of(int(timestamp)) for timestamp in pts]
     keyframes = np.searchsorted(pts, np.sort(np.array(keyframe_pts)))
-    return FrameOrder(pts, keyframes, np.array([*times, times[-1] + last_interval]), is_referenced)
+    return FrameOrder(pts, keyframes, frame_times(video, pts, durations[int(order[-1])]), is_referenced)
 
 
 def _reference_reader(context: Any) -> Callable[[memoryview], FrameReference | None]:
