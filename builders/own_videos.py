@@ -8,9 +8,9 @@ paper had people choose clips by eye, a deterministic rule chooses here.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import pydantic
 
@@ -29,13 +29,12 @@ from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, coun
 from vttdata.pipeline.stages.clips import Clips, Cut, Shots
 from vttdata.pipeline.stages.collect import DeduplicateCandidates, DrawScenes, Fetch, Query, Search
 from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, ProbeSources, Screen
-from vttdata.pipeline.stages.split import NearDuplicates, Split
+from vttdata.pipeline.stages.split import KeepOne, NearDuplicates, Split
 from vttdata.pipeline.stages.stage_inputs import SourceFolders, join_shots, join_sources
 from vttdata.recipe import BaseRecipe
 from vttdata.recipe.paths import Paths
 from vttdata.records import Candidate, Source
 from vttdata.split import SplitSettings
-from vttdata.split.near_duplicates.records import NearDuplicate
 from vttdata.text.captions import CaptionSettings, read_caption_table
 
 
@@ -60,6 +59,7 @@ class Recipe(BaseRecipe):
     clips: ClipSettings = ClipSettings()
     media: MediaSettings = MediaSettings()
     captions: CaptionSettings = CaptionSettings()
+    near_duplicates: Literal["keep_all", "keep_one"] = "keep_all"
     split: SplitSettings = SplitSettings()
     publish: PublishSettings = PublishSettings()
 
@@ -103,7 +103,11 @@ def build(recipe: Recipe, run: Build) -> None:
         raw_captions = group_raw_captions(captions_file, recipe.captions, clips, sources)
         captions = run.stage(CleanCaptions(recipe.captions), raw_captions, may_be_empty=True)
         clips = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
-    split = run.stage(make_split_stage(recipe, sources, duplicates), clips)
+    pairs = tuple((pair.source_a, pair.source_b) for pair in duplicates)
+    pins = read_pins(Path(recipe.split.pin)) if recipe.split.pin is not None else {}
+    if recipe.near_duplicates == "keep_one":
+        clips = run.stage(make_keep_one_stage(sources, pairs, pins), clips, len(clips))
+    split = run.stage(make_split_stage(recipe, sources, pairs, pins), clips)
 
     # Videos that a search found belong to others, so that their files are not published unless the recipe says so.
     mode = recipe.publish.media or ("none" if recipe.collect.search is not None else "files")
@@ -176,11 +180,20 @@ def list_videos(recipe: Recipe, run: Build, encoder: str) -> ListedVideos:
     return ListedVideos(scenes, drawn, description, scenes / "captions.csv")
 
 
-def make_split_stage(recipe: Recipe, sources: Iterable[Source], duplicates: Iterable[NearDuplicate]) -> Split:
+def make_keep_one_stage(
+    sources: Iterable[Source], pairs: tuple[tuple[str, str], ...], pins: Mapping[str, str]
+) -> KeepOne:
+    """Return the stage that keeps one source of each family of near-duplicates."""
+    paired = {source_id for pair in pairs for source_id in pair}
+    pixels = [(s.source_id, s.probe.width * s.probe.height) for s in sources if s.probe and s.source_id in paired]
+    return KeepOne(pairs, tuple(sorted(pixels)), tuple(sorted(pins)))
+
+
+def make_split_stage(
+    recipe: Recipe, sources: Iterable[Source], pairs: tuple[tuple[str, str], ...], pins: Mapping[str, str]
+) -> Split:
     """Return the stage that assigns clips to splits and keeps together what the recipe says."""
     settings = recipe.split
-    pairs = tuple((pair.source_a, pair.source_b) for pair in duplicates)
-    pins = read_pins(Path(settings.pin)) if settings.pin is not None else {}
     uploaders: dict[str, str] = {}
     if "uploader" in settings.together:
         uploaders = {source.source_id: source.uploader for source in sources if source.uploader}

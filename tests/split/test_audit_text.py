@@ -28,10 +28,58 @@ def test_text_says_that_no_sources_look_alike() -> None:
 def test_sources_without_a_fingerprint_are_counted() -> None:
     result = audit(CLIPS, near=SimilarSources([], None, without_fingerprint=1200))
     assert result.unknown == {"sources": 0, "spans": 0, "fingerprints": 1200}
-    assert "Not judged for near-duplicates: 1,200 sources without a fingerprint." in notes(result)
+    assert any("1,200 sources without a fingerprint" in note for note in notes(result))
 
 
 def test_control_characters_of_split_names_are_replaced() -> None:
     text = audit_text(audit([Clip("v1", "a", 0.0, 5.0, None, None, 1, split="te\x1b[31m\nst")]))
     assert "te?[31m?st" in text
     assert "\x1b" not in text
+
+
+def near(source_a: str, source_b: str) -> NearDuplicate:
+    return NearDuplicate(source_a, source_b, 0.0, 1.0, 0.0, 5.0, mirrored=False, distance=0.1, similarity=2.0)
+
+
+def test_verdict_says_what_was_not_judged() -> None:
+    known = SimilarSources([], None)
+    unjudged = "No leaks found; near-duplicates were not judged."
+    assert audit(CLIPS).verdict == audit(CLIPS).as_json()["verdict"] == unjudged
+    assert audit_text(audit(CLIPS)).splitlines()[-1] == unjudged
+    assert audit(CLIPS, near=known).verdict == "No leaks found."
+    partly = SimilarSources([], None, without_fingerprint=1)
+    assert audit(CLIPS, near=partly).verdict == "No leaks found; near-duplicates of 1 source were not judged."
+    vague = [*CLIPS, Clip("v3", None, 0.0, None, None, None, 1, split="test")]  # type: ignore[arg-type]
+    assert audit(vague).verdict == (
+        "No leaks found; near-duplicates, 1 clip of unknown source and 1 clip without a usable span were not judged."
+    )
+    leaking = audit(CLIPS, near=SimilarSources([near("a", "b")]))
+    assert leaking.verdict == "LEAKS: near-duplicate source (1 pair of sources)."
+
+
+def test_split_of_one_family_is_a_warning() -> None:
+    clips = [
+        *(Clip(f"v{s}", s, 0.0, 5.0, None, None, 1, split="train") for s in "abc"),
+        *(Clip(f"v{s}", s, 0.0, 5.0, None, None, 1, split="test") for s in "xyz"),
+        Clip("vs", "s", 0.0, 5.0, None, None, 1, split="validation"),
+    ]
+    # A source without clips, such as g, still connects others.
+    result = audit(clips, near=SimilarSources([near("a", "g"), near("b", "g"), near("x", "y"), near("y", "z")]))
+    assert result.ok
+    assert result.families == {"train": 2, "test": 1, "validation": 1}
+    (warning,) = result.as_json()["warnings"]
+    assert warning.startswith("The split test is one family of near-duplicates, which connect all of its 3 sources")
+    text = audit_text(result)
+    assert f"WARNING: {warning}" in text
+    assert next(line for line in text.splitlines() if line.startswith("independent families")).split()[2:] == (
+        ["1", "2", "1"]
+    )
+    assert audit(clips).families is None
+    assert "independent families  not judged" in audit_text(audit(clips))
+
+
+def test_warning_needs_several_sources_and_split_names_are_printable() -> None:
+    assert audit(CLIPS, near=SimilarSources([])).warnings == []
+    clips = [Clip(f"v{s}", s, 0.0, 5.0, None, None, 1, split="te\x1bst") for s in "ab"]
+    text = audit_text(audit(clips, near=SimilarSources([near("a", "b")])))
+    assert "WARNING: The split te?st is one family" in text

@@ -102,6 +102,8 @@ def command(
     )
     failures, retryable = run.too_many_failures(), run.retryable()
     print(f"\n{run.loaded.recipe.name} {run.loaded.recipe.version} is in {run.dataset}")
+    for warning in (run.audit or {}).get("warnings", ()):
+        print(f"vttdata: WARNING: {warning}", file=sys.stderr)
     if retryable:
         print(f"{retryable} of the failures may succeed now: --retry-failed tries them again", file=sys.stderr)
     if failures:

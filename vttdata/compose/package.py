@@ -28,7 +28,7 @@ from vttdata.recipe.dump import recipe_text
 from vttdata.recipe.paths import given_paths
 from vttdata.records import Caption, Clip, Source
 from vttdata.split import Audit, SplitSettings
-from vttdata.split.audit.text import leak_sentence
+from vttdata.split.audit.leaks import leak_sentence
 from vttdata.version import __version__
 
 _EXAMPLES = 3

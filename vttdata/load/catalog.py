@@ -136,7 +136,8 @@ def _describe_folder(name: str, folder: Path) -> Description:
     front_matter = read_front_matter(folder)
     body = (folder / "README.md").read_text(encoding="utf-8").partition("\n---\n")[2]
     paragraphs = (paragraph.strip() for paragraph in body.split("\n\n"))
-    about = next((text for text in paragraphs if text and not text.startswith("#")), "")
+    # Bold paragraphs are verdicts on the splits; descriptions have no markup.
+    about = next((text for text in paragraphs if text and not text.startswith(("#", "**"))), "")
     return _describe_front_matter(name, front_matter, about=about, path=folder)
 
 

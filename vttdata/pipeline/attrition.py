@@ -16,6 +16,7 @@ _UNITS = {
     "cut": "clips",
     "captions": "captions",
     "captioned": "clips",
+    "families": "clips",
     "split": "clips",
     "originals": "videos",
     "annotated": "clips",

@@ -21,7 +21,7 @@ from vttdata.dataset.tables import read_tables
 from vttdata.errors import LeakError, VttdataError
 from vttdata.ids import is_dataset_name
 from vttdata.publish.version_rule import build_again, is_version
-from vttdata.split.audit.text import leak_sentence
+from vttdata.split.audit.leaks import leak_sentence
 
 # Beginning of the card's line that quotes the recipe's ``allow_leaks``.
 ACCEPTED_LEAKS = "Why leaks are accepted: "

@@ -22,7 +22,8 @@ from vttdata.dataset.card.sections import (
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.statistics import Statistics
 from vttdata.split import Audit
-from vttdata.split.audit.text import leak_rows, leak_sentence, notes
+from vttdata.split.audit.leaks import leak_sentence
+from vttdata.split.audit.text import count_rows, leak_rows, notes
 
 _TOGETHER = {
     "source": "one source",
@@ -51,8 +52,10 @@ def format_card(
         shipped: Number of clips whose video file is in the dataset.
         audits: Audits of the splits (``clips``) and of each protocol, if they were audited.
     """
+    audits = audits or {}
     parts = [
         f"# {metadata.name.partition('/')[2]} {metadata.version}",
+        *_format_verdicts(audits),
         escape(metadata.description) or "A video-to-text benchmark built with vttdata.",
         format_details(metadata),
         format_uses(metadata, tables),
@@ -64,7 +67,7 @@ def format_card(
         _format_findings(metadata),
         _format_availability(metadata, statistics, tables, shipped),
         _format_splits(metadata, statistics),
-        _format_leaks(metadata, audits or {}),
+        _format_leaks(metadata, audits),
         format_creation(metadata),
         format_rights(metadata, folder, shipped=shipped > 0),
         format_structure(tables),
@@ -149,28 +152,36 @@ def _format_leaks(metadata: Metadata, audits: Mapping[str, Audit]) -> str:
     audit = audits.get("clips")
     if audit is None:
         return ""
-    verdict = (
-        "No clip shares a source, a stretch of time or, where they are known, a near-duplicate with another split."
-    )
-    if not audit.ok:
-        verdict = f"**These splits leak:** {escape(leak_sentence(audit))}."
     protocols = [
-        f"- `{name}`: {'no leaks' if protocol.ok else f'**its splits leak:** {escape(leak_sentence(protocol))}'}"
-        for name, protocol in audits.items()
-        if protocol is not audit
+        f"- `{name}`: {escape(protocol.verdict)}" for name, protocol in audits.items() if protocol is not audit
     ]
     parts = [
         "## Leaks",
-        verdict,
+        f"**{escape(audit.verdict)}**",
         format_table([[escape(cell) for cell in row] for row in leak_rows(audit)]),
         "The columns count clips that share with another split.",
         " ".join(escape(note) for note in notes(audit)),
+        format_table(
+            [[escape(cell) for cell in row] for row in count_rows(audit) if row[0] not in ("clips", "captions")]
+        ),
+        "Sources that near-duplicates connect are one family; its members show the same and are not independent.",
     ]
     parts += ["Protocols:\n\n" + "\n".join(protocols)] if protocols else []
     if not all(audit.ok for audit in audits.values()):
         # `vttdata.publish.release_checks` reads this line.
         parts.append(f"Why leaks are accepted: {escape(metadata.allow_leaks or 'not said')}")
     return "\n\n".join(parts)
+
+
+def _format_verdicts(audits: Mapping[str, Audit]) -> list[str]:
+    """Return the outcome of the audit in bold, those of protocols that leak, and all warnings."""
+    verdicts = [
+        audit.verdict if name == "clips" else f"Protocol {name}: {audit.verdict}"
+        for name, audit in audits.items()
+        if name == "clips" or not audit.ok
+    ]
+    warnings = dict.fromkeys(f"WARNING: {warning}" for audit in audits.values() for warning in audit.warnings)
+    return [f"**{escape(sentence)}**" for sentence in (*verdicts, *warnings)]
 
 
 def list_limitations(
@@ -180,6 +191,7 @@ def list_limitations(
     sentences = [
         f"The splits of {name} leak: {leak_sentence(audit)}." for name, audit in audits.items() if not audit.ok
     ]
+    sentences += [warning for audit in audits.values() for warning in audit.warnings]
     sentences += [
         f"In the official files, unchanged here: {meaning} ({count})." for _, meaning, count, _ in metadata.findings
     ]

@@ -1,14 +1,16 @@
-"""Stages that find near-duplicate sources and assign clips to splits; both need all items at once."""
+"""Stages that find near-duplicate sources, keep one of each family and assign clips; they need all items at once."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
 from vttdata.records import Clip, Source
 from vttdata.split import SplitSettings, assign_splits
+from vttdata.split.groups import DisjointSets
 from vttdata.split.near_duplicates.matches import find_near_duplicates
 from vttdata.split.near_duplicates.records import NearDuplicate
 
@@ -24,6 +26,53 @@ class NearDuplicates(Stage):
     def process(self, item: tuple[Source, ...]) -> Iterator[Outcome]:
         """Keep every pair."""
         yield from (Kept(pair) for pair in find_near_duplicates(item))
+
+
+@dataclass(frozen=True)
+class KeepOne(Stage):
+    """Reject the clips of all sources but one of each family that near-duplicates connect.
+
+    A source with pinned clips stays, else the one with the largest picture, the most seconds of clips and the smallest
+    id. Only sources that still have clips are considered, so that no family is lost.
+
+    Fields:
+        pairs: ids of near-duplicate sources.
+        pixels: (`source_id`, width times height) of these sources.
+        pinned: ids of pinned clips.
+    """
+
+    name = "families"
+    output = Clip
+    id_column = "video_id"
+    all_at_once = True
+    reasons = frozenset({"near_duplicate"})
+
+    pairs: tuple[tuple[str, str], ...]
+    pixels: tuple[tuple[str, int], ...]
+    pinned: tuple[str, ...] = ()
+
+    def process(self, item: tuple[Clip, ...]) -> Iterator[Outcome]:
+        """Keep the clips of one source of each family, in input order."""
+        pixels, pinned = dict(self.pixels), frozenset(self.pinned)
+        seconds: dict[str, float] = defaultdict(float)
+        has_pin: set[str] = set()
+        for clip in item:
+            seconds[clip.source_id] += clip.end - clip.start
+            if clip.video_id in pinned:
+                has_pin.add(clip.source_id)
+        nodes = DisjointSets()
+        for source_a, source_b in self.pairs:
+            nodes.join(nodes.node("source", source_a), nodes.node("source", source_b))
+        kept_of_family: dict[int, str] = {}
+        ranked = sorted(seconds, key=lambda name: (name not in has_pin, -pixels.get(name, 0), -seconds[name], name))
+        kept_of = {name: kept_of_family.setdefault(nodes.root(nodes.node("source", name)), name) for name in ranked}
+        for clip in item:
+            kept = kept_of[clip.source_id]
+            if clip.source_id == kept:
+                yield Kept(clip)
+            else:
+                detail = f"its source {clip.source_id} shows the same as {kept}, of which the clips are kept"
+                yield Rejected(clip.video_id, "near_duplicate", detail)
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,19 @@ from vttdata.records import Caption, Clip
 from vttdata.split.audit.clip_table import ClipTable, Flags
 from vttdata.split.audit.repeated_captions import CaptionBatches, batch_captions, find_repeated_captions
 from vttdata.split.audit.time_overlaps import count_overlaps, has_span, longest_overlaps
+from vttdata.split.groups import DisjointSets
 from vttdata.split.near_duplicates.records import NearDuplicate, SimilarSources
 
 # Leaks for which an audit fails; captions found in several splits are only reported.
 FAILING = ("source", "overlap", "near_duplicate")
+
+# Leak -> its name, the key of its count in `Audit.leaks`, and the unit of that count, to be formatted with a plural s.
+LEAKS = {
+    "source": ("source in several splits", "sources", "source{}"),
+    "overlap": ("overlap in time", "pairs", "pair{} of clips"),
+    "near_duplicate": ("near-duplicate source", "pairs", "pair{} of sources"),
+    "caption": ("caption in several splits", "captions", "text{}"),
+}
 
 _MAX_EXAMPLES = 10
 _PAIR_FIELDS = ("similarity", "distance", "offset_seconds", "overlap_seconds", "mirrored")
@@ -39,6 +48,8 @@ class Audit:
             Where near-duplicates are judged also ``fingerprints``: sources that have none.
         closest: most similar pair of sources in different splits, where fingerprints exist.
         examples: leak -> the worst examples, the worst first.
+        families: split -> number of its independent families: sources that are connected by near-duplicates are one.
+            None where nothing is known of near-duplicates.
     """
 
     splits: dict[str, dict[str, int]]
@@ -47,16 +58,46 @@ class Audit:
     unknown: dict[str, int]
     closest: dict[str, Any] | None
     examples: dict[str, list[dict[str, Any]]]
+    families: dict[str, int] | None = None
 
     @property
     def ok(self) -> bool:
         """True if nothing leaks; what could not be judged does not count."""
         return not any(any(self.leaks[leak]["clips"].values()) for leak in FAILING if leak in self.leaks)
 
+    @property
+    def verdict(self) -> str:
+        """Return the outcome in a sentence, which says too what was not judged."""
+        if not self.ok:
+            return f"LEAKS: {leak_sentence(self)}."
+        parts = []
+        if "near_duplicate" not in self.leaks:
+            parts.append("near-duplicates")
+        elif self.unknown["fingerprints"]:
+            parts.append(f"near-duplicates of {quantity(self.unknown['fingerprints'], 'source{}')}")
+        if self.unknown["sources"]:
+            parts.append(f"{quantity(self.unknown['sources'], 'clip{}')} of unknown source")
+        if self.unknown["spans"]:
+            parts.append(f"{quantity(self.unknown['spans'], 'clip{}')} without a usable span")
+        return f"No leaks found{f'; {join_words(parts)} were not judged' if parts else ''}."
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return a sentence for each split in which near-duplicates connect all sources."""
+        return [
+            f"The split {split} is one family of near-duplicates, which connect all of its "
+            f"{self.splits[split]['sources']:,} sources; results on it are results on a single video."
+            for split, families in (self.families or {}).items()
+            if families == 1 < self.splits[split]["sources"]
+        ]
+
     def as_json(self) -> dict[str, Any]:
         """Return plain values, in the order in which people read them."""
         return {
+            "verdict": self.verdict,
+            "warnings": self.warnings,
             "splits": self.splits,
+            "families": self.families,
             "leaks": self.leaks,
             "within": self.within,
             "ok": self.ok,
@@ -94,8 +135,9 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
     splits_of_sources = clips.splits_of_sources()
     leaks["source"], examples["source"] = find_shared_sources(clips, splits_of_sources)
     leaks["overlap"], examples["overlap"], overlaps_within = find_overlaps(clips)
-    closest = None
+    closest = families = None
     if near is not None:
+        families = count_families(clips, splits_of_sources, near.pairs)
         leaks["near_duplicate"], examples["near_duplicate"] = find_near_duplicate_leaks(
             clips, splits_of_sources, near.pairs
         )
@@ -122,7 +164,24 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
     unknown = {"sources": clips.clips_without_source, "spans": int((~has_span(clips.start, clips.end)).sum())}
     if near is not None:
         unknown["fingerprints"] = near.without_fingerprint
-    return Audit(splits, leaks, within, unknown, closest, examples)
+    return Audit(splits, leaks, within, unknown, closest, examples, families)
+
+
+def count_families(clips: ClipTable, splits_of_sources: Flags, pairs: Sequence[NearDuplicate]) -> dict[str, int]:
+    """Return split -> number of its families: sources connected by near-duplicates, or a source that has none."""
+    nodes = DisjointSets()
+    for pair in pairs:
+        nodes.join(nodes.node("source", pair.source_a), nodes.node("source", pair.source_b))
+    families = np.arange(len(splits_of_sources))
+    paired = sorted({name for pair in pairs for name in (pair.source_a, pair.source_b)})
+    first_of_family: dict[int, int] = {}
+    for name, index in zip(paired, clips.find_sources(paired).tolist(), strict=True):
+        if index >= 0:
+            families[index] = first_of_family.setdefault(nodes.root(nodes.node("source", name)), index)
+    return {
+        split: len(np.unique(families[in_split]))
+        for split, in_split in zip(clips.split_names, splits_of_sources.T, strict=True)
+    }
 
 
 def find_shared_sources(clips: ClipTable, splits_of_sources: Flags) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -206,3 +265,25 @@ def describe_pair(pair: NearDuplicate, clips: ClipTable, splits_of_sources: Flag
     ]
     fields = {name: getattr(pair, name) for name in _PAIR_FIELDS}
     return {"sources": [pair.source_a, pair.source_b], "splits": splits, **fields}
+
+
+def leak_sentence(audit: Audit) -> str:
+    """Return the leaks that make an audit fail in words, such as ``source in several splits (3 sources)``."""
+    parts = []
+    for leak in FAILING:
+        name, key, unit = LEAKS[leak]
+        count = audit.leaks.get(leak, {}).get(key, 0)
+        if count:
+            parts.append(f"{name} ({quantity(count, unit)})")
+    return ", ".join(parts)
+
+
+def quantity(number: int, unit: str) -> str:
+    """Return a number with its unit, such as ``1 source`` or ``2 pairs of clips``."""
+    return f"{number:,} {unit.format('' if number == 1 else 's')}"
+
+
+def join_words(parts: Sequence[str]) -> str:
+    """Return a list in words, such as ``a, b and c``."""
+    *others, last = parts
+    return f"{', '.join(others)} and {last}" if others else last

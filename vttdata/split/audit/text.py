@@ -7,22 +7,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from vttdata.files.plain_tables import align_columns, printable
-from vttdata.split.audit.leaks import FAILING, Audit
+from vttdata.split.audit.leaks import LEAKS, Audit, quantity
 
-# Leak -> its name, the key of its count in `Audit.leaks`, and the unit of that count, to be formatted with a plural s.
-_LEAKS = {
-    "source": ("source in several splits", "sources", "source{}"),
-    "overlap": ("overlap in time", "pairs", "pair{} of clips"),
-    "near_duplicate": ("near-duplicate source", "pairs", "pair{} of sources"),
-    "caption": ("caption in several splits", "captions", "text{}"),
-}
 _MAX_CAPTION_LENGTH = 100
+
+
+def count_rows(audit: Audit) -> list[tuple[str, ...]]:
+    """Return a header and the numbers of clips, sources, families of near-duplicates and captions of each split."""
+    rows = [(key, *(f"{row[key]:,}" for row in audit.splits.values())) for key in ("clips", "sources", "captions")]
+    families = [f"{audit.families[split]:,}" if audit.families else "not judged" for split in audit.splits]
+    return [("", *audit.splits), *rows[:2], ("independent families", *families), rows[2]]
 
 
 def leak_rows(audit: Audit) -> list[tuple[str, ...]]:
     """Return a header and a row for each kind of leak: its name, its count, and the number of clips of each split."""
     rows: list[tuple[str, ...]] = [("leak", "found", *(f"{split} clips" for split in audit.splits))]
-    for leak, (name, key, unit) in _LEAKS.items():
+    for leak, (name, key, unit) in LEAKS.items():
         if leak not in audit.leaks:
             rows.append((name, "not judged", *("-" for _ in audit.splits)))
         else:
@@ -45,7 +45,10 @@ def notes(audit: Audit) -> list[str]:
             f"Not judged: {unknown['sources']:,} clips of unknown source, {unknown['spans']:,} without a usable span."
         )
     if unknown.get("fingerprints"):
-        lines.append(f"Not judged for near-duplicates: {unknown['fingerprints']:,} sources without a fingerprint.")
+        lines.append(
+            f"Not judged for near-duplicates: {unknown['fingerprints']:,} sources without a fingerprint; each of them "
+            "counts as a family."
+        )
     if "near_duplicate" not in audit.leaks:
         lines.append("Near-duplicates were not judged: no fingerprints or pairs of near-duplicates are known.")
     if audit.closest is not None:
@@ -60,33 +63,17 @@ def notes(audit: Audit) -> list[str]:
     return lines
 
 
-def leak_sentence(audit: Audit) -> str:
-    """Return the leaks that make an audit fail in words, such as ``source in several splits (3 sources)``."""
-    parts = []
-    for leak in FAILING:
-        name, key, unit = _LEAKS[leak]
-        count = audit.leaks.get(leak, {}).get(key, 0)
-        if count:
-            parts.append(f"{name} ({quantity(count, unit)})")
-    return ", ".join(parts)
-
-
 def audit_text(audit: Audit) -> str:
     """Return the whole audit for a terminal, the worst examples first."""
-    counts = [(key, *(f"{row[key]:,}" for row in audit.splits.values())) for key in ("clips", "sources", "captions")]
-    parts = [align_columns([("", *audit.splits), *counts]), align_columns(leak_rows(audit), left=range(2))]
+    parts = [align_columns(count_rows(audit)), align_columns(leak_rows(audit), left=range(2))]
     parts.append("\n".join(map(printable, notes(audit))))
-    for leak, (name, _, _) in _LEAKS.items():
+    for leak, (name, _, _) in LEAKS.items():
         examples = [f"  {printable(example_text(leak, example))}" for example in audit.examples.get(leak, [])]
         if examples:
             parts.append("\n".join([f"{name}, worst first:", *examples]))
-    parts.append("No leaks." if audit.ok else f"LEAKS: {leak_sentence(audit)}.")
+    parts += [f"WARNING: {printable(warning)}" for warning in audit.warnings]
+    parts.append(audit.verdict)
     return "\n\n".join(parts)
-
-
-def quantity(number: int, unit: str) -> str:
-    """Return a number with its unit, such as ``1 source`` or ``2 pairs of clips``."""
-    return f"{number:,} {unit.format('' if number == 1 else 's')}"
 
 
 def example_text(leak: str, example: Mapping[str, Any]) -> str:
