@@ -38,13 +38,24 @@ def test_every_module_of_the_package_that_defines_a_command_is_one() -> None:
     }
 
 
-@pytest.mark.parametrize("arguments", [["shots"], ["bild"], [], ["hits"], ["build", "demo", "--workers", "0"]])
+@pytest.mark.parametrize("arguments", [["shots"], ["bild"], ["build", "demo", "--workers", "0"]])
 def test_bad_usage_is_one_sentence_and_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.count("\n") == 1
     assert printed.err.endswith("--help'.\n")
+
+
+@pytest.mark.parametrize("group", [[], ["hits"]])
+def test_no_command_prints_the_help_and_ends_as_bad_usage(group: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-m", "vttdata", *group], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    help_text = subprocess.run(
+        [sys.executable, "-m", "vttdata", *group, "--help"], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == help_text.stdout
+    assert done.stderr.startswith(f"Usage: {' '.join(['vttdata', *group])} ")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +90,7 @@ def test_help_has_a_description_and_examples_that_can_be_parsed(
         assert f"  {example}\n" in printed
         program, *words = shlex.split(example)
         assert (program, tuple(words[: len(path)])) == ("vttdata", path)
-        with cli.make_context("vttdata", []):
+        with click.Context(cli, info_name="vttdata"):
             command.make_context(path[-1], words[len(path) :])
 
 

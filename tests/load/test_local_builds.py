@@ -54,10 +54,8 @@ def test_build_in_another_folder_is_loaded_by_its_name(tmp_path: Path) -> None:
     register_build("me/street", write_build(tmp_path / "street", "me/street"))
     assert load_dataset("me/street", split="test").num_rows == 1
     assert find_dataset("me/street") == (tmp_path / "street/dataset").resolve()
-    assert [(entry.name, entry.path) for entry in list_datasets()][0] == (
-        "me/street",
-        (tmp_path / "street/dataset").resolve(),
-    )
+    first = list_datasets()[0]
+    assert (first.name, first.path) == ("me/street", (tmp_path / "street/dataset").resolve())
 
 
 def test_owner_of_a_local_build_may_be_left_out(tmp_path: Path) -> None:

@@ -164,6 +164,31 @@ class TestMissing:
 
 
 class TestPackage:
+    def test_public_names_are_listed_before_they_are_used(self) -> None:
+        code = (
+            "import sys, vttdata; assert 'datasets' not in sys.modules; print(*dir(vttdata));"
+            "assert all(callable(getattr(vttdata, name)) for name in dir(vttdata) if name != '__version__')"
+        )
+        done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+        assert {"build", "find_dataset", "list_datasets", "load_dataset"} <= set(done.stdout.split())
+        assert "importlib" not in done.stdout
+
+    @pytest.mark.parametrize("load", [vttdata.load_dataset, datasets.load_dataset])
+    @pytest.mark.parametrize("streaming", [False, True])
+    def test_info_says_what_a_dataset_is(self, tmp_path: Path, load: Any, streaming: bool) -> None:
+        clips = [Clip("v1", "s1", 0.0, 10.0, 0, 249, 1, split="test")]
+        captions = [Caption("v1", 1, "a person waves")]
+        texts = {"description": 'Streets, "busy": yes - no.', "citation": "@article{x,\n  title={T}}"}
+        licence = {"annotations": "cc-by-4.0", "captions": "mit"}
+        about = Metadata("me/street", licence=licence, **texts)
+        write_dataset(tmp_path / "d", clips=clips, captions=captions, sources=[], metadata=about, media=None)
+        for config in ("clips", "captions"):
+            info = load(str(tmp_path / "d"), config, split="test", streaming=streaming).info
+            assert {"description": info.description, "citation": info.citation} == texts
+            assert info.license == "annotations: cc-by-4.0, captions: mit"
+        info = load(str(write(tmp_path / "other")), split="test", streaming=streaming).info
+        assert (info.description, info.citation, info.license) == ("", "", "")
+
     def test_builds_folder_is_in_the_cache_by_default(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("VTTDATA_HOME")
         assert builds_folder() == Path.home() / ".cache/vttdata"

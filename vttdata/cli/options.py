@@ -23,6 +23,8 @@ import annotated_types
 import click
 from click.shell_completion import CompletionItem
 
+from vttdata.cli.exit_codes import BAD_INPUT
+
 if TYPE_CHECKING:
     ParamType = click.ParamType[Any]
 else:
@@ -95,9 +97,15 @@ class CommandFolder(click.Group):
 
     def __init__(self, *args: Any, package: str, notes: Sequence[str] = (), **others: Any) -> None:
         super().__init__(*args, **others)
-        self.no_args_is_help = False
         self.package, self.notes = package, notes
         self.short_help = self.short_help or " ".join((self.help or "").partition("\n\n")[0].split()).rstrip(".")
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; without any, print the help and end as after bad usage."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(BAD_INPUT)
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, sorted."""

@@ -1,21 +1,41 @@
-"""List the recipes (``vttdata recipes``)."""
+"""List the recipes, or print one (``vttdata recipes``)."""
 
 from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
 
 import click
 
 from vttdata.cli.exit_codes import DONE
-from vttdata.cli.options import Command
+from vttdata.cli.options import Command, Names, argument
+from vttdata.errors import VttdataError
 
 
-@click.command("recipes", cls=Command, examples=["vttdata recipes"])
-def command() -> int:
-    """List the packaged recipes, a line each."""
+def _packaged_recipes() -> Iterable[str]:
+    from vttdata.recipe import packaged
+
+    return packaged.recipes()
+
+
+@click.command("recipes", cls=Command, examples=["vttdata recipes", "vttdata recipes own-folder"])
+@argument("recipe", "[RECIPE]", "Print this packaged recipe.", type=Names("recipe", _packaged_recipes), required=False)
+def command(recipe: str | None) -> int:
+    """List the packaged recipes, a line each, or print one to start from.
+
+    A printed recipe is a file to edit: give it a name of its own, and build it with 'vttdata build FILE'.
+    """
     from vttdata.recipe import packaged
 
     known = packaged.recipes()
-    width = max(map(len, known))
-    for name, path in known.items():
-        first = path.read_text(encoding="utf-8").partition("\n")[0]
-        print(f"{name:<{width}}  {first.removeprefix('#').strip()}")
+    if recipe is None:
+        width = max(map(len, known))
+        for name, path in known.items():
+            first = path.read_text(encoding="utf-8").partition("\n")[0]
+            print(f"{name:<{width}}  {first.removeprefix('#').strip()}")
+        return DONE
+    if recipe not in known:
+        raise VttdataError(f"No recipe '{recipe[:80]}'; there are {', '.join(known)}.")
+    print(known[recipe].read_text(encoding="utf-8"), end="")
+    print("Save it as FILE.yaml, change its name, and build it: vttdata build FILE.yaml", file=sys.stderr)
     return DONE

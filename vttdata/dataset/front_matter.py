@@ -64,9 +64,16 @@ def format_front_matter(
         }
         for config, splits in tables.items()
     ]
+    licence = _licence_keys(metadata)
+    about = {
+        "description": metadata.description,
+        "citation": metadata.citation,
+        "license": licence.get("license_name", licence["license"]),
+    }
     infos = [
         {
             "config_name": config,
+            **{key: text for key, text in about.items() if text not in ("", "unknown")},
             "features": readme_features(columns_of(config), categories, classes),
             "splits": [{"name": s.split, "num_bytes": s.memory, "num_examples": s.rows} for s in splits],
             "download_size": sum(split.bytes for split in splits),
@@ -74,7 +81,7 @@ def format_front_matter(
         }
         for config, splits in tables.items()
     ]
-    content = _licence_keys(metadata) | {
+    content = licence | {
         "language": [metadata.language],
         "pretty_name": metadata.name.partition("/")[2],
         "task_categories": ["video-text-to-text"],
