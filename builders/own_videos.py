@@ -81,6 +81,8 @@ def build(recipe: Recipe, run: Build) -> None:
     remove_unfinished(folders.fetched)
 
     collected = run.stage(Fetch(recipe.collect.max_height, recipe.collect, folders), videos.candidates)
+    # Workers that were killed leave unfinished downloads too.
+    remove_unfinished(folders.fetched)
     probed = run.stage(ProbeSources(folders), collected, len(collected))
     unique = run.stage(Duplicates(), probed)
     screened = run.stage(Screen(recipe.filter), unique, len(unique))

@@ -7,6 +7,12 @@ import errno
 # Error numbers of an `OSError` in writing that concern the disk or folder, and not what is written.
 DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
 
+# Error numbers that concern the machine at this moment: its memory, open files, devices and mounts.
+MACHINE_ERRORS = frozenset(
+    {errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.EIO, errno.ENXIO, errno.ENODEV}
+    | {errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT, errno.EHOSTDOWN}
+)
+
 
 class VttdataError(Exception):
     """Expected error: the command line prints its message as one sentence and ends with exit code 2."""
@@ -18,6 +24,15 @@ class VttdataWarning(UserWarning):
 
 class HaltError(VttdataError):
     """End of a build that cannot go on (a full disk, a bot check), loses nothing, and can be resumed: exit code 1."""
+
+
+class ProgramKilledError(VttdataError):
+    """End of an external program by SIGKILL from outside, such as the kernel's for want of memory.
+
+    It says nothing about the file that the program worked on.
+    """
+
+    reason = "killed"
 
 
 class LeakError(VttdataError):

@@ -22,7 +22,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any
 
-from vttdata.errors import VttdataError
+from vttdata.errors import ProgramKilledError, VttdataError
 
 # From <linux/prctl.h>.
 _PR_SET_PDEATHSIG = 1
@@ -68,6 +68,7 @@ def run(
 
     Raises:
         OSError: ENOSPC when the program says that the disk is full, whatever its exit code.
+        ProgramKilledError: when something else than this function killed the program.
     """
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         process = subprocess.Popen(
@@ -92,6 +93,8 @@ def run(
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         completed = Completed(process.returncode, _read_text(stdout), _read_text(stderr), stopped)
+    if completed.code == -signal.SIGKILL and stopped is None:
+        raise ProgramKilledError(f"the program {Path(command[0]).name} was killed from outside.")
     if "No space left on device" in completed.stderr:
         raise OSError(errno.ENOSPC, f"{os.fspath(command[0])}: no space left on the disk")
     return completed

@@ -14,6 +14,7 @@ from huggingface_hub import DatasetCard, DatasetCardData
 
 from tests.dataset.conftest import Material, load, written_foils
 from vttdata.dataset import Metadata
+from vttdata.dataset.front_matter import read_layout
 
 PAPER = "@article{a2020,\n  title = {A {Dataset} of <Things>}\n}"
 RECIPE = "name: vttdata/small\n"
@@ -46,6 +47,16 @@ def headings(text: str) -> list[str]:
 
 
 class TestHead:
+    def test_category_with_any_line_break_survives_the_classes_of_the_hub(
+        self, material: Material, tmp_path: Path
+    ) -> None:
+        category = "a\x85b\u2028c\u2029d: 'e' # f"
+        material.clips[0] = dataclasses.replace(material.clips[0], category=category)
+        material.write(tmp_path / "d")
+        loaded = load(tmp_path / "d", tmp_path / "cache", "clips")
+        assert loaded["train"].features["category"].names == ["a\x85b\u2028c\u2029d: 'e' # f", "music", "sport"]
+        assert category in read_layout(tmp_path / "d").categories
+
     @pytest.mark.parametrize("mode", ["none", "files", "embedded"])
     def test_front_matter_survives_the_classes_of_the_hub(
         self, with_media: Material, tmp_path: Path, mode: str

@@ -12,6 +12,7 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests.files.test_yaml_writer import TEXTS
 from tests.helpers.builds import LOOSE, film
 from tests.helpers.official_files import write_unpacked, write_zipped
 from vttdata.cli.main import main
@@ -59,15 +60,27 @@ def test_a_recipe_with_everything_in_it_tells_no_path_and_no_secret(tmp_path: Pa
     assert found["collect"]["folder"] == "give it with --set collect.folder=FOLDER"
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=300))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=TEXTS)
 @example(text="\x85")
 @example(text="one\u2028two \u2029three: '\x85' \"four\"\n")
 def test_whatever_a_recipe_says_reads_back_the_same(text: str, tmp_path: Path) -> None:
-    recipe = DEMO.recipe.model_copy(update={"description": text})
+    recipe = DEMO.recipe.model_copy(update={"description": text, "allow_leaks": text})
     (tmp_path / "recipe.yaml").write_text(recipe_text(recipe), encoding="utf-8")
+    written = read_yaml(tmp_path / "recipe.yaml")
     hidden = text.startswith("/") and os.path.exists(text)
-    assert hidden or read_yaml(tmp_path / "recipe.yaml")["description"] == text
+    assert hidden or (written["description"], written["allow_leaks"]) == (text, text)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.one_of(TEXTS, st.text()))
+@example(text="\x85")
+@example(text=os.fsdecode(b"caf\xe9.csv"))
+def test_whatever_a_provenance_says_reads_back_the_same(text: str, tmp_path: Path) -> None:
+    inputs = [InputFile("captions.file", text, "0" * 64, 1)]
+    written = Provenance("build", 1, inputs, options={text: text}, tools={text: text})
+    write_provenance(tmp_path, written)
+    assert read_provenance(tmp_path) == written
 
 
 def test_a_recipe_that_wants_inputs_does_not_load_without_them(tmp_path: Path) -> None:

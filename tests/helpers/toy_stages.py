@@ -6,12 +6,13 @@ import errno
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.errors import MediaError
 from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, runtime
+from vttdata.subprocesses import run
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,9 @@ class Double(Stage):
         match item.source_id.partition("-")[0]:
             case "crash":
                 os.kill(os.getpid(), signal.SIGSEGV)
-            case "hang":
+            case "kill" if not (self.marks / "ready").exists():
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "hang" if not (self.marks / "ready").exists():
                 time.sleep(60)
             case "bug":
                 raise KeyError("nothing here")
@@ -71,3 +74,40 @@ class Total(Stage):
 
     def process(self, item: tuple[Number, ...]) -> Iterator[Outcome]:
         yield Kept(Number("total", sum(number.value for number in item)))
+
+
+@dataclass(frozen=True)
+class Trouble(Stage):
+    """Fail for what happens to the machine, as an item's id says."""
+
+    name = "trouble"
+    output = Number
+
+    def process(self, item: Number) -> Iterator[Outcome]:
+        match item.source_id:
+            case "crash":
+                os.kill(os.getpid(), signal.SIGSEGV)
+            case "slow":
+                raise MediaError("timeout", "not decoded in time")
+            case "memory":
+                raise MemoryError
+            case "device":
+                raise OSError(errno.EIO, "Input/output error", "somewhere")
+            case "program":
+                run(["sh", "-c", "kill -9 $$"], seconds=10)
+        yield Kept(item)
+
+
+@dataclass(frozen=True)
+class OneByOne(Double):
+    """Store the result of every number at once."""
+
+    part_size = 1
+
+
+@dataclass(frozen=True)
+class Patient(Double):
+    """Go on, however many numbers in a row end as ``rate_limit``."""
+
+    def must_halt(self, row: Sequence[tuple[Number, Failed]]) -> bool:
+        return False

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 import os
 import random
 import signal
@@ -12,6 +14,10 @@ import time
 from pathlib import Path
 
 import pytest
+
+from vttdata.errors import VttdataWarning
+from vttdata.load.lookup import find_dataset
+from vttdata.media.ffmpeg_program import ffmpeg_path
 
 SMALL = [
     *("collect.scenes.videos=2", "collect.scenes.width=160", "collect.scenes.height=96"),
@@ -96,13 +102,111 @@ def test_killed_workers_change_no_byte(undisturbed: Path, tmp_path: Path) -> Non
     assert hash_files(tmp_path / "build" / "dataset") == hash_files(undisturbed / "dataset")
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the workers through /proc")
+@pytest.mark.parametrize("seed", [101])
+def test_workers_killed_twice_over_their_items_cost_nothing_in_the_end(
+    undisturbed: Path, tmp_path: Path, seed: int
+) -> None:
+    trial = KillingTrial(tmp_path / "build", seed)
+    assert trial.run_until_complete() == 0, trial.codes
+    assert set(trial.codes[:-1]) <= {1}
+    assert trial.killed >= 2
+    assert hash_files(tmp_path / "build" / "dataset") == hash_files(undisturbed / "dataset")
+    left = [path for path in (tmp_path / "build").rglob("*") if path.suffix in {".part", ".tmp"}]
+    assert not left
+
+
+class KillingTrial:
+    """Builds into one folder whose workers are killed at seeded moments, until one of them is complete.
+
+    Fields:
+        codes: exit code of each build.
+        killed: number of workers that were killed.
+    """
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.codes: list[int] = []
+        self.killed = 0
+        self._folder = folder
+        self._moments = random.Random(seed)
+
+    def run_until_complete(self, disturbed: int = 3) -> int:
+        """Build with kills up to `disturbed` times, then undisturbed, and return the last exit code."""
+        for number in range(disturbed + 1):
+            process = start(self._folder, 2)
+            if number < disturbed:
+                after_events(self._folder, process, self._moments.randint(1, 30))
+                self._kill_all_workers(process, rounds=self._moments.randint(2, 4))
+            self.codes.append(process.wait())
+            if self.codes[-1] != 1:
+                break
+        return self.codes[-1]
+
+    def _kill_all_workers(self, process: subprocess.Popen[bytes], rounds: int) -> None:
+        """Kill all workers and those that replace them, so that single items lose both of their tries."""
+        for _ in range(rounds):
+            while process.poll() is None and not worker_pids(process.pid):
+                time.sleep(0.01)
+            time.sleep(self._moments.uniform(0, 1))
+            for worker in worker_pids(process.pid) if process.poll() is None else ():
+                os.kill(worker, signal.SIGKILL)
+                self.killed += 1
+
+
+def test_dataset_is_incomplete_until_every_item_was_processed(undisturbed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "build"
+    clip = next((undisturbed / "dataset" / "videos").glob("*.mp4")).name
+    killed = ffmpeg_killed_over(tmp_path, clip)
+    for _ in range(2):
+        done = build(folder, VTTDATA_FFMPEG=str(killed))
+        assert done.returncode == 1, done.stderr
+        assert "is INCOMPLETE, since the processing of items was cut short in stage 'cut' (1 killed)" in done.stderr
+        assert json.loads((folder / "build.json").read_text())["status"] == "incomplete"
+        card = (folder / "dataset" / "README.md").read_text()
+        assert "**Incomplete:** items of stage 'cut' (1 killed) are missing" in card
+        with pytest.warns(VttdataWarning, match="lacks items whose processing was cut short"):
+            find_dataset(str(folder))
+    done = build(folder)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((folder / "build.json").read_text())["status"] == "complete"
+    assert hash_files(folder / "dataset") == hash_files(undisturbed / "dataset")
+
+
+def test_killed_program_of_the_only_item_halts_the_build_until_it_runs_again(undisturbed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "build"
+    killed = ffmpeg_killed_over(tmp_path, "rawvideo")
+    done = build(folder, VTTDATA_FFMPEG=str(killed))
+    assert done.returncode == 1
+    assert "Nothing is left after stage 'scenes' (1 killed); run the same command" in done.stderr
+    assert build(folder).returncode == 0
+    assert hash_files(folder / "dataset") == hash_files(undisturbed / "dataset")
+
+
+def ffmpeg_killed_over(folder: Path, argument: str) -> Path:
+    """Write a program that is ffmpeg until an argument contains this text, and kills itself then."""
+    program = folder / "ffmpeg"
+    lines = ["#!/bin/sh", f'case "$*" in *{argument}*) kill -9 $$ ;; esac', f'exec "{ffmpeg_path()}" "$@"']
+    program.write_text("\n".join(lines) + "\n")
+    program.chmod(0o755)
+    return program
+
+
+def build(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(folder, 2), env=os.environ | environment, capture_output=True, text=True, check=False)
+
+
 def worker_pids(pid: int) -> list[int]:
-    """Return the worker processes of a build."""
-    tasks = Path(f"/proc/{pid}/task")
-    pids = [int(child) for task in tasks.glob("*/children") for child in task.read_text().split()]
-    return [
-        child for child in pids if b"vttdata.pipeline.executors.local" in Path(f"/proc/{child}/cmdline").read_bytes()
-    ]
+    """Return the worker processes of a build; none of one that has ended."""
+    pids = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            pids += [int(child) for child in task.read_text().split()]
+    workers = []
+    for child in pids:
+        with contextlib.suppress(OSError):
+            if b"vttdata.pipeline.executors.local" in Path(f"/proc/{child}/cmdline").read_bytes():
+                workers.append(child)
+    return workers
 
 
 def test_second_build_in_the_same_folder_is_rejected(tmp_path: Path) -> None:

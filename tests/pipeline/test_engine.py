@@ -8,12 +8,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.helpers.toy_stages import Double, Number, Total
+from tests.helpers.toy_stages import Double, Number, OneByOne, Patient, Total, Trouble
 from vttdata.errors import HaltError
-from vttdata.pipeline.engine import Engine, Table
+from vttdata.pipeline.engine import CircuitBreaker, Engine, Table
 from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.journal import Journal
-from vttdata.pipeline.stage import Stage
+from vttdata.pipeline.stage import Failed, ItemResult, Stage
 from vttdata.pipeline.stage_tables import write_tables
 
 Run = Callable[..., Table]
@@ -105,6 +105,7 @@ def test_rejects_and_failures_have_reasons_and_details(run: Run, marks: Path) ->
         "kept": 2,
         "rejected": {"odd": 1},
         "failed": {"damaged": 1, "internal_error": 1},
+        "inconclusive": {},
         "seconds": 0,
         "parts": 0,
         "reused": 0,
@@ -130,6 +131,40 @@ def test_item_beyond_its_wall_clock_limit_fails_as_timeout(run: Run, marks: Path
     assert table.tally.failed == {"timeout": 1}
 
 
+@pytest.mark.parametrize(
+    ("item", "reason"), [("kill-1", "killed"), ("hang-1", "timeout")], ids=["killed worker", "exceeded time"]
+)
+def test_failure_that_says_nothing_about_its_item_is_tried_again_by_every_run(
+    run: Run, marks: Path, item: str, reason: str
+) -> None:
+    items = numbers("a", item, "media-1", "later-1", "b")
+    table = run(Double(marks), items)
+    assert table.tally.inconclusive == {reason: 1}
+    assert table.tally.failed == {reason: 1, "damaged": 1, "network": 1}
+    assert table.tally.retryable == 1
+    (marks / "ready").touch()
+    before = calls(marks)
+    table = run(Double(marks), items)
+    assert calls(marks) == before + 1
+    assert [number.source_id for number in table] == ["a", item, "b"]
+    assert not table.tally.inconclusive
+
+
+def test_trouble_of_the_machine_is_no_verdict_on_an_item(run: Run) -> None:
+    table = run(Trouble(), numbers("slow", "memory", "device", "program", "crash", "fine"))
+    assert table.tally.inconclusive == {"timeout": 1, "out_of_memory": 1, "io_error": 1, "killed": 1, "crashed": 1}
+    assert table.tally.failed == table.tally.inconclusive
+    assert table.tally.kept == 1
+
+
+def test_failures_of_earlier_versions_are_read(run: Run, marks: Path, tmp_path: Path) -> None:
+    table = run(Double(marks), numbers("later-1"))
+    part = tmp_path / "stages" / "double" / "parts" / f"{table.keys[0]}.jsonl"
+    part.write_text(part.read_text().replace(", true, false]", ", true]"))
+    assert run(Double(marks), numbers("later-1")).tally.reused == 1
+    assert calls(marks) == 1
+
+
 def test_retry_failed_reprocesses_only_retryable_failures(run: Run, marks: Path) -> None:
     items = numbers("a", "later-1", "media-1", "b")
     assert run(Double(marks), items).tally.failed == {"network": 1, "damaged": 1}
@@ -143,12 +178,44 @@ def test_retry_failed_reprocesses_only_retryable_failures(run: Run, marks: Path)
 
 def test_rate_limits_in_a_row_halt_the_run_and_keep_finished_parts(run: Run, marks: Path) -> None:
     items = numbers("a", "limit-1", "b", "limit-2", "limit-3", "limit-4", *(f"z{value}" for value in range(50)))
-    with pytest.raises(HaltError, match=r"3 items in a row ended as 'rate_limit': HTTP Error 429.*--retry-failed"):
+    with pytest.raises(
+        HaltError, match=r"3 items in a row ended as 'rate_limit': HTTP Error 429.*run the same command"
+    ):
         run(Double(marks), items, workers=1)
     assert not list(marks.glob("z4?"))
     done_before = calls(marks)
     run(Double(marks), [item for item in items if not item.source_id.startswith("limit")], workers=1)
     assert calls(marks) >= done_before
+
+
+def test_row_of_failures_that_halts_a_run_is_tried_again_by_the_next(run: Run, marks: Path) -> None:
+    items = numbers("limit-1", "a", "limit-2", "limit-3", "limit-4", "b")
+    for _ in range(2):
+        with pytest.raises(HaltError):
+            run(OneByOne(marks), items, workers=1)
+    tries = {path.name: path.stat().st_size for path in marks.iterdir()}
+    assert tries == {"limit-1": 1, "a": 1, "limit-2": 2, "limit-3": 2, "limit-4": 2}
+
+
+def test_row_of_failures_goes_on_where_the_stage_sees_no_reason_to_halt(run: Run, marks: Path) -> None:
+    items = numbers(*(f"limit-{number}" for number in range(7)), "a")
+    table = run(Patient(marks), items, workers=1)
+    assert table.tally.failed == {"rate_limit": 7}
+    assert [number.source_id for number in table] == ["a"]
+
+
+def test_workers_that_die_in_a_row_halt_the_run(marks: Path) -> None:
+    breaker = CircuitBreaker(Double(marks), lambda _: None)
+
+    def admit(reason: str) -> int:
+        failed = Failed("n", reason, "the worker process died", retry=True, inconclusive=True)
+        return len(list(breaker.admit((0, 0), ItemResult("n", 1, (failed,), 0.0))))
+
+    assert [admit("crashed") for _ in range(7)] == [0] * 7
+    assert admit("timeout") == 7 + 1
+    assert [admit(reason) for reason in ("killed", "crashed", "killed", "crashed", "killed", "killed", "killed")]
+    with pytest.raises(HaltError, match="8 items in a row ended as 'killed'"):
+        admit("killed")
 
 
 def test_full_disk_halts_the_run_and_stores_no_failure(run: Run, marks: Path, tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vttdata.errors import VttdataError
+from vttdata.errors import HaltError, VttdataError
 from vttdata.files.strict_yaml import parse_yaml
 from vttdata.load.local_builds import builds_folder, builds_named, read_account, register_build
-from vttdata.pipeline.build_folder import Build, given_secrets, load_stored_recipe, open_build
+from vttdata.pipeline.build_folder import TRY_AGAIN, Build, given_secrets, load_stored_recipe, open_build
 from vttdata.pipeline.executors import create_executor
 from vttdata.publish.unchanged_version import warn_if_rows_changed
 from vttdata.recipe import packaged
@@ -52,7 +52,8 @@ def build(
     Raises:
         VttdataError: If the recipe, a setting or an input is refused.
         LeakError: If the splits leak and the recipe gives no reason.
-        HaltError: If the build cannot go on; the same call continues later.
+        HaltError: If the build cannot go on, or its dataset lacks items whose processing was cut short; the same call
+            continues later.
     """
     if isinstance(settings, Mapping):
         settings = [f"{key}={_as_yaml(value)}" for key, value in settings.items()]
@@ -72,7 +73,13 @@ def build(
             if run.dataset.exists():
                 note(f"{run.dataset} is still that of an earlier build.")
             raise
-        run.describe("complete")
+        unprocessed = run.unprocessed()
+        run.describe("incomplete" if unprocessed else "complete")
+    if unprocessed:
+        raise HaltError(
+            f"The dataset in {run.dataset} is INCOMPLETE, since the processing of items was cut short in "
+            f"{unprocessed}; {TRY_AGAIN}."
+        )
     return run
 
 

@@ -130,6 +130,7 @@ def metadata_of_build(run: Build, files: Mapping[str, str], collected: str = "")
         date=recipe.date,
         collected=collected or (f"Read from the official annotation files: {names}." if names else ""),
         attrition=attrition_rows([table.tally.as_json() for table in run.tables]),
+        unprocessed=run.unprocessed(),
         tools={"vttdata": __version__, **run.tools},
         inputs=files,
         required_paths={key: kind for key, kind, _, _ in given_paths(recipe.model_dump(), recipe.paths)},

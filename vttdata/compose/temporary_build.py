@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from vttdata.pipeline.build_folder import Build, open_build
+from vttdata.errors import HaltError
+from vttdata.pipeline.build_folder import TRY_AGAIN, Build, open_build
 from vttdata.pipeline.executors import create_executor
 from vttdata.recipe.load import Loaded, check_recipe
 
@@ -27,9 +28,12 @@ def build_recipe(loaded: Loaded, folder: Path, *, workers: int = 1, quiet: bool 
 
     Raises:
         VttdataError: as the builder.
+        HaltError: when the processing of an item was cut short, so that the dataset is incomplete.
     """
     with open_build(folder, loaded, create_executor("local", workers), lambda _: None, quiet=quiet) as run:
         made = loaded.builder.build(loaded.recipe, run)
+        if unprocessed := run.unprocessed():
+            raise HaltError(f"The processing of items was cut short in {unprocessed}; {TRY_AGAIN}.")
     return run, made
 
 

@@ -17,6 +17,7 @@ from vttdata.dataset.columns import columns_of, readme_features
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.shards import SplitFiles
 from vttdata.errors import VttdataError
+from vttdata.files.yaml_writer import format_yaml
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
 _LICENCE_IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9.-]*")
@@ -90,7 +91,7 @@ def format_front_matter(
         "dataset_info": infos,
         "configs": configs,
     }
-    return f"---\n{yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=10_000)}---\n"
+    return f"---\n{format_yaml(content, width=10_000)}---\n"
 
 
 def _licence_keys(metadata: Metadata) -> dict[str, Any]:

@@ -45,6 +45,8 @@ class Metadata:
         together: What no two splits share (``source``, ``query``, ``near_duplicate``).
         allow_leaks: Reason for which leaks between splits are accepted.
         attrition: Rows of (stage, what is counted, in, kept, losses in words).
+        unprocessed: Stages and numbers of items that the dataset lacks because their processing was cut short; empty
+            for a complete dataset.
         tools: Program, library or recipe -> version or checksum.
         findings: Rows of (kind, meaning, count, examples) on irregularities in official files.
         citation: BibTeX entries of the papers.
@@ -65,6 +67,7 @@ class Metadata:
     together: Sequence[str] = ()
     allow_leaks: str | None = None
     attrition: Sequence[tuple[str, str, int, int, str]] = ()
+    unprocessed: str = ""
     tools: Mapping[str, str] = field(default_factory=dict)
     findings: Sequence[tuple[str, str, int, str]] = ()
     citation: str = ""

@@ -82,7 +82,9 @@ def write_provenance(dataset: Path, provenance: Provenance) -> None:
         "tools": dict(sorted(provenance.tools.items())),
         "inputs": [dataclasses.asdict(file) for file in inputs],
     }
-    (dataset / PROVENANCE).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    # What is not Unicode in a file name is written as JSON's escape for it.
+    (dataset / PROVENANCE).write_bytes(text.encode("utf-8", "backslashreplace"))
 
 
 def read_provenance(dataset: Path) -> Provenance:

@@ -1,1 +1,1 @@
-"""Files in the formats that users bring: tables, lists of ids, strict YAML; and tables for a terminal."""
+"""Files in the formats that users bring: tables, lists of ids, YAML; and tables for a terminal."""

@@ -33,12 +33,14 @@ class LocalBuild:
         folder: Build folder, or dataset folder.
         dataset: Dataset folder; None if there is none yet.
         is_finished: False if the last build in the folder was interrupted, was refused, or is still running.
+        is_incomplete: True if its dataset lacks items whose processing was cut short.
     """
 
     name: str
     folder: Path
     dataset: Path | None
     is_finished: bool
+    is_incomplete: bool = False
 
     @property
     def problem(self) -> str:
@@ -144,8 +146,9 @@ def build_in(folder: Path, name: str | None = None) -> LocalBuild | None:
     if account is None and dataset is None:
         return None
     name = name or (account["recipe"] if account is not None else _name_in_manifest(folder))
-    is_finished = account is None or account.get("status") == "complete"
-    return LocalBuild(name, folder, dataset, is_finished) if name is not None else None
+    status = account.get("status") if account is not None else "complete"
+    is_finished, is_incomplete = status in {"complete", "incomplete"}, status == "incomplete"
+    return LocalBuild(name, folder, dataset, is_finished, is_incomplete) if name is not None else None
 
 
 def is_locked(folder: Path) -> bool:

@@ -105,7 +105,13 @@ def find_local(reference: str, revision: object) -> Path | None:
 
 
 def _warn_if_unfinished(build: LocalBuild, dataset: Path) -> Path:
-    """Return a dataset folder, and warn if it is not that of the last build in its folder."""
+    """Return a dataset folder, and warn if it lacks items or is not that of the last build in its folder."""
+    if build.is_incomplete and dataset.parent == build.folder.resolve():
+        message = (
+            f"The dataset '{build.name}' lacks items whose processing was cut short; 'vttdata build {build.folder}' "
+            "tries them again."
+        )
+        warnings.warn(message, VttdataWarning, stacklevel=4)
     if not build.is_finished and dataset.parent == build.folder.resolve():
         message = f"The dataset '{build.name}' is that of an earlier build: it {build.problem}"
         warnings.warn(message, VttdataWarning, stacklevel=4)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.dataset.provenance import RECIPE
-from vttdata.errors import DISK_ERRORS, HaltError, VttdataError, disk_error_halt
+from vttdata.errors import DISK_ERRORS, HaltError, LeakError, VttdataError, disk_error_halt
 from vttdata.load.local_builds import ACCOUNT, read_account
 from vttdata.media.ffmpeg_program import ffmpeg_version
 from vttdata.pipeline.engine import Engine, Table
@@ -30,6 +30,9 @@ from vttdata.version import __version__
 # Libraries whose versions decide, with that of ffmpeg, what comes out.
 _TOOLS = ("av", "datasets", "numpy", "pyarrow", "yt-dlp")
 _JOURNAL = "journal.jsonl"
+
+# Advice after failures that say nothing about the items.
+TRY_AGAIN = "run the same command to try them again, with fewer --workers if memory is short"
 
 
 @dataclass
@@ -89,6 +92,7 @@ class Build:
             may_be_empty: keeping nothing is no error.
 
         Raises:
+            HaltError: when nothing is kept because of failures that say nothing about the items.
             VttdataError: when nothing is kept and that is an error.
         """
         folder = self.folder / "stages" / stage.name
@@ -97,6 +101,8 @@ class Build:
         self.tables.append(table)
         self.describe("running")
         self.on_stage_done(table.tally.as_json())
+        if not table.tally.kept and (lacking := table.tally.inconclusive_text()):
+            raise HaltError(f"Nothing is left after {lacking}; {TRY_AGAIN}.")
         if not table.tally.kept and not may_be_empty:
             raise VttdataError(f"Nothing is left after stage '{stage.name}'; {folder} holds each item with its reason.")
         return table
@@ -121,8 +127,12 @@ class Build:
         return account
 
     def retryable(self) -> int:
-        """Return the number of failures that a retry may help."""
+        """Return the number of failures that ``--retry-failed`` tries again."""
         return sum(table.tally.retryable for table in self.tables)
+
+    def unprocessed(self) -> str:
+        """Return the stages with failures that say nothing about the items and their numbers; empty without any."""
+        return "; ".join(filter(None, (table.tally.inconclusive_text() for table in self.tables)))
 
     def too_many_failures(self) -> str | None:
         """Return a sentence on the first stage in which a larger share of items failed than the recipe allows."""
@@ -162,7 +172,8 @@ def open_build(
 
     Raises:
         VttdataError: when the folder holds something else, or another build is at work in it.
-        HaltError: when the disk is full or the folder cannot be written; what is finished stays.
+        HaltError: when the disk is full or the folder cannot be written, or in place of any `VttdataError` of a build
+            that lacks items through no fault of theirs; what is finished stays.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -195,6 +206,10 @@ def open_build(
                         restored.replace(account)
                     else:
                         build.describe("stopped")
+                is_verdict = isinstance(error, VttdataError) and not isinstance(error, HaltError | LeakError)
+                if is_verdict and (unprocessed := build.unprocessed()):
+                    # What is missing may be the reason for the error.
+                    raise HaltError(f"{error} Items are missing after {unprocessed}; {TRY_AGAIN}.") from error
                 raise
             finally:
                 executor.close()

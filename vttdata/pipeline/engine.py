@@ -5,9 +5,10 @@ The engine decides what is stale and keeps results in the order of their items; 
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from vttdata.pipeline.stage import Failed, ItemResult, Kept, Rejected, Stage
 
 # So many crashes in a row come from the machine (its memory, a broken library), hardly from the items.
 MAX_CRASHES_IN_A_ROW = 8
+CRASHES = frozenset({"crashed", "killed"})
 
 
 @dataclass(slots=True)
@@ -32,7 +34,8 @@ class StageCounts:
         taken: things that went in; see `Stage.count`.
         kept: records.
         rejected, failed: reason -> number.
-        retryable: failures that a retry may help.
+        inconclusive: of the failures those that say nothing about their item, reason -> number.
+        retryable: further failures that a retry may help.
         seconds: sum over all items, from whichever run processed them.
         parts, reused: all parts, and those that were complete before this run.
     """
@@ -42,6 +45,7 @@ class StageCounts:
     kept: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
+    inconclusive: Counter[str] = field(default_factory=Counter)
     retryable: int = 0
     seconds: float = 0.0
     parts: int = 0
@@ -57,9 +61,17 @@ class StageCounts:
                     self.kept += 1
                 case Rejected(_, reason, _):
                     self.rejected[reason] += 1
-                case Failed(_, reason, _, retry):
+                case Failed(_, reason, _, retry, inconclusive):
                     self.failed[reason] += 1
-                    self.retryable += retry
+                    if inconclusive:
+                        self.inconclusive[reason] += 1
+                    else:
+                        self.retryable += retry
+
+    def inconclusive_text(self) -> str:
+        """Return the stage's name with the numbers of inconclusive failures by reason; empty without any."""
+        counts = ", ".join(f"{number} {reason}" for reason, number in sorted(self.inconclusive.items()))
+        return f"stage '{self.name}' ({counts})" if counts else ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the stage's entry in ``build.json``."""
@@ -69,6 +81,7 @@ class StageCounts:
             "kept": self.kept,
             "rejected": dict(sorted(self.rejected.items())),
             "failed": dict(sorted(self.failed.items())),
+            "inconclusive": dict(sorted(self.inconclusive.items())),
             "seconds": round(self.seconds, 3),
             "parts": self.parts,
             "reused": self.reused,
@@ -134,7 +147,7 @@ class Engine:
         store = PartStore(self._folder / stage.name / "parts", stage)
         self._journal.note("stage", name=stage.name)
         run = StageRun(stage, store, retry_failed=self._retry_failed)
-        breaker = CircuitBreaker(stage)
+        breaker = CircuitBreaker(stage, run.item)
         with Progress(stage.name, None if stage.all_at_once else total, quiet=self.quiet) as progress:
             tasks = run.tasks(cut_into_parts(stage, items), progress)
             results = process_here(stage, tasks) if stage.all_at_once else self._executor.run(stage, tasks)
@@ -143,10 +156,10 @@ class Engine:
                     rejected=sum(isinstance(outcome, Rejected) for outcome in result.outcomes),
                     failed=sum(isinstance(outcome, Failed) for outcome in result.outcomes),
                 )
-                part = run.add(tag, result)
-                if part is not None:
+                for part in filter(None, itertools.starmap(run.add, breaker.admit(tag, result))):
                     self._journal.note("part", stage=stage.name, key=part.key[:16], items=len(part.items))
-                breaker.check(result)
+            for part in filter(None, itertools.starmap(run.add, breaker.release())):
+                self._journal.note("part", stage=stage.name, key=part.key[:16], items=len(part.items))
         store.remove_all_but(run.keys)
         tally = StageCounts(stage.name, parts=len(run.keys), reused=run.reused)
         table = Table(stage, store, tuple(run.keys), tally)
@@ -195,6 +208,11 @@ class StageRun:
             for index in missing:
                 yield (number, index), part.items[index]
 
+    def item(self, tag: Tag) -> Any:
+        """Return the item of a tag, the results of whose part are not complete yet."""
+        number, index = tag
+        return self._incomplete[number][0].items[index]
+
     def add(self, tag: Tag, result: ItemResult) -> Part | None:
         """Take in one result; store its part, and return it, once all results of the part are there."""
         number, index = tag
@@ -221,28 +239,54 @@ class StageRun:
     def _is_valid(self, outcome: Kept | Rejected | Failed) -> bool:
         if isinstance(outcome, Kept):
             return self._stage.intact(outcome.record)
-        return not (isinstance(outcome, Failed) and outcome.retry and self._retry_failed)
+        is_due = isinstance(outcome, Failed) and (outcome.inconclusive or (outcome.retry and self._retry_failed))
+        return not is_due
 
 
 class CircuitBreaker:
-    """Halts a run when failures in a row say that going on only does harm, to a site or to the results."""
+    """Halts a run when failures in a row say that going on only does harm, to a site or to the results.
 
-    def __init__(self, stage: Stage) -> None:
+    Failures that may begin such a row are held back until another result ends it. Those of a row that halts the run are
+    never stored, so that the next run tries their items again.
+
+    Args:
+        stage: says which failures count.
+        item_of: returns the item of a tag.
+    """
+
+    def __init__(self, stage: Stage, item_of: Callable[[Tag], Any]) -> None:
         self._stage = stage
-        self._failures = self._crashes = 0
+        self._item_of = item_of
+        self._held: list[tuple[Tag, ItemResult]] = []
+        self._row: list[tuple[Any, Failed]] = []
+        self._reasons: frozenset[str] = frozenset()
 
-    def check(self, result: ItemResult) -> None:
-        """Take in the next result.
+    def admit(self, tag: Tag, result: ItemResult) -> Iterator[tuple[Tag, ItemResult]]:
+        """Take in the next result, and yield the results that can be stored.
 
         Raises:
             HaltError: with what happened and how to go on.
         """
         failure = next((outcome for outcome in result.outcomes if isinstance(outcome, Failed)), None)
-        self._failures = self._failures + 1 if failure and failure.reason in self._stage.halting_reasons else 0
-        self._crashes = self._crashes + 1 if failure and failure.reason == "crashed" else 0
-        if failure and (self._failures >= self._stage.halt_after() or self._crashes >= MAX_CRASHES_IN_A_ROW):
-            raise HaltError(
-                f"Stage '{self._stage.name}' stopped after {max(self._failures, self._crashes)} items in a row ended "
-                f"as '{failure.reason}': {failure.detail.rstrip('.')}. What is done is kept; go on later with "
-                "--retry-failed."
-            )
+        if failure is None or failure.reason not in self._reasons:
+            yield from self.release()
+        groups = (CRASHES, self._stage.halting_reasons)
+        self._reasons = next((reasons for reasons in groups if failure and failure.reason in reasons), frozenset())
+        if failure is None or not self._reasons:
+            yield tag, result
+            return
+        self._held.append((tag, result))
+        self._row.append((self._item_of(tag), failure))
+        if len(self._row) >= (MAX_CRASHES_IN_A_ROW if self._reasons is CRASHES else self._stage.halt_after()):
+            if self._reasons is CRASHES or self._stage.must_halt(self._row):
+                raise HaltError(
+                    f"Stage '{self._stage.name}' stopped after {len(self._row)} items in a row ended as "
+                    f"'{failure.reason}': {failure.detail.rstrip('.')}. What is done is kept; run the same command "
+                    "later to go on."
+                )
+            yield from self.release()
+
+    def release(self) -> Iterator[tuple[Tag, ItemResult]]:
+        """Yield the results that are held back, since their row has ended."""
+        held, self._held, self._row = self._held, [], []
+        yield from held

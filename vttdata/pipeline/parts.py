@@ -97,8 +97,8 @@ class PartStore:
                     outcomes.append({"kept": self._records.dump_python(record, mode="json")})
                 case Rejected(id_, reason, detail):
                     outcomes.append({"rejected": [id_, reason, detail]})
-                case Failed(id_, reason, detail, retry):
-                    outcomes.append({"failed": [id_, reason, detail, retry]})
+                case Failed(id_, reason, detail, retry, inconclusive):
+                    outcomes.append({"failed": [id_, reason, detail, retry, inconclusive]})
         seconds = round(result.seconds, 4)
         return {"id": result.item_id, "count": result.count, "seconds": seconds, "outcomes": outcomes}
 

@@ -10,11 +10,11 @@ import dataclasses
 import time
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from vttdata.errors import DISK_ERRORS, HaltError, VttdataError, disk_error_halt
+from vttdata.errors import DISK_ERRORS, MACHINE_ERRORS, HaltError, VttdataError, disk_error_halt
 from vttdata.ids import digest
 
 
@@ -36,12 +36,22 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Thing that could not be processed: its id, the kind of error, what happened, and whether a retry may help."""
+    """Thing that could not be processed.
+
+    Fields:
+        id: of the thing.
+        reason: kind of error, a word.
+        detail: what happened.
+        retry: whether a retry may help.
+        inconclusive: the failure says nothing about the thing (its worker was killed, or ran out of time), so every run
+            tries it again.
+    """
 
     id: str
     reason: str
     detail: str
     retry: bool
+    inconclusive: bool = False
 
 
 Outcome = Kept | Rejected | Failed
@@ -79,7 +89,7 @@ class Stage(ABC):
     part_size: ClassVar[int] = 16
     # Process the tuple of all items as one item, in the engine's own process.
     all_at_once: ClassVar[bool] = False
-    # Failures for one of these reasons halt the run once `halt_after()` items in a row had one.
+    # Failures for one of these reasons halt the run once `halt_after()` items in a row had one and `must_halt` agrees.
     halting_reasons: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
@@ -88,6 +98,7 @@ class Stage(ABC):
 
         Raises:
             VttdataError: when the whole item fails; its attributes ``reason`` and ``retry``, if any, go to `Failed`.
+            Without ``retry``, the reasons ``timeout`` and ``killed`` are inconclusive.
             HaltError: when no further item can succeed.
         """
 
@@ -110,6 +121,10 @@ class Stage(ABC):
     def halt_after(self) -> int:
         """Return the number of failures in a row, each for one of `halting_reasons`, that halts the run."""
         return 3
+
+    def must_halt(self, row: Sequence[tuple[Any, Failed]]) -> bool:  # noqa: ARG002
+        """Check whether a row of items with their failures, each for one of `halting_reasons`, has to halt the run."""
+        return True
 
     def intact(self, record: Any) -> bool:  # noqa: ARG002
         """Check that files of a kept record are still there, before an earlier result is used again."""
@@ -139,12 +154,17 @@ def process_item(stage: Stage, item: Any) -> ItemResult:
     except VttdataError as error:
         reason = getattr(error, "reason", "refused")
         detail = ": ".join(text for text in (stage.label(item), str(error)) if text)
-        retry = getattr(error, "retry", reason == "timeout")
-        outcomes = (Failed(stage.item_id(item), reason, detail, retry),)
+        inconclusive = reason in {"timeout", "killed"} and not hasattr(error, "retry")
+        retry = getattr(error, "retry", inconclusive)
+        outcomes = (Failed(stage.item_id(item), reason, detail, retry, inconclusive),)
     except OSError as error:
         if error.errno in DISK_ERRORS:
             raise disk_error_halt(error, stage.name) from error
-        outcomes = (Failed(stage.item_id(item), "io_error", str(error), retry=True),)
+        inconclusive = error.errno in MACHINE_ERRORS
+        outcomes = (Failed(stage.item_id(item), "io_error", str(error), retry=True, inconclusive=inconclusive),)
+    except MemoryError:
+        detail = "the memory of this machine did not suffice"
+        outcomes = (Failed(stage.item_id(item), "out_of_memory", detail, retry=True, inconclusive=True),)
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         detail = f"{type(error).__name__}: {error} ({frame.name}, line {frame.lineno})"

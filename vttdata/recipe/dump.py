@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import copy
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
-import yaml
-
 from vttdata.errors import VttdataError
+from vttdata.files.yaml_writer import format_yaml
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe
 from vttdata.recipe.paths import given_paths
@@ -23,19 +21,6 @@ from vttdata.recipe.renamed import rename_builder, rename_key
 
 _WANTED = "give it with --set "
 _MAX_SHOWN = 80
-
-
-class _Dumper(yaml.SafeDumper):
-    """YAML without objects, whose texts read back the same."""
-
-
-def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    # PyYAML folds lines at these characters in plain and single-quoted texts, and reads them back as other ones.
-    style = '"' if re.search("[\x85\u2028\u2029]", text) else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Dumper.add_representer(str, _represent_text)
 
 
 def recipe_text(recipe: BaseRecipe) -> str:
@@ -51,7 +36,7 @@ def recipe_text(recipe: BaseRecipe) -> str:
         f"# {recipe.name} {recipe.version} with every setting written out, to be built again:\n"
         f"# vttdata build recipe.yaml{given}\n"
     )
-    return head + yaml.dump(settings, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return head + format_yaml(settings, width=100)
 
 
 def _hide_paths(value: Any, section: str, requests: dict[str, str]) -> None:

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -20,7 +21,7 @@ from typing import Annotated, Any, ClassVar
 from annotated_types import Ge, Le
 
 from vttdata.collect.demo_films.drawing import View
-from vttdata.collect.demo_films.film import Film, Look, make_film, plan_film
+from vttdata.collect.demo_films.film import PART_SUFFIX, Film, Look, make_film, plan_film
 from vttdata.collect.demo_films.motifs import CATEGORIES
 from vttdata.settings import STRICT, Pixels, PositiveCount
 
@@ -79,6 +80,9 @@ def draw_scenes(folder: Path, settings: SceneSettings, seed: int) -> None:
         OSError: if the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    # Left by a process that was killed while it drew.
+    for part in folder.glob(f".*{PART_SUFFIX}"):
+        shutil.rmtree(part) if part.is_dir() else part.unlink()
     for index in range(settings.videos):
         draw_scene(folder, index, settings, seed)
     if settings.spoiled:
@@ -175,6 +179,6 @@ def _to_csv(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    part = path.with_name(f".{path.name}.part")
+    part = path.with_name(f".{path.name}{PART_SUFFIX}")
     part.write_bytes(data)
     os.replace(part, path)

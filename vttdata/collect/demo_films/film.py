@@ -22,7 +22,7 @@ import numpy as np
 from vttdata.collect.demo_films.drawing import Frame, View
 from vttdata.collect.demo_films.motifs import Motif, choose_motif
 from vttdata.collect.demo_films.props import LIGHTS
-from vttdata.errors import VttdataError
+from vttdata.errors import MediaError, VttdataError
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.subprocesses import run
 
@@ -36,6 +36,8 @@ _RATE_FACTORS = (Fraction(1), Fraction(1), Fraction(24, 25), Fraction(1200, 1001
 _TONES = (220.0, 261.63, 293.66, 329.63, 392.0, 440.0, 523.25)
 _SAMPLE_RATE = 16000
 _ENCODE_SECONDS = 600.0
+# Ending of unfinished files and folders, whose names begin with a dot.
+PART_SUFFIX = ".part"
 # One thread and bit-exact flags give the same bytes on every machine.
 _ENCODING = (
     "-map 0:v -map 1:a -c:v libx264 -preset superfast -crf 22 -pix_fmt yuv420p -threads 1 -filter_threads 1 "
@@ -168,9 +170,10 @@ def make_film(film: Film, folder: Path, view: View) -> None:
     """Draw a film with its sound and write it into a folder; the file appears when it is complete.
 
     Raises:
+        MediaError: if encoding takes too long.
         VttdataError: if ffmpeg cannot encode it.
     """
-    part = folder / f".{film.file}.part"
+    part = folder / f".{film.file}{PART_SUFFIX}"
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
 
@@ -185,8 +188,10 @@ def make_film(film: Film, folder: Path, view: View) -> None:
         command = [ffmpeg_path(), "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", frame_size]
         command += ["-r", str(film.frame_rate), "-i", "pipe:0", "-i", "tones.wav", *_ENCODING.split(), "film.mp4"]
         done = run(command, seconds=_ENCODE_SECONDS, folder=part, feed=feed)
-        if done.code or done.stopped:
-            reason = done.stopped or done.stderr.strip().splitlines()[-1:] or "no reason given"
+        if done.stopped:
+            raise MediaError("timeout", f"ffmpeg exceeded the time limit for {film.file}.")
+        if done.code:
+            reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
             raise VttdataError(f"ffmpeg cannot encode the generated video {film.file}: {reason}.")
         os.replace(part / "film.mp4", folder / film.file)
     finally:

@@ -55,6 +55,7 @@ def format_card(
     audits = audits or {}
     parts = [
         f"# {metadata.name.partition('/')[2]} {metadata.version}",
+        _format_unprocessed(metadata),
         *_format_verdicts(audits),
         escape(metadata.description) or "A video-to-text benchmark built with vttdata.",
         format_details(metadata),
@@ -73,6 +74,15 @@ def format_card(
         format_structure(tables),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _format_unprocessed(metadata: Metadata) -> str:
+    if not metadata.unprocessed:
+        return ""
+    return (
+        f"**Incomplete:** items of {escape(metadata.unprocessed)} are missing, because their processing was cut short. "
+        "The same build, run again, tries them again."
+    )
 
 
 def _format_paper_comparison(metadata: Metadata, statistics: Statistics) -> str:
@@ -188,7 +198,8 @@ def list_limitations(
     metadata: Metadata, statistics: Statistics, audits: Mapping[str, Audit], shipped: int
 ) -> list[str]:
     """Return the known limitations, a sentence each: leaks, irregularities of official files, missing files."""
-    sentences = [
+    sentences = [f"Incomplete: items of {metadata.unprocessed} are missing."] if metadata.unprocessed else []
+    sentences += [
         f"The splits of {name} leak: {leak_sentence(audit)}." for name, audit in audits.items() if not audit.ok
     ]
     sentences += [warning for audit in audits.values() for warning in audit.warnings]

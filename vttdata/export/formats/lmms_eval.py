@@ -19,6 +19,7 @@ from vttdata.dataset.shards import write_split
 from vttdata.errors import VttdataError
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
+from vttdata.files.yaml_writer import TextDumper
 
 RULES = (
     "Each clip with a human caption is a document; all its human captions are its references. Videos are searched in "
@@ -49,7 +50,7 @@ class _Function(str):
     """Name of a function in ``utils.py``."""
 
 
-class _TaskDumper(yaml.SafeDumper):
+class _TaskDumper(TextDumper):
     """YAML dumper that marks functions for lmms-eval."""
 
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 
 from vttdata.dataset.shards import SplitFiles, write_split
 from vttdata.errors import VttdataError
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.export.reader import CaptionCounts, ClipReferences, DatasetReader
 from vttdata.export.repeated_ids import Hashes, count_repeated, hash_ids
+from vttdata.files.yaml_writer import format_yaml
 
 RULES = (
     "The corpus is all clips of a split. Each clip with a human caption has one query, its caption with the lowest "
@@ -126,7 +126,7 @@ def _front_matter(dataset: DatasetReader, tables: dict[str, list[SplitFiles]]) -
             for name, splits in tables.items()
         ],
     }
-    return f"---\n{yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=10_000)}---\n"
+    return f"---\n{format_yaml(content, width=10_000)}---\n"
 
 
 FORMAT = Format(write_mteb, RULES)

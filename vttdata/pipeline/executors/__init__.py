@@ -27,8 +27,9 @@ class Executor(ABC):
     - take tasks from their iterator only as there is room for them, so that memory stays flat;
     - call `vttdata.pipeline.stage.process_item` for each, where any error of the item becomes a result;
     - give up an item after `Stage.seconds_limit`, counted from when its process is ready to work;
-    - turn an item whose process died into a `Failed` with reason ``crashed`` after one more try, and one that exceeded
-      its limit into a `Failed` with reason ``timeout``, both with ``retry=True``;
+    - turn an item whose process died into a `Failed` after one more try, with reason ``killed`` after SIGKILL (the
+      kernel's for want of memory, for example) and ``crashed`` else, and one that exceeded its limit into a `Failed`
+      with reason ``timeout``, all with ``retry=True`` and ``inconclusive=True``;
     - raise any `HaltError` of an item at once.
     """
 

@@ -51,7 +51,7 @@ class LocalExecutor(Executor):
         for worker in list(self._pool):
             try:
                 worker.connection.send(stage)
-            except BrokenPipeError:
+            except ConnectionError:
                 self._discard(worker)
         queue = RetryQueue(tasks)
         while True:
@@ -90,11 +90,13 @@ class LocalExecutor(Executor):
         """Yield the result in a worker's message, if there is one."""
         try:
             message = worker.connection.recv()
-        except (EOFError, ConnectionResetError):
+        # An OSError that is no ConnectionError is the end of a message that was cut off.
+        except (EOFError, OSError):
             if worker.task is not None and queue.put_back(worker.task):
                 self._discard(worker)
             else:
-                yield self._fail(stage, worker, "crashed", f"the worker process died ({worker.stderr_tail()})")
+                reason = "killed" if worker.exit_code() == -signal.SIGKILL else "crashed"
+                yield self._fail(stage, worker, reason, f"the worker process died ({worker.stderr_tail()})")
             return
         if isinstance(message, HaltError):
             raise message
@@ -107,7 +109,8 @@ class LocalExecutor(Executor):
         """Discard a worker, and return the failure of the item it was at."""
         tag, item = worker.release()
         self._discard(worker)
-        failed = Failed(stage.item_id(item), reason, detail, retry=True)
+        detail = ": ".join(text for text in (stage.label(item), detail) if text)
+        failed = Failed(stage.item_id(item), reason, detail, retry=True, inconclusive=True)
         return tag, ItemResult(stage.item_id(item), stage.count(item), (failed,), stage.seconds_limit(item) or 0.0)
 
     def _discard(self, worker: WorkerProcess) -> None:
@@ -137,13 +140,15 @@ class WorkerProcess:
         self.deadline = math.inf
         self._seconds_limit: float | None = None
         self._is_ready = False
-        self.connection.send(stage)
+        # A process that was killed already is noticed when its first answer is read.
+        with contextlib.suppress(ConnectionError):
+            self.connection.send(stage)
 
     def assign(self, task: Task, seconds_limit: float | None) -> None:
         """Send the next item, and start its clock unless the process is still starting."""
         self.task, self._seconds_limit = task, seconds_limit
         # A broken pipe is noticed when the answer is read.
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(ConnectionError):
             self.connection.send((task[1],))
         if self._is_ready:
             self.start_clock()
@@ -160,12 +165,16 @@ class WorkerProcess:
         task, self.task = self.task, None
         return task
 
+    def exit_code(self) -> int:
+        """Return the exit code of the process, which has closed its connection."""
+        return self._process.wait()
+
     def stderr_tail(self) -> str:
         """Return the exit code of the process, which has died, and the last line about an error that it wrote."""
         self._stderr.seek(0)
         lines = self._stderr.read()[-_STDERR_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
         errors = [line.strip() for line in lines if "rror" in line and not line.startswith("Extension modules:")]
-        return ", ".join([f"exit code {self._process.wait()}", *errors[-1:]])
+        return ", ".join([f"exit code {self.exit_code()}", *errors[-1:]])
 
     def kill(self) -> None:
         """End the process at once."""
