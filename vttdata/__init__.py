@@ -12,6 +12,7 @@ from vttdata.version import __version__
 
 if TYPE_CHECKING:
     from vttdata.compose.build import build
+    from vttdata.evaluate.evaluation import evaluate
     from vttdata.load.catalog import describe_dataset, list_datasets
     from vttdata.load.load_dataset import load_dataset
     from vttdata.load.lookup import find_dataset
@@ -22,6 +23,7 @@ __all__ = [
     "__version__",
     "build",
     "describe_dataset",
+    "evaluate",
     "find_dataset",
     "list_datasets",
     "load_dataset",
@@ -30,6 +32,7 @@ __all__ = [
 _MODULES = {
     "build": "vttdata.compose.build",
     "describe_dataset": "vttdata.load.catalog",
+    "evaluate": "vttdata.evaluate.evaluation",
     "find_dataset": "vttdata.load.lookup",
     "list_datasets": "vttdata.load.catalog",
     "load_dataset": "vttdata.load.load_dataset",

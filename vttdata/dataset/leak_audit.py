@@ -103,14 +103,14 @@ def _find_near_duplicates(
     """Compare the published fingerprints of the sources, or else the clips' files; None if there are neither."""
     presence = table.splits_of_sources()
     splits_of = {source_id: tuple(presence[row]) for row, source_id in enumerate(table.source_ids.to_pylist())}
-    matches = match_sources(_read_fingerprints(sources, splits_of))
+    matches = match_sources(read_fingerprints(sources, splits_of))
     compared = len(matches.samples.ids)
     if compared:
         return dataclasses.replace(matches.similar_sources(splits_of), without_fingerprint=len(splits_of) - compared)
     return compare_clips(media, clips, splits_of) if media is not None and (media / "videos").is_dir() else None
 
 
-def _read_fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Iterator[tuple[str, Fingerprint]]:
+def read_fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Iterator[tuple[str, Fingerprint]]:
     """Yield the fingerprint of each wanted source once; those of another scheme cannot be compared."""
     seen: set[str] = set()
     columns = ("source_id", "hash_scheme", "hashes")

@@ -77,7 +77,7 @@ def compute_foil_statistics(dataset: Path) -> FoilStatistics:
     }
     splits = {split: _count(pairs, paragraphs.get(split, 0)) for split, pairs in rows.items()}
     total = _count([pair for pairs in rows.values() for pair in pairs], sum(paragraphs.values()))
-    return FoilStatistics(splits, total, _read_worst_attacks(dataset / SHORTCUTS))
+    return FoilStatistics(splits, total, read_worst_attacks(dataset / SHORTCUTS))
 
 
 def _count(rows: Sequence[tuple[Any, ...]], paragraphs: int) -> FoilFigures:
@@ -95,8 +95,15 @@ def _count(rows: Sequence[tuple[Any, ...]], paragraphs: int) -> FoilFigures:
     )
 
 
-def _read_worst_attacks(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the first attack of each configuration; nothing if there were no attackers."""
+def read_worst_attacks(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the most successful attack on each configuration; nothing if there were no attackers.
+
+    Args:
+        path: the dataset's file `SHORTCUTS`.
+
+    Raises:
+        VttdataError: if the file does not hold attacks.
+    """
     try:
         content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return {

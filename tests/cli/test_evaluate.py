@@ -1,0 +1,70 @@
+"""`vttdata evaluate`: what is printed, and what is refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.leaking_dataset import write_leaking_dataset, write_predictions
+from vttdata.cli.main import main
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    return write_leaking_dataset(tmp_path / "dataset")
+
+
+@pytest.fixture
+def captions(tmp_path: Path) -> Path:
+    return write_predictions(tmp_path / "captions.json")
+
+
+def test_scores_are_printed_with_their_signature(
+    dataset: Path, captions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", str(dataset), str(captions), "--metric", "rouge-l", "--train-split", "train"]) == 0
+    text = capsys.readouterr().out
+    assert "6 of 6 items scored, 0 missing, 0 unknown" in text
+    assert "leaked" in text
+    assert text.splitlines()[-1].startswith("Signature: vttdata:")
+
+
+def test_json_has_the_keys_of_the_interface(dataset: Path, captions: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(captions), "--against", str(write_predictions(captions.with_name("other.json"), t1="dogs"))]
+    assert main(["evaluate", str(dataset), *files, "--metric", "rouge-l", "--train-split", "train", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["items"] == {"expected": 6, "scored": 6, "missing": 0, "unknown": 0, "duplicated": 0}
+    assert set(report["scores"]["rouge-l"]) >= {"all", "clean", "leaked"}
+    assert set(report["against"]["rouge-l"]) >= {"difference", "low", "high", "p"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Give either a file of predictions or --baseline NAME"),
+        (["nothing.json"], "nothing.json: cannot be read"),
+        (["--baseline", "best"], "Unknown baseline 'best'; choose from"),
+        (["x.json", "--missing", "skip"], "'skip' is not one of"),
+    ],
+)
+def test_bad_use_is_one_sentence(
+    dataset: Path,
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["evaluate", str(dataset), *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_missing_predictions_are_refused_with_their_ids(
+    dataset: Path,
+    captions: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["evaluate", str(dataset), str(write_predictions(captions, t2=None)), "--metric", "rouge-l"]) == 2
+    error = capsys.readouterr().err
+    assert "1 of 6 items have no caption (first 't2'); --missing worst scores missing ones at the bottom." in error
+    assert error.count("\n") == 1

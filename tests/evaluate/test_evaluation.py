@@ -1,0 +1,205 @@
+"""Whole evaluations: scores, signature, leak-aware scores, comparison, people, groups and findings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import vttdata
+from tests.evaluate.conftest import Write
+from tests.helpers.hub.built import build_foils
+from tests.helpers.leaking_dataset import TEST, captions_of
+from vttdata.errors import VttdataError
+from vttdata.evaluate.evaluation import evaluate
+from vttdata.evaluate.items import digest_of, read_foil_pairs
+
+QUICK = {"metrics": ["rouge-l"], "draws": 50}
+
+
+def test_captions_are_scored_on_all_items_of_the_test_split(dataset: Path, predictions: Write) -> None:
+    report = evaluate(dataset, predictions(), **QUICK)
+    assert (report.dataset, report.version, report.config, report.split) == ("me/small", "2.0.1", "clips", "test")
+    assert report.task == "captioning"
+    assert (report.items.expected, report.items.scored) == (6, 6)
+    values = report.columns["rouge-l"].scores.items
+    assert [bool(value == 1) for value in values] == [True, False, False, True, False, False]
+    assert report.scores["rouge-l"].all.score == pytest.approx(values.mean())
+    assert report.scores["rouge-l"].all.low < values.mean() < report.scores["rouge-l"].all.high
+
+
+def test_package_is_the_function(dataset: Path, predictions: Write) -> None:
+    assert vttdata.evaluate(dataset, predictions(), **QUICK).items.scored == 6
+
+
+def test_signature_names_items_and_metrics(dataset: Path, predictions: Write) -> None:
+    signature = evaluate(dataset, predictions(), **QUICK).signature
+    assert "|data:me/small@2.0.1|config:clips|split:test|n:6|" in signature
+    assert f"|items:{digest_of(TEST)}|missing:0|refs:3 rouge-l|tok:ptb-3.4.1|" in signature
+    assert "\n" not in signature
+
+
+def test_digest_does_not_depend_on_order_but_on_every_id() -> None:
+    assert digest_of(["b", "a"]) == digest_of(["a", "b"])
+    assert len({digest_of(ids) for ids in (["a", "b"], ["a"], ["ab"], ["a", "c"])}) == 4
+
+
+def test_missing_captions_are_refused_or_scored_at_the_bottom(dataset: Path, predictions: Write) -> None:
+    path = predictions(t0=None)
+    with pytest.raises(VttdataError, match=r"1 of 6 items have no caption \(first 't0'\)"):
+        evaluate(dataset, path, **QUICK)
+    report = evaluate(dataset, path, missing="worst", **QUICK)
+    assert report.columns["rouge-l"].scores.items[0] == 0.0
+    assert (report.items.scored, report.items.missing) == (5, 1)
+    assert "|missing:1|" in report.signature
+
+
+def test_predictions_for_another_split_are_refused_by_its_name(dataset: Path, predictions: Write) -> None:
+    with pytest.raises(VttdataError, match=r"unknown items \(first 'r1', of the split train\)"):
+        evaluate(dataset, predictions(r1="something"), **QUICK)
+
+
+def test_scores_are_given_apart_for_items_that_leak(dataset: Path, predictions: Write) -> None:
+    report = evaluate(dataset, predictions(), train_split="train", **QUICK)
+    assert report.leaks == {"source": 2, "overlap": 1, "caption": 1, "leaked": 2, "clean": 4}
+    scores, values = report.scores["rouge-l"], report.columns["rouge-l"].scores.items
+    assert scores.leaked.score == pytest.approx(values[:2].mean())
+    assert scores.clean.score == pytest.approx(values[2:].mean())
+    assert scores.gain.score == pytest.approx(values[:2].mean() - values[2:].mean())
+    assert scores.by_leak["overlap"].score == pytest.approx(values[0])
+    assert (scores.leaked.items, scores.clean.items, scores.by_leak["overlap"].items) == (2, 4, 1)
+
+
+@pytest.mark.parametrize("listed", ["d\nt5\n", "https://example.org/d\nt5\n"])
+def test_training_may_be_a_list_of_ids_sources_or_urls(
+    dataset: Path, predictions: Write, listed: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "seen.txt"
+    path.write_text(listed)
+    report = evaluate(dataset, predictions(), train_split=str(path), **QUICK)
+    assert report.leaks == {"source": 2, "leaked": 2, "clean": 4}
+
+
+def test_split_that_is_scored_is_no_training(dataset: Path, predictions: Write) -> None:
+    with pytest.raises(VttdataError, match="is the split that is scored"):
+        evaluate(dataset, predictions(), train_split="test", **QUICK)
+
+
+def test_another_dataset_may_be_the_training(dataset: Path, predictions: Write) -> None:
+    report = evaluate(dataset, predictions(), train_split=str(dataset), **QUICK)
+    assert report.leaks["leaked"] == 6
+
+
+def test_systems_are_compared_on_the_same_items(dataset: Path, predictions: Write) -> None:
+    better = predictions("better.json", **{clip: captions_of(clip)[1] for clip in TEST})
+    report = evaluate(dataset, better, against=predictions(), **QUICK)
+    difference = report.against["rouge-l"]
+    other = evaluate(dataset, predictions(), **QUICK).scores["rouge-l"].all.score
+    assert difference.difference == pytest.approx(1 - other)
+    assert 0 < difference.p < 1
+    assert difference.p_mcnemar is None
+
+
+def test_report_of_another_signature_is_not_compared_without_saying_so(
+    dataset: Path, predictions: Write, tmp_path: Path
+) -> None:
+    own = evaluate(dataset, predictions(), **QUICK)
+    own.write(tmp_path / "own")
+    again = evaluate(dataset, predictions(), against=tmp_path / "own/evaluation.json", **QUICK)
+    assert again.against["rouge-l"].difference == 0
+    assert not any("NOT COMPARABLE" in finding for finding in again.findings)
+    other = evaluate(dataset, predictions(t0=None), missing="worst", against=tmp_path / "own/evaluation.json", **QUICK)
+    assert any(finding.startswith("NOT COMPARABLE") for finding in other.findings)
+
+
+def test_people_are_scored_against_each_other_with_as_many_references_as_the_system(
+    dataset: Path, predictions: Write
+) -> None:
+    same = predictions(**dict.fromkeys(TEST, "no words of theirs"))
+    human = evaluate(dataset, same, human=True, **QUICK).human["rouge-l"]
+    assert human["human"].score > human["system"].score == 0
+    copied = evaluate(dataset, predictions(**{c: captions_of(c)[2] for c in TEST}), human=True, **QUICK).human[
+        "rouge-l"
+    ]
+    # The caption is among the references in two of three turns.
+    assert 2 / 3 < copied["system"].score < 1
+
+
+def test_scores_by_category_and_length_add_up_to_all_items(dataset: Path, predictions: Write) -> None:
+    report = evaluate(dataset, predictions(), **QUICK)
+    groups = report.groups["category"]
+    assert {name: scores["rouge-l"].items for name, scores in groups.items()} == {"music": 3, "sports": 3}
+    whole = sum(scores["rouge-l"].score * scores["rouge-l"].items for scores in groups.values()) / 6
+    assert whole == pytest.approx(report.scores["rouge-l"].all.score)
+
+
+def test_odd_captions_are_findings(dataset: Path, predictions: Write) -> None:
+    assert any("word for word a reference" in text for text in evaluate(dataset, predictions(), **QUICK).findings)
+    same = predictions(**dict.fromkeys(TEST, "a video"))
+    assert "All 6 captions are the same: 'a video'." in evaluate(dataset, same, **QUICK).findings
+    empty = predictions(t1="", t2="  ")
+    assert "Captions that are empty: 2." in evaluate(dataset, empty, **QUICK).findings
+
+
+def test_captions_by_systems_are_no_references(dataset: Path, predictions: Write) -> None:
+    report = evaluate(dataset, predictions(t0="a machine wrote this"), **QUICK)
+    assert report.columns["rouge-l"].scores.items[0] < 1
+    assert any("Captions by systems" in finding for finding in report.findings)
+
+
+def test_protocol_is_scored_on_its_own_clips(dataset: Path, predictions: Write) -> None:
+    report = evaluate(dataset, predictions(), config="two", unknown="ignore", **QUICK)
+    assert (report.items.expected, report.items.unknown, list(report.item_ids)) == (2, 4, ["t5", "t2"])
+
+
+def test_retrieval_is_guessed_from_the_file(dataset: Path, tmp_path: Path) -> None:
+    np.savez(tmp_path / "s.npz", similarity=np.eye(6), query_ids=TEST, video_ids=TEST)
+    report = evaluate(dataset, tmp_path / "s.npz", train_split="train", metrics=["t2v/r@1", "v2t/mdr"], draws=50)
+    assert (report.task, report.scores["t2v/r@1"].all.score, report.scores["v2t/mdr"].all.score) == ("retrieval", 1, 1)
+    assert report.scores["v2t/mdr"].lower_is_better
+    assert report.scores["t2v/r@1"].leaked.items == 2
+
+
+def test_foils_are_scored_with_ties_apart(tmp_path: Path) -> None:
+    dataset = build_foils(tmp_path / "dataset")
+    ids = read_foil_pairs(dataset).ids
+    scores = tmp_path / "scores.csv"
+    rows = zip(ids, (2, 1, 0), (1, 1, 1), strict=True)
+    scores.write_text(
+        "foil_id,true_score,foil_score\n" + "".join(f"{name},{true},{foil}\n" for name, true, foil in rows)
+    )
+    report = evaluate(dataset, scores, draws=50)
+    assert report.task == "foils"
+    assert report.scores["accuracy"].all.score == pytest.approx(1 / 3)
+    assert report.scores["accuracy-half"].all.score == pytest.approx(1 / 2)
+    assert "1 of 3 pairs are ties." in report.findings
+
+
+def test_report_is_json_and_every_item_is_written(dataset: Path, predictions: Write, tmp_path: Path) -> None:
+    report = evaluate(dataset, predictions(), train_split="train", **QUICK)
+    report.write(tmp_path / "out")
+    content = json.loads((tmp_path / "out/evaluation.json").read_text())
+    assert content == json.loads(json.dumps(report.as_json(), allow_nan=False))
+    assert set(content) >= {"dataset", "version", "split", "task", "signature", "items", "scores", "against"}
+    assert set(content["scores"]["rouge-l"]["all"]) == {"score", "low", "high", "items"}
+    lines = [json.loads(line) for line in (tmp_path / "out/items.jsonl").read_text().splitlines()]
+    assert [line["item"] for line in lines] == TEST
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": ["blue"]}, "Unknown metric 'blue'"),
+        ({"task": "ranking"}, "Unknown task 'ranking'"),
+        ({"split": "dev"}, "no split of 'clips' is called 'dev'; choose from train, test"),
+        ({"config": "1k"}, "no configuration is called '1k'"),
+        ({"tokenizer": "moses"}, "tokenizer"),
+        ({"baseline": "kcca"}, "either predictions or the name of a baseline"),
+    ],
+)
+def test_bad_options_are_one_sentence(dataset: Path, predictions: Write, options: dict, message: str) -> None:
+    with pytest.raises(VttdataError, match=message) as error:
+        evaluate(dataset, predictions(), **options)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,168 @@
+"""Predictions as people have them are read, matched with exactly the items, and refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vttdata.errors import VttdataError
+from vttdata.evaluate.predictions import (
+    MatchRule,
+    match_predictions,
+    read_captions,
+    read_foil_scores,
+    read_run,
+    read_similarity,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("coco.json", '[{"image_id": "a", "caption": "one"}, {"image_id": 7, "caption": "two"}]'),
+        ("by_id.json", '{"a": "one", "7": ["two"]}'),
+        ("lines.jsonl", '{"video_id": "a", "caption": "one"}\n{"video_id": "7", "caption": "two"}\n'),
+        ("table.csv", "video_id,caption\na,one\n7,two\n"),
+        ("table.tsv", "video_id\tprediction\na\tone\n7\ttwo\n"),
+    ],
+)
+def test_captions_are_read_from_every_form(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    assert list(read_captions(path)) == [("a", "one"), ("7", "two")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("x.json", '[{"image_id": "a", "caption": "1", "caption": "2"}]', "the key 'caption' is duplicated"),
+        ("x.json", '{"a": "1", "a": "2"}', "the key 'a' is duplicated"),
+        ("x.json", '["one"]', "a list of objects with image_id and caption"),
+        ("x.json", '{"a": ["1", "2"]}', "the prediction of 'a' is not one caption"),
+        ("x.json", '[{"image_id": "a"}]', "x.json:1: the column 'caption' is missing"),
+        ("x.json", "[" * 5_000, "not JSON"),
+        ("x.csv", "clip,caption\na,one\n", "the column 'video_id' is missing"),
+    ],
+)
+def test_malformed_captions_are_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(VttdataError, match=message):
+        list(read_captions(path))
+
+
+def test_all_mismatches_are_counted_with_their_first_ids() -> None:
+    found = [("a", 1), ("a", 2), ("x", 3), ("y", 4)]
+    with pytest.raises(VttdataError) as error:
+        match_predictions("p.json", found, ["a", "b", "c"], other_split={"x": "train"})
+    message = str(error.value)
+    assert "2 of 3 items have no caption (first 'b', 'c')" in message
+    assert "1 captions are about an item that has one already (first 'a')" in message
+    assert "2 captions are about unknown items (first 'x', 'y', of the split train)" in message
+
+
+def test_missing_ones_are_scored_worst_and_unknown_ones_left_out_on_request_only() -> None:
+    found = [("b", 1), ("x", 3)]
+    matched = match_predictions("p", found, ["a", "b"], MatchRule("worst", "ignore"))
+    assert matched.values == [None, 1]
+    counts = matched.counts
+    assert (counts.expected, counts.scored, counts.missing, counts.unknown, counts.duplicated) == (2, 1, 1, 1, 0)
+    with pytest.raises(VttdataError, match="unknown items"):
+        match_predictions("p", found, ["a", "b"], MatchRule("worst", "refuse"))
+    with pytest.raises(VttdataError, match="have no caption"):
+        match_predictions("p", found, ["a", "b"], MatchRule("refuse", "ignore"))
+
+
+def test_file_names_of_videos_are_their_ids_unless_they_are_ids_themselves() -> None:
+    assert match_predictions("p", [("a.mp4", 1), ("b.mp4", 2)], ["a", "b.mp4"]).values == [1, 2]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_missing_doubled_or_foreign_prediction_changes_the_counts(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    expected = [f"v{number}" for number in range(30)]
+    faults = generator.integers(0, 3, 3)
+    kept = expected[: len(expected) - faults[0]]
+    found = [(name, "") for name in kept + [f"z{number}" for number in range(faults[1])]]
+    doubled = found + [(kept[0], "")] * int(faults[2])
+    generator.shuffle(doubled)
+    if faults[2]:
+        with pytest.raises(VttdataError, match=f"{faults[2]} captions are about an item that has one"):
+            match_predictions("p", doubled, expected, MatchRule("worst", "ignore"))
+    counts = match_predictions("p", found, expected, MatchRule("worst", "ignore")).counts
+    assert (counts.scored, counts.missing, counts.unknown) == (30 - faults[0], faults[0], faults[1])
+
+
+def test_scores_and_preferences_of_pairs_are_read(tmp_path: Path) -> None:
+    scores = tmp_path / "scores.csv"
+    scores.write_text("foil_id,true_score,foil_score\np,0.5,-1e3\nq,1,1\n")
+    assert list(read_foil_scores(scores)) == [("p", (0.5, -1000.0)), ("q", (1.0, 1.0))]
+    preferred = tmp_path / "preferred.jsonl"
+    preferred.write_text(
+        "".join(json.dumps({"foil_id": name, "preferred": name}) + "\n" for name in ("true", "foil", "tie"))
+    )
+    assert [np.sign(true - foil) for _, (true, foil) in read_foil_scores(preferred)] == [1, -1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("foil_id,true_score,foil_score\np,nan,1\n", "2: 'true_score' is 'nan', which is not a finite number"),
+        ("foil_id,true_score\np,1\n", "the column 'foil_score' is missing"),
+        ("foil_id,preferred\np,left\n", "'preferred' is 'left'"),
+    ],
+)
+def test_malformed_scores_of_pairs_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(text)
+    with pytest.raises(VttdataError, match=message):
+        list(read_foil_scores(path))
+
+
+def test_run_is_read_by_its_scores(tmp_path: Path) -> None:
+    path = tmp_path / "system.run"
+    path.write_text("q1 Q0 v2 1 0.5 tag\nq1 Q0 v1 2 .25 tag\n\nq2 Q0 v1 1 3 tag\n")
+    assert read_run(path) == {"q1": {"v2": 0.5, "v1": 0.25}, "q2": {"v1": 3.0}}
+    for text, message in (
+        ("q Q0 v 1 2\n", "5 columns"),
+        ("q Q0 v 1 x t\n", "finite"),
+        ("q Q0 v 1 1 t\n" * 2, "duplicated"),
+    ):
+        path.write_text(text)
+        with pytest.raises(VttdataError, match=message):
+            read_run(path)
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_similarity_is_read_compressed_or_mapped(tmp_path: Path, save: object, order: str) -> None:
+    scores = np.asarray(np.random.default_rng(0).normal(size=(3, 4)), dtype=np.float32, order=order)
+    path = tmp_path / "s.npz"
+    save(path, similarity=scores, query_ids=["q0", "q1", "q2"], video_ids=np.array([b"a", b"b", b"c", b"d"]))
+    found = read_similarity(path)
+    assert np.array_equal(found.scores, scores)
+    assert isinstance(found.scores, np.memmap) == (save is np.savez)
+    assert (found.query_ids, found.video_ids) == (["q0", "q1", "q2"], ["a", "b", "c", "d"])
+
+
+def test_malformed_similarities_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.npz"
+    ids = {"query_ids": ["q"], "video_ids": ["a", "b"]}
+    for arrays, message in (
+        ({"similarity": np.zeros((1, 3)), **ids}, "is 1 x 3, but there are 1 query ids and 2 video ids"),
+        ({"similarity": np.zeros(3), **ids}, "a matrix of numbers"),
+        ({"similarity": np.array([["x", "y"]]), **ids}, "a matrix of numbers"),
+        ({"similarity": np.zeros((1, 2)), "query_ids": ["q"]}, "has no array 'video_ids'"),
+        ({"similarity": np.zeros((1, 2)), **ids, "query_ids": np.zeros((1, 1))}, "'query_ids' is not a list of texts"),
+        ({"similarity": np.array([[{}, []]], dtype=object), **ids}, "cannot be read as NumPy arrays"),
+    ):
+        np.savez(path, **arrays)
+        with pytest.raises(VttdataError, match=message):
+            read_similarity(path)
+    for content in (b"", b"PK\x03\x04 cut off", path.read_bytes()[:-40]):
+        path.write_bytes(content)
+        with pytest.raises(VttdataError, match="cannot be read"):
+            read_similarity(path)

@@ -1,0 +1,170 @@
+"""Score predictions on a dataset (``vttdata evaluate``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from vttdata.cli.exit_codes import DONE
+from vttdata.cli.options import DATASET, FILE, Command, Names, argument, json_option, option, seed_option
+from vttdata.errors import VttdataError
+
+
+def _metric_names() -> Iterable[str]:
+    from vttdata.evaluate.metrics import metric_files
+
+    return metric_files()
+
+
+def _baseline_names() -> Iterable[str]:
+    from vttdata.evaluate.baselines import baseline_files
+
+    return baseline_files()
+
+
+@click.command(
+    "evaluate",
+    cls=Command,
+    notes=[
+        "Predictions are matched with exactly the items of the split: missing, doubled and unknown ones are refused "
+        "with their first ids. Intervals resample whole sources, since clips of one video are not independent. The "
+        "signature in the last line names everything that a score depends on; state it beside the score."
+    ],
+    examples=[
+        "vttdata evaluate vttdata/msrvtt captions.json",
+        "vttdata evaluate vttdata/msrvtt similarity.npz --train-split train --against other.npz",
+        "vttdata evaluate vttdata/activitynet-foil scores.csv",
+        "vttdata evaluate vttdata/msrvtt --baseline category-caption",
+    ],
+)
+@argument("dataset", "DATASET", "A dataset folder, a build folder, or the name of a dataset.", type=DATASET)
+@argument(
+    "predictions",
+    "[PREDICTIONS]",
+    "Captions: COCO results (JSON), JSON lines, CSV or TSV with video_id and caption. Retrieval: .npz with similarity "
+    "(queries x videos), query_ids and video_ids, or a TREC run. Foils: a table with foil_id, true_score and "
+    "foil_score, or foil_id and preferred (true, foil, tie).",
+    type=FILE,
+    required=False,
+)
+@option(
+    "--task",
+    type=click.Choice(["captioning", "retrieval", "foils"]),
+    show_default="by the dataset and the file",
+    help="What the predictions are.",
+)
+@option("--split", metavar="NAME", show_default="test, or the only one", help="The split whose items are scored.")
+@option(
+    "--config",
+    metavar="NAME",
+    show_default="clips; foils of a set of foils",
+    help="clips, or a protocol; of a set of foils foils or paragraphs.",
+)
+@option(
+    "--metric",
+    "metrics",
+    metavar="NAME",
+    type=Names("metric", _metric_names),
+    multiple=True,
+    show_default="bleu, rouge-l, cider-d and chrf; all of retrieval and foils",
+    help="A metric, or one of its columns, such as bleu4 or t2v/r@1; repeatable.",
+)
+@option(
+    "--against",
+    metavar="OTHER",
+    type=FILE,
+    help="Predictions of another system: report differences with intervals and tests; or its evaluation.json.",
+)
+@option(
+    "--train-split",
+    metavar="NAME",
+    help="What the system was trained on: a split, another dataset, or a file of ids or URLs. Scores are given apart "
+    "for items that share a source, time or pictures with it.",
+)
+@option(
+    "--baseline", metavar="NAME", type=Names("baseline", _baseline_names), help="Score a baseline instead of a file."
+)
+@option("--human", is_flag=True, help="Score the human captions too, each against the others of its clip.")
+@option("--out", metavar="DIR", type=FILE, help="Write evaluation.json and the values of all items into this folder.")
+@json_option
+@option(
+    "--missing",
+    type=click.Choice(["refuse", "worst"]),
+    default="refuse",
+    group="Items",
+    help="Refuse missing predictions, or score them at the bottom.",
+)
+@option(
+    "--unknown",
+    type=click.Choice(["refuse", "ignore"]),
+    default="refuse",
+    group="Items",
+    help="Refuse predictions about other items, or leave them out.",
+)
+@option(
+    "--relevance",
+    metavar="FILE",
+    type=FILE,
+    group="Items",
+    help="Of retrieval: judgments of relevance in TREC's format (query 0 video relevance).",
+)
+@option(
+    "--tokenizer",
+    metavar="NAME",
+    default="ptb-3.4.1",
+    group="Computation",
+    help="Of captioning metrics; unicode for captions that are not English.",
+)
+@seed_option("Seed of the resampling.")
+def command(
+    dataset: str,
+    predictions: Path | None,
+    task: str | None,
+    split: str | None,
+    config: str | None,
+    metrics: tuple[str, ...],
+    against: Path | None,
+    train_split: str | None,
+    baseline: str | None,
+    human: bool,
+    out: Path | None,
+    as_json: bool,
+    missing: str,
+    unknown: str,
+    relevance: Path | None,
+    tokenizer: str,
+    seed: int,
+) -> int:
+    """Score predictions on exactly the items of a benchmark.
+
+    Captioning, retrieval or telling true captions from foils; with intervals, differences to another system, scores of
+    items that leak from training, and tables by category and length.
+    """
+    from vttdata.evaluate.evaluation import evaluate
+
+    if (predictions is None) == (baseline is None):
+        raise VttdataError("Give either a file of predictions or --baseline NAME.")
+    report = evaluate(
+        dataset,
+        predictions,
+        task=task,  # type: ignore[arg-type]
+        split=split,
+        config=config,
+        metrics=metrics,
+        against=against,
+        train_split=train_split,
+        baseline=baseline,
+        missing=missing,  # type: ignore[arg-type]
+        unknown=unknown,  # type: ignore[arg-type]
+        tokenizer=tokenizer,
+        relevance=relevance,
+        human=human,
+        seed=seed,
+    )
+    if out is not None:
+        report.write(out)
+    print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())
+    return DONE

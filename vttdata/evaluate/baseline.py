@@ -1,0 +1,162 @@
+"""Contract of baselines, and what they work from: training clips, stored colours of shots, draws by item.
+
+A baseline is a module of `vttdata.evaluate.baselines`, or of ``baselines/`` in a user's folder of plugins, that defines
+`BASELINE`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.errors import VttdataError
+from vttdata.evaluate.baselines import baseline_files
+from vttdata.evaluate.items import Items
+from vttdata.evaluate.report import Task
+from vttdata.export.reader import DatasetReader
+from vttdata.plugins import load_module
+
+Floats = npt.NDArray[np.float64]
+
+
+class TrainingClip(NamedTuple):
+    """Clip with its human captions that a baseline learns from."""
+
+    video_id: str
+    source_id: str
+    category: Any
+    captions: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Items to predict for, and what a baseline may use.
+
+    Fields:
+        items: without their captions' being used as predictions for themselves.
+        folder: dataset folder.
+        seed: of random choices.
+    """
+
+    items: Items
+    folder: Path
+    seed: int = 0
+
+    @cached_property
+    def training(self) -> list[TrainingClip]:
+        """Clips of the split ``train``, without those of the items' sources.
+
+        Raises:
+            VttdataError: if there is no such split, or it is the one that is scored.
+        """
+        files = read_layout(self.folder, needs="clips").files
+        config = self.items.config if "train" in files[self.items.config] else "clips"
+        if "train" not in files[config] or (config, "train") == (self.items.config, self.items.split):
+            raise VttdataError(f"{self.folder}: this baseline learns from the split train, which is not there.")
+        sources = set(self.items.source_ids)
+        names = DatasetReader(self.folder).categories
+        columns = ("video_id", "source_id", "category", "captions")
+        rows = read_parquet_rows(files[config]["train"], columns)
+        return [
+            TrainingClip(
+                row["video_id"],
+                row["source_id"],
+                names[row["category"]] if isinstance(row["category"], int) else row["category"],
+                row["captions"],
+            )
+            for row in rows
+            if row["captions"] and row["source_id"] not in sources
+        ]
+
+    def draw(self, item: str, purpose: str) -> random.Random:
+        """Return a generator that depends on the seed, the item and the purpose alone."""
+        return random.Random(f"{self.seed}\n{item}\n{purpose}")
+
+    def colours(self, video_ids: Sequence[str]) -> Floats:
+        """Return the mean colour histogram of each clip's shots, as the build stored them; n x bins.
+
+        Raises:
+            VttdataError: if the dataset is not in a build with shots, or a clip has none.
+        """
+        stages = self.folder.parent / "stages"
+        paths = [stages / "shots" / "kept.parquet", stages / "split" / "kept.parquet"]
+        if not all(path.is_file() for path in paths):
+            raise VttdataError(
+                f"{self.folder}: colours of shots are stored by builds that find shots; this dataset is in none."
+            )
+        shots: dict[str, list[dict[str, Any]]] = {}
+        for shot in read_parquet_rows(paths[:1], ("source_id", "start", "end", "colours")):
+            shots.setdefault(shot["source_id"], []).append(shot)
+        clips = {
+            row["video_id"]: row for row in read_parquet_rows(paths[1:], ("video_id", "source_id", "start", "end"))
+        }
+        return np.stack([_mean_colours(video_id, clips, shots) for video_id in video_ids])
+
+
+def _mean_colours(video_id: str, clips: dict[str, dict[str, Any]], shots: dict[str, list[dict[str, Any]]]) -> Floats:
+    weighted = []
+    if video_id in clips:
+        clip = clips[video_id]
+        for shot in shots.get(clip["source_id"], ()):
+            shared = min(clip["end"], shot["end"]) - max(clip["start"], shot["start"])
+            if shared > 0 and shot["colours"]:
+                weighted.append((shared, np.array(shot["colours"])))
+    if not weighted:
+        raise VttdataError(f"The build stored no shot of the clip {video_id!a}.")
+    total: Floats = sum(seconds * colours for seconds, colours in weighted) / sum(seconds for seconds, _ in weighted)
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Baseline of a task.
+
+    Fields:
+        task: that it predicts for.
+        predict: captions of the items (n texts), similarities of their first captions and the clips (n x n), or scores
+            of the true text and the foil (n pairs); raises VttdataError where it cannot be computed.
+    """
+
+    task: Task
+    predict: Callable[[Setting], Any]
+
+
+def load_baseline(name: str) -> Baseline:
+    """Import a baseline.
+
+    Raises:
+        VttdataError: if there is none of this name, or its module does not define `BASELINE`.
+    """
+    files = baseline_files()
+    if name not in files:
+        raise VttdataError(f"Unknown baseline {name!a}; choose from {', '.join(files)}.")
+    baseline = getattr(load_module(files[name], "baseline"), "BASELINE", None)
+    if not isinstance(baseline, Baseline):
+        raise VttdataError(f"{files[name]}:1: a baseline must define BASELINE as a vttdata.evaluate.baseline.Baseline.")
+    return baseline
+
+
+def word_vectors(texts: Sequence[str], others: Sequence[str]) -> tuple[Any, Any]:
+    """Return TF-IDF vectors of texts and of others as sparse matrices with rows of length 1.
+
+    Words are those of `others`, which also say how rare each is.
+
+    Raises:
+        VttdataError: if scikit-learn is not installed.
+    """
+    try:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+    except ImportError as error:
+        raise VttdataError(f"This baseline needs scikit-learn: pip install 'vttdata[foil]' ({error}).") from error
+    vectorizer: Any = TfidfVectorizer()
+    vectors = vectorizer.fit_transform(others)
+    return vectorizer.transform(texts), vectors

@@ -1,0 +1,25 @@
+"""Columns of an evaluation: each is one score, computed from values of rows that belong to items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vttdata.evaluate.metric import ColumnScores
+from vttdata.evaluate.resampling import Integers, MedianScores
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreColumn:
+    """Values of a score.
+
+    Fields:
+        scores: values of r rows: captions, queries, videos or pairs.
+        items: number of the item that each row belongs to, r.
+        lower_is_better: True for ranks.
+        binary: every row is a hit or none, so that McNemar's test applies.
+    """
+
+    scores: ColumnScores | MedianScores
+    items: Integers
+    lower_is_better: bool = False
+    binary: bool = False

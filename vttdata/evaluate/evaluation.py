@@ -1,0 +1,489 @@
+"""Score predictions on a dataset: match items, compute columns, resample sources, tell leaks apart."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from vttdata.dataset.foils.statistics import SHORTCUTS, read_worst_attacks
+from vttdata.errors import VttdataError
+from vttdata.evaluate.baseline import Setting, load_baseline
+from vttdata.evaluate.baselines import baseline_files
+from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.foil_pairs import score_by_metric, score_pairs
+from vttdata.evaluate.items import Items, read_clips, read_foil_pairs
+from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, load_metric
+from vttdata.evaluate.predictions import (
+    ItemCounts,
+    MatchRule,
+    Missing,
+    Similarity,
+    Unknown,
+    match_predictions,
+    read_captions,
+    read_foil_scores,
+    read_run,
+    read_similarity,
+)
+from vttdata.evaluate.report import Difference, Estimate, Evaluation, MetricScores, Task
+from vttdata.evaluate.resampling import (
+    DRAWS,
+    Flags,
+    Integers,
+    Resampled,
+    ScoredRows,
+    holm,
+    mcnemar_p,
+    randomise_systems,
+    resample_scores,
+)
+from vttdata.evaluate.retrieval import read_relevance, score_run, score_similarity
+from vttdata.evaluate.training_overlap import find_shared_items
+from vttdata.load.lookup import find_dataset
+from vttdata.version import __version__
+
+DEFAULT_METRICS = ("bleu", "rouge-l", "cider-d", "chrf")
+TOKENIZER = "ptb-3.4.1"
+
+_MATRICES = (".npz", ".npy")
+_RUNS = (".run", ".trec", ".txt")
+# Quartiles of the items by the mean number of words of their references.
+_LENGTH_QUANTILES = (0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """Columns of one system with the counts of its predictions."""
+
+    columns: dict[str, ScoreColumn]
+    counts: ItemCounts
+    findings: list[str]
+    captions: Sequence[str] = ()
+
+
+def evaluate(
+    dataset: str | os.PathLike[str],
+    predictions: str | os.PathLike[str] | None = None,
+    *,
+    task: Task | None = None,
+    split: str | None = None,
+    config: str | None = None,
+    metrics: Sequence[str] = (),
+    against: str | os.PathLike[str] | None = None,
+    train_split: str | None = None,
+    baseline: str | None = None,
+    missing: Missing = "refuse",
+    unknown: Unknown = "refuse",
+    tokenizer: str = TOKENIZER,
+    relevance: str | os.PathLike[str] | None = None,
+    human: bool = False,
+    seed: int = 0,
+    draws: int = DRAWS,
+    cache: Path | None = None,
+) -> Evaluation:
+    """Score the predictions of a system on a dataset.
+
+    Args:
+        dataset: dataset folder, build folder, or name.
+        predictions: file of captions (COCO results, JSON lines, CSV, TSV), of similarities (``.npz``, ``.npy``), a run
+            (TREC), or scores of pairs (CSV, TSV, JSON lines); None for a baseline.
+        task: by default ``foils`` for a set of foils, ``retrieval`` for matrices and runs, else ``captioning``.
+        split: by default ``test``, or the only one.
+        config: ``clips`` or a protocol; ``foils`` or ``paragraphs`` of a set of foils.
+        metrics: captioning metrics, by default BLEU, ROUGE-L, CIDEr-D and chrF; of other tasks the columns to report,
+            by default all.
+        against: predictions of another system on the same items, or an ``evaluation.json`` written before.
+        train_split: what the system was trained on: a split, another dataset, or a file of ids or URLs.
+        baseline: name of a baseline to score instead of a file, see `vttdata.evaluate.baselines`; for foils also that
+            of a captioning metric, which judges the texts by their references.
+        missing: ``refuse`` missing predictions, or score them ``worst``.
+        unknown: ``refuse`` predictions about other items, or ``ignore`` them.
+        tokenizer: of the captioning metrics, see `vttdata.text.tokenizers`.
+        relevance: judgments of relevance for retrieval, in TREC's format.
+        human: score the human captions too, each against the others of its clip.
+        seed: of the resampling.
+        draws: number of bootstrap draws.
+        cache: folder in which metrics keep costly results, by content.
+
+    Raises:
+        VttdataError: if the dataset or a file cannot be read, predictions do not match the items, or no metric can be
+            computed; the message says what to do.
+    """
+    folder = find_dataset(dataset)
+    if (predictions is None) == (baseline is None):
+        raise VttdataError("Give either predictions or the name of a baseline.")
+    task = task or _guess_task(folder, predictions, baseline)
+    if task not in get_args(Task):
+        raise VttdataError(f"Unknown task {task!a}; choose from {', '.join(get_args(Task))}.")
+    if task == "foils":
+        items = read_foil_pairs(folder, config=config or "foils", split=split)
+    else:
+        items = read_clips(folder, config=config or "clips", split=split)
+    scoring = _Scoring(task, items, MatchRule(missing, unknown), Path(relevance) if relevance else None)
+    unavailable: dict[str, str] = {}
+    families = _load_metrics(metrics or DEFAULT_METRICS, tokenizer, cache, unavailable) if task == "captioning" else []
+    if baseline is not None:
+        scored = scoring.score_baseline(baseline, Setting(items, folder, seed), families, tokenizer)
+    else:
+        scored = scoring.score_file(Path(predictions or ""), families)
+    columns = _choose_columns(scored.columns, metrics, families)
+    sources, number = items.sources, len(items.source_ids)
+    shared = find_shared_items(folder, items, train_split) if train_split is not None else {}
+    scores = _score_columns(columns, sources, number, shared, seed, draws)
+    findings = [*items.notes, *scored.findings]
+    signature = _signature(items, task, scored.counts, families, relevance=relevance is not None)
+    differences: dict[str, Difference] = {}
+    if against is not None and Path(against).suffix.lower() == ".json" and (report := _read_report(Path(against))):
+        differences, notes = _compare_report(scores, report, signature)
+        findings += notes
+    elif against is not None:
+        other = scoring.score_file(Path(against), families)
+        differences = _compare(columns, other.columns, sources, number, seed, draws)
+    return Evaluation(
+        dataset=items.dataset,
+        version=items.version,
+        config=items.config,
+        split=items.split,
+        task=task,
+        signature=signature,
+        items=scored.counts,
+        scores=scores,
+        against=differences,
+        groups=_score_groups(columns, items, seed, draws),
+        human=_score_people(items, scored.captions, families, columns, seed, draws) if human else {},
+        leaks=_count_leaks(shared),
+        blind=read_worst_attacks(folder / SHORTCUTS).get(items.config) if task == "foils" else None,
+        unavailable=unavailable,
+        findings=findings,
+        columns=columns,
+        item_ids=items.ids,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Scoring:
+    """How predictions are matched with the items and scored."""
+
+    task: Task
+    items: Items
+    rule: MatchRule
+    relevance: Path | None
+
+    def score_file(self, path: Path, metrics: Sequence[CaptioningMetric]) -> _Scored:
+        """Read and score the predictions of a system."""
+        if self.task == "retrieval":
+            relevance = read_relevance(self.relevance) if self.relevance else None
+            if path.suffix.lower() in _MATRICES:
+                similarity = read_similarity(path)
+                return _Scored(*score_similarity(str(path), similarity, self.items, self.rule, relevance=relevance))
+            return _Scored(*score_run(str(path), read_run(path), self.items, self.rule, relevance=relevance))
+        ids, other_split = self.items.ids, self.items.other_split
+        if self.task == "foils":
+            found = read_foil_scores(path)
+            pairs = match_predictions(str(path), found, ids, self.rule, other_split=other_split, noun="prediction")
+            columns, findings = score_pairs(pairs.values)
+            return _Scored(columns, pairs.counts, findings)
+        matched = match_predictions(str(path), read_captions(path), ids, self.rule, other_split=other_split)
+        return self._score_captions(matched.values, matched.counts, metrics)
+
+    def score_baseline(
+        self, name: str, setting: Setting, metrics: Sequence[CaptioningMetric], tokenizer: str
+    ) -> _Scored:
+        """Compute and score the predictions of a baseline."""
+        counts = ItemCounts(len(self.items.ids), len(self.items.ids))
+        if self.task == "foils" and name not in baseline_files():
+            columns: dict[str, ScoreColumn] = {}
+            findings: list[str] = []
+            for column, pairs in score_by_metric(load_metric(name, tokenizer), self.items).items():
+                accuracies, notes = score_pairs(pairs)
+                columns |= {f"{column}/{accuracy}": values for accuracy, values in accuracies.items()}
+                findings += [f"{column}: {note}" for note in notes]
+            return _Scored(columns, counts, findings)
+        baseline = load_baseline(name)
+        if baseline.task != self.task:
+            raise VttdataError(f"The baseline '{name}' is for {baseline.task}, not for {self.task}.")
+        predictions = baseline.predict(setting)
+        if self.task == "foils":
+            columns, findings = score_pairs(predictions)
+            return _Scored(columns, counts, findings)
+        if self.task == "retrieval":
+            similarity = Similarity(predictions, self.items.ids, self.items.ids)
+            relevance = read_relevance(self.relevance) if self.relevance else None
+            return _Scored(*score_similarity(name, similarity, self.items, relevance=relevance))
+        return self._score_captions(predictions, counts, metrics)
+
+    def _score_captions(
+        self, captions: Sequence[str | None], counts: ItemCounts, metrics: Sequence[CaptioningMetric]
+    ) -> _Scored:
+        texts = [caption or "" for caption in captions]
+        every = np.arange(len(texts))
+        columns = {
+            name: ScoreColumn(scores, every)
+            for metric in metrics
+            for name, scores in metric.score(texts, self.items.references).items()
+        }
+        return _Scored(columns, counts, _caption_findings(captions, self.items), texts)
+
+
+def _caption_findings(captions: Sequence[str | None], items: Items) -> list[str]:
+    """Return what is odd about captions: empty, all the same, or copied from the references."""
+    present = [caption for caption in captions if caption is not None]
+    empty = sum(not caption.strip() for caption in present)
+    copied = sum(
+        caption is not None and caption in references
+        for caption, references in zip(captions, items.references, strict=True)
+    )
+    findings = [f"Captions that are empty: {empty:,}."] if empty else []
+    if len(present) > 1 and len(set(present)) == 1:
+        findings.append(f"All {len(present):,} captions are the same: {present[0][:80]!a}.")
+    if copied:
+        share = copied / len(captions)
+        findings.append(f"Captions that are word for word a reference of their clip: {copied:,} ({share:.1%}).")
+    return findings
+
+
+def _guess_task(folder: Path, predictions: str | os.PathLike[str] | None, baseline: str | None) -> Task:
+    if (folder / "foils").is_dir():
+        return "foils"
+    if baseline is not None:
+        return load_baseline(baseline).task
+    return "retrieval" if Path(predictions or "").suffix.lower() in (*_MATRICES, *_RUNS) else "captioning"
+
+
+def _load_metrics(
+    names: Sequence[str], tokenizer: str, cache: Path | None, unavailable: dict[str, str]
+) -> list[CaptioningMetric]:
+    """Return each metric that one of the names asks for once; what cannot be computed is put into `unavailable`."""
+    metrics: dict[str, CaptioningMetric] = {}
+    for name in names:
+        metric = load_metric(name, tokenizer, cache)
+        reason = metric.unavailable()
+        if reason is not None:
+            unavailable[name] = reason
+        else:
+            metrics.setdefault(metric.name, metric)
+    if not metrics:
+        raise VttdataError(next(iter(unavailable.values())))
+    return list(metrics.values())
+
+
+def _choose_columns(
+    columns: dict[str, ScoreColumn], names: Sequence[str], metrics: Sequence[CaptioningMetric]
+) -> dict[str, ScoreColumn]:
+    """Return the columns that were asked for: by their own names, or by that of their family; all by default."""
+    families = {column: metric.name for metric in metrics for column in metric.columns}
+    chosen = {name: column for name, column in columns.items() if not names or {name, families.get(name)} & set(names)}
+    unknown = [name for name in names if name not in columns and name not in families.values()]
+    if unknown and not metrics:
+        raise VttdataError(f"Unknown metric {unknown[0]!a}; choose from {', '.join(columns)}.")
+    return chosen
+
+
+def _score_columns(
+    columns: Mapping[str, ScoreColumn],
+    sources: Integers,
+    number: int,
+    shared: Mapping[str, Flags],
+    seed: int,
+    draws: int,
+) -> dict[str, MetricScores]:
+    """Score each column on all items and, where training is known, on clean and leaked ones and by kind of leak."""
+    selections: dict[str, Flags] = {}
+    if shared:
+        kinds = {f"by {kind}": flags for kind, flags in shared.items() if kind != "leaked"}
+        selections = {"clean": ~shared["leaked"], "leaked": shared["leaked"], **kinds}
+    rows = {
+        (selection, name): ScoredRows.of_rows(
+            column.scores, sources[column.items], None if flags is None else flags[column.items]
+        )
+        for name, column in columns.items()
+        for selection, flags in {"all": None, **selections}.items()
+    }
+    resampled = resample_scores(rows, number, seed=seed, draws=draws)
+    found = {key: _score(resampled[key], len(selection.sources)) for key, selection in rows.items()}
+    if shared:
+        for name in columns:
+            gain = resampled["leaked", name].minus(resampled["clean", name])
+            found["gain", name] = _score(gain, found["leaked", name].items)
+    return {
+        name: MetricScores(
+            all=found["all", name],
+            clean=found.get(("clean", name)),
+            leaked=found.get(("leaked", name)),
+            gain=found.get(("gain", name)),
+            by_leak={key[3:]: found[key, name] for key in selections if key.startswith("by ")},
+            lower_is_better=column.lower_is_better,
+        )
+        for name, column in columns.items()
+    }
+
+
+def _score(resampled: Resampled, items: int) -> Estimate:
+    return Estimate(resampled.score, *resampled.interval(), items)
+
+
+def _score_groups(
+    columns: Mapping[str, ScoreColumn], items: Items, seed: int, draws: int
+) -> dict[str, dict[str, dict[str, Estimate]]]:
+    """Score each category, and each quarter of the items by the length of their references."""
+    columns = {name: column for name, column in columns.items() if "-verbatim/" not in name}
+    groups: dict[str, dict[str, Flags]] = {}
+    names = sorted({category for category in items.categories if category is not None})
+    if len(names) > 1:
+        categories = np.array([category or "" for category in items.categories], dtype=object)
+        groups["category"] = {name: categories == name for name in names}
+    lengths = np.array([_mean_words(references) for references in items.references])
+    limits = sorted(set(np.quantile(lengths, _LENGTH_QUANTILES).tolist()))
+    if len(items.ids) >= 2 * len(limits) and len(limits) > 1:
+        quarter = np.searchsorted(limits, lengths)
+        labels = [f"up to {limit:.1f} words" for limit in limits] + [f"over {limits[-1]:.1f} words"]
+        groups["length"] = {label: quarter == index for index, label in enumerate(labels)}
+    rows = {
+        (kind, group, name): ScoredRows.of_rows(column.scores, items.sources[column.items], flags[column.items])
+        for kind, selections in groups.items()
+        for group, flags in selections.items()
+        for name, column in columns.items()
+    }
+    resampled = resample_scores(rows, len(items.source_ids), seed=seed, draws=draws)
+    return {
+        kind: {
+            group: {
+                name: _score(resampled[kind, group, name], len(rows[kind, group, name].sources)) for name in columns
+            }
+            for group in selections
+        }
+        for kind, selections in groups.items()
+    }
+
+
+def _mean_words(references: Sequence[Any]) -> float:
+    """Return the mean number of words of captions, or of the lists of captions of a pair."""
+    texts = [text for item in references for text in ([item] if isinstance(item, str) else item)]
+    return sum(len(text.split()) for text in texts) / len(texts) if texts else 0.0
+
+
+def _score_people(
+    items: Items,
+    captions: Sequence[str],
+    metrics: Sequence[CaptioningMetric],
+    columns: Mapping[str, ScoreColumn],
+    seed: int,
+    draws: int,
+) -> dict[str, dict[str, Estimate]]:
+    """Score human captions against the other captions of their clips, and the system against as many references.
+
+    Every human caption is left out in turn; statistics are averaged over turns, so that both have the same references.
+    """
+    turns = min(map(len, items.references), default=0)
+    if not captions:
+        raise VttdataError(
+            "Human captions are scored beside captions only; leave the human ceiling out of other tasks."
+        )
+    if turns < 2:
+        raise VttdataError("A clip has only one human caption, so human captions cannot be scored against others.")
+    sums: dict[tuple[str, str], list[ColumnScores]] = {}
+    for turn in range(turns):
+        left = [[*texts[:turn], *texts[turn + 1 :]] for texts in items.references]
+        people = [texts[turn] for texts in items.references]
+        for who, texts in (("human", people), ("system", captions)):
+            for metric in metrics:
+                for name, scores in metric.score(texts, left).items():
+                    sums.setdefault((who, name), []).append(scores)
+    rows = {}
+    for (who, name), turns_of_column in sums.items():
+        values, statistics = (
+            np.mean([getattr(scores, part) for scores in turns_of_column], axis=0) for part in ("items", "statistics")
+        )
+        if name in columns:
+            rows[who, name] = ScoredRows(ColumnScores(values, statistics, turns_of_column[0].formula), items.sources)
+    resampled = resample_scores(rows, len(items.source_ids), seed=seed, draws=draws)
+    return {
+        name: {who: _score(resampled[who, name], len(items.ids)) for who in ("human", "system")} for name in columns
+    }
+
+
+def _count_leaks(shared: Mapping[str, Flags]) -> dict[str, int]:
+    counts = {kind: int(flags.sum()) for kind, flags in shared.items()}
+    return counts | {"clean": int((~shared["leaked"]).sum())} if shared else {}
+
+
+def _compare(
+    columns: Mapping[str, ScoreColumn],
+    others: Mapping[str, ScoreColumn],
+    sources: Integers,
+    number: int,
+    seed: int,
+    draws: int,
+) -> dict[str, Difference]:
+    """Compare two systems on the same items."""
+    own, rivals = (
+        {name: ScoredRows(system[name].scores, sources[system[name].items]) for name in columns}
+        for system in (columns, others)
+    )
+    first, second = (resample_scores(rows, number, seed=seed, draws=draws) for rows in (own, rivals))
+    gains = {name: first[name].minus(second[name]) for name in columns}
+    p = randomise_systems(own, rivals, number, seed=seed)
+    corrected = holm(p)
+    differences = {}
+    for name, column in columns.items():
+        hits = [one.scores.items for one in (column, others[name])]
+        is_binary = column.binary and all(np.isin(values, (0, 1)).all() for values in hits)
+        mcnemar = mcnemar_p(*(values.astype(bool).tolist() for values in hits)) if is_binary else None
+        differences[name] = Difference(gains[name].score, *gains[name].interval(), p[name], corrected[name], mcnemar)
+    return differences
+
+
+def _read_report(path: Path) -> dict[str, Any] | None:
+    """Return the content of an ``evaluation.json``; None for other JSON, which holds captions."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise VttdataError(f"{path}: cannot be read as JSON ({error}).") from error
+    is_report = isinstance(content, dict) and isinstance(content.get("signature"), str)
+    return content if is_report and isinstance(content.get("scores"), dict) else None
+
+
+def _compare_report(
+    scores: Mapping[str, MetricScores], report: Mapping[str, Any], signature: str
+) -> tuple[dict[str, Difference], list[str]]:
+    """Subtract the scores of a report; without its items there is no interval and no test."""
+    nan = float("nan")
+    differences = {}
+    for name, own in scores.items():
+        other = report["scores"].get(name)
+        value = other.get("all", {}).get("score") if isinstance(other, dict) else None
+        if isinstance(value, (int, float)):
+            differences[name] = Difference(own.all.score - value, nan, nan, nan, nan)
+    if report["signature"] == signature:
+        return differences, ["The other report has no values of single items, so differences have no interval."]
+    return differences, [
+        f"NOT COMPARABLE: the signatures differ. This one is {signature}; the other one is {report['signature']}."
+    ]
+
+
+def _signature(
+    items: Items, task: Task, counts: ItemCounts, metrics: Sequence[CaptioningMetric], *, relevance: bool
+) -> str:
+    parts = {
+        "vttdata": __version__,
+        "task": task,
+        "data": f"{items.dataset}@{items.version}",
+        "config": items.config,
+        "split": items.split,
+        "n": counts.expected,
+        "items": items.digest,
+        "missing": counts.missing,
+    }
+    if task != "foils":
+        numbers = sorted({len(references) for references in items.references})
+        parts["refs"] = f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else numbers[0]
+    if relevance:
+        parts["relevance"] = "judged"
+    first = "|".join(f"{key}:{value}" for key, value in parts.items())
+    return " ".join([first, *(metric.signature() for metric in metrics)])

@@ -1,0 +1,216 @@
+"""Items of an evaluation: the clips of a split with their references and sources, or the pairs of a set of foils.
+
+Predictions are matched with exactly these; a report names them by a digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vttdata.errors import VttdataError
+from vttdata.export.reader import CaptionCounts, DatasetReader
+from vttdata.generate.foils.blind.accuracy import select_references
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """Items that predictions are expected for, in the order of the dataset.
+
+    Fields:
+        dataset: name of the dataset, or its folder where it has none.
+        version: of the dataset.
+        config: configuration that the items are read from.
+        split: split that the items are read from.
+        ids: ``video_id`` of each clip or ``foil_id`` of each pair, n.
+        sources: number of each item's source, n.
+        source_ids: ids of the sources by their numbers; a clip of an unknown source has one of its own.
+        categories: category of each item, or supercategory of a pair; None where it is unknown.
+        seconds: length of each clip, NaN where it is unknown; empty for pairs.
+        references: human captions of each clip, n; of a pair, for each of its captions, its references.
+        sen_ids: number of each reference, as n lists.
+        truths: captions of the true text of each pair, n; empty for clips.
+        foils: captions of its false text, n; empty for clips.
+        other_split: split of ids that belong to other splits of the configuration.
+        notes: sentences on what is left out.
+    """
+
+    dataset: str
+    version: str
+    config: str
+    split: str
+    ids: Sequence[str]
+    sources: Integers
+    source_ids: Sequence[str]
+    categories: Sequence[str | None]
+    references: Sequence[Sequence[Any]]
+    sen_ids: Sequence[Sequence[int]] = ()
+    seconds: Sequence[float] = ()
+    truths: Sequence[Sequence[str]] = ()
+    foils: Sequence[Sequence[str]] = ()
+    other_split: dict[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+    @property
+    def digest(self) -> str:
+        """First 12 hexadecimal digits of the SHA-256 of the sorted ids, one a line."""
+        return digest_of(self.ids)
+
+
+def digest_of(ids: Iterable[str]) -> str:
+    """Return the first 12 hexadecimal digits of the SHA-256 of the sorted ids, one a line."""
+    return hashlib.sha256("".join(f"{item}\n" for item in sorted(ids)).encode()).hexdigest()[:12]
+
+
+def read_clips(folder: Path, *, config: str = "clips", split: str | None = None) -> Items:
+    """Read the clips of a split that have human captions.
+
+    Args:
+        folder: dataset folder.
+        config: ``clips``, or a protocol.
+        split: ``test``, or the only one, if omitted.
+
+    Raises:
+        VttdataError: if there is no such configuration or split, or no clip in it has a human caption.
+    """
+    dataset = DatasetReader(folder)
+    dataset.require_captions()
+    split = choose_split(dataset, config, split)
+    counts = CaptionCounts()
+    rows, without_captions = [], 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for clip, references, repeated in dataset.references(config, split, Path(scratch), counts):
+            if references:
+                rows.append((clip, references))
+            without_captions += not references and not repeated
+    if not rows:
+        raise VttdataError(f"{folder}: no clip of '{split}' has a human caption, so nothing can be scored.")
+    notes = list(counts.notes())
+    if without_captions:
+        notes.append(f"Clips without a human caption, which cannot be scored: {without_captions:,}.")
+    ids = [clip["video_id"] for clip, _ in rows]
+    sources, source_ids = number_sources([clip["source_id"] for clip, _ in rows], ids)
+    label = dataset.categories
+    return Items(
+        dataset=dataset.name,
+        version=dataset.version,
+        config=config,
+        split=split,
+        ids=ids,
+        sources=sources,
+        source_ids=source_ids,
+        categories=[_category(clip["category"], label) for clip, _ in rows],
+        references=[[reference.text for reference in references] for _, references in rows],
+        seconds=[_seconds(clip["start"], clip["end"]) for clip, _ in rows],
+        sen_ids=[[reference.sen_id for reference in references] for _, references in rows],
+        other_split=_other_splits(dataset, config, split, "video_id"),
+        notes=notes,
+    )
+
+
+def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = None) -> Items:
+    """Read the pairs of a set of foils.
+
+    Args:
+        folder: dataset folder.
+        config: ``foils``, whose texts are captions, or ``paragraphs``, whose texts are lists of captions. The id of a
+            paragraph is its ``video_id``, followed by ``:`` and the annotator where a video has several.
+        split: ``test``, or the only one, if omitted.
+
+    Raises:
+        VttdataError: if the dataset is no set of foils, or there is no such configuration or split.
+    """
+    dataset = DatasetReader(folder)
+    if config not in ("foils", "paragraphs") or config not in dataset.configs:
+        known = ", ".join(name for name in ("foils", "paragraphs") if name in dataset.configs) or "none"
+        raise VttdataError(f"{folder}: '{config}' holds no pairs of texts; configurations that do: {known}.")
+    split = choose_split(dataset, config, split)
+    rows = list(dataset.rows(config, split))
+    videos = [row["video_id"] for row in rows]
+    sources, source_ids = number_sources(videos, videos)
+    shared: dict[str, Any] = {
+        "dataset": dataset.name,
+        "version": dataset.version,
+        "config": config,
+        "split": split,
+        "sources": sources,
+        "source_ids": source_ids,
+    }
+    if config == "foils":
+        return Items(
+            **shared,
+            ids=[row["foil_id"] for row in rows],
+            categories=[row["supercategory"] for row in rows],
+            references=[[row["references"]] for row in rows],
+            truths=[[row["caption"]] for row in rows],
+            foils=[[row["foil"]] for row in rows],
+            other_split=_other_splits(dataset, config, split, "foil_id"),
+        )
+    repeated = Counter(videos)
+    return Items(
+        **shared,
+        ids=[
+            f"{video}:{row['annotator']}" if repeated[video] > 1 else video
+            for video, row in zip(videos, rows, strict=True)
+        ],
+        categories=[None] * len(rows),
+        references=[
+            [
+                select_references(
+                    span, list(zip(row["reference_starts"], row["reference_ends"], strict=True)), row["references"]
+                )
+                for span in zip(row["starts"], row["ends"], strict=True)
+            ]
+            for row in rows
+        ],
+        truths=[row["captions"] for row in rows],
+        foils=[row["foils"] for row in rows],
+    )
+
+
+def choose_split(dataset: DatasetReader, config: str, split: str | None) -> str:
+    """Return the split to score: the requested one, else ``test``, else the only one.
+
+    Raises:
+        VttdataError: if it does not exist, or there are several and none is requested.
+    """
+    names = dataset.splits(config, split)
+    if split is None and len(names) > 1 and "test" not in names:
+        raise VttdataError(f"{dataset.folder}: choose a split with --split; '{config}' has {', '.join(names)}.")
+    return "test" if "test" in names else names[0]
+
+
+def number_sources(source_ids: Iterable[str | None], ids: Iterable[str]) -> tuple[Integers, list[str]]:
+    """Number the sources of items by their first occurrence, and return the numbers and the sources' ids."""
+    numbers: dict[str, int] = {}
+    names = (source or f"source of {item}" for source, item in zip(source_ids, ids, strict=True))
+    sources = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
+    return sources, list(numbers)
+
+
+def _seconds(start: float | None, end: float | None) -> float:
+    return math.nan if start is None or end is None else end - start
+
+
+def _category(value: Any, names: Sequence[str]) -> str | None:
+    return names[value] if isinstance(value, int) and 0 <= value < len(names) else value
+
+
+def _other_splits(dataset: DatasetReader, config: str, split: str, column: str) -> dict[str, str]:
+    return {
+        row[column]: other
+        for other in dataset.splits(config)
+        if other != split
+        for row in dataset.rows(config, other, [column])
+    }

@@ -1,0 +1,350 @@
+"""Read predictions as systems write them, and match them with the items that are expected.
+
+Nothing is dropped in silence: missing, unknown and duplicated predictions are counted, and refused unless the caller
+says otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from vttdata.errors import VttdataError
+from vttdata.files.tables import read_table
+
+T = TypeVar("T")
+Missing = Literal["refuse", "worst"]
+Unknown = Literal["refuse", "ignore"]
+
+_ID_COLUMNS = ("video_id", "image_id", "id")
+_CAPTION_COLUMNS = ("caption", "prediction", "text")
+_PREFERENCES = {"true": (1.0, 0.0), "foil": (0.0, 1.0), "tie": (0.0, 0.0)}
+_MAX_JSON_BYTES = 2**30
+_VIDEO_ENDINGS = (".mp4", ".webm", ".mkv", ".avi", ".mov")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemCounts:
+    """Numbers of expected items, scored ones, missing, unknown and duplicated predictions."""
+
+    expected: int
+    scored: int
+    missing: int = 0
+    unknown: int = 0
+    duplicated: int = 0
+
+
+class MatchRule(NamedTuple):
+    """What happens to predictions that do not fit the items.
+
+    Fields:
+        missing: ``worst`` scores items without a prediction at the bottom instead of refusing them.
+        unknown: ``ignore`` leaves out predictions about other items instead of refusing them.
+    """
+
+    missing: Missing = "refuse"
+    unknown: Unknown = "refuse"
+
+
+REFUSE = MatchRule()
+
+
+class Matched(NamedTuple):
+    """Predictions in the order of the items, None where one is missing, and their counts."""
+
+    values: Sequence[Any]
+    counts: ItemCounts
+
+
+class Similarity(NamedTuple):
+    """Similarity of queries and videos.
+
+    Fields:
+        scores: queries x videos, higher is more similar; may be memory-mapped.
+        query_ids: of the rows; None where the file has none.
+        video_ids: of the columns; None where the file has none.
+    """
+
+    scores: npt.NDArray[np.floating]
+    query_ids: Sequence[str] | None
+    video_ids: Sequence[str] | None
+
+
+def match_predictions(
+    place: str,
+    predictions: Iterable[tuple[str, T]],
+    expected: Sequence[str],
+    rule: MatchRule = REFUSE,
+    *,
+    other_split: Mapping[str, str] | None = None,
+    noun: str = "caption",
+) -> Matched:
+    """Match predictions with the expected items.
+
+    Args:
+        place: name of the file, for messages.
+        predictions: id and value of each.
+        expected: ids of the items.
+        rule: what happens to missing and unknown predictions.
+        other_split: id -> split, for ids of other splits.
+        noun: what a prediction is called in messages.
+
+    Raises:
+        VttdataError: if an item is predicted twice, or missing or unknown ones are refused; the message has all three
+            numbers and the first ids.
+    """
+    missing, unknown = rule
+    wanted = set(expected)
+    values: dict[str, T] = {}
+    duplicated: list[str] = []
+    strangers: list[str] = []
+    total = 0
+    for name, value in predictions:
+        total += 1
+        item = name if name in wanted else _without_ending(name)
+        if item not in wanted:
+            strangers.append(name)
+        elif item in values:
+            duplicated.append(item)
+        else:
+            values[item] = value
+    if not total:
+        raise VttdataError(f"{place}: contains no {noun}s.")
+    absent = [item for item in expected if item not in values]
+    problems = []
+    if absent and missing == "refuse":
+        problems.append(f"{len(absent):,} of {len(expected):,} items have no {noun} ({_first(absent)})")
+    if duplicated:
+        problems.append(f"{len(duplicated):,} {noun}s are about an item that has one already ({_first(duplicated)})")
+    if strangers and unknown == "refuse":
+        splits = sorted({other_split[name] for name in strangers if name in other_split}) if other_split else []
+        where = f", of the split {' and '.join(splits)}" if splits else ""
+        problems.append(f"{len(strangers):,} {noun}s are about unknown items ({_first(strangers)}{where})")
+    if problems:
+        hints = ["--missing worst scores missing ones at the bottom"] if absent and missing == "refuse" else []
+        hints += ["--unknown ignore leaves unknown ones out"] if strangers and unknown == "refuse" else []
+        hint = f"; {' and '.join(hints)}" if hints else ""
+        raise VttdataError(f"{place}: {'; '.join(problems)}{hint}.")
+    counts = ItemCounts(len(expected), len(expected) - len(absent), len(absent), len(strangers), 0)
+    return Matched([values.get(item) for item in expected], counts)
+
+
+def _first(ids: Sequence[str]) -> str:
+    return f"first {', '.join(ascii(name) for name in ids[:3])}"
+
+
+def _without_ending(name: str) -> str:
+    stem, dot, ending = name.rpartition(".")
+    return stem if f"{dot}{ending.lower()}" in _VIDEO_ENDINGS else name
+
+
+def read_captions(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the id and the caption of each prediction.
+
+    Args:
+        path: JSON as COCO results (a list of objects with ``image_id`` or ``video_id``, and ``caption``), or as an
+            object from ids to captions; or a CSV, TSV or JSON lines table with ``video_id`` and ``caption``.
+
+    Raises:
+        VttdataError: if it cannot be read, or a row has no id or no caption.
+    """
+    if path.suffix.lower() != ".json":
+        yield from _captions_of_rows(path, read_table(path))
+        return
+    value = _read_json(path)
+    if isinstance(value, dict):
+        # Some code writes a list of one caption for each id, as pycocoevalcap takes it.
+        for name, caption in value.items():
+            text = caption[0] if isinstance(caption, list) and len(caption) == 1 else caption
+            if not isinstance(text, str):
+                raise VttdataError(f"{path}: the prediction of {name!a} is not one caption.")
+            yield name, text
+    elif isinstance(value, list) and all(isinstance(row, dict) for row in value):
+        yield from _captions_of_rows(path, enumerate(value, 1))
+    else:
+        raise VttdataError(f"{path}: a list of objects with image_id and caption is expected.")
+
+
+def _captions_of_rows(path: Path, rows: Iterable[tuple[int, Mapping[str, Any]]]) -> Iterator[tuple[str, str]]:
+    for line, row in rows:
+        name = _cell(path, line, row, _ID_COLUMNS)
+        caption = _cell(path, line, row, _CAPTION_COLUMNS, empty="")
+        if not isinstance(name, (str, int)) or isinstance(name, bool) or not isinstance(caption, str):
+            raise VttdataError(f"{path}:{line}: the id or the caption is not a text.")
+        yield str(name), caption
+
+
+def _cell(path: Path, line: int, row: Mapping[str, Any], names: Sequence[str], empty: Any = None) -> Any:
+    name = next((name for name in names if name in row), None)
+    if name is None:
+        raise VttdataError(f"{path}:{line}: the column '{names[0]}' is missing; there are {', '.join(row) or 'none'}.")
+    value = row[name]
+    if value is None and empty is None:
+        raise VttdataError(f"{path}:{line}: the column '{name}' is empty.")
+    return empty if value is None else value
+
+
+def _read_json(path: Path) -> Any:
+    def refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) < len(pairs):
+            names = [name for name, _ in pairs]
+            repeated = next(name for name in names if names.count(name) > 1)
+            raise VttdataError(f"{path}: the key {repeated!a} is duplicated in an object.")
+        return value
+
+    try:
+        if path.stat().st_size > _MAX_JSON_BYTES:
+            raise VttdataError(f"{path}: larger than {_MAX_JSON_BYTES:,} bytes; use JSON lines instead.")
+        return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=refuse_duplicates)
+    except OSError as error:
+        raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    except (ValueError, RecursionError) as error:
+        raise VttdataError(f"{path}: not JSON ({error}).") from error
+
+
+def read_foil_scores(path: Path) -> Iterator[tuple[str, tuple[float, float]]]:
+    """Yield the id of each pair with the scores of its true text and of its foil.
+
+    Args:
+        path: CSV, TSV or JSON lines table with ``foil_id`` (or ``video_id`` for paragraphs), and either ``true_score``
+            and ``foil_score``, or ``preferred``: ``true``, ``foil`` or ``tie``.
+
+    Raises:
+        VttdataError: if it cannot be read, a column is missing, or a score is not a finite number.
+    """
+    for line, row in read_table(path):
+        name = str(_cell(path, line, row, ("foil_id", "video_id")))
+        if "preferred" in row:
+            preferred = str(row["preferred"]).strip().lower()
+            if preferred not in _PREFERENCES:
+                raise VttdataError(f"{path}:{line}: 'preferred' is {preferred[:40]!a}, not true, foil or tie.")
+            yield name, _PREFERENCES[preferred]
+        else:
+            scores = [
+                _number(path, line, column, _cell(path, line, row, (column,)))
+                for column in ("true_score", "foil_score")
+            ]
+            yield name, (scores[0], scores[1])
+
+
+def _number(path: Path, line: int, column: str, value: Any) -> float:
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise VttdataError(f"{path}:{line}: '{column}' is {str(value)[:40]!a}, which is not a finite number.")
+    return number
+
+
+def read_run(path: Path) -> dict[str, dict[str, float]]:
+    """Read a run in TREC's format: ``query Q0 video rank score tag`` on each line; ranks follow from the scores.
+
+    Raises:
+        VttdataError: if it cannot be read, a line has other columns, a score is not finite, or a video occurs twice for
+            a query.
+    """
+    run: dict[str, dict[str, float]] = {}
+    try:
+        with path.open(encoding="utf-8-sig") as stream:
+            for line, text in enumerate(stream, 1):
+                cells = text.split()
+                if not cells:
+                    continue
+                if len(cells) != 6:
+                    raise VttdataError(
+                        f"{path}:{line}: {len(cells)} columns instead of the six of a TREC run: query Q0 video rank "
+                        "score tag."
+                    )
+                ranking = run.setdefault(cells[0], {})
+                if cells[2] in ranking:
+                    raise VttdataError(f"{path}:{line}: {cells[2]!a} is duplicated in the ranking of {cells[0]!a}.")
+                ranking[cells[2]] = _number(path, line, "score", cells[4])
+    except UnicodeDecodeError as error:
+        raise VttdataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
+    except OSError as error:
+        raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    return run
+
+
+def read_similarity(path: Path) -> Similarity:
+    """Read a similarity matrix of queries and videos.
+
+    A ``.npy`` file and an uncompressed ``.npz`` file are mapped into memory, so that they may be larger than it.
+
+    Args:
+        path: ``.npz`` with ``similarity`` (queries x videos), ``query_ids`` and ``video_ids``, or ``.npy`` with the
+            matrix alone.
+
+    Raises:
+        VttdataError: if it cannot be read, holds Python objects, or the shapes do not fit.
+    """
+    try:
+        if path.suffix.lower() == ".npy":
+            return Similarity(_check_matrix(path, np.load(path, mmap_mode="r", allow_pickle=False)), None, None)
+        with np.load(path, allow_pickle=False) as arrays:
+            missing = [name for name in ("similarity", "query_ids", "video_ids") if name not in arrays.files]
+            if missing:
+                raise VttdataError(
+                    f"{path}: has no array '{missing[0]}'; similarity (queries x videos), query_ids and video_ids are "
+                    "needed."
+                )
+            query_ids, video_ids = (_texts(path, name, arrays[name]) for name in ("query_ids", "video_ids"))
+            scores = _map_stored(path, "similarity.npy")
+            scores = _check_matrix(path, arrays["similarity"] if scores is None else scores)
+    except OSError as error:
+        raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    except (ValueError, EOFError, zipfile.BadZipFile, KeyError, MemoryError) as error:
+        raise VttdataError(f"{path}: cannot be read as NumPy arrays ({' '.join(str(error).split())}).") from error
+    if scores.shape != (len(query_ids), len(video_ids)):
+        raise VttdataError(
+            f"{path}: the matrix is {scores.shape[0]:,} x {scores.shape[1]:,}, but there are {len(query_ids):,} query "
+            f"ids and {len(video_ids):,} video ids."
+        )
+    return Similarity(scores, query_ids, video_ids)
+
+
+def _check_matrix(path: Path, scores: npt.NDArray[Any]) -> npt.NDArray[np.floating]:
+    if scores.ndim != 2 or scores.dtype.kind not in "fiu":
+        raise VttdataError(f"{path}: a matrix of numbers is expected, found shape {scores.shape} of {scores.dtype}.")
+    return scores
+
+
+def _texts(path: Path, name: str, values: npt.NDArray[Any]) -> list[str]:
+    if values.ndim != 1 or values.dtype.kind not in "USi":
+        raise VttdataError(f"{path}: '{name}' is not a list of texts.")
+    return [value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in values.tolist()]
+
+
+def _map_stored(path: Path, name: str) -> npt.NDArray[Any] | None:
+    """Map an array that is stored in a zip file without compression; None if it is compressed."""
+    with zipfile.ZipFile(path) as archive, path.open("rb") as stream:
+        entry = archive.getinfo(name)
+        if entry.compress_type != zipfile.ZIP_STORED:
+            return None
+        stream.seek(entry.header_offset)
+        # The local header is 30 bytes, followed by the name and an extra field whose lengths are its last fields.
+        name_length, extra_length = struct.unpack("<HH", stream.read(30)[26:30])
+        stream.seek(entry.header_offset + 30 + name_length + extra_length)
+        version = np.lib.format.read_magic(stream)
+        readers: dict[tuple[int, int], Callable[..., Any]] = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }
+        if version not in readers:
+            return None
+        shape, fortran, dtype = readers[version](stream)
+        if dtype.hasobject or math.prod(shape) == 0:
+            return None
+        order: Literal["F", "C"] = "F" if fortran else "C"
+        return np.memmap(path, dtype=dtype, mode="r", offset=stream.tell(), shape=shape, order=order)

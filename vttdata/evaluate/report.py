@@ -1,0 +1,228 @@
+"""Report of an evaluation: scores with intervals, as JSON and as text."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from vttdata.errors import VttdataError
+from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.predictions import ItemCounts
+from vttdata.files.plain_tables import align_columns, printable
+
+Task = Literal["captioning", "retrieval", "foils"]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Score on a selection of the items with its 95 % interval over sources; NaN where the selection is empty."""
+
+    score: float
+    low: float
+    high: float
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class MetricScores:
+    """Scores of one column.
+
+    Fields:
+        all: on all items.
+        clean: on the items that share nothing with training; None where training is not known.
+        leaked: on those that share something.
+        gain: leaked minus clean.
+        by_leak: kind of leak -> score on the items that have it.
+        lower_is_better: True for ranks.
+    """
+
+    all: Estimate
+    clean: Estimate | None = None
+    leaked: Estimate | None = None
+    gain: Estimate | None = None
+    by_leak: Mapping[str, Estimate] = field(default_factory=dict)
+    lower_is_better: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Difference of two systems in one column: the first minus the second.
+
+    Fields:
+        difference: with its 95 % interval over sources, `low` to `high`.
+        p: two-sided p-value of paired randomisation of sources; NaN where items of the other system are not known.
+        p_holm: the same, corrected for the number of columns.
+        p_mcnemar: exact McNemar test of hits, item by item; None where values are not all 0 or 1.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    p_holm: float
+    p_mcnemar: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Result of `evaluate`.
+
+    Fields:
+        dataset: name of the dataset.
+        version: of the dataset.
+        config: configuration of the items.
+        split: split of the items.
+        task: what was scored.
+        signature: one line that names items, metrics and versions; scores of another signature are not comparable.
+        items: counts of expected, scored, missing, unknown and duplicated predictions.
+        scores: column -> scores.
+        against: column -> difference to the other system; empty without one.
+        groups: ``category`` or ``length`` -> group -> column -> score.
+        human: column -> score of the human captions, each against the others of its clip, and of the system against
+            as many references; empty unless requested.
+        leaks: kind -> number of items that share something with training, and ``clean``; empty without training.
+        blind: most successful blind attacker on a set of foils; None for other tasks.
+        unavailable: metric -> why it was not computed.
+        findings: sentences on what a reader of the scores should know.
+        columns: values of all items, for further analysis.
+        item_ids: ids of the items.
+    """
+
+    dataset: str
+    version: str
+    config: str
+    split: str
+    task: Task
+    signature: str
+    items: ItemCounts
+    scores: Mapping[str, MetricScores]
+    against: Mapping[str, Difference] = field(default_factory=dict)
+    groups: Mapping[str, Mapping[str, Mapping[str, Estimate]]] = field(default_factory=dict)
+    human: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
+    leaks: Mapping[str, int] = field(default_factory=dict)
+    blind: Mapping[str, Any] | None = None
+    unavailable: Mapping[str, str] = field(default_factory=dict)
+    findings: Sequence[str] = ()
+    columns: Mapping[str, ScoreColumn] = field(default_factory=dict, repr=False)
+    item_ids: Sequence[str] = field(default=(), repr=False)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values under the names of the fields, without the values of single items; NaN is None."""
+        values = {
+            name: getattr(self, name)
+            for name in ("dataset", "version", "config", "split", "task", "signature", "items", "scores", "against")
+        }
+        optional = ("groups", "human", "leaks", "blind", "unavailable", "findings")
+        values |= {name: getattr(self, name) for name in optional if getattr(self, name)}
+        plain: dict[str, Any] = _plain(values)
+        return plain
+
+    def as_text(self) -> str:
+        """Return the report for a terminal."""
+        return evaluation_text(self)
+
+    def write(self, folder: Path) -> None:
+        """Write ``evaluation.json`` and ``items.jsonl``, the values of every item, into a folder.
+
+        Raises:
+            VttdataError: if the folder cannot be written.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
+            (folder / "evaluation.json").write_text(content + "\n", encoding="utf-8")
+            with (folder / "items.jsonl").open("w", encoding="utf-8") as stream:
+                for name, column in self.columns.items():
+                    for item, value in zip(column.items.tolist(), column.scores.items.tolist(), strict=True):
+                        row = {"item": self.item_ids[item], "metric": name, "value": value}
+                        stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise VttdataError(f"{folder}: cannot be written ({error.strerror or error}).") from error
+
+
+def _plain(value: Any) -> Any:
+    """Return dataclasses and mappings as dictionaries without empty fields, and NaN as None."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
+        return {name: _plain(field) for name, field in fields.items() if field is not None and field != {}}
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def evaluation_text(evaluation: Evaluation) -> str:
+    """Return the scores as tables with aligned columns, then findings and the signature."""
+    counts = evaluation.items
+    parts = [
+        f"{evaluation.dataset} {evaluation.version}, {evaluation.task} on {evaluation.config}/{evaluation.split}: "
+        f"{counts.scored:,} of {counts.expected:,} items scored, {counts.missing:,} missing, "
+        f"{counts.unknown:,} unknown."
+    ]
+    selections = ["all", "clean", "leaked", "gain"] if evaluation.leaks.get("leaked") else ["all"]
+    rows = [["metric", *(heading for name in selections for heading in (name, "95 % interval"))]]
+    for name, scores in evaluation.scores.items():
+        rows.append([name, *(cell for selection in selections for cell in _cells(getattr(scores, selection)))])
+    parts.append(align_columns(rows))
+    if evaluation.leaks:
+        leaks = ", ".join(f"{kind.replace('_', '-')} {number:,}" for kind, number in evaluation.leaks.items())
+        parts.append(f"Items that share something with training: {leaks}.")
+    if evaluation.against:
+        table = [["metric", "difference", "95 % interval", "p", "p (Holm)", "p (McNemar)"]]
+        for name, difference in evaluation.against.items():
+            p = (difference.p, difference.p_holm, difference.p_mcnemar)
+            cells = (_number(difference.difference), _interval(difference.low, difference.high), *map(_number, p))
+            table.append([name, *cells])
+        parts.append("Difference to the other system:\n" + align_columns(table))
+    if evaluation.human:
+        table = [["metric", "people", "95 % interval", "system", "95 % interval"]]
+        table += [[name, *_cells(row["human"]), *_cells(row["system"])] for name, row in evaluation.human.items()]
+        parts.append("Against one reference fewer, each human caption left out in turn:\n" + align_columns(table))
+    parts += [_group_table(kind, groups) for kind, groups in evaluation.groups.items()]
+    if evaluation.blind:
+        blind = evaluation.blind
+        parts.append(
+            f"Without any video, {blind['attacker']} reaches {blind['accuracy']:.3f} "
+            f"({blind['low']:.3f}-{blind['high']:.3f}), the best of the blind attackers that were tried on this set."
+        )
+    notes = [f"{name} is unavailable: {reason}" for name, reason in evaluation.unavailable.items()]
+    notes += evaluation.findings
+    if notes:
+        parts.append("\n".join(printable(note) for note in notes))
+    parts.append(f"Signature: {printable(evaluation.signature)}")
+    return "\n\n".join(parts)
+
+
+def _group_table(kind: str, groups: Mapping[str, Mapping[str, Estimate]]) -> str:
+    names = list(next(iter(groups.values())))
+    # More columns than these are read in the JSON.
+    shown = names[:6]
+    rows = [[f"by {kind}", "items", *shown]]
+    for group, scores in groups.items():
+        rows.append([group, f"{scores[shown[0]].items:,}", *(_number(scores[name].score) for name in shown)])
+    return align_columns(rows)
+
+
+def _cells(score: Estimate | None) -> Iterable[str]:
+    return ("-", "-") if score is None else (_number(score.score), _interval(score.low, score.high))
+
+
+def _interval(low: float, high: float) -> str:
+    return "-" if math.isnan(low) else f"{_number(low)} to {_number(high)}"
+
+
+def _number(value: float | None) -> str:
+    """Return a number with four significant digits below 1 and two decimals from 10 on."""
+    if value is None or math.isnan(value):
+        return "-"
+    if value and abs(value) < 0.0001:
+        return f"{value:.1e}"
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:,.2f}"

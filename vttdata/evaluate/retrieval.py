@@ -1,0 +1,293 @@
+"""Score text-to-video and video-to-text retrieval, from a matrix of similarities or from a run.
+
+A query is relevant to its own video; for other relevance there are judgments. Ties are not broken: see
+`vttdata.evaluate.ranks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from vttdata.errors import VttdataError
+from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.items import Items
+from vttdata.evaluate.metric import ColumnScores
+from vttdata.evaluate.predictions import REFUSE, ItemCounts, MatchRule, Similarity, match_predictions
+from vttdata.evaluate.ranks import BestRanks, RelevantRanks, ndcg, r_precision, rank_columns, rank_rows, rank_run
+from vttdata.evaluate.resampling import Floats, Integers, MedianScores
+
+CUTS = (1, 5, 10)
+
+
+class Relevant(NamedTuple):
+    """Relevant pairs: numbers of their queries, ascending, and of their videos, and their relevance; p each."""
+
+    queries: Integers
+    videos: Integers
+    gains: Floats
+
+
+class Queries:
+    """Queries of the clips of a split.
+
+    Fields:
+        ids: q ids: ``video_id``, or ``video_id#sen_id`` where every caption is a query.
+        videos: number of the clip that each query describes, q.
+        texts: the queries.
+    """
+
+    def __init__(self, items: Items, *, every_caption: bool) -> None:
+        if every_caption:
+            self.ids = [f"{item}#{sen}" for item, sens in zip(items.ids, items.sen_ids, strict=True) for sen in sens]
+            self.videos = np.repeat(np.arange(len(items.ids)), [len(sens) for sens in items.sen_ids])
+            self.texts = [text for texts in items.references for text in texts]
+        else:
+            self.ids = list(items.ids)
+            self.videos = np.arange(len(items.ids))
+            self.texts = [texts[0] for texts in items.references]
+
+    def own_video(self) -> Relevant:
+        """Return the clip that each query was written about."""
+        return Relevant(np.arange(len(self.ids)), self.videos, np.ones(len(self.ids)))
+
+    def same_caption(self, items: Items) -> Relevant | None:
+        """Return the clips that have each query word for word among their captions; None if no other clip has one."""
+        clips_of_text: dict[str, list[int]] = {}
+        for clip, texts in enumerate(items.references):
+            for text in dict.fromkeys(texts):
+                clips_of_text.setdefault(text, []).append(clip)
+        pairs = [(query, clip) for query, text in enumerate(self.texts) for clip in clips_of_text[text]]
+        if len(pairs) == len(self.ids):
+            return None
+        relevant, clips = np.array(pairs, dtype=np.int64).T
+        return Relevant(relevant, clips, np.ones(len(pairs)))
+
+    def judged(self, items: Items, judgments: Mapping[str, Mapping[str, float]]) -> Relevant:
+        """Return the clips that judges found relevant to each query.
+
+        Raises:
+            VttdataError: if no judgment is about a query and a clip of the split.
+        """
+        number = {video: index for index, video in enumerate(items.ids)}
+        pairs = [
+            (query, number[video], gain)
+            for query, name in enumerate(self.ids)
+            for video, gain in judgments.get(name, {}).items()
+            if video in number and gain > 0
+        ]
+        if not pairs:
+            raise VttdataError("No judgment of relevance is about a query and a video of this split.")
+        queries, videos, gains = zip(*pairs, strict=True)
+        return Relevant(np.array(queries, dtype=np.int64), np.array(videos, dtype=np.int64), np.array(gains))
+
+    def relevances(
+        self, items: Items, judgments: Mapping[str, Mapping[str, float]] | None
+    ) -> list[tuple[str, Relevant]]:
+        """Return each convention of relevance with the suffix of its columns."""
+        conventions = [("", self.own_video()), ("-verbatim", self.same_caption(items))]
+        if judgments is not None:
+            conventions.append(("-judged", self.judged(items, judgments)))
+        return [(suffix, relevant) for suffix, relevant in conventions if relevant is not None]
+
+
+def choose_queries(items: Items, query_ids: Sequence[str] | None, rows: int) -> Queries:
+    """Return the queries that predictions are about: every caption where ids contain ``#``, else one for each clip.
+
+    Args:
+        items: clips with their captions.
+        query_ids: of the predictions; None where they have none.
+        rows: number of queries in predictions without ids.
+    """
+    if query_ids is not None:
+        return Queries(items, every_caption=any("#" in query for query in query_ids))
+    captions = sum(map(len, items.sen_ids))
+    if rows not in (len(items.ids), captions):
+        raise VttdataError(
+            f"The matrix has no ids and {rows:,} rows, but the split has {len(items.ids):,} clips and {captions:,} "
+            "captions; use an .npz file with query_ids and video_ids."
+        )
+    return Queries(items, every_caption=rows != len(items.ids))
+
+
+def score_similarity(
+    place: str,
+    similarity: Similarity,
+    items: Items,
+    rule: MatchRule = REFUSE,
+    *,
+    relevance: Mapping[str, Mapping[str, float]] | None = None,
+) -> tuple[dict[str, ScoreColumn], ItemCounts, list[str]]:
+    """Score both directions from a matrix.
+
+    Args:
+        place: name of the file, for messages.
+        similarity: of queries and videos, in any order.
+        items: clips with their captions.
+        rule: what happens to missing and unknown queries and videos; the worst score is the last rank.
+        relevance: query id -> video id -> relevance by judges.
+
+    Returns:
+        Columns by name, such as ``t2v/r@1``; counts of queries; findings.
+
+    Raises:
+        VttdataError: if ids do not match, or a similarity is NaN.
+    """
+    scores, findings = similarity.scores, []
+    queries = choose_queries(items, similarity.query_ids, len(scores))
+    if similarity.query_ids is None:
+        findings.append("The matrix has no ids; its rows and columns are taken to be in the order of the dataset.")
+        if scores.shape[1] != len(items.ids):
+            raise VttdataError(
+                f"{place}: the matrix has {scores.shape[1]:,} columns, but the split has {len(items.ids):,} clips."
+            )
+    query_ids = queries.ids if similarity.query_ids is None else similarity.query_ids
+    video_ids = items.ids if similarity.video_ids is None else similarity.video_ids
+    of_queries, of_videos = (
+        match_predictions(
+            place,
+            zip(names, range(len(names)), strict=True),
+            expected,
+            rule,
+            other_split=items.other_split,
+            noun=noun,
+        )
+        for names, expected, noun in ((query_ids, queries.ids, "row"), (video_ids, items.ids, "column"))
+    )
+    rows, columns = list(of_queries.values), list(of_videos.values)
+    if of_queries.counts.unknown or of_videos.counts.unknown:
+        kept = [index for index in rows if index is not None], [index for index in columns if index is not None]
+        scores = scores[np.ix_(*map(np.array, kept))]
+        rows, columns = _renumber(rows), _renumber(columns)
+    if any(np.isnan(scores[start : start + 4096]).any() for start in range(0, len(scores), 4096)):
+        raise VttdataError(f"{place}: a similarity is not a number (NaN).")
+    result: dict[str, ScoreColumn] = {}
+    every_video = np.arange(len(items.ids))
+    for suffix, relevant in queries.relevances(items, relevance):
+        judged = suffix == "-judged"
+        text_to_video = _rank(relevant, rows, columns, scores, rank_rows)
+        order = np.lexsort((relevant.queries, relevant.videos))
+        swapped = Relevant(relevant.videos[order], relevant.queries[order], relevant.gains[order])
+        video_to_text = _rank(swapped, columns, rows, scores, rank_columns)
+        result |= measure_ranks(f"t2v{suffix}", text_to_video, queries.videos, judged=judged)
+        result |= measure_ranks(f"v2t{suffix}", video_to_text, every_video, judged=judged)
+    return result, of_queries.counts, findings
+
+
+def score_run(
+    place: str,
+    run: Mapping[str, Mapping[str, float]],
+    items: Items,
+    rule: MatchRule = REFUSE,
+    *,
+    relevance: Mapping[str, Mapping[str, float]] | None = None,
+) -> tuple[dict[str, ScoreColumn], ItemCounts, list[str]]:
+    """Score text-to-video retrieval from a run; see `score_similarity`.
+
+    Videos that the run leaves out of a ranking share the places after it.
+    """
+    queries = choose_queries(items, list(run), len(run))
+    counts = match_predictions(place, run.items(), queries.ids, rule, noun="ranking").counts
+    videos = dict.fromkeys(video for ranking in run.values() for video in ranking)
+    # A run need not list every video.
+    listed = MatchRule("worst", rule.unknown)
+    match_predictions(place, videos.items(), items.ids, listed, other_split=items.other_split, noun="ranked video")
+    number = {video: index for index, video in enumerate(items.ids)}
+    rankings = [
+        {number[video]: score for video, score in run.get(query, {}).items() if video in number}
+        for query in queries.ids
+    ]
+    result: dict[str, ScoreColumn] = {}
+    for suffix, relevant in queries.relevances(items, relevance):
+        ranks = rank_run(rankings, len(items.ids), *relevant)
+        result |= measure_ranks(f"t2v{suffix}", ranks, queries.videos, judged=suffix == "-judged")
+    return result, counts, ["A run ranks videos for texts, so only text-to-video retrieval is scored."]
+
+
+def measure_ranks(
+    direction: str, ranks: RelevantRanks, items: Integers, *, judged: bool = False
+) -> dict[str, ScoreColumn]:
+    """Return the measures of a direction: R@k, median and mean rank, MRR, nDCG.
+
+    Args:
+        direction: first part of the names.
+        ranks: of q queries.
+        items: item that each query belongs to, q; queries without a relevant item are left out.
+        judged: relevance comes from judges: R@k is called S@k, and R-precision is added (Hodosh et al., JAIR 2013).
+    """
+    best, items = BestRanks(ranks), items[np.unique(ranks.query)]
+    found = "s" if judged else "r"
+    columns = {
+        f"{direction}/{found}@{k}": ScoreColumn(ColumnScores.from_means(best.hit(k)), items, binary=True) for k in CUTS
+    }
+    rank = best.rank()
+    columns[f"{direction}/mdr"] = ScoreColumn(MedianScores(rank), items, lower_is_better=True)
+    columns[f"{direction}/mnr"] = ScoreColumn(ColumnScores.from_means(rank), items, lower_is_better=True)
+    means = {"mrr": best.reciprocal(), "ndcg": ndcg(ranks), "ndcg@10": ndcg(ranks, 10)}
+    if judged:
+        means["r-precision"] = r_precision(ranks)
+    return columns | {
+        f"{direction}/{name}": ScoreColumn(ColumnScores.from_means(values), items) for name, values in means.items()
+    }
+
+
+def read_relevance(path: Path) -> dict[str, dict[str, float]]:
+    """Read judgments of relevance in TREC's format: ``query 0 video relevance`` on each line.
+
+    Raises:
+        VttdataError: if it cannot be read, or a line has other columns.
+    """
+    relevance: dict[str, dict[str, float]] = {}
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise VttdataError(f"{path}: cannot be read ({error}).") from error
+    for line, text in enumerate(lines, 1):
+        cells = text.split()
+        if not cells:
+            continue
+        try:
+            query, _, video, gain = cells
+            relevance.setdefault(query, {})[video] = float(gain)
+        except ValueError:
+            raise VttdataError(f"{path}:{line}: four columns are expected: query 0 video relevance.") from None
+    return relevance
+
+
+def _renumber(indices: Sequence[int | None]) -> list[int | None]:
+    numbers = iter(range(len(indices)))
+    return [None if index is None else next(numbers) for index in indices]
+
+
+def _rank(
+    relevant: Relevant,
+    queries: Sequence[int | None],
+    candidates: Sequence[int | None],
+    scores: npt.NDArray[np.floating],
+    rank: Callable[..., RelevantRanks],
+) -> RelevantRanks:
+    """Rank relevant pairs by a matrix; those that the matrix lacks come last of all.
+
+    Args:
+        relevant: pairs as numbers of expected queries and candidates.
+        queries: where each expected query is in the matrix.
+        candidates: where each expected candidate is in it.
+        scores: the matrix.
+        rank: `rank_rows` where queries are its rows, else `rank_columns`.
+    """
+    query, candidate = (
+        np.array([-1 if index is None else index for index in positions])[numbers]
+        for positions, numbers in ((queries, relevant.queries), (candidates, relevant.videos))
+    )
+    present = np.flatnonzero((query >= 0) & (candidate >= 0))
+    present = present[np.argsort(query[present], kind="stable")]
+    ranks = rank(scores, query[present], candidate[present])
+    above = np.full(len(query), len(candidates) - 1)
+    tied = np.ones(len(query), dtype=np.int64)
+    above[present], tied[present] = ranks.above, ranks.tied
+    every = np.ones(len(query), dtype=np.bool_)
+    return RelevantRanks(len(candidates), relevant.queries, above, tied, relevant.gains, every)
