@@ -36,7 +36,7 @@ def measure(executor_name: str, folder: Path, number: int) -> float:
     executor = create_executor(executor_name, 2)
     started = time.monotonic()
     engine = Engine(folder / "stages", executor, Journal(folder / "journal.jsonl"), retry_failed=False, quiet=True)
-    write_tables(engine.run(Screen(FilterSettings()), make_sources(number)), folder / "stages" / "screen")
+    write_tables(engine.run(Screen(FilterSettings()), make_sources(number)), folder / "stages" / "screen", {})
     seconds = time.monotonic() - started
     executor.close()
     return seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -85,8 +86,10 @@ def command(
     by its name to 'vttdata datasets' and load_dataset, wherever its folder is.
     """
     from vttdata.compose.build import build
-    from vttdata.pipeline.attrition import HEADER, stage_text
+    from vttdata.load.local_builds import builds_named, dataset_in
+    from vttdata.pipeline.attrition import HEADER, main_losses, stage_text
 
+    started = time.monotonic()
     header = iter([HEADER])
     run = build(
         recipe,
@@ -101,7 +104,17 @@ def command(
         note=lambda sentence: print(f"vttdata: {sentence}", file=sys.stderr),
     )
     failures, retryable = run.too_many_failures(), run.retryable()
-    print(f"\n{run.loaded.recipe.name} {run.loaded.recipe.version} is in {run.dataset}")
+    name = run.loaded.recipe.name
+    print(
+        f"\n{name} {run.loaded.recipe.version} is in {run.dataset}, after {duration_text(time.monotonic() - started)}"
+    )
+    first = next(iter(builds_named(name)), None)
+    reference = name if first is not None and first.folder.resolve() == run.folder.resolve() else run.folder
+    if dataset_in(run.folder) is not None:
+        print(f"""Load it in Python: vttdata.load_dataset("{reference}")""")
+    losses = main_losses([table.tally.as_json() for table in run.tables])
+    if losses:
+        print(f"Left out: {losses}; 'vttdata rejects {reference}' says which and why")
     for warning in (run.audit or {}).get("warnings", ()):
         print(f"vttdata: WARNING: {warning}", file=sys.stderr)
     if retryable:
@@ -109,3 +122,13 @@ def command(
     if failures:
         print(f"vttdata: {failures}", file=sys.stderr)
     return INCOMPLETE if failures else DONE
+
+
+def duration_text(seconds: float) -> str:
+    """Return a duration in words, such as ``4.2 s`` or ``1 h 2 min``."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    return (
+        f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    )

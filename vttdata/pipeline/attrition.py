@@ -29,6 +29,8 @@ _UNITS = {
     "findings": "findings",
 }
 
+_MAIN_REASONS = 4
+
 # Header above the lines of `stage_text`.
 HEADER = f"{'stage':<11} {'of':<15} {'in':>7} {'kept':>7}  rejected and failed"
 
@@ -56,3 +58,20 @@ def losses(stage: Mapping[str, Any]) -> str:
     rejected = [f"{number} {reason}" for reason, number in stage["rejected"].items()]
     failed = [f"{number} failed: {reason}" for reason, number in stage["failed"].items()]
     return ", ".join(rejected + failed)
+
+
+def main_losses(stages: Sequence[Mapping[str, Any]]) -> str:
+    """Return how much was rejected or failed, and the commonest reasons with their stages, in words; empty for nothing.
+
+    Args:
+        stages: the ``stages`` of ``build.json``.
+    """
+    counts = [
+        (number, f"{prefix}{reason} ({stage['name']})")
+        for stage in stages
+        for prefix, numbers in (("", stage["rejected"]), ("failed: ", stage["failed"]))
+        for reason, number in numbers.items()
+    ]
+    main = sorted(counts, key=lambda count: -count[0])[:_MAIN_REASONS]
+    more = ", ..." if len(counts) > _MAIN_REASONS else ""
+    return ", ".join(f"{number:,} {reason}" for number, reason in main) + more

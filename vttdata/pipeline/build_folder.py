@@ -25,6 +25,7 @@ from vttdata.pipeline.stage_tables import write_tables
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe
 from vttdata.recipe.paths import given_paths
+from vttdata.records import Candidate, Clip, Source
 from vttdata.version import __version__
 
 # Libraries whose versions decide, with that of ffmpeg, what comes out.
@@ -47,6 +48,7 @@ class Build:
         on_stage_done: is called with each finished stage's entry of ``build.json``.
         tables: of the finished stages, in order.
         audit: result of an audit of the splits as plain values, once there was one.
+        files: id of a source or clip -> file name or address of the source, for tables of rejects.
     """
 
     folder: Path
@@ -56,6 +58,7 @@ class Build:
     on_stage_done: Callable[[dict[str, Any]], None]
     tables: list[Table] = field(default_factory=list)
     audit: dict[str, Any] | None = None
+    files: dict[str, str] = field(default_factory=dict)
 
     @functools.cached_property
     def tools(self) -> dict[str, str]:
@@ -96,8 +99,10 @@ class Build:
             VttdataError: when nothing is kept and that is an error.
         """
         folder = self.folder / "stages" / stage.name
-        table = self.engine.run(stage, items, total)
-        write_tables(table, folder)
+        table = self.engine.run(stage, self._note_files(stage, items), total)
+        if stage.output is Clip and not any(earlier.stage.output is Clip for earlier in self.tables):
+            self.files |= {clip.video_id: self.files.get(clip.source_id, "") for clip in table}
+        write_tables(table, folder, self.files)
         self.tables.append(table)
         self.describe("running")
         self.on_stage_done(table.tally.as_json())
@@ -106,6 +111,15 @@ class Build:
         if not table.tally.kept and not may_be_empty:
             raise VttdataError(f"Nothing is left after stage '{stage.name}'; {folder} holds each item with its reason.")
         return table
+
+    def _note_files(self, stage: Stage, items: Iterable[Any]) -> Iterator[Any]:
+        """Yield items, and remember the file or address of each that is a source."""
+        for item in items:
+            if isinstance(item, Candidate):
+                self.files[stage.item_id(item)] = item.locator
+            elif isinstance(item, Source):
+                self.files[item.source_id] = item.file if item.stored == "listed" else item.url or item.file
+            yield item
 
     def describe(self, status: str) -> dict[str, Any]:
         """Write ``build.json``, the machine-readable account of this build, and return it."""

@@ -95,8 +95,8 @@ class PartStore:
             match outcome:
                 case Kept(record):
                     outcomes.append({"kept": self._records.dump_python(record, mode="json")})
-                case Rejected(id_, reason, detail):
-                    outcomes.append({"rejected": [id_, reason, detail]})
+                case Rejected(id_, reason, detail, file):
+                    outcomes.append({"rejected": [id_, reason, detail, *([file] if file else [])]})
                 case Failed(id_, reason, detail, retry, inconclusive):
                     outcomes.append({"failed": [id_, reason, detail, retry, inconclusive]})
         seconds = round(result.seconds, 4)

@@ -27,11 +27,15 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Well-formed thing that the recipe does not want: its id, a reason from the stage's list, and the facts."""
+    """Well-formed thing that the recipe does not want: its id, a reason from the stage's list, and the facts.
+
+    `file` is the source's file where the id does not tell it, since another source has the same id.
+    """
 
     id: str
     reason: str
     detail: str
+    file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

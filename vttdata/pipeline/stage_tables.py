@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,25 +19,32 @@ from vttdata.pipeline.stage import Failed, Rejected
 from vttdata.record_schemas import arrow_schema, to_row
 
 _ROWS_PER_GROUP = 4096
+# Columns of rejects and failures after that of the id.
+_COLUMNS = ["file", "reason", "detail"]
 
 
-def write_tables(table: Table, folder: Path) -> None:
+def write_tables(table: Table, folder: Path, files: Mapping[str, str]) -> None:
     """Write ``kept.parquet``, ``rejected.parquet`` and ``failed.parquet`` of one stage into `folder`.
 
     ``stage.json``, written last, identifies the results that they hold; tables that are up to date are left alone.
+
+    Args:
+        table: results of the stage.
+        folder: of the stage.
+        files: id of a source or clip -> file name or address of the source.
     """
     tally = table.tally
-    state = {"results": digest([table.keys, tally.kept, tally.rejected, tally.failed])}
+    state = {"results": digest([table.keys, tally.kept, tally.rejected, tally.failed]), "columns": _COLUMNS}
     state_file = folder / "stage.json"
     if tally.reused == tally.parts and _read_json(state_file) == state:
         return
     state_file.unlink(missing_ok=True)
-    texts = [pa.field(name, pa.string()) for name in (table.stage.id_column, "reason", "detail")]
+    texts = [pa.field(name, pa.string()) for name in (table.stage.id_column, *_COLUMNS)]
     kept_schema = arrow_schema(table.stage.output, {"scores": SCORES})
     _write(folder / "kept.parquet", kept_schema, (to_row(record) for record in table))
-    _write(folder / "rejected.parquet", pa.schema(texts), _rows(table, Rejected) if tally.rejected else iter(()))
+    _write(folder / "rejected.parquet", pa.schema(texts), _rows(table, Rejected, files) if tally.rejected else iter(()))
     with_retry = pa.schema([*texts, pa.field("retry", pa.bool_())])
-    _write(folder / "failed.parquet", with_retry, _rows(table, Failed) if tally.failed else iter(()))
+    _write(folder / "failed.parquet", with_retry, _rows(table, Failed, files) if tally.failed else iter(()))
     write_json(state_file, state)
 
 
@@ -48,14 +55,20 @@ def _read_json(path: Path) -> Any:
         return None
 
 
-def _rows(table: Table, outcome_type: type[Rejected] | type[Failed]) -> Iterator[dict[str, Any]]:
+def _rows(
+    table: Table, outcome_type: type[Rejected] | type[Failed], files: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
     """Yield a row for each outcome of a type."""
     for result in table.results():
         for outcome in result.outcomes:
             if isinstance(outcome, outcome_type):
-                texts = {table.stage.id_column: outcome.id, "reason": outcome.reason, "detail": outcome.detail}
+                file = (outcome.file if isinstance(outcome, Rejected) else None) or files.get(outcome.id) or None
+                texts = (outcome.id, file, outcome.reason, outcome.detail)
                 # Hostile names may hold surrogates, which Parquet cannot store.
-                cells: dict[str, Any] = {name: text.encode("utf-8", "replace").decode() for name, text in texts.items()}
+                cells: dict[str, Any] = {
+                    name: text and text.encode("utf-8", "replace").decode()
+                    for name, text in zip((table.stage.id_column, *_COLUMNS), texts, strict=True)
+                }
                 yield cells | ({"retry": outcome.retry} if isinstance(outcome, Failed) else {})
 
 

@@ -56,10 +56,10 @@ class Duplicates(Stage):
             if same_content is not source:
                 detail = f"{source.file} has the same content as {same_content.source_id} ({same_content.file})"
                 detail += f"; its {len(source.spans)} listed clips are dropped too" if source.spans else ""
-                yield Rejected(source.source_id, "duplicate", detail)
+                yield Rejected(source.source_id, "duplicate", detail, source.file)
             elif same_id is not source:
                 detail = f"{source.file} has the id of {same_id.file} but other content"
-                yield Rejected(source.source_id, "same_id", detail)
+                yield Rejected(source.source_id, "same_id", detail, source.file)
             else:
                 yield Kept(source)
 
