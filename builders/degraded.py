@@ -22,15 +22,17 @@ class Recipe(BaseRecipe):
 
     Fields:
         input: a table with the columns `video_id` and `caption`, or a dataset by folder or name.
+        columns: name of a column of the table -> its name there.
         degrade: how captions are degraded.
     """
 
     paths: ClassVar[Paths] = {"input": "input"}
 
     input: str = pydantic.Field(description="a table of captions or a dataset, such as --set input=captions.csv")
+    columns: dict[str, str] = pydantic.Field(default_factory=dict)
     degrade: DegradeSettings = DegradeSettings()
 
 
 def build(recipe: Recipe, run: Build) -> DegradedCounts:
     """Bring the build folder up to date with the recipe; the tables are replaced in one step at the end."""
-    return build_degraded(recipe.input, recipe.degrade, run)
+    return build_degraded(recipe.input, recipe.columns, recipe.degrade, run)

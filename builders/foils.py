@@ -33,6 +33,7 @@ class Recipe(FoilRecipe):
 
     Fields:
         input: a table with the columns `video_id` and `caption`, or a dataset by folder or name.
+        columns: name of a column of the table -> its name there.
         format: without `input`: the benchmark whose official files these are.
         annotations: the folder of the official files.
     """
@@ -41,6 +42,7 @@ class Recipe(FoilRecipe):
     one_of: ClassVar[dict[str, frozenset[str]]] = {"": frozenset({"input", "format"})}
 
     input: str | None = None
+    columns: dict[str, str] = pydantic.Field(default_factory=dict)
     format: Literal["msrvtt", "activitynet-captions"] | None = None
     annotations: str | None = pydantic.Field(None, validate_default=True)
 
@@ -50,6 +52,8 @@ class Recipe(FoilRecipe):
         if others.data.get("input") is not None:
             if annotations is not None or others.data.get("format") is not None:
                 raise ValueError("official files and 'input' exclude each other; take one of them out")
+        elif others.data.get("columns"):
+            raise ValueError("'columns' are those of a table, and official files have theirs; take one of them out")
         elif others.data.get("format") is None:
             raise ValueError("'format' is missing; it should be msrvtt or activitynet-captions, or 'input' be given")
         elif annotations is None:
@@ -62,7 +66,9 @@ class Recipe(FoilRecipe):
 def build(recipe: Recipe, run: Build) -> FoilSet:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
     check_foil_libraries()
-    texts = read_foil_texts(recipe.input, run) if recipe.input is not None else _official_texts(recipe, run)
+    texts = (
+        read_foil_texts(recipe.input, recipe.columns, run) if recipe.input is not None else _official_texts(recipe, run)
+    )
     return build_foils(recipe, texts, run)
 
 

@@ -129,7 +129,7 @@ def check_inputs(recipe: Recipe, run: Build) -> None:
             "choose another folder with --out."
         )
     if recipe.captions.file is not None:
-        deque(read_caption_table(Path(recipe.captions.file), recipe.captions), maxlen=0)
+        deque(read_caption_table(Path(recipe.captions.file), recipe.captions.columns), maxlen=0)
     if recipe.split.pin is not None:
         read_pins(Path(recipe.split.pin))
 
@@ -168,7 +168,7 @@ def list_videos(recipe: Recipe, run: Build, encoder: str) -> ListedVideos:
         description = (
             "Videos that a table lists, cut at shots that were found by colour histogram or where the table says."
         )
-        return ListedVideos(manifest.parent, list_manifest(manifest), description)
+        return ListedVideos(manifest.parent, list_manifest(manifest, collect.columns), description)
     scenes = run.media("scenes")
     if collect.search is not None:
         queries = [Query(category, query) for category, texts in collect.search.queries.items() for query in texts]

@@ -6,6 +6,8 @@ import dataclasses
 import hashlib
 import json
 import re
+from collections.abc import Container
+from pathlib import PurePosixPath
 from typing import Any
 
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
@@ -16,6 +18,13 @@ MAX_ID_LENGTH = 160
 
 # Ids that come from outside leave room for what is appended: a clip's span, an extension.
 MAX_EXTERNAL_ID_LENGTH = 120
+
+_VIDEO_NAMES = (
+    "mp4 m4v mov qt 3gp 3g2 f4v flv mkv webm avi divx asf wmv ogv ogm rm rmvb mxf nut gif "
+    "ts mts m2ts mpg mpeg mpe m1v m2v vob ivf y4m"
+)
+VIDEO_EXTENSIONS = frozenset(f".{name}" for name in _VIDEO_NAMES.split())
+"""File name extensions of videos, in lower case; compared without regard to case."""
 
 
 def is_safe_id(text: str, max_length: int = MAX_ID_LENGTH) -> bool:
@@ -29,6 +38,19 @@ def is_dataset_name(text: str) -> bool:
     return len(parts) == 2 and all(
         _DATASET_NAME_PART.fullmatch(part) and ".." not in part and "--" not in part for part in parts
     )
+
+
+def find_video_id(name: str, known: Container[str]) -> str | None:
+    """Return the known id that a name means: the id itself, or the file ``<id>.mp4``, with or without its folders.
+
+    Args:
+        name: as a table says it; folders may be those of Windows.
+        known: ids.
+    """
+    if name in known:
+        return name
+    path = PurePosixPath(name.replace("\\", "/"))
+    return path.stem if path.suffix.lower() in VIDEO_EXTENSIONS and path.stem in known else None
 
 
 def clip_id(source_id: str, start: float, end: float) -> str:

@@ -124,7 +124,7 @@ def test_what_cannot_be_degraded_is_counted_and_kept_apart(tmp_path: Path, capsy
         ([{**ROWS[0]}, {**ROWS[1], "source_id": "s0"}], "all 2 captions are about one source"),
         ([{**ROWS[0], "source_id": "s9"}, {**ROWS[0], "caption": "another one"}], "clip 'v0' has two sources"),
         ([{"video_id": "v", "caption": " "}], "has no caption to degrade"),
-        ([{"video_id": "", "caption": "x", "source_id": "s"}], "has no video_id"),
+        ([{"video_id": "", "caption": "x", "source_id": "s"}], "the video is not named"),
         ([{"video_id": "v", "text": "x"}], "there is no column 'caption'"),
         ([], "has no caption to degrade"),
     ],

@@ -74,24 +74,36 @@ def test_json_rows_may_contain_numbers_as_ids_and_times(tmp_path: Path) -> None:
     assert (candidate.source_id, candidate.spans) == ("7", (Span(1.0, 2.5),))
 
 
+def test_table_of_captions_lists_each_of_its_videos_once(tmp_path: Path) -> None:
+    text = "Datei;Beschreibung;Kategorie;Notiz\na.mp4;a dog runs;animals;\na.mp4;a dog plays;;x\nb.mp4;a car;cars;\n"
+    (tmp_path / "list.csv").write_text(text, encoding="utf-8-sig")
+    listed = list(list_manifest(tmp_path / "list.csv", {"path": "Datei", "category": "Kategorie"}))
+    assert [(video.locator, video.category) for video in listed] == [("a.mp4", "animals"), ("b.mp4", "cars")]
+
+
+def test_misspelled_column_is_reported_with_the_line_of_the_header(tmp_path: Path) -> None:
+    with pytest.raises(VttdataError, match=r"list\.csv:1: unknown column 'Categry' \(did you mean 'category'\?\)"):
+        read(tmp_path, "url,Categry\nhttp://a.example/1,x\n")
+
+
 URL = "http://a.example/1"
 INVALID_ROWS: dict[str, dict[str, object]] = {
-    "unknown column 'categry'; did you mean 'category'": {"url": URL, "categry": "x"},
-    "unknown column 'zzz'; known columns are url, path": {"url": URL, "zzz": "x"},
+    r"unknown column 'categry' \(did you mean 'category'\?\)": {"url": URL, "categry": "x"},
     "mean the same; remove one of them": {"url": URL, "id": "a", "source_id": "a"},
     "needs either url or path, found neither": {"title": "x", "url": " "},
+    "there is no column 'url' or 'path'; the columns are 'title'": {"title": "x"},
     "needs either url or path, found both": {"url": URL, "path": "a.mp4"},
     "source_id '../etc' must consist of": {"url": URL, "id": "../etc"},
     "source_id 'a..b' must consist of": {"url": URL, "id": "a..b"},
     "video_id 'a/b' must consist of": {"url": URL, "start": 1, "end": 2, "video_id": "a/b"},
     "start and end must be given together": {"url": URL, "start": 3},
     r"end \(2\) must be after start \(2\)": {"url": URL, "start": 2, "end": 2},
-    "start must be a non-negative number of seconds, found 'soon'": {"url": URL, "start": "soon", "end": 2},
-    "start must be a non-negative number of seconds, found -1": {"url": URL, "start": -1, "end": 2},
-    "end must be a non-negative number of seconds, found 'nan'": {"url": URL, "start": 1, "end": "nan"},
-    "end must be a non-negative number of seconds, found '1_0'": {"url": URL, "start": 1, "end": "1_0"},
-    "end must be a non-negative number of seconds, found True": {"url": URL, "start": 0, "end": True},
-    r"end must be a non-negative number of seconds, found \[1\]": {"url": URL, "start": 0, "end": [1]},
+    "start must be a time like 12.5, 1:05 or 1:02:03.5, found 'soon'": {"url": URL, "start": "soon", "end": 2},
+    "start must be a time like 12.5, 1:05 or 1:02:03.5, found -1": {"url": URL, "start": -1, "end": 2},
+    "end must be a time like 12.5, 1:05 or 1:02:03.5, found 'nan'": {"url": URL, "start": 1, "end": "nan"},
+    "end must be a time like 12.5, 1:05 or 1:02:03.5, found '1_0'": {"url": URL, "start": 1, "end": "1_0"},
+    "end must be a time like 12.5, 1:05 or 1:02:03.5, found True": {"url": URL, "start": 0, "end": True},
+    r"end must be a time like 12.5, 1:05 or 1:02:03.5, found \[1\]": {"url": URL, "start": 0, "end": [1]},
     "video_id names a clip and needs start and end": {"url": URL, "video_id": "a"},
     "url 'ftp://a.example/1' is not an http": {"url": "ftp://a.example/1"},
     "url 'file:///etc/passwd' is not an http": {"url": "file:///etc/passwd"},
@@ -121,8 +133,8 @@ def test_invalid_row_is_rejected_in_one_sentence_with_its_line(tmp_path: Path, m
 OTHER = "http://a.example/2"
 CONTRADICTIONS: dict[str, tuple[dict[str, object], ...]] = {
     "source_id 's' is already used for another video on line 1": ({"url": URL, "id": "s"}, {"url": OTHER, "id": "s"}),
-    "the video is already listed on line 1": ({"url": URL}, {"url": URL}),
-    "only rows with start and end may repeat it": ({"url": URL, "start": 1, "end": 2}, {"url": URL}),
+    "the video is already listed on line 1": ({"url": URL}, {"url": URL, "start": 1, "end": 2}),
+    "either all of its rows have start and end, or none": ({"url": URL, "start": 1, "end": 2}, {"url": URL}),
     "this video already has a clip from 1 to 2 s": (
         {"url": URL, "start": 1, "end": 2, "video_id": "a"},
         {"url": URL, "start": 1, "end": 2, "video_id": "b"},

@@ -149,5 +149,5 @@ def test_results_need_exactly_one_caption_per_clip(
 
 def test_results_need_columns_video_id_and_caption(dataset: Path, tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text('{"video_id": "video11", "text": "x"}\n')
-    with pytest.raises(VttdataError, match="the column 'caption' is missing"):
+    with pytest.raises(VttdataError, match="there is no column 'caption'"):
         export(dataset, "coco-results", tmp_path / "x", captions=tmp_path / "s.jsonl")

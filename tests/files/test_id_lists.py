@@ -13,6 +13,8 @@ from vttdata.files.id_lists import ids_in, read_ids, read_pins
     [
         ("ids.csv", "video_id,key\nv1,a\nv2,b\n"),
         ("ids.csv", "key,video_id\r\na, v1 \r\nb,v2\r\n"),
+        ("ids.csv", "sep=;\r\nkey;Video ID;\r\na;v1;\r\nb;v2;\r\n;;\r\n"),
+        ("ids.json", '[{"video_id": "v1"},\n {"video_id": "v2"}]'),
         ("ids.tsv", "key\tvideo_id\na\tv1\nb\tv2\n"),
         ("ids.csv", "﻿video_id\r\nv1\r\nv2\r\n"),
         ("ids.txt", "v1\n\n v2 \n"),
@@ -49,9 +51,9 @@ def test_split_column_assigns_splits(tmp_path: Path) -> None:
     [
         (b"", "contains no clip id"),
         (b"\n\n", "contains no clip id"),
-        (b"key,id\n1,2\n", "has no column 'video_id'; its first line is 'key, id'"),
-        (b"\xff\xfe", "not UTF-8"),
-        (b"v1\nv2\n\xff", "not UTF-8"),
+        (b"key,id\n1,2\n", "ids.csv:1: there is no column 'video_id'; the columns are 'key', 'id'"),
+        (b"\xff\xfe", "contains no clip id"),
+        (b"v1\nv2\n\xff", "ids.csv:3: not UTF-8"),
         (b"video_id,split\n,test\n", "ids.csv:2: the column 'video_id' is empty or not a text"),
         (b"video_id,split\nv1,\n", "ids.csv:2: the column 'split' is empty or not a text"),
     ],
@@ -66,7 +68,7 @@ def test_malformed_list_is_an_error(tmp_path: Path, content: bytes, message: str
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("ids.json", '{"test": []}', "ids.json: a JSON list of ids is expected, found dict"),
+        ("ids.json", '{"test": []}', "ids.json:1: there is no column 'video_id'; the columns are 'test'"),
         ("ids.json", '["v1", 7]', "ids.json:2: the column 'video_id' is empty or not a text"),
         ("ids.json", '["v1"', "ids.json: cut off, damaged or not JSON"),
         ("ids.jsonl", '{"video_id": "\\ud800"}', "ids.jsonl:1: contains an unpaired surrogate"),

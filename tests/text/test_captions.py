@@ -44,32 +44,41 @@ def kept(results: list[Caption | Removal]) -> set[str]:
 class TestReading:
     def test_mapped_columns_are_read(self, tmp_path: Path) -> None:
         file = write(tmp_path / "c.csv", "clip,text,worker\nv1,a man runs,w7\n")
-        settings = CaptionSettings(columns={"video_id": "clip", "caption": "text", "annotator": "worker"})
-        assert list(read_caption_table(file, settings)) == [RawCaption("a man runs", 2, "v1", annotator="w7")]
+        mapping = {"video_id": "clip", "caption": "text", "annotator": "worker"}
+        assert list(read_caption_table(file, mapping)) == [RawCaption("a man runs", 2, "v1", annotator="w7")]
 
     def test_source_and_times_are_read_from_tsv(self, tmp_path: Path) -> None:
         file = write(tmp_path / "c.tsv", "source\tstart\tend\tcaption\tsen_id\na.mp4\t1.5\t4\tone two\t12\n")
         expected = RawCaption("one two", 2, None, "a.mp4", 1.5, 4.0, sen_id=12)
-        assert list(read_caption_table(file, CaptionSettings())) == [expected]
+        assert list(read_caption_table(file)) == [expected]
 
     def test_json_lines_may_leave_optional_columns_out(self, tmp_path: Path) -> None:
         rows = [{"video_id": 7, "caption": "one two"}, {"video_id": "8", "caption": None, "who": "w"}]
         file = write(tmp_path / "c.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-        raws = list(read_caption_table(file, CaptionSettings(columns={"annotator": "who"})))
+        raws = list(read_caption_table(file, {"annotator": "who"}))
         assert raws == [RawCaption("one two", 1, "7"), RawCaption("", 2, "8", annotator="w")]
+
+    def test_times_may_be_clock_times_and_have_decimal_commas_between_semicolons(self, tmp_path: Path) -> None:
+        text = "Source;START;End;Caption\r\na.mp4;0:05,5;1:02:03.250;one, two\r\na.mp4;12,5;75:30;three\r\n"
+        spans = [(raw.start, raw.end) for raw in read_caption_table(write(tmp_path / "c.csv", text))]
+        assert spans == [(5.5, 3723.25), (12.5, 4530.0)]
 
     def test_names_keep_their_inner_spaces(self, tmp_path: Path) -> None:
         file = write(tmp_path / "c.csv", "source,caption\n-a  b%.mp4,x y\n")
-        assert next(read_caption_table(file, CaptionSettings())).source == "-a  b%.mp4"
+        assert next(read_caption_table(file)).source == "-a  b%.mp4"
 
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("video_id,captoin\nv1,x\n", r"c\.csv:2: .*'caption'.*did you mean 'captoin'"),
-            ("vidoe_id,caption\nv1,x\n", r"c\.csv:2: neither 'video_id' nor 'source'.*did you mean 'vidoe_id'"),
+            (
+                "video_id,captoin\nv1,x\n",
+                r"c\.csv:1: .*'caption'.*did you mean 'captoin'\? Then add --columns caption=",
+            ),
+            ("vidoe_id,caption\nv1,x\n", r"c\.csv:1: .*'video_id' or 'source'.*did you mean 'vidoe_id'"),
+            ("clip,text\nv1,x\n", r"c\.csv:1: .* the columns are 'clip', 'text'; add --columns caption=NAME"),
             ("video_id,caption\n,x\n", r"c\.csv:2: the video is not named; 'video_id' should not be empty"),
-            ("source,start,end,caption\ns,0:10,3,x\n", r"c\.csv:2: 'start' is '0:10', not a number"),
-            ("source,start,end,caption\ns,1,inf,x\n", r"c\.csv:2: 'end' is 'inf', not a number"),
+            ("source,start,end,caption\ns,0:61,3,x\n", r"c\.csv:2: 'start' is '0:61', not a time like 12\.5, 1:05"),
+            ("source,start,end,caption\ns,1,inf,x\n", r"c\.csv:2: 'end' is 'inf', not a time"),
             ("source,start,end,caption\ns,1,,x\n", r"c\.csv:2: 'start' and 'end' go together"),
             ("video_id,caption,sen_id\nv,x,-3\n", r"c\.csv:2: 'sen_id' is '-3'"),
             ("video_id,caption,sen_id\nv,x,9999999999999999999\n", r"c\.csv:2: 'sen_id'"),
@@ -77,19 +86,18 @@ class TestReading:
     )
     def test_error_names_file_and_line_of_a_wrong_row(self, tmp_path: Path, text: str, message: str) -> None:
         with pytest.raises(VttdataError, match=message):
-            list(read_caption_table(write(tmp_path / "c.csv", text), CaptionSettings()))
+            list(read_caption_table(write(tmp_path / "c.csv", text)))
 
     @pytest.mark.parametrize("name", ["c.csv", "c.jsonl"])
     def test_missing_mapped_column_is_an_error(self, tmp_path: Path, name: str) -> None:
         table = {"c.csv": "video_id,caption,worker\nv,x,w\n", "c.jsonl": '{"video_id":"v","caption":"x","worker":1}\n'}
-        settings = CaptionSettings(columns={"annotator": "wroker"})
         with pytest.raises(VttdataError, match=r"no column 'wroker'.*did you mean 'worker'"):
-            list(read_caption_table(write(tmp_path / name, table[name]), settings))
+            list(read_caption_table(write(tmp_path / name, table[name]), {"annotator": "wroker"}))
 
     def test_caption_that_is_not_a_text_is_an_error(self, tmp_path: Path) -> None:
         file = write(tmp_path / "c.jsonl", '{"video_id": "v", "caption": ["x"]}\n')
         with pytest.raises(VttdataError, match=r"c\.jsonl:1: the caption is list"):
-            list(read_caption_table(file, CaptionSettings()))
+            list(read_caption_table(file))
 
     def test_settings_refuse_unknown_columns_and_contradictions(self) -> None:
         with pytest.raises(ValueError, match="did you mean 'annotator'"):

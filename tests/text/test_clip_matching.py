@@ -76,6 +76,18 @@ def test_unknown_and_ambiguous_names_have_their_reason() -> None:
     assert match(source="b/same.mp4") == "outside_clips"
 
 
+@pytest.mark.parametrize("name", ["c1.mp4", "videos/c1.MP4", "clips\\c1.webm"])
+def test_clip_may_be_named_by_its_file(name: str) -> None:
+    assert match(video_id=name) == "c1"
+
+
+@pytest.mark.parametrize("name", ["two.mp4", "two", "b/two.mp4", "b\\two.mp4", "./b/two.mp4"])
+def test_file_name_of_a_source_serves_as_video_id_or_source(name: str) -> None:
+    assert match(video_id=name) == match(source=name) == "c3"
+    assert match(video_id="one.mp4", start=11.0, end=14.0) == "c2"
+    assert match(video_id="same.mp4") == "ambiguous"
+
+
 def test_every_caption_is_matched_or_unmatched_with_its_line() -> None:
     raws = [RawCaption("one", 2, "c1"), RawCaption("two", 3, "c9"), RawCaption("three", 4, "c1")]
     matched = match_captions(raws, CLIPS, SOURCES)

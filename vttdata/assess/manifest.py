@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_args
 
 from vttdata.errors import VttdataError
 from vttdata.files.csv_safety import unescape_formula
-from vttdata.files.tables import read_table
+from vttdata.files.tables import Columns, read_table
 from vttdata.records import JudgmentKind
 
 KINDS: dict[str, JudgmentKind] = {
@@ -40,7 +40,7 @@ Manifest = Mapping[str, Mapping[str, ManifestItem]]
 
 
 def read_manifest(file: Path) -> dict[str, dict[str, ManifestItem]]:
-    """Read a manifest: a CSV, TSV or JSONL table with a row per item, in the order in which items are shown.
+    """Read a manifest: a CSV, TSV or JSON table with a row per item, in the order in which items are shown.
 
     Columns: `hit`, `item` (unique within its HIT), `video_id`, `system`, `kind` (see `KINDS`); others are ignored. A
     ``'`` that keeps a spreadsheet from running a cell, as in ``'=A1``, is removed.
@@ -49,11 +49,9 @@ def read_manifest(file: Path) -> dict[str, dict[str, ManifestItem]]:
         VttdataError: if it cannot be read, a cell is empty, a kind is unknown, or an item is duplicated.
     """
     hits: dict[str, dict[str, ManifestItem]] = {}
-    for line, row in read_table(file):
-        hit, item, video_id, system, kind = (
-            unescape_formula(required_text(file, line, row, name))
-            for name in ("hit", "item", "video_id", "system", "kind")
-        )
+    names = ("hit", "item", "video_id", "system", "kind")
+    for line, row in read_table(file, Columns(names, [(name,) for name in names])):
+        hit, item, video_id, system, kind = (unescape_formula(required_text(file, line, row, name)) for name in names)
         items = hits.setdefault(hit, {})
         if item in items:
             raise VttdataError(f"{file}:{line}: the item {item!a} of HIT {hit!a} is duplicated.")

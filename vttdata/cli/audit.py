@@ -116,9 +116,9 @@ def _audit_foils(dataset: str, judges: Iterable[str], texts: Path | None, device
 
 
 def _captions(path: Path) -> Iterator[str]:
-    from vttdata.files.tables import read_table
+    from vttdata.files.tables import Columns, read_table
 
-    for line, row in read_table(path):
+    for line, row in read_table(path, Columns(("caption",), (("caption",),))):
         if not isinstance(row.get("caption"), str):
             raise VttdataError(f"{path}:{line}: the column 'caption' should hold a text.")
         yield row["caption"]

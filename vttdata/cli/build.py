@@ -17,6 +17,7 @@ from vttdata.cli.options import (
     Command,
     Names,
     argument,
+    columns_option,
     option,
     out_option,
     quiet_option,
@@ -51,6 +52,7 @@ def _executors() -> Iterable[str]:
 )
 @replace_option("Give DIR to this build though it holds that of another recipe or name.")
 @set_option("Override a key of the recipe, such as clips.max_seconds=20; may be repeated.")
+@columns_option("the tables of captions and videos")
 @option(
     "--workers",
     metavar="N",
@@ -74,6 +76,7 @@ def command(
     out: Path | None,
     replace: bool,
     settings: tuple[str, ...],
+    columns: dict[str, str],
     workers: int,
     retry_failed: bool,
     engine: str,
@@ -95,6 +98,7 @@ def command(
         recipe,
         out=out,
         settings=settings,
+        columns=columns,
         workers=workers,
         engine=engine,
         retry_failed=retry_failed,

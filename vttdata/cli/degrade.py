@@ -9,7 +9,16 @@ from pathlib import Path
 import click
 
 from vttdata.cli.exit_codes import DONE
-from vttdata.cli.options import Command, input_argument, option, out_option, replace_option, seed_option, setting
+from vttdata.cli.options import (
+    Command,
+    columns_option,
+    input_argument,
+    option,
+    out_option,
+    replace_option,
+    seed_option,
+    setting,
+)
 from vttdata.errors import VttdataError
 
 
@@ -17,6 +26,7 @@ from vttdata.errors import VttdataError
 @input_argument("may name source_id, sen_id, language and author too")
 @out_option("Folder for the tables; other files in it stay.")
 @replace_option("Write into DIR though it holds a build or a dataset, whose files of the same names are replaced.")
+@columns_option("the table")
 @seed_option("Seed of all draws.")
 @setting(
     "--variant",
@@ -25,7 +35,9 @@ from vttdata.errors import VttdataError
     help="Rules: those for video, or those of a published script, for comparison.",
 )
 @option("--whole", is_flag=True, group="Rules", help="Replace captions of one or two words as a whole, not flag them.")
-def command(reference: str, out: Path, replace: bool, seed: int, variant: str, whole: bool) -> int:
+def command(
+    reference: str, out: Path, replace: bool, columns: dict[str, str], seed: int, variant: str, whole: bool
+) -> int:
     """Degrade captions, as controls for Direct Assessment.
 
     Replaces a run of words of each caption, neither its first nor its last, by a run from the human caption of another
@@ -42,6 +54,7 @@ def command(reference: str, out: Path, replace: bool, seed: int, variant: str, w
         "builder": "degraded",
         "seed": seed,
         "input": reference,
+        "columns": columns,
         "degrade": {"variant": variant, "whole": whole},
     }
     with composed_build(recipe, "degrade", out, quiet=True) as (run, counts):

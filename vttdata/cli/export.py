@@ -61,7 +61,7 @@ class ExportCommand(Command):
     metavar="TABLE",
     type=FILE,
     group="Selection",
-    help="For coco-results: a CSV, TSV or JSONL table with video_id and caption, one row a clip.",
+    help="For coco-results: a CSV, TSV or JSON table with video_id and caption, one row a clip.",
 )
 def command(
     dataset: str, format_name: str, out: Path, split: str | None, config: str | None, captions: Path | None

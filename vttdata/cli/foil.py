@@ -13,6 +13,7 @@ from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import (
     FILE,
     Command,
+    columns_option,
     device_option,
     input_argument,
     option,
@@ -37,6 +38,7 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.search:FoilSett
 @input_argument()
 @out_option("Folder of the dataset; an earlier set of foils in it is replaced.")
 @replace_option("Replace a build or another dataset in DIR, which is deleted.")
+@columns_option("the table")
 @seed_option("Seed of all choices.")
 @setting(
     "--selection",
@@ -156,6 +158,7 @@ def command(reference: str, out: Path, replace: bool, quiet: bool, **options: An
 def foil_recipe(
     reference: str,
     *,
+    columns: dict[str, str],
     seed: int,
     name: str,
     licence: str,
@@ -183,6 +186,7 @@ def foil_recipe(
         "seed": seed,
         "licence": licence,
         "input": reference,
+        "columns": columns,
         "foils": foils,
         "scorer": _absolute(scorer) if scorer != "ngram" else scorer,
         "judges": [_absolute(judge) for judge in judges],

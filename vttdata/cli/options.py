@@ -316,6 +316,29 @@ class NamedFile(ParamType):
         return name, Path(file)
 
 
+class ColumnName(ParamType):
+    """Names of columns in a table, ``NAME=COLUMN`` or several with commas; converts to pairs."""
+
+    name = "NAME=COLUMN"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[tuple[str, str], ...]:
+        """Split the names from the columns; a comma belongs to a column unless a further name follows it."""
+        text = str(value)
+        parts = text.split(",")
+        pairs = [part.partition("=") for part in (parts if all("=" in part for part in parts) else [text])]
+        if not all(name.strip() and column.strip() for name, _, column in pairs):
+            self.fail(f"'{text[:80]}' is not NAME=COLUMN, such as caption=text.", param, ctx)
+        return tuple((name.strip(), column.strip()) for name, _, column in pairs)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """Complete the names of columns."""
+        from vttdata.text.captions import COLUMNS
+
+        return [CompletionItem(f"{name}=") for name in COLUMNS if name.startswith(incomplete)]
+
+
 def argument(name: str, metavar: str, description: str, **others: Any) -> Callable[[F], F]:
     """Declare an argument with a description."""
     return click.argument(name, metavar=metavar, cls=Argument, description=description, **others)
@@ -338,7 +361,7 @@ dataset_argument = argument(
 
 def input_argument(more: str = "") -> Callable[[F], F]:
     """Declare INPUT, the captions that a command takes; `more` says what else a table may have."""
-    table = "a CSV, TSV or JSONL table with the columns video_id and caption"
+    table = "a CSV, TSV or JSON table with the columns video_id and caption"
     description = f"A dataset (folder, build or name), or {table}{f', which {more}' if more else ''}."
     return argument("reference", "INPUT", description, type=DATASET)
 
@@ -367,6 +390,26 @@ def replace_option(description: str) -> Callable[[F], F]:
 def seed_option(description: str) -> Callable[[F], F]:
     """Declare ``--seed N`` with the default of every recipe, 0."""
     return option("--seed", metavar="N", type=SEED, default=0, help=description)
+
+
+def columns_option(tables: str) -> Callable[[F], F]:
+    """Declare ``--columns NAME=COLUMN``, which may be repeated; the command gets a dict."""
+
+    def merge(ctx: click.Context, param: click.Parameter, values: Any) -> dict[str, str]:
+        columns: dict[str, str] = {}
+        for name, column in (pair for pairs in values for pair in pairs):
+            if columns.setdefault(name, column) != column:
+                raise click.BadParameter(f"two columns are named for {name}.", ctx, param)
+        return columns
+
+    return option(
+        "--columns",
+        metavar="NAME=COLUMN",
+        type=ColumnName(),
+        multiple=True,
+        callback=merge,
+        help=f"What a column is called in {tables}, such as caption=text; may be repeated.",
+    )
 
 
 def set_option(description: str) -> Callable[[F], F]:

@@ -7,14 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vttdata.errors import VttdataError
+from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.records import Candidate
-
-_NAMES = (
-    "mp4 m4v mov qt 3gp 3g2 f4v flv mkv webm avi divx asf wmv ogv ogm rm rmvb mxf nut gif "
-    "ts mts m2ts mpg mpeg mpe m1v m2v vob ivf y4m"
-)
-VIDEO_EXTENSIONS = frozenset(f".{name}" for name in _NAMES.split())
-"""File name extensions of videos, in lower case; compared without regard to case."""
 
 
 def list_folder(folder: Path) -> Iterator[Candidate]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 from annotated_types import Gt
 
 from vttdata.collect.demo_films.corpus import SceneSettings
+from vttdata.collect.video_list import COLUMNS
 from vttdata.settings import STRICT, Count, Pixels, PositiveCount, PositiveSeconds, Seconds
 
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]*")
@@ -68,7 +69,8 @@ class CollectSettings:
 
     Attributes:
         folder: a folder of video files, searched with all its subfolders.
-        manifest: a CSV, TSV or JSONL table with a column ``url`` or ``path``.
+        manifest: a CSV, TSV or JSON table with a column ``url`` or ``path``.
+        columns: name of a column of the manifest -> its name in the file.
         search: search queries by category, sent through yt-dlp.
         scenes: generated videos.
         limits: limits for one video.
@@ -104,9 +106,13 @@ class CollectSettings:
     js_runtime: str | None = None
     max_height: Pixels = 720
     breaker: PositiveCount = 3
+    columns: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         origins = [name for name in ("folder", "manifest", "search", "scenes") if getattr(self, name) is not None]
         if len(origins) != 1:
             found = " and ".join(origins) or "none"
             raise ValueError(f"exactly one source is needed (folder, manifest, search or scenes), found {found}")
+        unknown = [name for name in self.columns if name not in COLUMNS]
+        if unknown:
+            raise ValueError(f"columns: '{unknown[0]}' is not a column of a manifest; they are {', '.join(COLUMNS)}")

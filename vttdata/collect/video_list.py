@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
-import difflib
 import math
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from vttdata.collect.folder import file_stamp
 from vttdata.errors import VttdataError
-from vttdata.files.tables import read_table
+from vttdata.files.tables import Columns, parse_seconds, read_table
 from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, is_safe_id
 from vttdata.records import Candidate, Span
 
 _ALIASES = {"id": "source_id", "license": "licence"}
 _ATTRIBUTES = ("source_id", "title", "category", "query", "licence")
-_COLUMNS = ("url", "path", *_ATTRIBUTES, "start", "end", "video_id", *_ALIASES)
+COLUMNS = ("url", "path", *_ATTRIBUTES, "start", "end", "video_id")
+# Columns of captions, which people keep in the same table.
+_OTHER_COLUMNS = ("source", "caption", "annotator", "language", "sen_id", "author", "split")
 
 
 @dataclass(slots=True)
@@ -32,16 +32,18 @@ class _Video:
     spans: dict[tuple[float, float], Span] = field(default_factory=dict)
 
 
-def list_manifest(path: Path) -> Iterator[Candidate]:
+def list_manifest(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[Candidate]:
     """Yield each video of a table once, in the order of first mention.
 
-    The table (CSV, TSV or JSON lines) has a column ``url`` (http or https) or ``path`` (absolute, or relative to the
-    table's folder; it may lead out of it), and optionally ``source_id`` (or ``id``), ``title``, ``category``,
-    ``query``, ``licence`` (or ``license``), and ``start``, ``end`` (seconds) and ``video_id`` of a clip. Several rows
-    may list clips of the same video, as in MSR-VTT.
+    The table (CSV, TSV or JSON) has a column ``url`` (http or https) or ``path`` (absolute, or relative to the table's
+    folder; it may lead out of it), and optionally ``source_id`` (or ``id``), ``title``, ``category``, ``query``,
+    ``licence`` (or ``license``), and ``start``, ``end`` (seconds, m:ss or h:mm:ss) and ``video_id`` of a clip. Several
+    rows may list clips of the same video, as in MSR-VTT, or the same video with its captions. Further columns are left
+    out, unless one looks like a misspelled name.
 
     Args:
         path: path of the table.
+        columns: name of a column -> its name in the table.
 
     Returns:
         Candidates with their spans sorted by time. The `locator` of a file is its path as written.
@@ -51,7 +53,8 @@ def list_manifest(path: Path) -> Iterator[Candidate]:
             exist is not an error here.
     """
     reader = _Reader(path)
-    for line, cells in read_table(path):
+    known = Columns((*COLUMNS, *_ALIASES), (("url", "path"),), ("start", "end"), columns or {}, others=_OTHER_COLUMNS)
+    for line, cells in read_table(path, known):
         reader.add(line, cells)
     if not reader.videos:
         raise VttdataError(f"{path}: the manifest lists no video.")
@@ -80,8 +83,8 @@ class _Reader:
         video = self.videos.get(locator)
         if video is None:
             video = self.videos[locator] = _Video(line, kind, attributes)
-        elif span is None or not video.spans:
-            rule = "only rows with start and end may repeat it"
+        elif (span is None) is not (not video.spans):
+            rule = "either all of its rows have start and end, or none"
             raise self._error(f"the video is already listed on line {video.line}; {rule}")
         else:
             self._merge(video, attributes)
@@ -99,10 +102,6 @@ class _Reader:
     def _resolve_aliases(self, cells: dict[str, Any]) -> dict[str, Any]:
         row: dict[str, Any] = {}
         for column, value in cells.items():
-            if column not in _COLUMNS:
-                near = difflib.get_close_matches(column.lower(), _COLUMNS, 1)
-                hint = f"did you mean '{near[0]}'?" if near else f"known columns are {', '.join(_COLUMNS)}"
-                raise self._error(f"unknown column {column!r}; {hint}")
             name = _ALIASES.get(column, column)
             if name in row:
                 raise self._error(f"the columns '{name}' and '{column}' mean the same; remove one of them")
@@ -167,13 +166,9 @@ class _Reader:
         value = row.get(name)
         if value is None or (isinstance(value, str) and not value.strip()):
             return None
-        seconds = math.nan
-        # Python reads True and "1_0" as numbers.
-        if not isinstance(value, bool) and "_" not in str(value):
-            with contextlib.suppress(TypeError, ValueError, OverflowError):
-                seconds = float(value)
+        seconds = parse_seconds(value)
         if not math.isfinite(seconds) or seconds < 0:
-            raise self._error(f"{name} must be a non-negative number of seconds, found {value!r}")
+            raise self._error(f"{name} must be a time like 12.5, 1:05 or 1:02:03.5, found {value!r}")
         return seconds
 
     def _merge(self, video: _Video, attributes: dict[str, str | None]) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from vttdata.collect.video_list import COLUMNS as VIDEO_COLUMNS
 from vttdata.errors import HaltError, VttdataError
 from vttdata.files.strict_yaml import parse_yaml
 from vttdata.load.local_builds import builds_folder, builds_named, read_account, register_build
@@ -15,7 +17,8 @@ from vttdata.pipeline.build_folder import TRY_AGAIN, Build, given_secrets, load_
 from vttdata.pipeline.executors import create_executor
 from vttdata.publish.unchanged_version import warn_if_rows_changed
 from vttdata.recipe import packaged
-from vttdata.recipe.load import Loaded, load_recipe
+from vttdata.recipe.load import BaseRecipe, Loaded, load_recipe
+from vttdata.text.captions import COLUMNS as CAPTION_COLUMNS
 
 
 def build(
@@ -23,6 +26,7 @@ def build(
     *,
     out: str | os.PathLike[str] | None = None,
     settings: Mapping[str, Any] | Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
     workers: int | None = None,
     engine: str = "local",
     retry_failed: bool = False,
@@ -38,6 +42,7 @@ def build(
             settings are used.
         out: Build folder; by default that of the earlier build, or ``$VTTDATA_HOME/<name of the recipe>``.
         settings: Further settings by dotted key, such as ``{"clips.max_seconds": 20}``, or texts ``KEY=VALUE``.
+        columns: Names of columns in the tables of captions and videos, such as ``{"caption": "text"}``.
         workers: Number of worker processes; by default one per core.
         engine: Name of the executor that runs the stages.
         retry_failed: Process items again that failed for a reason that may have gone.
@@ -58,7 +63,10 @@ def build(
     if isinstance(settings, Mapping):
         settings = [f"{key}={_as_yaml(value)}" for key, value in settings.items()]
     earlier = find_build(os.fspath(recipe))
-    loaded = load_recipe(os.fspath(recipe), settings) if earlier is None else load_stored_recipe(earlier, settings)
+    load = partial(load_recipe, os.fspath(recipe)) if earlier is None else partial(load_stored_recipe, earlier)
+    loaded = load(settings)
+    if columns:
+        loaded = load([*settings, *_column_settings(loaded.recipe, columns)])
     if earlier is not None:
         _note_missing_secrets(earlier, loaded, note)
     folder = Path(out) if out is not None else earlier or builds_folder() / loaded.recipe.name
@@ -132,3 +140,15 @@ def _as_yaml(value: Any) -> str:
             is_plain = False
         return value if is_plain else json.dumps(value)
     return json.dumps(value)
+
+
+def _column_settings(recipe: BaseRecipe, columns: Mapping[str, str]) -> Iterator[str]:
+    """Yield settings that name columns in the tables of a recipe: of its input, or of its captions and its videos."""
+    settings: Any = recipe
+    has_input = "columns" in type(recipe).model_fields
+    if not has_input and "captions" not in type(recipe).model_fields:
+        raise VttdataError("--columns is for recipes that read tables of captions or videos, which this one does not.")
+    for name, column in columns.items():
+        in_captions = name not in VIDEO_COLUMNS or (name in CAPTION_COLUMNS and settings.captions.file is not None)
+        section = "" if has_input else "captions." if in_captions else "collect."
+        yield f"{section}columns.{name}={json.dumps(column)}"

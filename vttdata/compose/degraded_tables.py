@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,18 +39,19 @@ class DegradedCounts(NamedTuple):
     removed: Counter[str]
 
 
-def build_degraded(reference: str, settings: DegradeSettings, run: Build) -> DegradedCounts:
+def build_degraded(reference: str, columns: Mapping[str, str], settings: DegradeSettings, run: Build) -> DegradedCounts:
     """Degrade every caption of an input with words from its own split, and write both tables.
 
     Args:
         reference: a table or a dataset, see `vttdata.compose.input_captions.read_input`.
+        columns: name of a column of the table -> its name there.
         settings: how captions are degraded.
         run: the build; its dataset folder gets the tables, their provenance and a manifest.
 
     Raises:
         VttdataError: when the input has no captions, or only captions about one source.
     """
-    material = read_input(reference)
+    material = read_input(reference, columns)
     _check_sources(reference, material)
     recipe = run.loaded.recipe
     captions = [caption for split in material.splits for caption in split.captions]

@@ -15,14 +15,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import pydantic
 
-from vttdata.compose.input_captions import is_table
+from vttdata.compose.input_captions import check_input_columns, is_table
 from vttdata.compose.package import metadata_of_build, provenance_of_build
 from vttdata.dataset.caption_reader import read_captions_by_split
 from vttdata.dataset.foils.write import FoilSet, Paragraph, paragraph_pairs, write_foils
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.provenance import InputFile, input_file, write_provenance
 from vttdata.errors import VttdataError
-from vttdata.files.tables import read_table
+from vttdata.files.tables import Columns, read_table
 from vttdata.generate.foils.blind.shortcuts import TextPair, audit_shortcuts
 from vttdata.generate.foils.human_verdicts import read_verdicts
 from vttdata.generate.foils.search import FoilSettings
@@ -37,7 +37,7 @@ from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe
 from vttdata.recipe.paths import Paths
 from vttdata.records import Caption
-from vttdata.text.captions import CaptionSettings, read_caption_table
+from vttdata.text.captions import INPUT_COLUMNS, read_caption_table
 from vttdata.text.lm import is_trained, load_judges
 from vttdata.text.nouns.lexicon import load_lexicon
 
@@ -98,21 +98,23 @@ class FoilTexts(NamedTuple):
     reference: Sequence[tuple[str, str]] = ()
 
 
-def read_foil_texts(reference: str, run: Build) -> FoilTexts:
+def read_foil_texts(reference: str, columns: Mapping[str, str], run: Build) -> FoilTexts:
     """Read the captions of an input as texts of its videos.
 
     Args:
         reference: a table with the columns `video_id` and `caption`, or a dataset by folder or name. A caption's id is
             ``VIDEO_SEN``, with the `sen_id` of a dataset and with the place among the different texts of a table.
+        columns: name of a column -> its name in the table.
         run: the build; its stage `sentences` holds the captions.
 
     Raises:
         VttdataError: when there are no captions, or they cannot be read.
     """
+    check_input_columns(reference, columns)
     captions: list[Caption] = []
     splits: dict[str, str | None] = {}
     if is_table(reference):
-        captions = list(_captions_of_table(Path(reference)))
+        captions = list(_captions_of_table(Path(reference), columns))
     else:
         for split_captions in read_captions_by_split(find_dataset(reference)):
             captions += split_captions.captions
@@ -122,13 +124,13 @@ def read_foil_texts(reference: str, run: Build) -> FoilTexts:
     return FoilTexts(group_texts_by_video(run.stage(CAPTIONS, captions), splits))
 
 
-def _captions_of_table(path: Path) -> Iterator[Caption]:
+def _captions_of_table(path: Path, columns: Mapping[str, str]) -> Iterator[Caption]:
     """Yield each different text of a video once, numbered in the order of the rows."""
     texts: dict[str, dict[str, None]] = {}
-    for raw in read_caption_table(path, CaptionSettings()):
+    for raw in read_caption_table(path, columns, INPUT_COLUMNS):
         if any("\ud800" <= character <= "\udfff" for character in raw.caption):
             raise VttdataError(f"{path}:{raw.line}: the caption contains an unpaired surrogate.")
-        texts.setdefault(raw.video_id or raw.source or "", {}).setdefault(raw.caption.strip())
+        texts.setdefault(raw.video_id or "", {}).setdefault(raw.caption.strip())
     for video_id, different in texts.items():
         for number, text in enumerate(different):
             yield Caption(video_id, number, text)
@@ -234,7 +236,8 @@ def read_text_pairs(reference: str) -> Iterator[TextPair]:
                 for row in table.read(columns=columns).to_pylist():
                     yield TextPair(row["caption"], row["foil"], row["video_id"])
         return
-    for line, row in read_table(Path(reference)):
+    known = Columns(("true", "foil", "video_id"), (("true",), ("foil",)))
+    for line, row in read_table(Path(reference), known):
         for name in ("true", "foil"):
             if not isinstance(row.get(name), str):
                 raise VttdataError(

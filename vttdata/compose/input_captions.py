@@ -5,18 +5,24 @@ Tables are cleaned as a build cleans them, but no caption is too short or too lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from vttdata.dataset.caption_reader import SplitCaptions, read_captions_by_split
 from vttdata.errors import VttdataError
-from vttdata.files.tables import read_table
+from vttdata.files.tables import TABLE_SUFFIXES
 from vttdata.load.lookup import find_dataset
 from vttdata.records import Caption
-from vttdata.text.captions import CaptionSettings, RawCaption, Removal, clean_captions, read_caption_table
-
-TABLE_SUFFIXES = frozenset({".csv", ".tsv", ".jsonl", ".ndjson"})
+from vttdata.text.captions import (
+    INPUT_COLUMNS,
+    CaptionSettings,
+    RawCaption,
+    Removal,
+    check_column_names,
+    clean_captions,
+    read_caption_table,
+)
 
 
 class InputCaptions(NamedTuple):
@@ -31,40 +37,51 @@ def is_table(reference: str) -> bool:
     return Path(reference).suffix.lower() in TABLE_SUFFIXES and not Path(reference).is_dir()
 
 
-def read_input(reference: str) -> InputCaptions:
+def read_input(reference: str, columns: Mapping[str, str] | None = None, *, any_table: bool = False) -> InputCaptions:
     """Read the captions of an input.
 
     Args:
-        reference: a CSV, TSV or JSON lines table with the columns `video_id` and `caption`, or a dataset. A table is
-            one split; its clips are sources of their own unless it has a column `source_id`.
+        reference: a CSV, TSV or JSON table with the columns `video_id` and `caption`, or a dataset. A table is one
+            split; its clips are sources of their own unless it has a column `source_id`.
+        columns: name of a column -> its name in the table; see `INPUT_COLUMNS`.
+        any_table: the names are for several tables, so that this one may lack some.
 
     Raises:
-        VttdataError: when there is no such input, it has no captions, or a clip of a table has two sources.
+        VttdataError: when there is no such input, it has no captions, a clip of a table has two sources, or columns are
+            named of a dataset.
     """
+    if not any_table:
+        check_input_columns(reference, columns or {})
     if not is_table(reference):
         return InputCaptions(list(read_captions_by_split(find_dataset(reference))), [])
     path = Path(reference)
-    has_source = any("source_id" in row for _, row in read_table(path))
-    columns = {"source": "source_id"} if has_source else {}
-    settings = CaptionSettings(columns=columns, min_words=0, max_words=None, max_characters=None)
+    settings = CaptionSettings(min_words=0, max_words=None, max_characters=None)
     by_clip: dict[str, list[RawCaption]] = {}
-    for raw in read_caption_table(path, settings):
-        if raw.video_id is None:
-            raise VttdataError(f"{path}:{raw.line}: has no video_id.")
-        by_clip.setdefault(raw.video_id, []).append(raw)
+    for raw in read_caption_table(path, columns, INPUT_COLUMNS, any_table=any_table):
+        by_clip.setdefault(raw.video_id or "", []).append(raw)
     captions: list[Caption] = []
     removed: list[Removal] = []
     source_of: dict[str, str] = {}
     # Sorted, so that the order of rows decides nothing.
     for video_id in sorted(by_clip):
         raws = by_clip.pop(video_id)
-        source_of[video_id] = _source_of_clip(path, video_id, raws if has_source else ())
+        source_of[video_id] = _source_of_clip(path, video_id, raws)
         for result in clean_captions(video_id, raws, settings):
             if isinstance(result, Caption):
                 captions.append(result)
             else:
                 removed.append(result)
     return InputCaptions([SplitCaptions("", captions, source_of)], removed)
+
+
+def check_input_columns(reference: str, columns: Mapping[str, str]) -> None:
+    """Raise VttdataError when columns are named that a table of captions does not have, or of a dataset."""
+    if columns and not is_table(reference):
+        raise VttdataError(f"columns: {reference} is a dataset; only those of a table can be named.")
+    try:
+        check_column_names(columns, INPUT_COLUMNS)
+    except ValueError as error:
+        raise VttdataError(f"columns: {error}") from error
 
 
 def _source_of_clip(path: Path, video_id: str, raws: Iterable[RawCaption]) -> str:

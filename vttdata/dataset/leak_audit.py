@@ -21,6 +21,7 @@ from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.files.id_lists import read_ids
+from vttdata.ids import find_video_id
 from vttdata.records import HASH_SCHEME, Fingerprint
 from vttdata.split import Audit, SimilarSources
 from vttdata.split.audit.clip_table import ClipTable, Integers
@@ -124,6 +125,8 @@ def read_fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Itera
 
 def _rows_of_ids(video_ids: Any, ids: Sequence[str], file: Path) -> Integers:
     """Return all rows of these ids, each row once; official files may list an id more than once."""
+    known = set(video_ids.to_pylist())
+    ids = [find_video_id(name, known) or name for name in ids]
     wanted = pa.array(ids, pa.string())
     unknown = pc.invert(pc.is_in(wanted, value_set=video_ids.cast(pa.string())))
     if pc.any(unknown).as_py():

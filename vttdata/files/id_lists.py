@@ -5,19 +5,19 @@ Whether an id exists in a dataset, and whether it may be duplicated, is for the 
 
 from __future__ import annotations
 
-import csv
 import io
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
 from vttdata.errors import VttdataError
-from vttdata.files.tables import parse_delimited, parse_json_lines
+from vttdata.files.json_values import JSON_LINES, parse_json
+from vttdata.files.tables import READ_SUFFIXES, Columns, open_text, parse_table
 
 _ID, _SPLIT = "video_id", "split"
 _MAX_LINE_LENGTH = 2**20
+_DIVIDED = re.compile("[,;\t]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -25,8 +25,8 @@ def read_ids(path: Path) -> list[str]:
     """Return all ids in a file, in its order.
 
     Args:
-        path: text with one id per line, with or without the head ``video_id``; table (CSV, TSV, JSON lines) with a
-            column ``video_id``; or JSON list of texts. UTF-8, with or without a byte order mark.
+        path: text with one id per line, with or without the head ``video_id``; table (CSV, TSV, JSON) with a column
+            ``video_id``, see `vttdata.files.tables.read_table`; or JSON list of texts.
 
     Raises:
         VttdataError: when it cannot be read, is a table without that column, or contains no id.
@@ -65,13 +65,8 @@ def read_pins(path: Path) -> dict[str, str]:
 
 
 def _read(path: Path) -> Iterator[tuple[str, str]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            yield from _checked(str(path), path.suffix, stream)
-    except UnicodeDecodeError as error:
-        raise VttdataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
-    except OSError as error:
-        raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    with open_text(path) as stream:
+        yield from _checked(str(path), path.suffix, stream)
 
 
 def _checked(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[str, str]]:
@@ -91,27 +86,15 @@ def _checked(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[str, str
 
 def _rows(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[int, object, object]]:
     """Yield line number, id and split of each row, unchecked."""
-    if suffix == ".json":
-        try:
-            ids = json.load(stream)
-        except (ValueError, RecursionError) as error:
-            raise VttdataError(f"{place}: cut off, damaged or not JSON ({error}).") from error
-        if not isinstance(ids, list):
-            raise VttdataError(f"{place}: a JSON list of ids is expected, found {type(ids).__name__}.")
-        yield from ((number, video_id, "test") for number, video_id in enumerate(ids, 1))
-        return
-    if suffix in {".jsonl", ".ndjson"}:
-        table = parse_json_lines(place, stream)
-    else:
-        first = stream.readline(_MAX_LINE_LENGTH).strip()
-        stream.seek(0)
-        delimiter = "\t" if "\t" in first else ","
-        names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
-        if _ID not in names:
-            if len(names) > 1:
-                raise VttdataError(f"{place}: has no column '{_ID}'; its first line is {', '.join(names)[:80]!r}.")
-            yield from ((number, line, "test") for number, line in enumerate(stream, 1) if line.strip())
+    first = stream.readline(_MAX_LINE_LENGTH)
+    stream.seek(0)
+    if suffix in {".json", *JSON_LINES}:
+        if first.lstrip().removeprefix("[").lstrip()[:1] == '"':
+            yield from ((number, video_id, "test") for number, video_id in parse_json(place, suffix, stream))
             return
-        table = parse_delimited(place, stream, delimiter)
-    for number, row in table:
+    elif not _DIVIDED.search(first) and first.strip().strip('"').casefold() != _ID:
+        yield from ((number, line, "test") for number, line in enumerate(stream, 1) if line.strip())
+        return
+    table_suffix = suffix if suffix in READ_SUFFIXES else ".txt"
+    for number, row in parse_table(place, table_suffix, stream, Columns((_ID, _SPLIT), ((_ID,),))):
         yield number, row.get(_ID), row.get(_SPLIT) if _SPLIT in row else "test"

@@ -1,113 +1,358 @@
-"""Read the tables that users bring (CSV, TSV, JSON lines) row by row, with file and line in every error."""
+"""Read the tables that users bring (CSV, TSV, JSON) row by row, with file and line in every error.
+
+Spreadsheets write tables in many ways. What can be told without doubt is read: delimiters, UTF-16, names of columns in
+another case, empty columns and rows at the end. Everything else is refused with what to do. No table is held in memory.
+"""
 
 from __future__ import annotations
 
 import csv
-import json
-from collections.abc import Iterator
+import difflib
+import itertools
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 from vttdata.errors import VttdataError
+from vttdata.files.json_values import JSON_LINES, parse_json
 
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_JSON_LINES = {".jsonl", ".ndjson"}
+# Delimiters by extension; the first one divides a header in which there is none of them.
+_DELIMITERS = {".csv": ",;\t", ".tsv": "\t", ".txt": "\t;,"}
+_WORKBOOKS = frozenset({".xlsx", ".xls", ".xlsm", ".ods", ".numbers"})
+READ_SUFFIXES = (*_DELIMITERS, ".json", *sorted(JSON_LINES))
+"""File name extensions of the tables that are read."""
+TABLE_SUFFIXES = frozenset(READ_SUFFIXES) | _WORKBOOKS
+"""File name extensions of tables, also of those that can only be refused."""
+
 _MAX_CELL_CHARACTERS = 2**20
-_MAX_JSON_BYTES = 2**28
+_SAMPLE_ROWS = 50
+_MAX_LAYOUTS = 1000
+# First line by which a table tells Excel its delimiter; saved again, it may be quoted and followed by empty cells.
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[,;\t]*[\r\n]*', re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_CLOCK = re.compile(
+    r"(?:(?P<hours>[0-9]+):(?=[0-5]?[0-9]:))?(?P<minutes>[0-9]+):(?P<seconds>[0-5]?[0-9](?:[.,][0-9]+)?)"
+)
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
-def read_table(path: Path, *, short_rows: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Columns that a reader knows by name.
+
+    The name of a column in a table may differ in case, and have spaces or hyphens for underscores.
+
+    Fields:
+        names: names by which the reader finds cells in a row; without any, a row has all columns as they are called.
+        required: groups of names; a table has at least one column of each group.
+        numbers: columns of numbers, in which a semicolon-separated table may have decimal commas.
+        mapping: name -> name of that column in the table, as the user says; none where the user cannot.
+        any_table: the mapping is for several tables, so that in one of them a required column may have its usual name.
+        others: columns that are left out; any further one that resembles a name is refused. None leaves out all.
+    """
+
+    names: Sequence[str] = ()
+    required: Sequence[Sequence[str]] = ()
+    numbers: Sequence[str] = ()
+    mapping: Mapping[str, str] | None = None
+    any_table: bool = False
+    others: Sequence[str] | None = None
+
+    def lay_out(self, header: Sequence[str], place: str, *, partial: bool = False) -> dict[str, str]:
+        """Return the column of a header behind each name of a row.
+
+        Args:
+            header: names of the columns of a table, or keys of a JSON object.
+            place: file and line that begin errors.
+            partial: the header may lack mapped columns.
+
+        Raises:
+            VttdataError: when a mapped column or each of a required group is missing, two columns differ from a name
+                only in case, or a column is probably misspelled.
+        """
+        if not self.names:
+            return {column: column for column in header if column}
+        located: dict[str, str] = {}
+        for name in self.names:
+            column = self._find(name, header, place, partial=partial)
+            if column is not None:
+                located[name] = column
+        for group in self.required:
+            if not any(name in located for name in group):
+                raise VttdataError(f"{place}: {_missing(group, header, by_option=self.mapping is not None)}.")
+        if self.others is not None:
+            missing = [name for name in self.names if name not in located]
+            expected = {*self.names, *self.others}
+            for column in header:
+                near = difflib.get_close_matches(_fold(column), missing, n=1)
+                if near and column not in located.values() and _fold(column) not in expected:
+                    raise VttdataError(f"{place}: unknown column '{column}' (did you mean '{near[0]}'?).")
+        return located
+
+    def _find(self, name: str, header: Sequence[str], place: str, *, partial: bool) -> str | None:
+        mapped = (self.mapping or {}).get(name)
+        column = _find_column(mapped or name, header, place)
+        if mapped is None or column is not None:
+            return column
+        if self.any_table and any(name in group for group in self.required):
+            column = _find_column(name, header, place)
+        if column is None and not partial:
+            raise VttdataError(f"{place}: {_missing((mapped,), header)}.")
+        return column
+
+
+def _find_column(name: str, header: Sequence[str], place: str) -> str | None:
+    if name in header:
+        return name
+    alike = [column for column in header if _fold(column) == _fold(name)]
+    if len(alike) > 1:
+        raise VttdataError(f"{place}: the columns '{alike[0]}' and '{alike[1]}' could both be '{name}'; rename one.")
+    return alike[0] if alike else None
+
+
+def _fold(name: str) -> str:
+    return re.sub(r"[\s_-]+", "_", name.strip().casefold())
+
+
+def _missing(group: Sequence[str], header: Sequence[str], *, by_option: bool = False) -> str:
+    """Return the half sentence that says which column is missing, what there is, and what to do."""
+    present = ", ".join(f"'{name}'" for name in header)[:400]
+    by_folded = {_fold(name): name for name in header}
+    near = [
+        (name, by_folded[match]) for name in group for match in difflib.get_close_matches(_fold(name), by_folded, n=1)
+    ]
+    wanted = " or ".join(f"'{name}'" for name in group)
+    sentence = f"there is no column {wanted}; the columns are {present or 'none'}"
+    if near:
+        name, match = near[0]
+        return f"{sentence} (did you mean '{match}'?{f' Then add --columns {name}={match}' if by_option else ''})"
+    return f"{sentence}; add --columns {group[0]}=NAME for the right one" if by_option else sentence
+
+
+def read_table(
+    path: Path, columns: Columns = Columns(), *, short_rows: bool = False
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield `(line number, row)` for each row of a table.
 
-    Rows of CSV and TSV contain strings (empty cells are None); rows of JSON lines contain JSON values.
+    Rows of delimited tables contain texts without surrounding spaces (empty cells are None); rows of JSON contain JSON
+    values. A row has the known columns that the table has. In a JSON list, objects are numbered instead of lines.
 
     Args:
-        path: UTF-8, with or without a byte order mark; the extension names the format.
+        path: CSV with commas, semicolons or tabs, TSV, JSON lines, or a JSON list of objects, by its extension; UTF-8
+            or UTF-16.
+        columns: known columns.
         short_rows: treat cells that are missing at the end of a row as empty.
 
     Raises:
-        VttdataError: when the extension is unknown or a row cannot be read; the message names file and line.
+        VttdataError: when it is no such file, a required column is missing, or a row cannot be read; the message names
+            file and line and says what to do.
     """
     suffix = path.suffix.lower()
-    if suffix not in _DELIMITERS and suffix not in _JSON_LINES:
-        allowed = ", ".join(sorted({*_DELIMITERS, *_JSON_LINES}))
-        raise VttdataError(f"{path}: a table must end in one of {allowed}, not '{path.suffix}'.")
+    if suffix not in READ_SUFFIXES:
+        hint = "; save it as 'CSV UTF-8'" if suffix in _WORKBOOKS else ""
+        raise VttdataError(f"{path}: a table must end in one of {', '.join(READ_SUFFIXES)}, not '{suffix}'{hint}.")
+    with open_text(path) as stream:
+        yield from parse_table(str(path), suffix, stream, columns, short_rows=short_rows)
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[TextIO]:
+    """Open a text file in UTF-8 or UTF-16, with or without a byte order mark, with its line ends as they are.
+
+    Raises:
+        VttdataError: also while it is read: when that fails, or the text is in another encoding.
+    """
+    encoding = "utf-8-sig"
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            if suffix in _JSON_LINES:
-                yield from parse_json_lines(str(path), stream)
-            else:
-                yield from parse_delimited(str(path), stream, _DELIMITERS[suffix], short_rows=short_rows)
+        with path.open("rb") as file:
+            start = file.read(4)
+        if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            encoding = "utf-16"
+        # Text in UTF-8 has no null character, and the first two characters of a table are ASCII or a quote.
+        elif len(start) == 4 and start[1::2] == b"\0\0":
+            encoding = "utf-16-le"
+        elif len(start) == 4 and start[::2] == b"\0\0":
+            encoding = "utf-16-be"
+        with path.open(encoding=encoding, newline="") as stream:
+            yield stream
     except UnicodeDecodeError as error:
-        raise VttdataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
+        if encoding != "utf-8-sig":
+            raise VttdataError(f"{path}: damaged or cut off; it is not valid UTF-16 ({error.reason}).") from error
+        raise VttdataError(_describe_encoding(path)) from error
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
 
 
-def parse_delimited(
-    place: str, stream: TextIO, delimiter: str, *, short_rows: bool = False
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows of CSV or TSV as `read_table` does; `place` names the file in errors."""
-    csv.field_size_limit(_MAX_CELL_CHARACTERS)
-    reader = csv.reader(stream, delimiter=delimiter, strict=True)
+def _describe_encoding(path: Path) -> str:
+    """Return the sentence about a file that is not UTF-8: where, what it says in Windows' encoding, what to do."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                start, reason = error.start, error.reason
+                break
+        else:
+            return f"{path}: cut off, or changed while it was read; it is not UTF-8 text."
     try:
-        header = next(reader, None)
+        excerpt = " ".join(line[max(start - 20, 0) : start + 20].decode("cp1252").split())
+    except UnicodeDecodeError:
+        return f"{path}:{number}: not UTF-8 text ({reason}); save it in UTF-8."
+    name = path.with_stem(f"{path.stem}-utf8").name
+    return (
+        f"{path}:{number}: not UTF-8 text; in Windows-1252 it says '{excerpt}'. If that is right, save it as 'CSV "
+        f"UTF-8', or convert it: iconv -f WINDOWS-1252 -t UTF-8 {path.name} > {name}"
+    )
+
+
+def parse_table(
+    place: str, suffix: str, stream: TextIO, columns: Columns = Columns(), *, short_rows: bool = False
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows of a seekable stream as `read_table` does; `place` names the file in errors."""
+    if suffix in _DELIMITERS:
+        yield from _parse_delimited(place, suffix, stream, columns, short_rows=short_rows)
+        return
+    seen: dict[str, None] = {}
+    layouts: dict[tuple[str, ...], list[tuple[str, str]] | None] = {}
+    for number, row in parse_json(place, suffix, stream):
+        if not isinstance(row, dict):
+            raise VttdataError(f"{place}:{number}: a JSON object is expected, found {type(row).__name__}.")
+        header = tuple(row)
+        if header not in layouts:
+            if len(layouts) >= _MAX_LAYOUTS:
+                layouts.clear()
+            # Rows need not have every column, so that a mapped one is missed only at the end.
+            located = columns.lay_out(header, f"{place}:{number}", partial=True)
+            is_plain = located == dict(zip(header, header, strict=True))
+            layouts[header] = None if is_plain else list(located.items())
+            seen |= dict.fromkeys(header)
+        layout = layouts[header]
+        yield number, row if layout is None else {name: row[column] for name, column in layout}
+    if seen and columns.mapping:
+        columns.lay_out(list(seen), place)
+
+
+def _parse_delimited(
+    place: str, suffix: str, stream: TextIO, columns: Columns, *, short_rows: bool
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    delimiter, skipped = _find_delimiter(place, suffix, stream, columns)
+    csv.field_size_limit(_MAX_CELL_CHARACTERS)
+    reader = csv.reader(stream, delimiter=delimiter, strict=True, skipinitialspace=delimiter != "\t")
+    first_line = 1 + skipped
+    try:
+        header = next((cells for cells in reader if any(map(str.strip, cells))), None)
         if header is None:
             return
-        names = [name.strip() for name in header]
-        duplicates = {name for name in names if names.count(name) > 1}
+        header = _strip_header(header)
+        width = len(header)
+        layout = columns.lay_out(header, f"{place}:{reader.line_num + skipped}")
+        duplicates = [name for name in header if name and header.count(name) > 1]
         if duplicates:
-            raise VttdataError(f"{place}: column '{min(duplicates)}' is duplicated in the header.")
+            raise VttdataError(f"{place}:{reader.line_num + skipped}: the column '{min(duplicates)}' is duplicated.")
+        cells_of = [(name, header.index(column)) for name, column in layout.items()]
+        decimals = [name for name in columns.numbers if name in layout] if delimiter == ";" else []
+        first_line = reader.line_num + skipped + 1
         for cells in reader:
-            if not cells:
-                continue
-            if short_rows:
-                cells.extend([""] * (len(names) - len(cells)))
-            if len(cells) != len(names):
-                raise VttdataError(f"{place}:{reader.line_num}: {len(cells)} cells under {len(names)} column names.")
-            yield reader.line_num, {name: cell or None for name, cell in zip(names, cells, strict=True)}
+            line = reader.line_num + skipped
+            if len(cells) != width:
+                _fit(cells, header, delimiter, f"{place}:{line}", short_rows=short_rows)
+            row = {name: cells[index].strip() or None for name, index in cells_of}
+            for name in decimals:
+                if (number := row[name]) is not None and _DECIMAL_COMMA.fullmatch(number):
+                    row[name] = number.replace(",", ".")
+            # Spreadsheets write empty rows at the end as delimiters only.
+            if any(cells):
+                yield line, row
+            first_line = line + 1
     except csv.Error as error:
-        raise VttdataError(f"{place}:{reader.line_num}: {error}.") from error
+        raise VttdataError(f"{place}:{first_line}: {error} (in the row that begins on this line).") from error
 
 
-def parse_json_lines(place: str, stream: TextIO) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows of JSON lines as `read_table` does; `place` names the file in errors."""
-    for number, line in enumerate(stream, 1):
-        if not line.strip():
-            continue
+def _find_delimiter(place: str, suffix: str, stream: TextIO, columns: Columns) -> tuple[str, int]:
+    """Return the delimiter of a table, and the number of lines before its header; the stream is behind these."""
+    first = stream.readline(_MAX_CELL_CHARACTERS)
+    if stated := _SEPARATOR_LINE.fullmatch(first):
+        return stated[1], 1
+    while first and not first.strip():
+        first = stream.readline(_MAX_CELL_CHARACTERS)
+    unquoted = re.sub(r'"[^"]*"', "", first)
+    candidates = [delimiter for delimiter in _DELIMITERS[suffix] if delimiter in unquoted]
+    if len(candidates) > 1:
+        candidates = [*_delimiters_that_fit(candidates, stream, columns)]
+    stream.seek(0)
+    if len(candidates) > 1:
+        shown = " and at ".join(repr(delimiter) for delimiter in candidates)
+        raise VttdataError(
+            f"{place}: its columns could be divided at {shown}; put the line sep={candidates[0]} before the first one."
+        )
+    return (candidates or _DELIMITERS[suffix])[0], 0
+
+
+def _delimiters_that_fit(candidates: Sequence[str], stream: TextIO, columns: Columns) -> Sequence[str]:
+    """Return the delimiters that give the columns that a reader needs, and where possible rows of one width."""
+    with_columns, even = [], []
+    for delimiter in candidates:
+        stream.seek(0)
+        rows = [row for row in _sample(stream, delimiter) if any(row)]
+        header = _strip_header(rows[0]) if rows else []
         try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise VttdataError(f"{place}:{number}: not a JSON object ({error}).") from error
-        if not isinstance(value, dict):
-            raise VttdataError(f"{place}:{number}: a JSON object is expected, found {type(value).__name__}.")
-        yield number, value
+            columns.lay_out(header, "")
+        except VttdataError:
+            continue
+        with_columns.append(delimiter)
+        if all(len(header) == len(row) or not any(row[len(header) :]) for row in rows):
+            even.append(delimiter)
+    return even or with_columns or candidates
 
 
-def read_rows(file: Path, expected: str, *, alone: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a ``.json`` file, numbered from 1, or the rows of a table as `read_table` does.
+def _sample(stream: TextIO, delimiter: str) -> Iterator[list[str]]:
+    with suppress(csv.Error):
+        yield from itertools.islice(csv.reader(stream, delimiter=delimiter, skipinitialspace=True), _SAMPLE_ROWS)
 
-    Args:
-        file: JSON is UTF-8, with or without a byte order mark.
-        expected: description of the JSON list, for the error.
-        alone: accept an object that is not in a list.
 
-    Raises:
-        VttdataError: when it cannot be read, is not a table or not JSON, is larger than 256 MiB, or is not a list of
-            objects.
+def _strip_header(cells: Sequence[str]) -> list[str]:
+    """Return the names of columns, without those at the end that are empty."""
+    names = [name.strip() for name in cells]
+    while names and not names[-1]:
+        names.pop()
+    return names
+
+
+def _fit(cells: list[str], header: Sequence[str], delimiter: str, place: str, *, short_rows: bool) -> None:
+    """Make a row as wide as the header, where no text is lost or made up."""
+    width = len(header)
+    if not any(cell.strip() for cell in cells[width:]):
+        del cells[width:]
+    if short_rows or not any(cell.strip() for cell in cells):
+        cells.extend([""] * (width - len(cells)))
+    if len(cells) > width:
+        extra = next(cell for cell in cells[width:] if cell.strip())
+        raise VttdataError(
+            f"{place}: {len(cells)} cells under {width} column names; put a text with {delimiter!r} in it into double "
+            f"quotes, or name the column of {extra[:40]!r}."
+        )
+    if len(cells) < width:
+        raise VttdataError(
+            f"{place}: {len(cells)} cells under {width} column names; a cell for '{header[len(cells)]}' is missing."
+        )
+
+
+def parse_seconds(value: Any) -> float:
+    """Return the seconds of a number, or of a text ``12.5``, ``m:ss`` or ``h:mm:ss.fff``; NaN for anything else.
+
+    A clock time may have more than 59 minutes without hours, and a decimal comma, as in subtitles.
     """
-    if file.suffix.lower() != ".json":
-        yield from read_table(file)
-        return
-    try:
-        if file.stat().st_size > _MAX_JSON_BYTES:
-            raise VttdataError(f"{file}: larger than {_MAX_JSON_BYTES} bytes.")
-        value = json.loads(file.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
-    except (ValueError, RecursionError) as error:
-        raise VttdataError(f"{file}: not JSON ({error}).") from error
-    objects = [value] if alone and isinstance(value, dict) else value
-    if not isinstance(objects, list) or not all(isinstance(item, dict) for item in objects):
-        raise VttdataError(f"{file}: {expected} is expected.")
-    yield from enumerate(objects, 1)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            return math.nan
+    text = value.strip() if isinstance(value, str) else ""
+    if clock := _CLOCK.fullmatch(text):
+        hours, minutes, seconds = clock["hours"] or "0", clock["minutes"], clock["seconds"].replace(",", ".")
+        return 3600.0 * float(hours) + 60.0 * float(minutes) + float(seconds)
+    return float(text) if _NUMBER.fullmatch(text) else math.nan

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from vttdata.errors import VttdataError
+from vttdata.ids import find_video_id
 from vttdata.records import Clip
 from vttdata.settings import STRICT, Ratio
 from vttdata.split.balance import balance
@@ -133,9 +134,14 @@ def pin_groups(
     group_of: Mapping[str, str], pins: Mapping[str, str], splits: Collection[str]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return group id -> the split that it is pinned to, and the pinned ids that do not exist."""
-    for video_id, split in sorted(pins.items()):
+    pinned: dict[str, str] = {}
+    for name, split in sorted(pins.items()):
         if split not in splits:
-            raise VttdataError(f"The clip '{video_id}' is pinned to '{split}'; the splits are {', '.join(splits)}.")
+            raise VttdataError(f"The clip '{name}' is pinned to '{split}'; the splits are {', '.join(splits)}.")
+        video_id = find_video_id(name, group_of) or name
+        if pinned.setdefault(video_id, split) != split:
+            raise VttdataError(f"The clip '{video_id}' is pinned to {pinned[video_id]} and to {split}.")
+    pins = pinned
     lost_pins = tuple(sorted(pins.keys() - group_of.keys()))
     if pins and len(lost_pins) == len(pins):
         raise VttdataError(

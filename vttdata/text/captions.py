@@ -7,17 +7,18 @@ it never rewrites the words of a caption. Which clip a caption belongs to is dec
 from __future__ import annotations
 
 import difflib
+import functools
 import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from vttdata.errors import VttdataError
-from vttdata.files.tables import read_table
+from vttdata.files.tables import Columns, parse_seconds, read_table
 from vttdata.ids import sentence_id
 from vttdata.records import Caption
 from vttdata.settings import STRICT, Count, PositiveCount
@@ -25,6 +26,10 @@ from vttdata.text.language import is_language
 
 # Columns of a caption table; only `caption` and either `video_id` or `source` are required.
 COLUMNS = ("video_id", "source", "start", "end", "caption", "annotator", "language", "sen_id", "author")
+# Columns of a table of captions that is the input of a command.
+INPUT_COLUMNS = ("video_id", "source_id", "caption", "annotator", "language", "sen_id", "author")
+
+_LABELS = ("annotator", "language", "author")
 
 RemovalReason = Literal["empty", "duplicate", "case_duplicate", "too_short", "too_long", "language", "doubled_id"]
 
@@ -39,10 +44,11 @@ class CaptionSettings:
     """Source and selection of captions.
 
     Fields:
-        file: CSV, TSV or JSON lines with one caption a row; none means a dataset without captions.
-        columns: name of a column in vttdata -> its name in the file. The columns are video_id, source (a source's id,
-            file name or URL), start, end (seconds in the source), caption, annotator, language, sen_id, author. A
-            column that is not listed has the same name in the file.
+        file: CSV, TSV or JSON with one caption a row; none means a dataset without captions.
+        columns: name of a column in vttdata -> its name in the file. The columns are video_id (or the name of the
+            clip's file), source (a source's id, file name or URL), start, end (in the source, as seconds, m:ss or
+            h:mm:ss), caption, annotator, language, sen_id, author. A column that is not listed has the same name in the
+            file; case, and spaces for underscores, make no difference.
         per_clip: how many captions a clip must keep.
         below: what happens to a clip with fewer: it is rejected or kept.
         min_words, max_words: allowed lengths of a caption, in words between white space. Languages written without
@@ -64,9 +70,7 @@ class CaptionSettings:
     language: str | None = None
 
     def __post_init__(self) -> None:
-        for name in self.columns:
-            if name not in COLUMNS:
-                raise ValueError(f"'{name}' is not a column of captions; they are {_list_columns(name, COLUMNS)}.")
+        check_column_names(self.columns, COLUMNS)
         if self.max_words is not None and self.max_words < self.min_words:
             raise ValueError(f"max_words ({self.max_words}) is below min_words ({self.min_words}).")
         if self.language is not None and not re.fullmatch(r"[a-z]{2,3}", self.language):
@@ -100,69 +104,73 @@ class Removal:
     line: int
 
 
-def read_caption_table(path: Path, settings: CaptionSettings) -> Iterator[RawCaption]:
+def check_column_names(mapping: Iterable[str], columns: Sequence[str]) -> None:
+    """Raise ValueError when a name that is mapped to a column of a table is none of these columns."""
+    for name in mapping:
+        if name not in columns:
+            near = difflib.get_close_matches(name, columns, n=1, cutoff=0.6)
+            hint = f" (did you mean '{near[0]}'?)" if near else ""
+            raise ValueError(f"'{name}' is not a column of captions; they are {', '.join(columns)}{hint}.")
+
+
+def read_caption_table(
+    path: Path, mapping: Mapping[str, str] | None = None, columns: Sequence[str] = COLUMNS, *, any_table: bool = False
+) -> Iterator[RawCaption]:
     """Yield the captions of a table in the order of its rows.
 
+    Args:
+        path: the table, see `vttdata.files.tables.read_table`.
+        mapping: name of a column -> its name in the file.
+        columns: `COLUMNS`, or `INPUT_COLUMNS`, of which `source_id` is read as the source.
+        any_table: the mapping is for several tables.
+
     Raises:
-        VttdataError: naming file and line: a missing column, a row with neither `video_id` nor `source`, a time or
-            `sen_id` that is not a number, a start without an end.
+        VttdataError: naming file and line: a missing column, a row that does not name its video, a time or `sen_id`
+            that is not a number, a start without an end.
     """
-    names = {name: settings.columns.get(name, name) for name in COLUMNS}
-    seen: set[str] = set()
-    for line, cells in read_table(path):
-        if not seen and path.suffix.lower() in {".csv", ".tsv"}:
-            _require_columns(path, settings.columns.values(), cells)
-        seen |= cells.keys()
-        yield _parse_row(f"{path}:{line}", line, cells, names)
-    if seen:
-        _require_columns(path, settings.columns.values(), seen)
+    mapping = mapping or {}
+    videos = tuple(name for name in ("video_id", "source") if name in columns)
+    known = Columns(columns, (("caption",), videos), ("start", "end"), mapping, any_table)
+    for line, cells in read_table(path, known):
+        yield _parse_row(f"{path}:{line}", line, cells, videos, mapping)
 
 
-def _require_columns(path: Path, required: Iterable[str], present: Iterable[str]) -> None:
-    known = sorted(present)
-    for column in required:
-        if column not in known:
-            raise VttdataError(f"{path}: there is no column '{column}'; it has {_list_columns(column, known)}.")
-
-
-def _parse_row(row: str, line: int, cells: dict[str, Any], names: dict[str, str]) -> RawCaption:
-    """Parse the cells of a row. `row` is its file and line; `names` maps columns to their names in the file."""
-    values = {name: cells.get(column) for name, column in names.items()}
-    if names["caption"] not in cells:
-        columns = _list_columns(names["caption"], sorted(cells))
-        raise VttdataError(f"{row}: there is no column '{names['caption']}' for the caption; it has {columns}.")
-    if not isinstance(values["caption"], str | None):
-        raise VttdataError(f"{row}: the caption is {type(values['caption']).__name__}, not text.")
-    video_id, source = (_strip(values[name]) for name in ("video_id", "source"))
-    if video_id is None and source is None:
-        empty = [repr(names[name]) for name in ("video_id", "source") if names[name] in cells]
-        if empty:
-            raise VttdataError(f"{row}: the video is not named; {' and '.join(empty)} should not be empty.")
-        columns = _list_columns(names["video_id"], sorted(cells))
-        raise VttdataError(
-            f"{row}: neither '{names['video_id']}' nor '{names['source']}' names the video; it has {columns}."
-        )
-    start, end = (_parse_seconds(row, names[name], values[name]) for name in ("start", "end"))
+def _parse_row(
+    row: str, line: int, cells: dict[str, Any], videos: Sequence[str], mapping: Mapping[str, str]
+) -> RawCaption:
+    """Parse the cells of a row. `row` is its file and line; `videos` are the columns that may name its video."""
+    text = cells.get("caption")
+    if not isinstance(text, str | None):
+        raise VttdataError(f"{row}: the caption is {type(text).__name__}, not text.")
+    if not any(_strip(cells.get(name)) for name in videos):
+        empty = " and ".join(repr(mapping.get(name, name)) for name in videos if name in cells)
+        raise VttdataError(f"{row}: the video is not named; {empty} should not be empty.")
+    video_id, source = _strip(cells.get("video_id")), _strip(cells.get("source", cells.get("source_id")))
+    start, end = (_parse_time(row, mapping.get(name, name), cells.get(name)) for name in ("start", "end"))
     if (start is None) != (end is None):
-        raise VttdataError(f"{row}: '{names['start']}' and '{names['end']}' go together, and one of them is empty.")
-    sen_id = _parse_sentence_id(row, names["sen_id"], values["sen_id"])
-    texts = {name: clean_text(_strip(values[name]) or "") or None for name in ("annotator", "language", "author")}
-    return RawCaption(values["caption"] or "", line, video_id, source, start, end, sen_id=sen_id, **texts)
+        names = " and ".join(repr(mapping.get(name, name)) for name in ("start", "end"))
+        raise VttdataError(f"{row}: {names} go together, and one of them is empty.")
+    sen_id = _parse_sentence_id(row, mapping.get("sen_id", "sen_id"), cells.get("sen_id"))
+    texts = {name: _clean_label(value) for name in _LABELS if (value := _strip(cells.get(name))) is not None}
+    return RawCaption(text or "", line, video_id, source, start, end, sen_id=sen_id, **texts)
+
+
+# The same few annotators and languages are in most rows.
+@functools.lru_cache(maxsize=2**12)
+def _clean_label(text: str) -> str | None:
+    return clean_text(text) or None
 
 
 def _strip(value: Any) -> str | None:
     return None if value is None else str(value).strip() or None
 
 
-def _parse_seconds(row: str, column: str, value: Any) -> float | None:
+def _parse_time(row: str, column: str, value: Any) -> float | None:
     if value is None:
         return None
-    try:
-        seconds = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        seconds = math.nan
+    seconds = parse_seconds(value)
     if not math.isfinite(seconds):
-        raise VttdataError(f"{row}: '{column}' is {str(value)[:80]!r}, not a number of seconds.")
+        raise VttdataError(f"{row}: '{column}' is {str(value)[:80]!r}, not a time like 12.5, 1:05 or 1:02:03.5.")
     return seconds
 
 
@@ -235,9 +243,3 @@ def _find_reason_to_remove(text: str, raw: RawCaption, settings: CaptionSettings
     stated = (raw.language or "").lower().replace("_", "-").partition("-")[0]
     right = stated == settings.language if stated else is_language(text, settings.language)
     return None if right else "language"
-
-
-def _list_columns(missing: str, known: Sequence[str]) -> str:
-    """List the known columns, with the one that a missing name may have meant."""
-    near = difflib.get_close_matches(missing, known, n=1, cutoff=0.6)
-    return ", ".join(known) + (f" (did you mean '{near[0]}'?)" if near else "")

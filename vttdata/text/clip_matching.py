@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
+from vttdata.ids import find_video_id
 from vttdata.records import Clip, Source
 from vttdata.text.captions import RawCaption
 
@@ -39,10 +40,11 @@ class MatchedCaptions:
 class CaptionMatcher:
     """Rule by which captions belong to clips.
 
-    A caption with a `video_id` belongs to that clip. Otherwise `source` is looked up as a source's id, then as its file
-    (relative path), its URL, then the bare name of its file; a bare name that two sources share is ambiguous. With
-    times the caption belongs to the clip of that source that covers most of it and at least half; without times to
-    the source's only clip.
+    A caption with a `video_id` belongs to that clip; it may be written as the name of the clip's file. Otherwise
+    `source`, or else `video_id`, is looked up as a source's id, then as its file (relative path), its URL, then the
+    bare name of its file, with or without extension; a bare name that two sources share is ambiguous. With times the
+    caption belongs to the clip of that source that covers most of it and at least half; without times to the source's
+    only clip.
     """
 
     def __init__(self, clips: Iterable[Clip], sources: Iterable[Source]) -> None:
@@ -59,19 +61,22 @@ class CaptionMatcher:
             _unique_aliases((source.file, source.source_id) for source in sources),
             _unique_aliases((source.url, source.source_id) for source in sources),
             _unique_aliases((PurePosixPath(source.file).name, source.source_id) for source in sources),
+            _unique_aliases((PurePosixPath(source.file).stem, source.source_id) for source in sources),
         ):
             self._sources = aliases | self._sources
 
     def match(self, raw: RawCaption) -> str | UnmatchedCaption:
         """Return the `video_id` of the clip that a caption is about, or why there is none."""
-        if raw.video_id is not None and raw.video_id in self._video_ids:
-            return raw.video_id
-        source_id = self._sources.get(raw.source or "")
+        video_id = find_video_id(raw.video_id or "", self._video_ids)
+        if video_id is not None:
+            return video_id
+        name = raw.source or raw.video_id or ""
+        source_id = self._sources.get(name) or self._sources.get(name.replace("\\", "/").removeprefix("./"))
         if source_id is None:
-            name = raw.video_id if raw.video_id is not None else raw.source
+            name = raw.video_id or name
             return UnmatchedCaption("unknown_clip", f"line {raw.line}: there is no clip or source '{name}'", raw)
         if source_id == _AMBIGUOUS:
-            return UnmatchedCaption("ambiguous", f"line {raw.line}: several sources are called '{raw.source}'", raw)
+            return UnmatchedCaption("ambiguous", f"line {raw.line}: several sources are called '{name}'", raw)
         return self._match_in_source(source_id, raw)
 
     def _match_in_source(self, source_id: str, raw: RawCaption) -> str | UnmatchedCaption:

@@ -179,7 +179,7 @@ def test_wmt_layout_has_raw_scores_without_moments(tmp_path: Path) -> None:
         ("a.csv", b"hit,worker,item,score\n1,2,,3\n", "a.csv:2: 'item' is empty"),
         ("a.csv", b"hit,worker\xff,item,score\n", "not UTF-8"),
         ("a.csv", b"", "there are no answers"),
-        ("a.json", b"[1]", "a list of answers or an object"),
+        ("a.json", b"[1]", "a JSON object is expected, found int"),
         ("a.json", b'{"hit": "h", "worker": "w", "answers": 3}', "a.json:1: 'answers' is not a list"),
         ("a.json", b"{", "not JSON"),
         ("a.json", b"[" * 100_000, "not JSON"),

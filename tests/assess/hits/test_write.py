@@ -167,15 +167,15 @@ def test_system_captions_are_read_from_tables_and_coco_results(tmp_path: Path) -
     ("name", "text", "message"),
     [
         ("s.csv", "video_id,caption\nv1,a\nv1,b\n", "s.csv:3: the system 's' already has another caption of 'v1'"),
-        ("s.csv", "video_id,text\nv1,a\n", "s.csv:2: 'caption' is missing"),
-        ("s.csv", "caption\na\n", "s.csv:2: 'video_id' is missing"),
+        ("s.csv", "video_id,text\nv1,a\n", "s.csv:1: there is no column 'caption'"),
+        ("s.csv", "caption\na\n", "s.csv:1: there is no column 'video_id' or 'image_id'"),
         ("s.csv", "video_id,caption\n", "s.csv: contains no captions"),
         ("s.csv", "system,video_id,caption\n,v1,a\n", "s.csv:2: 'system' is missing"),
-        ("s.json", "{}", "a list of objects"),
+        ("s.json", "{}", "s.json:1: there is no column 'video_id' or 'image_id'"),
         ("s.json", "[" * 100_000, "not JSON"),
         ("s.json", '[{"image_id": true, "caption": "a"}]', "s.json:1: 'video_id' is not a name"),
         ("s.jsonl", '{"video_id": "v", "caption": ["a"]}', "s.jsonl:1: the caption is list, not text"),
-        ("s.txt", "x", "a table must end in"),
+        ("s.doc", "x", "a table must end in"),
     ],
 )
 def test_bad_system_captions_raise_one_sentence(tmp_path: Path, name: str, text: str, message: str) -> None:

@@ -25,7 +25,7 @@ def test_soundness_is_the_mean_of_the_verdicts(tmp_path: Path) -> None:
     [
         ("foil_id,verdict\n", "there are no verdicts"),
         ("foil_id,verdict\na,sound\nb,\n", "verdicts.csv:3: a row of verdicts needs"),
-        ("foil,verdict\na,sound\n", "verdicts.csv:2: a row of verdicts needs"),
+        ("foil,verdict\na,sound\n", "verdicts.csv:1: there is no column 'foil_id'"),
     ],
 )
 def test_table_without_verdicts_is_refused(tmp_path: Path, text: str, words: str) -> None:

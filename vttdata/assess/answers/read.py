@@ -12,7 +12,7 @@ from vttdata.assess.answers.wmt import HEADER, split_cells, take_wmt
 from vttdata.assess.manifest import Manifest, ManifestItem, number_or_nan, parse_kind, required_text
 from vttdata.assess.scores import Moments
 from vttdata.errors import VttdataError
-from vttdata.files.tables import read_rows, read_table
+from vttdata.files.tables import open_text, read_table
 
 _ITEM_COLUMN = re.compile(r"Input\.rid_(\d+)")
 _ANSWER = re.compile(r"\d+_[^|]*(?:\|\d+_[^|]*)*")
@@ -54,14 +54,11 @@ def read_results(
     """
     intake = Intake(manifest, workers)
     for file in files:
-        try:
-            with file.open("rb") as stream:
-                first_line = stream.readline(2**20).decode("utf-8-sig", "replace")
-        except OSError as error:
-            raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
+        with open_text(file) as stream:
+            first_line = stream.readline(2**20)
         if split_cells(first_line) == HEADER.split():
             take_wmt(file, intake, moments)
-        elif {"HITId", "WorkerId"} <= set(re.split(r'[,\t"\r\n]+', first_line)):
+        elif {"HITId", "WorkerId"} <= set(re.split(r'[,;\t"\r\n]+', first_line)):
             _take_crowd(file, intake)
         else:
             _take_page(file, intake)
@@ -123,9 +120,8 @@ def _crowd_items(row: Mapping[str, Any], location: str, *, has_manifest: bool) -
 
 def _take_page(file: Path, intake: Intake) -> None:
     counts: dict[tuple[str, str], int] = {}
-    expected = "a list of answers or an object with the list 'answers'"
     needs_content = intake.manifest is None
-    for line, row in _single_answers(file, read_rows(file, expected, alone=True)):
+    for line, row in _single_answers(file, read_table(file)):
         hit, item = (required_text(file, line, row, name) for name in ("hit", "item"))
         worker = str(row.get("worker") or "")
         for name in ("worker", "score", *(_CONTENT_COLUMNS if needs_content else ())):

@@ -16,6 +16,7 @@ from vttdata.cli.options import (
     ParamType,
     WholeNumber,
     argument,
+    columns_option,
     option,
     out_option,
     replace_option,
@@ -63,8 +64,8 @@ class Composition(ParamType):
 @argument(
     "systems",
     "SYSTEM...",
-    "Captions of a system, one file each: a CSV, TSV or JSONL table with video_id and caption, or COCO results "
-    "(.json); with a column system one file may hold several.",
+    "Captions of a system, one file each: a CSV, TSV or JSON table with video_id (or image_id, as in COCO results) "
+    "and caption; with a column system one file may hold several.",
     nargs=-1,
     required=True,
     type=FILE,
@@ -77,6 +78,7 @@ class Composition(ParamType):
     help="Human captions: a dataset (folder, build or name), or a table with video_id, caption and if known source_id; "
     "those of other videos lend words to degraded captions.",
 )
+@columns_option("the tables that have it")
 @out_option("Folder to write; made if need be.")
 @replace_option("Write into DIR though it holds a build or a dataset.")
 @option(
@@ -130,6 +132,7 @@ class Composition(ParamType):
 def command(
     systems: tuple[Path, ...],
     captions: str,
+    columns: dict[str, str],
     out: Path,
     replace: bool,
     videos: str,
@@ -152,10 +155,11 @@ def command(
 
     check_output(out, {"tables"}, replace=replace)
     settings = _hit_settings(**composition)
-    by_system, repeated = read_systems(systems)
-    splits = read_input(captions).splits
+    _check_columns(columns)
+    splits = read_input(captions, columns, any_table=True).splits
     source_of = {video: source for split in splits for video, source in split.source_of.items()}
     human = [caption for split in splits for caption in split.captions if caption.author == "human"]
+    by_system, repeated = read_systems(systems, columns, {caption.video_id for caption in human})
     wanted = sorted({video for texts in by_system.values() for video in texts})
     address_of = video_addresses(videos, wanted, out / "pages")
     missing = [video for video in wanted if video not in address_of]
@@ -169,6 +173,16 @@ def command(
     _print_cases("videos that are not in the folder; left out", missing)
     print(f"{out} holds {', '.join(written)}")
     return DONE
+
+
+def _check_columns(columns: Mapping[str, str]) -> None:
+    from vttdata.assess.hits.system_captions import COLUMNS
+    from vttdata.text.captions import INPUT_COLUMNS, check_column_names
+
+    try:
+        check_column_names(columns, [*INPUT_COLUMNS, *(name for name in COLUMNS if name not in INPUT_COLUMNS)])
+    except ValueError as error:
+        raise VttdataError(f"--columns: {error}") from error
 
 
 def _hit_settings(

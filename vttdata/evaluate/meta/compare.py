@@ -16,7 +16,7 @@ from vttdata.assess.scores import system_scores
 from vttdata.assess.tables import Table
 from vttdata.errors import VttdataError
 from vttdata.files.csv_safety import unescape_formula
-from vttdata.files.tables import read_table
+from vttdata.files.tables import Columns, read_table
 from vttdata.records import CaptionScore
 
 Metric = Mapping[tuple[str, str], float]
@@ -34,7 +34,7 @@ def read_caption_scores(file: Path) -> list[CaptionScore]:
 
 
 def read_metric(file: Path) -> dict[tuple[str, str], float]:
-    """Read a metric's scores: a CSV, TSV or JSONL table with `video_id`, `system` and `score`.
+    """Read a metric's scores: a CSV, TSV or JSON table with `video_id`, `system` and `score`.
 
     Raises:
         VttdataError: if it cannot be read, a score is not a finite number, or a caption is duplicated.
@@ -44,7 +44,8 @@ def read_metric(file: Path) -> dict[tuple[str, str], float]:
 
 def _rows(file: Path, columns: Sequence[str]) -> Iterator[tuple[tuple[str, str], list[float]]]:
     seen: set[tuple[str, str]] = set()
-    for line, row in read_table(file):
+    names = ("system", "video_id", *columns)
+    for line, row in read_table(file, Columns(names, [(name,) for name in names], columns)):
         # Tables by `vttdata hits score` have escaped formulas.
         system, video = (unescape_formula(required_text(file, line, row, name)) for name in ("system", "video_id"))
         if (system, video) in seen:

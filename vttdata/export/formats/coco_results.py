@@ -5,13 +5,15 @@ Every clip of the split that has references gets one caption, in the order of th
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 
 from vttdata.errors import VttdataError
 from vttdata.export.files import JsonList, one_line, text_file
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.export.formats.coco import RULES, USAGE, file_name
-from vttdata.files.tables import read_table
+from vttdata.files.tables import Columns, read_table
+from vttdata.ids import find_video_id
 
 
 def write_results(request: ExportRequest) -> Written:
@@ -22,9 +24,9 @@ def write_results(request: ExportRequest) -> Written:
     """
     assert request.captions is not None
     config, split = request.clip_config, request.single_split()
-    captions = read_system_captions(request.captions)
     clips = request.dataset.references(config, split, request.folder, request.counts)
     expected = dict.fromkeys(clip["video_id"] for clip, references, _ in clips if references)
+    captions = read_system_captions(request.captions, expected)
     missing = [video_id for video_id in expected if video_id not in captions]
     unknown = [video_id for video_id in captions if video_id not in expected]
     if missing or unknown:
@@ -43,20 +45,22 @@ def write_results(request: ExportRequest) -> Written:
     return Written(USAGE.format(truth=file_name(config, split), results=name), [])
 
 
-def read_system_captions(path: Path) -> dict[str, str]:
+def read_system_captions(path: Path, known: Container[str] = ()) -> dict[str, str]:
     """Read a table with the columns ``video_id`` and ``caption``, and return the caption of each clip.
+
+    Args:
+        path: the table.
+        known: ids of clips, which the table may write as names of files.
 
     Raises:
         VttdataError: if the table cannot be read, a column or cell is missing, or a clip has two captions.
     """
     captions: dict[str, str] = {}
-    for line, row in read_table(path):
-        for column in ("video_id", "caption"):
-            if column not in row:
-                raise VttdataError(f"{path}: the column '{column}' is missing; video_id and caption are needed.")
+    for line, row in read_table(path, Columns(("video_id", "caption"), (("video_id",), ("caption",)))):
         video_id, caption = row["video_id"], row["caption"]
         if not isinstance(video_id, str) or not isinstance(caption, str) or not caption.strip():
             raise VttdataError(f"{path}:{line}: the video_id or the caption is empty.")
+        video_id = find_video_id(video_id, known) or video_id
         if video_id in captions:
             raise VttdataError(f"{path}:{line}: {video_id!a} has a second caption; give exactly one caption per clip.")
         captions[video_id] = caption

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from vttdata.errors import VttdataError
-from vttdata.files.tables import read_table
+from vttdata.files.tables import Columns, read_table
 
 # Id of a foil -> its soundness, from 0 to 1.
 Verdicts = Mapping[str, float]
@@ -26,7 +26,7 @@ def read_verdicts(path: Path) -> Verdicts:
     """Read a table of verdicts.
 
     Args:
-        path: CSV, TSV or JSON lines with the columns `foil_id`, as in datasets of foils, and `verdict`: ``sound`` (1),
+        path: CSV, TSV or JSON with the columns `foil_id`, as in datasets of foils, and `verdict`: ``sound`` (1),
             ``odd`` (0.5) for a foil that is right but reads as if something were wrong, or any other word for what is
             wrong (0).
 
@@ -37,7 +37,7 @@ def read_verdicts(path: Path) -> Verdicts:
         VttdataError: when a column is missing or a row has no value in it; the message names file and line.
     """
     values: dict[str, list[float]] = defaultdict(list)
-    for line, row in read_table(path):
+    for line, row in read_table(path, Columns(("foil_id", "verdict"), (("foil_id",), ("verdict",)))):
         foil_id, verdict = row.get("foil_id"), row.get("verdict")
         if not (isinstance(foil_id, str) and foil_id and isinstance(verdict, str) and verdict.strip()):
             raise VttdataError(f"{path}:{line}: a row of verdicts needs a foil_id and a verdict.")

@@ -14,9 +14,9 @@ from typing import Any, Generic, TypeVar
 
 from vttdata.annotations import Finding, Findings
 from vttdata.annotations.trecvid.id_offsets import OffsetScan
-from vttdata.collect.folder import VIDEO_EXTENSIONS, file_stamp
+from vttdata.collect.folder import file_stamp
 from vttdata.errors import VttdataError
-from vttdata.ids import is_safe_id
+from vttdata.ids import VIDEO_EXTENSIONS, is_safe_id
 from vttdata.pipeline.stage import Kept, Outcome, Stage, runtime
 from vttdata.records import Caption, CaptionScore, Clip, ClipMedia, Concepts, Source
 

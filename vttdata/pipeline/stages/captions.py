@@ -31,7 +31,7 @@ def group_raw_captions(
     Raises:
         VttdataError: when the table cannot be read, or none of its captions fits any of the clips.
     """
-    matched = match_captions(read_caption_table(file, settings), clips, sources)
+    matched = match_captions(read_caption_table(file, settings.columns), clips, sources)
     if matched.unmatched and not any(matched.by_clip.values()):
         first = matched.unmatched[0].detail
         example = next(iter(matched.by_clip), None)

@@ -1,0 +1,115 @@
+"""Tables with columns of other names, from spreadsheets, through `--columns` of every command that reads captions."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.cli.test_foil import write_captions
+from tests.helpers.builds import LOOSE, account, vttdata
+from vttdata.cli.main import main
+
+ROWS = [
+    ("v1", "a man is running in a park", "s1"),
+    ("v2", "a dog is barking in a garden", "s2"),
+    ("v3", "a woman is singing in a red car", "s3"),
+]
+GERMAN = ["--columns", "video_id=Video,caption=Beschreibung"]
+
+
+def spreadsheet(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Write a table as a spreadsheet does where numbers have decimal commas."""
+    with path.open("w", encoding="utf-8-sig", newline="") as stream:
+        csv.writer(stream, delimiter=";").writerows([(*header, ""), *((*row, "") for row in rows), [""] * 4])
+    return str(path)
+
+
+def plain(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([header, *rows])
+    return str(path)
+
+
+def tables(folder: Path) -> Mapping[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.parquet"))}
+
+
+def test_degrade_gives_the_same_for_a_spreadsheet_whose_columns_are_named(tmp_path: Path) -> None:
+    usual = plain(tmp_path / "usual.csv", ("video_id", "caption", "source_id"), ROWS)
+    other = spreadsheet(tmp_path / "other.csv", ("Video", "Beschreibung", "Film"), ROWS)
+    assert main(["degrade", usual, "--out", str(tmp_path / "a")]) == 0
+    assert main(["degrade", other, "--out", str(tmp_path / "b"), *GERMAN, "--columns", "source_id=Film"]) == 0
+    assert tables(tmp_path / "a") == tables(tmp_path / "b")
+
+
+def test_foil_gives_the_same_for_a_spreadsheet_whose_columns_are_named(tmp_path: Path) -> None:
+    usual = write_captions(tmp_path / "usual.csv", 100)
+    with usual.open(newline="") as stream:
+        rows = list(csv.reader(stream))[1:]
+    other = spreadsheet(tmp_path / "other.csv", ("Video", "Beschreibung"), rows)
+    assert main(["foil", str(usual), "--out", str(tmp_path / "a"), "--quiet"]) == 0
+    assert main(["foil", other, "--out", str(tmp_path / "b"), "--quiet", *GERMAN]) == 0
+    assert tables(tmp_path / "a") == tables(tmp_path / "b")
+
+
+def test_hits_are_the_same_when_systems_name_video_files_and_columns_differ(tmp_path: Path) -> None:
+    texts = [(f"v{number}", f"a man is running in park {number}") for number in range(40)]
+    said = [(video, text.replace("man", "boy")) for video, text in texts]
+    human = plain(tmp_path / "human.csv", ("video_id", "caption"), texts)
+    command = ["hits", "make", "--items", "20", "--min-pairs", "0", "--videos", "https://example.org/{video_id}.mp4"]
+    usual = plain(tmp_path / "ours.csv", ("video_id", "caption"), said)
+    assert main([*command, usual, "--captions", human, "--out", str(tmp_path / "a")]) == 0
+    (tmp_path / "other").mkdir()
+    files = [(f"clips\\{video}.MP4", text) for video, text in said]
+    other = spreadsheet(tmp_path / "other" / "ours.csv", ("Video", "Beschreibung"), files)
+    assert main([*command, other, "--captions", human, "--out", str(tmp_path / "b"), *GERMAN]) == 0
+    assert (tmp_path / "a" / "manifest.csv").read_bytes() == (tmp_path / "b" / "manifest.csv").read_bytes()
+
+
+def test_build_takes_one_spreadsheet_for_videos_and_captions(videos: Path, tmp_path: Path) -> None:
+    names = ["mandelbrot.mp4", "testsrc2.mp4"]
+    rows = [(f"{videos}/{name}", name.upper(), "Tests", "0:00", "1,25", f"ein Testbild {name}") for name in names]
+    header = ("Datei", "Titel", "Kategorie", "Von", "Bis", "Text")
+    sheet = spreadsheet(tmp_path / "sheet.csv", header, rows)
+    done = vttdata(
+        *("build", "own-list", "--out", str(tmp_path / "out"), "--quiet", "--workers", "1"),
+        *("--columns", "path=Datei,title=Titel,category=Kategorie", "--columns", "source=Datei,caption=Text"),
+        *("--columns", "start=Von,end=Bis", "--set", f"collect.manifest={sheet}", "--set", f"captions.file={sheet}"),
+        *(part for setting in LOOSE for part in ("--set", setting)),
+    )
+    assert done.returncode == 0, done.stderr
+    assert account(tmp_path / "out")["captions"]["kept"] == 2
+    sources = pd.read_parquet(tmp_path / "out" / "stages" / "collect" / "kept.parquet")
+    assert sorted(sources["title"]) == sorted(name.upper() for name in names)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["degrade", "t.csv", "--out", "o", "--columns", "caption"], "'caption' is not NAME=COLUMN"),
+        (["degrade", "t.csv", "--out", "o", "--columns", "captoin=x"], "'captoin' is not a column of captions"),
+        (["degrade", "t.csv", "--out", "o", "--columns", "caption=Txt"], "t.csv:1: there is no column 'Txt'"),
+        (["foil", "t.csv", "--out", "o", "--columns", "caption=a", "--columns", "caption=b"], "two columns are named"),
+        (["hits", "make", "t.csv", "--captions", "t.csv", "--out", "o", "--columns", "clip=a"], "'clip' is not"),
+        (["hits", "make", "t.csv", "--captions", "t.csv", "--out", "o", "--columns", "system=M"], "no column 'M'"),
+        (["build", "msvd", "--set", "annotations=.", "--columns", "caption=a"], "--columns is for recipes that read"),
+        (["degrade", "me/x", "--out", "o", "--columns", "caption=a"], "me/x is a dataset; only those of a table"),
+    ],
+)  # fmt: skip
+def test_wrong_names_of_columns_are_refused_in_one_sentence(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plain(tmp_path / "t.csv", ("video_id", "caption", "Text"), [("v1", "x", "y")])
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
