@@ -117,7 +117,7 @@ def test_lines_are_counted_from_the_first_of_the_file(tmp_path: Path) -> None:
         (
             "video_id;caption\nv1;x\nv2;un café noir\n".encode("cp1252"),
             "t.csv:3: not UTF-8 text; in Windows-1252 it says 'v2;un café noir'. If that is right, save it as 'CSV "
-            "UTF-8', or convert it: iconv -f WINDOWS-1252 -t UTF-8 t.csv > t-utf8.csv",
+            "UTF-8', or convert it: iconv -f WINDOWS-1252 -t UTF-8 /",
         ),
         (b"video_id,caption\nv1,\x81\x8d\n", "t.csv:2: not UTF-8 text (invalid start byte); save it in UTF-8."),
         ("video_id,caption\n".encode("utf-16") + b"\x00", "t.csv: damaged or cut off; it is not valid UTF-16"),
@@ -130,9 +130,9 @@ def test_table_that_cannot_be_read_is_refused_with_what_to_do(
 
 
 def test_conversion_that_the_message_names_works(tmp_path: Path) -> None:
-    message = refusal(tmp_path / "t.csv", "video_id;caption\nv2;un café noir\n".encode("cp1252"))
-    subprocess.run(["sh", "-c", message.partition("convert it: ")[2]], check=True, cwd=tmp_path)
-    assert [row for _, row in read_table(tmp_path / "t-utf8.csv", COLUMNS)] == [
+    message = refusal(tmp_path / "t's table.csv", "video_id;caption\nv2;un café noir\n".encode("cp1252"))
+    subprocess.run(["sh", "-c", message.partition("convert it: ")[2]], check=True)
+    assert [row for _, row in read_table(tmp_path / "t's table-utf8.csv", COLUMNS)] == [
         {"video_id": "v2", "caption": "un café noir"}
     ]
 

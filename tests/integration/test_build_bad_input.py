@@ -68,7 +68,7 @@ def test_hostile_file_names_are_processed(tmp_path: Path) -> None:
         ("", ["sources.csv"]),
         ("path,id\na.mp4,../up\n", ["sources.csv:2", "../up"]),
         ("path,id\na.mp4,one\nb.mp4,one\n", ["sources.csv:3", "one"]),
-        ("pth\na.mp4\n", ["pth", "did you mean 'path'"]),
+        ("pth\na.mp4\n", ["sources.csv:1", "'path'", "did you mean 'pth'"]),
     ],
 )
 def test_invalid_manifest_is_rejected_in_one_sentence(tmp_path: Path, table: str, words: list[str]) -> None:

@@ -11,6 +11,7 @@ import difflib
 import itertools
 import math
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -202,10 +203,10 @@ def _describe_encoding(path: Path) -> str:
         excerpt = " ".join(line[max(start - 20, 0) : start + 20].decode("cp1252").split())
     except UnicodeDecodeError:
         return f"{path}:{number}: not UTF-8 text ({reason}); save it in UTF-8."
-    name = path.with_stem(f"{path.stem}-utf8").name
+    names = [shlex.quote(str(name)) for name in (path, path.with_stem(f"{path.stem}-utf8"))]
     return (
         f"{path}:{number}: not UTF-8 text; in Windows-1252 it says '{excerpt}'. If that is right, save it as 'CSV "
-        f"UTF-8', or convert it: iconv -f WINDOWS-1252 -t UTF-8 {path.name} > {name}"
+        f"UTF-8', or convert it: iconv -f WINDOWS-1252 -t UTF-8 {' > '.join(names)}"
     )
 
 
@@ -214,7 +215,8 @@ def parse_table(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the rows of a seekable stream as `read_table` does; `place` names the file in errors."""
     if suffix in _DELIMITERS:
-        yield from _parse_delimited(place, suffix, stream, columns, short_rows=short_rows)
+        delimiter, first_line = _find_delimiter(place, suffix, stream, columns)
+        yield from parse_delimited(place, stream, delimiter, columns, first_line=first_line, short_rows=short_rows)
         return
     seen: dict[str, None] = {}
     layouts: dict[tuple[str, ...], list[tuple[str, str]] | None] = {}
@@ -236,26 +238,32 @@ def parse_table(
         columns.lay_out(list(seen), place)
 
 
-def _parse_delimited(
-    place: str, suffix: str, stream: TextIO, columns: Columns, *, short_rows: bool
+def parse_delimited(
+    place: str,
+    stream: TextIO,
+    delimiter: str,
+    columns: Columns = Columns(),
+    *,
+    first_line: int = 1,
+    short_rows: bool = False,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    delimiter, skipped = _find_delimiter(place, suffix, stream, columns)
+    """Yield the rows of CSV or TSV with a known delimiter as `read_table` does; the stream begins at `first_line`."""
     csv.field_size_limit(_MAX_CELL_CHARACTERS)
     reader = csv.reader(stream, delimiter=delimiter, strict=True, skipinitialspace=delimiter != "\t")
-    first_line = 1 + skipped
+    skipped, line = first_line - 1, first_line - 1
     try:
         header = next((cells for cells in reader if any(map(str.strip, cells))), None)
         if header is None:
             return
         header = _strip_header(header)
         width = len(header)
-        layout = columns.lay_out(header, f"{place}:{reader.line_num + skipped}")
+        line = reader.line_num + skipped
+        layout = columns.lay_out(header, f"{place}:{line}")
         duplicates = [name for name in header if name and header.count(name) > 1]
         if duplicates:
-            raise VttdataError(f"{place}:{reader.line_num + skipped}: the column '{min(duplicates)}' is duplicated.")
+            raise VttdataError(f"{place}:{line}: the column '{min(duplicates)}' is duplicated.")
         cells_of = [(name, header.index(column)) for name, column in layout.items()]
         decimals = [name for name in columns.numbers if name in layout] if delimiter == ";" else []
-        first_line = reader.line_num + skipped + 1
         for cells in reader:
             line = reader.line_num + skipped
             if len(cells) != width:
@@ -265,18 +273,17 @@ def _parse_delimited(
                 if (number := row[name]) is not None and _DECIMAL_COMMA.fullmatch(number):
                     row[name] = number.replace(",", ".")
             # Spreadsheets write empty rows at the end as delimiters only.
-            if any(cells):
+            if any(row.values()) or any(map(str.strip, cells)):
                 yield line, row
-            first_line = line + 1
     except csv.Error as error:
-        raise VttdataError(f"{place}:{first_line}: {error} (in the row that begins on this line).") from error
+        raise VttdataError(f"{place}:{line + 1}: {error} (in the row that begins on this line).") from error
 
 
 def _find_delimiter(place: str, suffix: str, stream: TextIO, columns: Columns) -> tuple[str, int]:
-    """Return the delimiter of a table, and the number of lines before its header; the stream is behind these."""
+    """Return the delimiter of a table, and the line at which it begins; the stream is there."""
     first = stream.readline(_MAX_CELL_CHARACTERS)
     if stated := _SEPARATOR_LINE.fullmatch(first):
-        return stated[1], 1
+        return stated[1], 2
     while first and not first.strip():
         first = stream.readline(_MAX_CELL_CHARACTERS)
     unquoted = re.sub(r'"[^"]*"', "", first)
@@ -289,7 +296,7 @@ def _find_delimiter(place: str, suffix: str, stream: TextIO, columns: Columns) -
         raise VttdataError(
             f"{place}: its columns could be divided at {shown}; put the line sep={candidates[0]} before the first one."
         )
-    return (candidates or _DELIMITERS[suffix])[0], 0
+    return (candidates or _DELIMITERS[suffix])[0], 1
 
 
 def _delimiters_that_fit(candidates: Sequence[str], stream: TextIO, columns: Columns) -> Sequence[str]:
@@ -297,7 +304,10 @@ def _delimiters_that_fit(candidates: Sequence[str], stream: TextIO, columns: Col
     with_columns, even = [], []
     for delimiter in candidates:
         stream.seek(0)
-        rows = [row for row in _sample(stream, delimiter) if any(row)]
+        rows: list[list[str]] = []
+        reader = csv.reader(stream, delimiter=delimiter, skipinitialspace=True)
+        with suppress(csv.Error):
+            rows.extend(filter(any, itertools.islice(reader, _SAMPLE_ROWS)))
         header = _strip_header(rows[0]) if rows else []
         try:
             columns.lay_out(header, "")
@@ -307,11 +317,6 @@ def _delimiters_that_fit(candidates: Sequence[str], stream: TextIO, columns: Col
         if all(len(header) == len(row) or not any(row[len(header) :]) for row in rows):
             even.append(delimiter)
     return even or with_columns or candidates
-
-
-def _sample(stream: TextIO, delimiter: str) -> Iterator[list[str]]:
-    with suppress(csv.Error):
-        yield from itertools.islice(csv.reader(stream, delimiter=delimiter, skipinitialspace=True), _SAMPLE_ROWS)
 
 
 def _strip_header(cells: Sequence[str]) -> list[str]:

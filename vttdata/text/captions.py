@@ -12,7 +12,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -104,7 +104,7 @@ class Removal:
     line: int
 
 
-def check_column_names(mapping: Iterable[str], columns: Sequence[str]) -> None:
+def check_column_names(mapping: Iterable[str], columns: Collection[str]) -> None:
     """Raise ValueError when a name that is mapped to a column of a table is none of these columns."""
     for name in mapping:
         if name not in columns:

@@ -148,14 +148,18 @@ def command(
     """
     from vttdata.annotate.da_page import page_writer
     from vttdata.assess import make_hits
-    from vttdata.assess.hits.system_captions import read_systems
+    from vttdata.assess.hits.system_captions import COLUMNS, read_systems
     from vttdata.assess.hits.write import video_addresses, write_hits
     from vttdata.compose.input_captions import read_input
     from vttdata.load.output_folder import check_output
+    from vttdata.text.captions import INPUT_COLUMNS, check_column_names
 
     check_output(out, {"tables"}, replace=replace)
     settings = _hit_settings(**composition)
-    _check_columns(columns)
+    try:
+        check_column_names(columns, dict.fromkeys((*INPUT_COLUMNS, *COLUMNS)))
+    except ValueError as error:
+        raise VttdataError(f"--columns: {error}") from error
     splits = read_input(captions, columns, any_table=True).splits
     source_of = {video: source for split in splits for video, source in split.source_of.items()}
     human = [caption for split in splits for caption in split.captions if caption.author == "human"]
@@ -173,16 +177,6 @@ def command(
     _print_cases("videos that are not in the folder; left out", missing)
     print(f"{out} holds {', '.join(written)}")
     return DONE
-
-
-def _check_columns(columns: Mapping[str, str]) -> None:
-    from vttdata.assess.hits.system_captions import COLUMNS
-    from vttdata.text.captions import INPUT_COLUMNS, check_column_names
-
-    try:
-        check_column_names(columns, [*INPUT_COLUMNS, *(name for name in COLUMNS if name not in INPUT_COLUMNS)])
-    except ValueError as error:
-        raise VttdataError(f"--columns: {error}") from error
 
 
 def _hit_settings(
