@@ -23,15 +23,15 @@ from vttdata.files.json_values import JSON_LINES, parse_json
 
 # Delimiters by extension; the first one divides a header in which there is none of them.
 _DELIMITERS = {".csv": ",;\t", ".tsv": "\t", ".txt": "\t;,"}
-_WORKBOOKS = frozenset({".xlsx", ".xls", ".xlsm", ".ods", ".numbers"})
+WORKBOOK_SUFFIXES = frozenset({".xlsx", ".xls", ".xlsm", ".ods", ".numbers"})
 READ_SUFFIXES = (*_DELIMITERS, ".json", *sorted(JSON_LINES))
 """File name extensions of the tables that are read."""
-TABLE_SUFFIXES = frozenset(READ_SUFFIXES) | _WORKBOOKS
+TABLE_SUFFIXES = frozenset(READ_SUFFIXES) | WORKBOOK_SUFFIXES
 """File name extensions of tables, also of those that can only be refused."""
 
-_MAX_CELL_CHARACTERS = 2**20
-_SAMPLE_ROWS = 50
-_MAX_LAYOUTS = 1000
+MAX_CELL_CHARACTERS = 2**20
+SAMPLE_ROWS = 50
+MAX_LAYOUTS = 1000
 # First line by which a table tells Excel its delimiter; saved again, it may be quoted and followed by empty cells.
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[,;\t]*[\r\n]*', re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
@@ -89,42 +89,44 @@ class Columns:
             missing = [name for name in self.names if name not in located]
             expected = {*self.names, *self.others}
             for column in header:
-                near = difflib.get_close_matches(_fold(column), missing, n=1)
-                if near and column not in located.values() and _fold(column) not in expected:
+                near = difflib.get_close_matches(fold_name(column), missing, n=1)
+                if near and column not in located.values() and fold_name(column) not in expected:
                     raise VttdataError(f"{place}: unknown column '{column}' (did you mean '{near[0]}'?).")
         return located
 
     def _find(self, name: str, header: Sequence[str], place: str, *, partial: bool) -> str | None:
         mapped = (self.mapping or {}).get(name)
-        column = _find_column(mapped or name, header, place)
+        column = find_column(mapped or name, header, place)
         if mapped is None or column is not None:
             return column
         if self.any_table and any(name in group for group in self.required):
-            column = _find_column(name, header, place)
+            column = find_column(name, header, place)
         if column is None and not partial:
             raise VttdataError(f"{place}: {_missing((mapped,), header)}.")
         return column
 
 
-def _find_column(name: str, header: Sequence[str], place: str) -> str | None:
+def find_column(name: str, header: Sequence[str], place: str) -> str | None:
     if name in header:
         return name
-    alike = [column for column in header if _fold(column) == _fold(name)]
+    alike = [column for column in header if fold_name(column) == fold_name(name)]
     if len(alike) > 1:
         raise VttdataError(f"{place}: the columns '{alike[0]}' and '{alike[1]}' could both be '{name}'; rename one.")
     return alike[0] if alike else None
 
 
-def _fold(name: str) -> str:
+def fold_name(name: str) -> str:
     return re.sub(r"[\s_-]+", "_", name.strip().casefold())
 
 
 def _missing(group: Sequence[str], header: Sequence[str], *, by_option: bool = False) -> str:
     """Return the half sentence that says which column is missing, what there is, and what to do."""
     present = ", ".join(f"'{name}'" for name in header)[:400]
-    by_folded = {_fold(name): name for name in header}
+    by_folded = {fold_name(name): name for name in header}
     near = [
-        (name, by_folded[match]) for name in group for match in difflib.get_close_matches(_fold(name), by_folded, n=1)
+        (name, by_folded[match])
+        for name in group
+        for match in difflib.get_close_matches(fold_name(name), by_folded, n=1)
     ]
     wanted = " or ".join(f"'{name}'" for name in group)
     sentence = f"there is no column {wanted}; the columns are {present or 'none'}"
@@ -154,7 +156,7 @@ def read_table(
     """
     suffix = path.suffix.lower()
     if suffix not in READ_SUFFIXES:
-        hint = "; save it as 'CSV UTF-8'" if suffix in _WORKBOOKS else ""
+        hint = "; save it as 'CSV UTF-8'" if suffix in WORKBOOK_SUFFIXES else ""
         raise VttdataError(f"{path}: a table must end in one of {', '.join(READ_SUFFIXES)}, not '{suffix}'{hint}.")
     with open_text(path) as stream:
         yield from parse_table(str(path), suffix, stream, columns, short_rows=short_rows)
@@ -225,7 +227,7 @@ def parse_table(
             raise VttdataError(f"{place}:{number}: a JSON object is expected, found {type(row).__name__}.")
         header = tuple(row)
         if header not in layouts:
-            if len(layouts) >= _MAX_LAYOUTS:
+            if len(layouts) >= MAX_LAYOUTS:
                 layouts.clear()
             # Rows need not have every column, so that a mapped one is missed only at the end.
             located = columns.lay_out(header, f"{place}:{number}", partial=True)
@@ -248,14 +250,14 @@ def parse_delimited(
     short_rows: bool = False,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the rows of CSV or TSV with a known delimiter as `read_table` does; the stream begins at `first_line`."""
-    csv.field_size_limit(_MAX_CELL_CHARACTERS)
+    csv.field_size_limit(MAX_CELL_CHARACTERS)
     reader = csv.reader(stream, delimiter=delimiter, strict=True, skipinitialspace=delimiter != "\t")
     skipped, line = first_line - 1, first_line - 1
     try:
         header = next((cells for cells in reader if any(map(str.strip, cells))), None)
         if header is None:
             return
-        header = _strip_header(header)
+        header = strip_header(header)
         width = len(header)
         line = reader.line_num + skipped
         layout = columns.lay_out(header, f"{place}:{line}")
@@ -281,11 +283,11 @@ def parse_delimited(
 
 def _find_delimiter(place: str, suffix: str, stream: TextIO, columns: Columns) -> tuple[str, int]:
     """Return the delimiter of a table, and the line at which it begins; the stream is there."""
-    first = stream.readline(_MAX_CELL_CHARACTERS)
+    first = stream.readline(MAX_CELL_CHARACTERS)
     if stated := _SEPARATOR_LINE.fullmatch(first):
         return stated[1], 2
     while first and not first.strip():
-        first = stream.readline(_MAX_CELL_CHARACTERS)
+        first = stream.readline(MAX_CELL_CHARACTERS)
     unquoted = re.sub(r'"[^"]*"', "", first)
     candidates = [delimiter for delimiter in _DELIMITERS[suffix] if delimiter in unquoted]
     if len(candidates) > 1:
@@ -307,8 +309,8 @@ def _delimiters_that_fit(candidates: Sequence[str], stream: TextIO, columns: Col
         rows: list[list[str]] = []
         reader = csv.reader(stream, delimiter=delimiter, skipinitialspace=True)
         with suppress(csv.Error):
-            rows.extend(filter(any, itertools.islice(reader, _SAMPLE_ROWS)))
-        header = _strip_header(rows[0]) if rows else []
+            rows.extend(filter(any, itertools.islice(reader, SAMPLE_ROWS)))
+        header = strip_header(rows[0]) if rows else []
         try:
             columns.lay_out(header, "")
         except VttdataError:
@@ -319,7 +321,7 @@ def _delimiters_that_fit(candidates: Sequence[str], stream: TextIO, columns: Col
     return even or with_columns or candidates
 
 
-def _strip_header(cells: Sequence[str]) -> list[str]:
+def strip_header(cells: Sequence[str]) -> list[str]:
     """Return the names of columns, without those at the end that are empty."""
     names = [name.strip() for name in cells]
     while names and not names[-1]:
