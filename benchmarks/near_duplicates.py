@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 from vttdata.errors import MediaError
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.fingerprint import fingerprint
-from vttdata.records import HASH_SCHEME, HASHES_PER_SECOND, Fingerprint
+from vttdata.records import HASH_SCHEME, HASHES_PER_SAMPLE, HASHES_PER_SECOND, Fingerprint
 from vttdata.split.near_duplicates.matches import Matches, match_sources
 from vttdata.split.near_duplicates.records import NearDuplicate
+from vttdata.split.near_duplicates.samples import collect_samples
 
 CAPTION = (
     "drawbox=x=iw*0.1:y=ih*0.82:w=iw*0.8:h=ih*0.12:color=black@0.7:t=fill,"
@@ -54,10 +55,22 @@ EDITS = {
     "cropped 5 %": ["crop=iw*0.95:ih*0.95,scale=320:-2"],
     "cropped 10 %": ["crop=iw*0.9:ih*0.9,scale=320:-2"],
     "mirrored": ["scale=320:-2,hflip"],
+    "turned by 90 degrees": ["scale=320:-2,transpose=clock"],
+    "turned by 180 degrees": ["scale=320:-2,hflip,vflip"],
+    "turned by 270 degrees": ["scale=320:-2,transpose=cclock"],
+    "upside down": ["scale=320:-2,vflip"],
+    "mirrored, turned by 90": ["scale=320:-2,transpose=clock_flip"],
+    "mirrored, turned by 270": ["scale=320:-2,transpose=cclock_flip"],
     "sped up 5 %": ["scale=320:-2,setpts=PTS/1.05"],
     "sped up 25 %": ["scale=320:-2,setpts=PTS/1.25"],
     "all: crop, trim, logo, ...": [
         f"crop=iw*0.95:ih*0.95,scale=256:-2,fps=20,trim=start=0.7,setpts=PTS-STARTPTS,{SMALL_LOGO},eq=contrast=1.15",
+        "-crf",
+        "33",
+    ],
+    "the same, turned by 90": [
+        f"crop=iw*0.95:ih*0.95,scale=256:-2,fps=20,trim=start=0.7,setpts=PTS-STARTPTS,{SMALL_LOGO},eq=contrast=1.15,"
+        "transpose=clock",
         "-crf",
         "33",
     ],
@@ -86,10 +99,11 @@ def main() -> None:
         part.add_argument("--skip", default="broken", help="leave out folders of this name")
     part = parts.add_parser("scale")
     part.add_argument("sources", type=int, nargs="*", default=[10_000, 30_000, 100_000], help="how many sources")
+    part.add_argument("--turned", type=float, default=0.0, help="share of the copies that are turned or mirrored")
     arguments = parser.parse_args()
     if arguments.part == "scale":
         for number in arguments.sources:
-            scale(number)
+            scale(number, arguments.turned)
         return
     files = [path for path in sorted(arguments.folder.rglob("*.*")) if arguments.skip not in path.parts]
     families(files) if arguments.part == "families" else planted(files)
@@ -129,7 +143,7 @@ def planted(files: list[Path]) -> None:
     originals = {
         name: prints
         for name, prints in fingerprint_files(files).items()
-        if len(prints.hashes) >= 4 * HASHES_PER_SECOND * 64 / 3
+        if len(prints.hashes) >= 4 * HASHES_PER_SECOND * 32 * HASHES_PER_SAMPLE / 3
     }
     with tempfile.TemporaryDirectory() as folder:
         copies = {}
@@ -168,14 +182,14 @@ def describe(pair: NearDuplicate | None) -> str:
     )
 
 
-def scale(number: int) -> None:
+def scale(number: int, turned: float) -> None:
     """Print time, memory, precision and recall for drawn fingerprints, in a process of its own with its own peak."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)
         return
-    sources, true = draw_sources(number)
-    samples = sum(len(prints.hashes) for _, prints in sources) * 3 // 64
+    sources, true = draw_sources(number, turned)
+    samples = sum(len(prints.hashes) for _, prints in sources) * 3 // (32 * HASHES_PER_SAMPLE)
     before = peak_memory()
     start, busy = time.perf_counter(), time.process_time()
     matches: Matches = match_sources(sources)
@@ -199,15 +213,16 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def draw_sources(number: int) -> tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]]:
+def draw_sources(number: int, turned: float) -> tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]]:
     """Draw fingerprints of `number` sources of 10-30 s, of which 2 % are copies of others; return the true pairs too.
 
     Between cuts (every 2-8 s) a source changes by 6, 12 or 25 % of the bits from sample to sample, or (3 %) not at
     all; 5 % begin with one of 20 intros of 3 s and 5 % with 1 s of black. A copy has 2-20 % of its bits changed, is
-    trimmed by up to 30 % at either end, and half of them lie between the original's samples in time.
+    trimmed by up to 30 % at either end, and half of them lie between the original's samples in time. A share of them
+    is turned or mirrored.
     """
     rng = np.random.default_rng(number)
-    intros = rng.integers(1, 2**64, (20, 3 * HASHES_PER_SECOND, 2), np.uint64)
+    intros = rng.integers(1, 2**64, (20, 3 * HASHES_PER_SECOND, HASHES_PER_SAMPLE), np.uint64)
     sources: list[tuple[str, Fingerprint]] = []
     true = set()
     originals: list[NDArray[np.uint64]] = []
@@ -219,12 +234,26 @@ def draw_sources(number: int) -> tuple[list[tuple[str, Fingerprint]], set[tuple[
                 originals.append(words)
         else:
             words = copy_words(rng, originals[index - (number - copies)])
+            if rng.random() < turned:
+                words = turn_words(words, int(rng.integers(1, 8)))
             true.add((f"s{index - (number - copies):07}", f"s{index:07}"))
-        sources.append(
-            (f"s{index:07}", Fingerprint(HASH_SCHEME, base64.b64encode(words.astype(">u8").tobytes()).decode()))
-        )
+        sources.append((f"s{index:07}", as_fingerprint(words)))
     random.Random(number).shuffle(sources)
     return sources, true
+
+
+def turn_words(words: NDArray[np.uint64], orientation: int) -> NDArray[np.uint64]:
+    """Return the words of a copy that shows its original in an orientation of `ORIENTATIONS` but 0."""
+    samples = collect_samples([("copy", as_fingerprint(words))])
+    index = np.arange(len(words))
+    # A transposition before one reflection is undone by a transposition before the other one.
+    undone = {5: 6, 6: 5}.get(orientation, orientation)
+    return np.concatenate([samples.oriented_words(index, undone), samples.oriented_words(index, undone ^ 4)], 1)
+
+
+def as_fingerprint(words: NDArray[np.uint64]) -> Fingerprint:
+    """Encode the words of a source's samples."""
+    return Fingerprint(HASH_SCHEME, base64.b64encode(words.astype(">u8").tobytes()).decode())
 
 
 def draw_words(rng: np.random.Generator, intros: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -232,7 +261,7 @@ def draw_words(rng: np.random.Generator, intros: NDArray[np.uint64]) -> NDArray[
     length = int(rng.integers(10 * HASHES_PER_SECOND, 30 * HASHES_PER_SECOND + 1))
     kind = rng.random(3)
     motion = int(rng.integers(2, 5)) if kind[0] > 0.03 else 64
-    steps = np.bitwise_and.reduce(rng.integers(0, 2**64, (min(motion, 8), length, 2), np.uint64), 0)
+    steps = np.bitwise_and.reduce(rng.integers(0, 2**64, (min(motion, 8), length, HASHES_PER_SAMPLE), np.uint64), 0)
     steps = steps if motion < 64 else np.zeros_like(steps)
     cuts = (
         np.cumsum(rng.integers(2 * HASHES_PER_SECOND, 8 * HASHES_PER_SECOND, length // 4))
@@ -240,7 +269,7 @@ def draw_words(rng: np.random.Generator, intros: NDArray[np.uint64]) -> NDArray[
         else np.empty(0, np.int64)
     )
     for cut in [0, *cuts[cuts < length]]:
-        steps[cut] = rng.integers(1, 2**64, 2, np.uint64)
+        steps[cut] = rng.integers(1, 2**64, HASHES_PER_SAMPLE, np.uint64)
     words = np.bitwise_xor.accumulate(steps, 0)
     if kind[1] < 0.05:
         words[: 3 * HASHES_PER_SECOND] = intros[rng.integers(len(intros))]
@@ -257,7 +286,7 @@ def copy_words(rng: np.random.Generator, words: NDArray[np.uint64]) -> NDArray[n
     if rng.random() < 0.5:
         after = np.roll(copy, -1, 0)
         copy = copy ^ ((copy ^ after) & rng.integers(0, 2**64, copy.shape, np.uint64))
-    bits = rng.random((len(copy), 2, 64)) < rng.uniform(0.02, 0.2)
+    bits = rng.random((len(copy), HASHES_PER_SAMPLE, 64)) < rng.uniform(0.02, 0.2)
     noise = np.packbits(bits, axis=-1).view(np.uint64)[..., 0]
     return np.where(copy != 0, copy ^ noise, 0)
 

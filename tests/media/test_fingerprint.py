@@ -16,7 +16,7 @@ from vttdata.media.decode import open_video
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.fingerprint import Fingerprinter, fingerprint
 from vttdata.media.measure import measure
-from vttdata.split.near_duplicates.samples import MIRROR, decode_words, differing_bits
+from vttdata.split.near_duplicates.samples import ORIENTATIONS, collect_samples, decode_words, differing_bits
 
 TINT = "colorchannelmixer=.393:.769:.189:0:.349:.686:.168:0:.272:.534:.131"
 
@@ -75,10 +75,21 @@ def test_unrelated_film_differs_in_half_of_the_bits(film: Path, tmp_path: Path) 
     assert distance(words(film), words(write_film(tmp_path / "other.mp4", seed=2))) == pytest.approx(0.5, abs=0.08)
 
 
-def test_mirrored_copy_differs_in_the_lower_half_of_each_hash(film: Path, tmp_path: Path) -> None:
-    mirrored = words(edit(film, tmp_path / "mirrored.mp4", "hflip"))
-    assert distance(words(film), mirrored) > 0.4
-    assert distance(words(film), mirrored ^ MIRROR) < 0.05
+@pytest.mark.parametrize(
+    ("graph", "mirrored", "rotation"),
+    [("hflip", True, 0), ("vflip", True, 180), ("hflip,vflip", False, 180), ("transpose=clock", False, 90),
+     ("transpose=cclock", False, 270), ("transpose=cclock_flip", True, 270), ("transpose=clock_flip", True, 90)],
+)  # fmt: skip
+def test_hashes_of_a_film_follow_from_those_of_a_turned_copy(
+    film: Path, tmp_path: Path, graph: str, mirrored: bool, rotation: int
+) -> None:
+    samples = collect_samples([("copy", fingerprint(edit(film, tmp_path / "copy.mp4", graph)))])
+    distances = {
+        turn: distance(words(film)[:, :2], samples.oriented_words(np.arange(len(samples.words)), orientation))
+        for orientation, turn in enumerate(ORIENTATIONS)
+    }
+    assert distances.pop((mirrored, rotation)) < 0.05
+    assert min(distances.values()) > 0.3
 
 
 def test_rotation_is_applied(film: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ CLIPS = [
 
 
 def test_similarity_below_the_threshold_is_not_rounded_up() -> None:
-    pair = NearDuplicate("a", "b", 0.0, 1.0, 0.0, 5.0, mirrored=False, distance=0.1, similarity=0.9999)
+    pair = NearDuplicate("a", "b", 0.0, 1.0, 0.0, 5.0, mirrored=False, rotation=0, distance=0.1, similarity=0.9999)
     result = audit(CLIPS, near=SimilarSources([], pair))
     assert result.ok
     assert notes(result)[-1].endswith("a (train) and b (test), reach 99% of what makes near-duplicates.")

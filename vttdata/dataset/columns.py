@@ -96,7 +96,7 @@ SOURCES = (
     Column("audio_codec", "string", "codec of the sound; null without sound"),
     # The quality scores stand here; see `columns_of`.
     Column("hash_scheme", "string", "how its fingerprint was computed; null without one"),
-    Column("hashes", "string", "its fingerprint for finding copies: base64 of 16 bytes for every half second"),
+    Column("hashes", "string", "its fingerprint for finding copies: base64 of 32 bytes for every half second"),
     Column("clips", "int64", "number of its clips in this split"),
 )
 

@@ -1,13 +1,15 @@
-"""Perceptual fingerprint of a video: two 64-bit hashes for every half second, one of each half of the picture.
+"""Perceptual fingerprint of a video: four 64-bit hashes for every half second, two each of the picture's halves.
 
 A hash holds the signs of 64 low DCT frequencies, after black bars are cropped and local contrast is equalised. It
-survives other codecs, sizes, tints and tones, and a logo or a caption disturbs one half. Nothing is compared here;
-`vttdata.split.near_duplicates.matches` does that.
+survives other codecs, sizes, tints and tones, and a logo or a caption disturbs one half. The upper and the lower half
+are hashed, and those of the transposed picture: from these four follow the hashes of the picture in all eight
+orientations. Nothing is compared here; `vttdata.split.near_duplicates.matches` does that.
 """
 
 from __future__ import annotations
 
 import base64
+import itertools
 import math
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 
 from vttdata.media.decode import open_video
 from vttdata.media.luma import luma_of
-from vttdata.records import HASH_SCHEME, HASHES_PER_SECOND, Fingerprint
+from vttdata.records import HASH_SCHEME, HASHES_PER_SAMPLE, HASHES_PER_SECOND, Fingerprint
 
 _MAX_SECONDS = 24 * 3600.0
 # Samples: half an hour, 15 MB of thumbnails.
@@ -75,7 +77,7 @@ class Fingerprinter:
             self._sample(until=seconds)
             self._previous = None
         self._hash_batch()
-        hashes = np.concatenate([np.empty((0, 2), np.uint64), *self._hashes])
+        hashes = np.concatenate([np.empty((0, HASHES_PER_SAMPLE), np.uint64), *self._hashes])
         return Fingerprint(HASH_SCHEME, base64.b64encode(hashes.astype(">u8").tobytes()).decode())
 
     def _sample(self, until: float) -> None:
@@ -163,13 +165,16 @@ class Hasher:
         self._rows, self._columns = _averaging_matrix(*rows), _averaging_matrix(*columns).T
 
     def hash(self, thumbnails: NDArray[np.uint8]) -> NDArray[np.uint64]:
-        """Return the (n, 2) hashes of (n, 64, 64) thumbnails: of the upper and of the lower half."""
+        """Return the (n, 4) hashes of (n, 64, 64) thumbnails: of upper and lower half, then of the transposed ones."""
         picture = self._rows @ thumbnails.astype(np.float64) @ self._columns
         detail = picture - _WINDOW @ picture @ _WINDOW.T
         energy = np.maximum(_WINDOW @ (detail * detail) @ _WINDOW.T, 0)
         equalised = np.tanh(detail / (np.sqrt(energy) + _NOISE))
-        halves = (slice(0, _HALF), slice(_HALF, _SIZE))
-        return np.stack([_hash_half(equalised[:, half], energy[:, half]) for half in halves], 1)
+        halves = itertools.product(((0, 1, 2), (0, 2, 1)), (slice(0, _HALF), slice(_HALF, _SIZE)))
+        hashes = [
+            _hash_half(equalised.transpose(axes)[:, rows], energy.transpose(axes)[:, rows]) for axes, rows in halves
+        ]
+        return np.stack(hashes, 1)
 
 
 def _hash_half(equalised: Pictures, energy: Pictures) -> NDArray[np.uint64]:

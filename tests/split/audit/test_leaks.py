@@ -15,7 +15,7 @@ from vttdata.split import NearDuplicate, SimilarSources, SplitSettings, assign_s
 
 
 def near_duplicate(source_a: str, source_b: str, similarity: float = 1.5) -> NearDuplicate:
-    return NearDuplicate(*sorted((source_a, source_b)), 0.0, 1.0, 0.0, 5.0, False, 0.1, similarity)
+    return NearDuplicate(*sorted((source_a, source_b)), 0.0, 1.0, 0.0, 5.0, False, 0, 0.1, similarity)
 
 
 def clip(video_id: str, source: str, start: float, end: float, split: str) -> Clip:
@@ -148,6 +148,7 @@ def test_closest_pair_is_reported_without_any_leak() -> None:
         "offset_seconds": 0.0,
         "overlap_seconds": 5.0,
         "mirrored": False,
+        "rotation": 0,
     }
     assert "near_duplicate" not in audit(clips).leaks
 

@@ -18,7 +18,7 @@ from vttdata.split.near_duplicates import candidates
 from vttdata.split.near_duplicates.candidates import find_candidates
 from vttdata.split.near_duplicates.matches import find_near_duplicates, match_sources
 from vttdata.split.near_duplicates.records import NearDuplicate
-from vttdata.split.near_duplicates.samples import MIRROR, collect_samples
+from vttdata.split.near_duplicates.samples import collect_samples
 
 Words = np.ndarray
 
@@ -30,14 +30,23 @@ def fingerprint_of(words: Words) -> Fingerprint:
 def draw_words(seed: int, samples: int = 40) -> Words:
     """Draw words of a source with a cut every three seconds and an eighth of the bits changing every half second."""
     rng = np.random.default_rng(seed)
-    steps = np.bitwise_and.reduce(rng.integers(0, 2**64, (3, samples, 2), np.uint64))
-    steps[::6] = rng.integers(1, 2**64, (len(steps[::6]), 2), np.uint64)
+    steps = np.bitwise_and.reduce(rng.integers(0, 2**64, (3, samples, 4), np.uint64))
+    steps[::6] = rng.integers(1, 2**64, (len(steps[::6]), 4), np.uint64)
     return np.bitwise_xor.accumulate(steps)
 
 
 def add_noise(words: Words, share: float, seed: int = 0) -> Words:
-    bits = np.random.default_rng(seed).random((len(words), 2, 64)) < share
+    bits = np.random.default_rng(seed).random((len(words), 4, 64)) < share
     return words ^ np.packbits(bits, axis=-1).view(np.uint64)[..., 0]
+
+
+def turn(words: Words, orientation: int) -> Words:
+    """Return words that become the given ones in an orientation."""
+    samples = collect_samples([("a", fingerprint_of(words))])
+    # Only the combinations of transposition with a reflection are not their own inverse.
+    inverse = {5: 6, 6: 5}.get(orientation, orientation)
+    halves = [samples.oriented_words(np.arange(len(words)), inverse ^ swap) for swap in (0, 4)]
+    return np.concatenate(halves, 1)
 
 
 def find_pairs(**sources: Words) -> list[NearDuplicate]:
@@ -61,6 +70,12 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Fingerprint]:
         "mirrored": ("hflip",),
         "captioned": ("drawbox=x=iw*0.1:y=ih*0.8:w=iw*0.8:h=ih*0.14:color=black:t=fill",),
         "trimmed": ("trim=start=2,setpts=PTS-STARTPTS",),
+        "quarter turn": ("transpose=clock",),
+        "half turn": ("hflip,vflip,scale=96:96",),
+        "three quarters": ("hue=s=0,transpose=cclock,drawbox=x=iw*0.8:y=0:w=iw*0.15:h=ih*0.1:color=white:t=fill",),
+        "reflection": ("vflip,pad=iw:ih*4/3:0:(oh-ih)/2",),
+        "transposed": ("trim=start=1,setpts=PTS-STARTPTS,transpose=cclock_flip",),
+        "anti-transposed": ("transpose=clock_flip", "-c:v", "mpeg4", "-q:v", "8"),
     }
     paths = {name: edit(original, folder / f"{name}.mp4", *how) for name, how in edits.items()}
     paths |= {"one": original, "two": write_film(folder / "two.mp4", 2)}
@@ -70,7 +85,17 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Fingerprint]:
     return {name: fingerprint(path) for name, path in paths.items()}
 
 
-COPIES = {"one", "codec", "scaled", "grey", "letterboxed", "mirrored", "captioned", "trimmed"}
+# Whether each copy is mirrored, and by how many degrees it is then turned clockwise.
+TURNS = {
+    "mirrored": (True, 0),
+    "quarter turn": (False, 90),
+    "half turn": (False, 180),
+    "three quarters": (False, 270),
+    "reflection": (True, 180),
+    "transposed": (True, 270),
+    "anti-transposed": (True, 90),
+}
+COPIES = {"one", "codec", "scaled", "grey", "letterboxed", "captioned", "trimmed", *TURNS}
 
 
 def test_edited_copies_match_each_other_and_nothing_else_does(films: dict[str, Fingerprint]) -> None:
@@ -87,9 +112,14 @@ def test_offset_of_a_trimmed_copy_is_found(films: dict[str, Fingerprint]) -> Non
     assert not pair.mirrored
 
 
-def test_mirrored_copy_is_marked(films: dict[str, Fingerprint]) -> None:
-    (pair,) = match_sources((name, films[name]) for name in ("one", "mirrored")).duplicates()
-    assert pair.mirrored
+@pytest.mark.parametrize("name", TURNS)
+def test_turn_of_a_copy_is_reported(films: dict[str, Fingerprint], name: str) -> None:
+    # In the order of ids, "one" is the first source of one pair and the second of the other.
+    for original in ("0", "~"):
+        (pair,) = match_sources([(original, films["one"]), (name, films[name])]).duplicates()
+        mirrored, rotation = TURNS[name]
+        turned_back = rotation if mirrored else -rotation % 360
+        assert (pair.mirrored, pair.rotation) == (mirrored, rotation if original == "0" else turned_back)
 
 
 def test_excerpt_of_a_longer_source_is_found_with_its_position() -> None:
@@ -126,7 +156,7 @@ def test_short_sources_must_share_half() -> None:
 
 @pytest.mark.parametrize("black", [0, 40])
 def test_black_sources_match_nothing(black: int) -> None:
-    assert find_pairs(a=np.zeros((black, 2), np.uint64), b=np.zeros((black, 2), np.uint64), c=draw_words(1)) == []
+    assert find_pairs(a=np.zeros((black, 4), np.uint64), b=np.zeros((black, 4), np.uint64), c=draw_words(1)) == []
 
 
 def test_still_picture_matches_only_nearly_equal_ones() -> None:
@@ -152,14 +182,14 @@ def test_result_is_independent_of_source_order(data: st.DataObject) -> None:
 
 @pytest.fixture(scope="module")
 def crowd() -> tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]]:
-    """Draw 250 sources, of which 50 are copies of others: trimmed, noisy, every other mirrored."""
+    """Draw 250 sources, of which 50 are copies of others: trimmed, noisy, in all orientations."""
     sources, true = [], set()
     for number in range(200):
         words = draw_words(number)
         sources.append((f"a{number:03}", fingerprint_of(words)))
         if number < 50:
             copy = add_noise(words[number % 10 :], 0.03 + 0.002 * number, number)
-            sources.append((f"b{number:03}", fingerprint_of(copy ^ MIRROR if number % 2 else copy)))
+            sources.append((f"b{number:03}", fingerprint_of(turn(copy, number % 8))))
             true.add((f"a{number:03}", f"b{number:03}"))
     return sources, true
 

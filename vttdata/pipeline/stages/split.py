@@ -20,6 +20,7 @@ class NearDuplicates(Stage):
     """Find the pairs of sources that show the same, wholly or in part."""
 
     name = "copies"
+    version = 2
     output = NearDuplicate
     all_at_once = True
 

@@ -30,7 +30,7 @@ LEAKS = {
 }
 
 _MAX_EXAMPLES = 10
-_PAIR_FIELDS = ("similarity", "distance", "offset_seconds", "overlap_seconds", "mirrored")
+_PAIR_FIELDS = ("similarity", "distance", "offset_seconds", "overlap_seconds", "mirrored", "rotation")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.split.near_duplicates.candidates import Candidates
-from vttdata.split.near_duplicates.samples import MIRROR, Indices, Samples, differing_bits
+from vttdata.split.near_duplicates.samples import Indices, Samples, differing_bits
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ class Alignments:
     Fields:
         a, b: indices of sources.
         offset, speed: sample s of source a is sample s * speed + offset of source b.
-        mirrored: one is the mirror image of the other.
+        orientation: of source b when it shows source a; see `ORIENTATIONS`.
         first, length: the shared stretch in samples of source a.
         evidence: sum over the stretch; see the module.
         distance: share (0..1) of bits that differ in the stretch.
@@ -57,7 +57,7 @@ class Alignments:
     b: Indices
     offset: Floats
     speed: Floats
-    mirrored: NDArray[np.bool_]
+    orientation: Indices
     first: Indices
     length: Indices
     evidence: Floats
@@ -80,7 +80,7 @@ def align(samples: Samples, candidates: Candidates, likely: float) -> Alignments
         likely: evidence from which on an alignment is also tried at other speeds than 1.
     """
     offset = candidates.offset.astype(np.float64)
-    plain = align_at(samples, candidates.a, candidates.b, offset, np.ones(len(offset)), candidates.mirrored)
+    plain = align_at(samples, candidates.a, candidates.b, offset, np.ones(len(offset)), candidates.orientation)
     best = best_of_pairs(plain)
     return best_of_pairs(concatenate_alignments([best, *try_speeds(samples, best[best.evidence >= likely])]))
 
@@ -92,7 +92,7 @@ def try_speeds(samples: Samples, plain: Alignments) -> Iterator[Alignments]:
         # The middle of the stretch stays where it is.
         offset = drifting.offset + (drifting.first + drifting.length / 2) * (1 - speed)
         speeds = np.full(len(drifting), speed)
-        aligned = align_at(samples, drifting.a, drifting.b, offset, speeds, drifting.mirrored)
+        aligned = align_at(samples, drifting.a, drifting.b, offset, speeds, drifting.orientation)
         yield aligned[aligned.evidence > _MIN_IMPROVEMENT * drifting.evidence]
 
 
@@ -106,7 +106,7 @@ def best_of_pairs(alignments: Alignments) -> Alignments:
     # The last key counts most; all of them together leave nothing to the order of candidates.
     keys = (
         alignments.speed,
-        alignments.mirrored,
+        alignments.orientation,
         alignments.offset,
         np.abs(alignments.offset),
         -alignments.evidence,
@@ -119,7 +119,7 @@ def best_of_pairs(alignments: Alignments) -> Alignments:
 
 
 def align_at(
-    samples: Samples, a: Indices, b: Indices, offset: Floats, speed: Floats, mirrored: NDArray[np.bool_]
+    samples: Samples, a: Indices, b: Indices, offset: Floats, speed: Floats, orientation: Indices
 ) -> Alignments:
     """Return the shared stretch of each pair at its offset and speed."""
     counts = samples.counts()
@@ -128,7 +128,7 @@ def align_at(
     length = np.maximum(last + 1 - first, 0)
     # Pairs with overlaps of similar length share a matrix, so that few of its cells are empty.
     order = np.argsort(length, kind="stable")
-    overlaps = Alignments(a, b, offset, speed, mirrored, first, length, offset, offset, offset)[order]
+    overlaps = Alignments(a, b, offset, speed, orientation, first, length, offset, offset, offset)[order]
     parts, done = [overlaps[:0]], 0
     while done < len(overlaps):
         width = int(overlaps.length[min(done + _MAX_CELLS // 64, len(overlaps)) - 1])
@@ -188,12 +188,12 @@ def compare_samples(samples: Samples, overlaps: Alignments, steps: Indices) -> S
     last_b = samples.counts()[overlaps.b][:, None] - 1
     start_b = samples.starts[overlaps.b][:, None]
     sample_a += samples.starts[overlaps.a][:, None]
-    inversion = np.where(overlaps.mirrored, MIRROR, 0)[:, None, None]
+    words_a = samples.words[sample_a, :2]
     differing, seen = np.empty((3, *sample_a.shape), np.int16), np.empty((3, *sample_a.shape), np.int16)
     for index, shift in enumerate(_SHIFTS):
-        words_b = samples.words[start_b + np.clip(sample_b + shift, 0, last_b)]
-        words_b = np.where(words_b != 0, words_b ^ inversion, 0)
-        differing[index], seen[index] = differing_bits(samples.words[sample_a], words_b)
+        shifted = start_b + np.clip(sample_b + shift, 0, last_b)
+        words_b = samples.oriented_words(shifted, overlaps.orientation[:, None])
+        differing[index], seen[index] = differing_bits(words_a, words_b)
     evidence = _CREDIT * seen - differing
     best = evidence.argmax(0)[None]
     novelty = np.minimum(samples.novelty[sample_a], samples.novelty[start_b + np.clip(sample_b, 0, last_b)])

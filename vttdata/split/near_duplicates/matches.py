@@ -16,7 +16,7 @@ from vttdata.records import HASHES_PER_SECOND, Fingerprint, Source
 from vttdata.split.near_duplicates.alignment import Alignments, align
 from vttdata.split.near_duplicates.candidates import find_candidates
 from vttdata.split.near_duplicates.records import NearDuplicate, SimilarSources
-from vttdata.split.near_duplicates.samples import Samples, collect_samples
+from vttdata.split.near_duplicates.samples import ORIENTATIONS, Samples, collect_samples
 
 # Evidence that the samples of a shared stretch must add up to. Unrelated real videos reached 22, and 29 where both bore
 # the same large logo. A still picture has at most 44: then all but 4 of its 128 bits must agree.
@@ -70,6 +70,7 @@ class Matches:
 
     def _pair(self, index: np.intp) -> NearDuplicate:
         alignments = self.alignments
+        mirrored, rotation = ORIENTATIONS[alignments.orientation[index]]
         return NearDuplicate(
             source_a=self.samples.ids[alignments.a[index]],
             source_b=self.samples.ids[alignments.b[index]],
@@ -77,7 +78,8 @@ class Matches:
             speed=round(float(alignments.speed[index]), 4),
             start_seconds=float(alignments.first[index]) / HASHES_PER_SECOND,
             overlap_seconds=float(alignments.length[index]) / HASHES_PER_SECOND,
-            mirrored=bool(alignments.mirrored[index]),
+            mirrored=mirrored,
+            rotation=rotation,
             distance=round(float(alignments.distance[index]), 4),
             similarity=round(float(self.similarity[index]), 4),
         )

@@ -18,7 +18,7 @@ class NearDuplicate:
         offset_seconds: source b shows at t * speed + offset_seconds, to about half a second, what source a shows at t.
         speed: 1.05 where b takes 5 % longer.
         start_seconds, overlap_seconds: start of the shared stretch in a, and its length.
-        mirrored: b is a's mirror image.
+        mirrored, rotation: b shows a's mirror image or a itself, turned clockwise by 0, 90, 180 or 270 degrees.
         distance: share (0..1) of the fingerprints' bits that differ in that stretch; unrelated videos have 0.5.
         similarity: lesser of evidence and overlap, each relative to what is required; from 1 on the two sources are
             near-duplicates.
@@ -31,6 +31,7 @@ class NearDuplicate:
     start_seconds: float
     overlap_seconds: float
     mirrored: bool
+    rotation: int
     distance: float
     similarity: float
 

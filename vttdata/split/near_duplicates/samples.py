@@ -1,4 +1,4 @@
-"""Fingerprints of many sources side by side in flat arrays, 24 bytes for each sample, in the order of source ids."""
+"""Fingerprints of many sources side by side in flat arrays, 40 bytes for each sample, in the order of source ids."""
 
 from __future__ import annotations
 
@@ -11,13 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.errors import VttdataError
-from vttdata.records import HASH_SCHEME, Fingerprint
+from vttdata.records import HASH_SCHEME, HASHES_PER_SAMPLE, Fingerprint
 
 Words = NDArray[np.uint64]
 Indices = NDArray[np.int64]
 
-# Bits of a word that are inverted when a picture is mirrored.
+# Bits of a word that are inverted when a picture is mirrored left to right (odd horizontal frequencies) and when it is
+# flipped upside down (odd vertical frequencies), which also swaps the words of its halves.
 MIRROR = np.uint64(0xFFFFFFFF)
+FLIP = np.uint64(0x0BF2AF2151AC3358)
+
+# An orientation is a number of three bits: 4 if a picture is transposed, then 2 if it is flipped, then 1 if it is
+# mirrored. If source b shows source a after that, b shows a mirrored or not and turned clockwise by these degrees.
+ORIENTATIONS = (
+    (False, 0), (True, 0), (True, 180), (False, 180), (True, 270), (False, 270), (False, 90), (True, 90),
+)  # fmt: skip
 
 _CHUNK_SAMPLES = 2**20
 
@@ -32,7 +40,7 @@ class Samples:
     Fields:
         ids: n source ids, sorted.
         starts: n + 1 indices: source k has the samples starts[k] to starts[k + 1].
-        words: (m, 2), as from `decode_words`; 0 where there is nothing to see.
+        words: (m, 4), as from `decode_words`; 0 where there is nothing to see.
         owner: m indices of sources.
         novelty: m ratios 0..1: how much a sample differs from the one before in its source; 0 for a still picture.
     """
@@ -46,6 +54,22 @@ class Samples:
     def counts(self) -> Indices:
         """Return the number of samples of each source."""
         return np.diff(self.starts)
+
+    def oriented_words(self, index: Indices, orientation: Indices | int) -> Words:
+        """Return the words of the upper and the lower half of pictures in another orientation.
+
+        Args:
+            index: (...) samples.
+            orientation: of each, see `ORIENTATIONS`; broadcast to them.
+
+        Returns:
+            (..., 2) words.
+        """
+        orientation = np.asarray(orientation)
+        upper = orientation >> 1
+        inversion = np.where(orientation & 2, FLIP, np.uint64(0)) ^ np.where(orientation & 1, MIRROR, np.uint64(0))
+        words = np.stack([self.words[index, upper], self.words[index, upper ^ 1]], -1)
+        return np.where(words != 0, words ^ inversion[..., None], np.uint64(0))
 
 
 def collect_samples(sources: Iterable[tuple[str, Fingerprint]]) -> Samples:
@@ -69,15 +93,15 @@ def collect_samples(sources: Iterable[tuple[str, Fingerprint]]) -> Samples:
         if source_id == next_id:
             raise VttdataError(f"The source id '{source_id}' has two fingerprints; each source must have one.")
     starts = np.cumsum([0, *(len(words) for _, words in decoded)])
-    words = np.concatenate([np.empty((0, 2), np.uint64), *(words for _, words in decoded)])
+    words = np.concatenate([np.empty((0, HASHES_PER_SAMPLE), np.uint64), *(words for _, words in decoded)])
     owner = np.arange(len(ids), dtype=np.uint32).repeat(np.diff(starts))
     return Samples(ids, starts, words, owner, measure_novelty(words, starts))
 
 
 def decode_words(fingerprint: Fingerprint) -> Words:
-    """Return the samples of a fingerprint: (n, 2) words of the upper and the lower half, 0 for nothing to see.
+    """Return the samples of a fingerprint: (n, 4) words of upper and lower half, then of the transposed picture's.
 
-    The upper 32 bits of a word stay when a picture is mirrored, the lower 32 are inverted.
+    0 means that there is nothing to see. For other orientations see `Samples.oriented_words`.
 
     Raises:
         ValueError: when the scheme is another one or the text is damaged.
@@ -88,9 +112,11 @@ def decode_words(fingerprint: Fingerprint) -> Words:
         data = base64.b64decode(fingerprint.hashes, validate=True)
     except ValueError as error:
         raise ValueError(f"its text is damaged ({error})") from error
-    if len(data) % 16:
-        raise ValueError(f"its text is damaged (it holds {len(data)} bytes, and a sample takes 16)")
-    return np.frombuffer(data, ">u8").reshape(-1, 2).astype(np.uint64)
+    if len(data) % (8 * HASHES_PER_SAMPLE):
+        raise ValueError(
+            f"its text is damaged (it holds {len(data)} bytes, and a sample takes {8 * HASHES_PER_SAMPLE})"
+        )
+    return np.frombuffer(data, ">u8").reshape(-1, HASHES_PER_SAMPLE).astype(np.uint64)
 
 
 def differing_bits(words_a: Words, words_b: Words) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
@@ -113,7 +139,7 @@ def measure_novelty(words: Words, starts: Indices) -> NDArray[np.float32]:
     novelty = np.ones(len(words), np.float32)
     for first in range(1, len(words), _CHUNK_SAMPLES):
         chunk = slice(first, min(first + _CHUNK_SAMPLES, len(words)))
-        bits, _ = differing_bits(words[chunk], words[chunk.start - 1 : chunk.stop - 1])
+        bits, _ = differing_bits(words[chunk, :2], words[chunk.start - 1 : chunk.stop - 1, :2])
         novelty[chunk] = np.clip((bits - np.float32(_NOISE_BITS)) / (_FULLY_NEW_BITS - _NOISE_BITS), 0, 1)
     # The first sample of a source has none before it.
     novelty[starts[:-1][np.diff(starts) > 0]] = 1
