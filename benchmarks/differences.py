@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.dataset import Metadata
-from vttdata.dataset.columns import CAPTIONS, table_schema
+from vttdata.dataset.columns import columns_of, table_schema
 from vttdata.dataset.front_matter import format_front_matter
 from vttdata.dataset.shards import write_split
 from vttdata.publish.diff import compare_datasets
@@ -47,7 +47,7 @@ def rows(number: int, split: str, *, newer: bool) -> Iterator[dict[str, Any]]:
 def write(folder: Path, number: int, *, newer: bool) -> None:
     """Write a dataset folder with captions only."""
     folder.mkdir()
-    schema = table_schema(CAPTIONS, ())
+    schema = table_schema(columns_of("captions"), ())
     written = [
         write_split(folder, "captions", split, schema, rows(number, split, newer=newer)) for split in ("train", "test")
     ]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.dataset.card.rights import build_citation
-from vttdata.dataset.columns import Column, columns_of
+from vttdata.dataset.columns import ITEMS, Column, columns_of
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.shards import SplitFiles
 
@@ -22,15 +22,11 @@ CROISSANT = "croissant.json"
 _NO_CHECKSUM = "https://github.com/mlcommons/croissant/issues/80"
 _TYPES = {
     "string": "sc:Text",
-    "strings": "sc:Text",
     "int64": "sc:Integer",
-    "int64s": "sc:Integer",
-    "classes": "sc:Integer",
+    "class label": "sc:Integer",
     "float64": "sc:Float",
-    "float64s": "sc:Float",
     "bool": "sc:Boolean",
 }
-_LISTS = frozenset({"strings", "int64s", "float64s", "classes"})
 _SPLITS = {"train": "cr:TrainingSplit", "validation": "cr:ValidationSplit", "test": "cr:TestSplit"}
 _TERMS = [
     *("arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "extract", "field", "fileObject"),
@@ -207,8 +203,9 @@ def _field(config: str, column: Column, *, has_categories: bool) -> Json:
             for name, data_type in (("bytes", "sc:VideoObject"), ("path", "sc:Text"))
         ]
         return field | {"subField": subfields}
-    data_type = ("sc:Integer" if has_categories else "sc:Text") if column.type == "category" else _TYPES[column.type]
-    shape = {"isArray": True, "arrayShape": "-1"} if column.type in _LISTS else {}
+    category = "class label" if has_categories else "string"
+    data_type = _TYPES[category if column.type == "category" else ITEMS.get(column.type, column.type)]
+    shape = {"isArray": True, "arrayShape": "-1"} if column.type in ITEMS else {}
     return field | {"dataType": data_type} | shape | {"source": source}
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -56,42 +57,64 @@ def format_front_matter(
     """
     default = next(iter(tables))
     rows = sum(split.rows for split in tables[default])
-    configs: list[dict[str, Any]] = [
-        {
-            "config_name": config,
-            "version": metadata.version,
-            **({"default": True} if config == default else {}),
-            "data_files": [{"split": split.split, "path": split.pattern} for split in splits],
-        }
-        for config, splits in tables.items()
-    ]
     licence = _licence_keys(metadata)
     about = {
         "description": metadata.description,
         "citation": metadata.citation,
         "license": licence.get("license_name", licence["license"]),
     }
-    infos = [
-        {
-            "config_name": config,
-            **{key: text for key, text in about.items() if text not in ("", "unknown")},
-            "features": readme_features(columns_of(config), categories, classes),
-            "splits": [{"name": s.split, "num_bytes": s.memory, "num_examples": s.rows} for s in splits],
-            "download_size": sum(split.bytes for split in splits),
-            "dataset_size": sum(split.memory for split in splits),
-        }
-        for config, splits in tables.items()
-    ]
     content = licence | {
         "language": [metadata.language],
         "pretty_name": metadata.name.partition("/")[2],
         "task_categories": ["video-text-to-text"],
         "tags": ["video-captioning", "vttdata", *(_TAGS[config] for config in tables if config in _TAGS)],
         "size_categories": [next((label for limit, label in _SIZES if rows < limit), "n>1M")],
-        "dataset_info": infos,
-        "configs": configs,
     }
-    return f"---\n{format_yaml(content, width=10_000)}---\n"
+    features = {config: readme_features(columns_of(config), categories, classes) for config in tables}
+    known = {key: text for key, text in about.items() if text not in ("", "unknown")}
+    return dump_front_matter(content, tables, features, metadata.version, default, known)
+
+
+def dump_front_matter(
+    content: Mapping[str, Any],
+    tables: Mapping[str, Sequence[SplitFiles]],
+    features: Mapping[str, Sequence[Mapping[str, Any]]],
+    version: str,
+    default: str,
+    about: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """Return YAML front matter with its ``---`` lines: keys and values, then what describes the tables.
+
+    Args:
+        content: Keys that do not depend on the tables.
+        tables: Configuration -> its splits.
+        features: Configuration -> the features of its columns.
+        version: Version of the dataset.
+        default: Configuration that is loaded by default.
+        about: Description, citation and licence, for the info of each configuration.
+    """
+    infos = [
+        {
+            "config_name": config,
+            **about,
+            "features": features[config],
+            "splits": [{"name": s.split, "num_bytes": s.memory, "num_examples": s.rows} for s in splits],
+            "download_size": sum(split.bytes for split in splits),
+            "dataset_size": sum(split.memory for split in splits),
+        }
+        for config, splits in tables.items()
+    ]
+    configs: list[dict[str, Any]] = [
+        {
+            "config_name": config,
+            "version": version,
+            **({"default": True} if config == default else {}),
+            "data_files": [{"split": split.split, "path": split.pattern} for split in splits],
+        }
+        for config, splits in tables.items()
+    ]
+    described = {**content, "dataset_info": infos, "configs": configs}
+    return f"---\n{format_yaml(described, width=10_000)}---\n"
 
 
 def _licence_keys(metadata: Metadata) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from vttdata.dataset.columns import CAPTIONS, DEGRADED, columns_of
+from vttdata.dataset.columns import columns_of
 from vttdata.errors import VttdataError
 from vttdata.records import Caption, CaptionScore, Clip, Concepts, Degraded, Source
 
@@ -45,7 +45,7 @@ def clip_row(clip: Clip, captions: list[str], categories: Mapping[str, int], *, 
 
 def caption_row(caption: Caption) -> dict[str, Any]:
     """Return a row of `captions`."""
-    return {column.name: getattr(caption, column.name) for column in CAPTIONS}
+    return {column.name: getattr(caption, column.name) for column in columns_of("captions")}
 
 
 def source_row(source: Source, clips: int, categories: Mapping[str, int]) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def concept_row(concepts: Concepts, source_id: str, classes: Mapping[str, int]) 
 
 def degraded_row(degraded: Degraded, source_id: str) -> dict[str, Any]:
     """Return a row of `degraded`."""
-    names = [column.name for column in DEGRADED if column.name != "source_id"]
+    names = [column.name for column in columns_of("degraded") if column.name != "source_id"]
     return _fields(degraded, names) | {"source_id": source_id}
 
 

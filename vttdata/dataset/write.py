@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.dataset.card.card import format_card, list_limitations
-from vttdata.dataset.columns import CONFIGS, VIDEOS, columns_of, label_counts, table_schema
+from vttdata.dataset.columns import CONFIGS, columns_of, label_counts, table_schema
 from vttdata.dataset.description_files import write_description
 from vttdata.dataset.metadata import Metadata, OfficialLayout
 from vttdata.dataset.replace_folder import replace_folder
@@ -164,7 +164,7 @@ class _DatasetWriter:
 
     def write_videos(self, dataset: Path, media: Path) -> Tables:
         """Write the configuration `videos` with the bytes of all clips that have a file."""
-        schema = table_schema(VIDEOS, ())
+        schema = table_schema(columns_of("videos"), ())
         written = [
             write_split(dataset, "videos", split, schema, video_rows(media, clips))
             for split, clips in self._splits.items()

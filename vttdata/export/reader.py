@@ -1,6 +1,6 @@
 """Read a dataset folder for exports: its configurations, and each clip with its human captions.
 
-Rows are read in batches, so that memory stays flat as datasets grow. Nothing here depends on an export format.
+Rows are read in batches, and only the ids of a split are kept in memory. Nothing here depends on an export format.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from vttdata.dataset.manifest import read_manifest
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.sorted_captions import SortedCaptions
 from vttdata.errors import VttdataError
-from vttdata.export.repeated_ids import RepeatedIds
 from vttdata.ids import is_safe_id
 from vttdata.records import Caption
 
@@ -31,6 +30,9 @@ _SPLIT_NAME = re.compile(r"\w{1,95}", re.ASCII)
 _CLIP_COLUMNS = ["video_id", "source_id", "url", "start", "end", "category", "video"]
 _CAPTION_COLUMNS = ["video_id", "sen_id", "caption", "language", "author"]
 _BATCH_ROWS = 2_000
+
+
+Row = dict[str, Any]
 
 
 class Reference(NamedTuple):
@@ -50,7 +52,7 @@ class ClipReferences(NamedTuple):
             references; they are with its first occurrence.
     """
 
-    clip: dict[str, Any]
+    clip: Row
     references: list[Reference]
     repeated: bool
 
@@ -190,38 +192,31 @@ class DatasetReader:
         Raises:
             VttdataError: as `rows`, or if captions are about clips that the dataset does not have.
         """
-        repeated = RepeatedIds(_batches(row["video_id"] for row in self.rows(config, split, ["video_id"])))
-        clips = ((clip, repeated.seen_before(clip["video_id"])) for clip in self.rows(config, split, _CLIP_COLUMNS))
-        if config == "clips":
-            return self._merge_captions(split, clips, counts)
-        return self._look_up_captions(config, split, clips, scratch, counts)
+        in_order = config == "clips"
+        clips = self._merge_captions(split) if in_order else self._look_up_captions(config, split, scratch)
+        seen: set[str] = set()
+        for clip, rows in clips:
+            repeated = clip["video_id"] in seen
+            seen.add(clip["video_id"])
+            yield ClipReferences(clip, [] if repeated else counts.add_human(rows), repeated)
 
-    def _merge_captions(
-        self, split: str, clips: Iterable[tuple[dict[str, Any], bool]], counts: CaptionCounts
-    ) -> Iterator[ClipReferences]:
+    def _merge_captions(self, split: str) -> Iterator[tuple[Row, Iterable[Row]]]:
         # The captions of a split are stored in the order of its clips, so both are read side by side.
         captions = self.rows("captions", split, _CAPTION_COLUMNS) if split in self.configs["captions"] else iter(())
         groups = itertools.groupby(captions, key=lambda row: row["video_id"])
         video_id, rows = next(groups, (None, iter(())))
-        for clip, repeated in clips:
+        for clip in self.rows("clips", split, _CLIP_COLUMNS):
             if clip["video_id"] != video_id:
-                yield ClipReferences(clip, [], repeated)
+                yield clip, ()
                 continue
-            yield ClipReferences(clip, counts.add_human(rows), repeated)
+            yield clip, rows
             video_id, rows = next(groups, (None, iter(())))
         if video_id is not None:
             raise VttdataError(
                 f"{self.folder}: captions of {split} are not in the order of its clips, at {video_id!a}."
             )
 
-    def _look_up_captions(
-        self,
-        config: str,
-        split: str,
-        clips: Iterable[tuple[dict[str, Any], bool]],
-        scratch: Path,
-        counts: CaptionCounts,
-    ) -> Iterator[ClipReferences]:
+    def _look_up_captions(self, config: str, split: str, scratch: Path) -> Iterator[tuple[Row, Iterable[Row]]]:
         # A protocol has its own order of clips, so captions of all splits are first sorted into it on disk.
         ids = (row["video_id"] for row in self.rows(config, split, ["video_id"]))
         positions = {video_id: position for position, video_id in enumerate(ids)}
@@ -233,16 +228,8 @@ class DatasetReader:
         )
         path = scratch / ".captions.sqlite"
         with closing(SortedCaptions(path, positions, captions, duplicates=True)) as ordered:
-            for clip, repeated in clips:
+            for clip in self.rows(config, split, _CLIP_COLUMNS):
                 position = positions[clip["video_id"]]
-                rows = (
-                    {name: getattr(caption, name) for name in _CAPTION_COLUMNS}
-                    for caption in ordered.between(position, position + 1)
-                )
-                yield ClipReferences(clip, [] if repeated else counts.add_human(rows), repeated)
+                found = ordered.between(position, position + 1)
+                yield clip, ({name: getattr(caption, name) for name in _CAPTION_COLUMNS} for caption in found)
         path.unlink()
-
-
-def _batches(ids: Iterator[str]) -> Iterator[Sequence[str]]:
-    while batch := list(itertools.islice(ids, _BATCH_ROWS)):
-        yield batch

@@ -6,6 +6,7 @@ row. Rows and columns are compared, and neither media nor cards.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from vttdata.dataset.card.sections import escape
@@ -78,18 +80,10 @@ class ConfigDifference:
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values under the names of the fields."""
-        return {
-            "config": self.config,
+        return dataclasses.asdict(self) | {
             "rows": {"old": self.rows[0], "new": self.rows[1]},
-            "added": self.added,
-            "removed": self.removed,
-            "changed": self.changed,
-            "moved": self.moved,
-            "columns": dict(self.columns),
             "moves": [{"from": before, "to": after, "rows": rows} for (before, after), rows in self.moves.items()],
             "examples": {change: list(ids) for change, ids in self.examples.items() if ids},
-            "schema": dict(self.schema),
-            "reordered": self.reordered,
             "needed": self.needed,
         }
 
@@ -253,11 +247,7 @@ def _match_rows(old: _HashedRows, new: _HashedRows) -> tuple[Pairs, Pairs, Pairs
 
 def _number_duplicates(hashes: Hashes) -> Hashes:
     """Return hashes that tell the first of equal ones from the second, and so on."""
-    order = np.argsort(hashes, kind="stable")
-    ordered = hashes[order]
-    starts = np.flatnonzero(np.concatenate([np.ones(min(len(hashes), 1), bool), ordered[1:] != ordered[:-1]]))
-    ordinals = np.empty(len(hashes), dtype=np.uint64)
-    ordinals[order] = np.arange(len(hashes)) - np.repeat(starts, np.diff(np.append(starts, len(hashes))))
+    ordinals = pd.Series(hashes).groupby(hashes).cumcount().to_numpy(np.uint64)
     return combine_hashes([hashes, ordinals], len(hashes))
 
 

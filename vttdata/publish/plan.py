@@ -249,6 +249,4 @@ def _is_same(content: bytes | Path, file: RemoteFile) -> bool:
     # Git's own checksum is that of a header and the content; large files have a SHA-256 instead.
     digest = hashlib.sha256() if file.sha256 else hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
     with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as stream:
-        while piece := stream.read(2**20):
-            digest.update(piece)
-    return digest.hexdigest() == (file.sha256 or file.git_sha1)
+        return hashlib.file_digest(stream, lambda: digest).hexdigest() == (file.sha256 or file.git_sha1)

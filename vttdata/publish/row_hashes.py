@@ -83,8 +83,6 @@ def _hash_nullable(values: Any, arrow_type: Any) -> Hashes:
     if types.is_floating(arrow_type):
         floats = pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False).astype(np.float64)
         return mix_bits(np.where(np.isnan(floats), np.nan, floats).view(np.uint64))
-    if types.is_list(arrow_type) or types.is_large_list(arrow_type) or types.is_fixed_size_list(arrow_type):
-        return _hash_lists(values)
     if types.is_struct(arrow_type):
         return combine_hashes([hash_values(field) for field in values.flatten()], len(values))
     if not (types.is_string(arrow_type) or types.is_large_string(arrow_type) or types.is_binary(arrow_type)):
@@ -95,18 +93,6 @@ def _hash_nullable(values: Any, arrow_type: Any) -> Hashes:
     text_hashes = pd.util.hash_array(texts.astype(object), categorize=False).astype(np.uint64)
     indices = pc.fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
     return text_hashes[indices] if len(text_hashes) else np.zeros(len(values), np.uint64)
-
-
-def _hash_lists(values: Any) -> Hashes:
-    """Combine the sum of each list's items, hashed with their positions, and its length."""
-    lengths = pc.fill_null(pc.list_value_length(values), 0).to_numpy(zero_copy_only=False).astype(np.int64)
-    ends = np.cumsum(lengths)
-    starts = ends - lengths
-    items = hash_values(values.flatten())
-    positions = np.arange(len(items)) - np.repeat(starts, lengths)
-    item_hashes = mix_bits(items ^ mix_bits(positions.astype(np.uint64)))
-    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(item_hashes)])
-    return combine_hashes([sums[ends] - sums[starts], lengths.astype(np.uint64)], len(lengths))
 
 
 def combine_hashes(parts: Sequence[Hashes], rows: int) -> Hashes:

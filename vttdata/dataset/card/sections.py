@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from vttdata.dataset.columns import columns_of
+from vttdata.dataset.columns import ITEMS, columns_of
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.shards import SplitFiles
 
@@ -27,14 +27,8 @@ _ROW_MEANINGS = {
     "judgments": "one row per judged caption, with its human scores and references",
 }
 _PROTOCOL_ROW_MEANING = "one row per clip, with its captions, in the splits and the order of this protocol"
-_TYPE_NAMES = {
-    "strings": "list of string",
-    "int64s": "list of int64",
-    "float64s": "list of float64",
-    "category": "class label",
-    "video": "bytes and path",
-    "classes": "list of class label",
-}
+_TYPE_NAMES = {"category": "class label", "video": "bytes and path"}
+_TYPE_NAMES |= {name: f"list of {item}" for name, item in ITEMS.items()}
 
 
 def escape(text: str) -> str:
