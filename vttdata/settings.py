@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Gt, Le
-
-# Class attribute ``__pydantic_config__`` of every settings class: no unknown keys, no silent conversions.
-STRICT = {"extra": "forbid", "strict": True}
 
 Ratio = Annotated[float, Ge(0), Le(1)]
 Seconds = Annotated[float, Ge(0)]
@@ -21,6 +18,14 @@ PositiveSeconds = Annotated[float, Gt(0)]
 Count = Annotated[int, Ge(0)]
 PositiveCount = Annotated[int, Ge(1)]
 Pixels = Annotated[int, Ge(16), Le(8192)]
+
+
+class Strict:
+    """Base class of settings and of what files of words hold: no unknown keys, no silent conversions."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "strict": True}
+
 
 # Parts of a dataset that may have a licence of their own; annotations are ids, times, labels, and what is derived.
 LICENSED_PARTS = ("annotations", "captions", "videos")

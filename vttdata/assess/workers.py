@@ -9,14 +9,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Gt, Lt
 
 from vttdata.assess.worker_tests import Alternative, PairedTest, paired_p_values
 from vttdata.records import Judgment, JudgmentKind
-from vttdata.settings import STRICT, PositiveCount, Seconds
+from vttdata.settings import PositiveCount, Seconds, Strict
 
 Verdict = Literal["reliable", "unreliable", "constant", "too_few_pairs", "not_a_number", "undefined"]
 
@@ -34,7 +34,7 @@ _ALTERNATIVES: dict[JudgmentKind, Alternative] = {"degraded": "less", "reference
 
 
 @dataclass(frozen=True, slots=True)
-class ReliabilitySettings:
+class ReliabilitySettings(Strict):
     """Conditions under which a worker counts as reliable.
 
     Fields:
@@ -47,8 +47,6 @@ class ReliabilitySettings:
             scripts flag less than 300 s for a HIT of 100.
         longest_run: a worker who gave the same score more often than this in a row is flagged; 8 in Graham's scripts.
     """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     test: PairedTest = "paired_t"
     alpha: Annotated[float, Gt(0), Lt(1)] = 0.05

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from annotated_types import Gt
 
 from vttdata.collect.demo_films.corpus import SceneSettings
 from vttdata.collect.video_list import COLUMNS
-from vttdata.settings import STRICT, Count, Pixels, PositiveCount, PositiveSeconds, Seconds
+from vttdata.settings import Count, Pixels, PositiveCount, PositiveSeconds, Seconds, Strict
 
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]*")
 
@@ -19,7 +19,7 @@ PositiveNumber = Annotated[float, Gt(0)]
 
 
 @dataclass(frozen=True, slots=True)
-class SearchSettings:
+class SearchSettings(Strict):
     """Search for videos.
 
     Attributes:
@@ -28,8 +28,6 @@ class SearchSettings:
         engine: a search prefix of yt-dlp (``ytsearch``, ``scsearch``, ...), or the http(s) address of a feed or page
             that lists videos, in which ``{query}`` stands for the query and ``{count}`` for `per_query`.
     """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     queries: dict[str, tuple[str, ...]]
     per_query: PositiveCount = 150
@@ -48,7 +46,7 @@ class SearchSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class LimitSettings:
+class LimitSettings(Strict):
     """Limits for one video.
 
     Attributes:
@@ -57,14 +55,12 @@ class LimitSettings:
             space while video and audio are merged.
     """
 
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
-
     seconds_per_item: PositiveSeconds = 600.0
     megabytes_per_item: PositiveNumber = 500.0
 
 
 @dataclass(frozen=True, slots=True)
-class CollectSettings:
+class CollectSettings(Strict):
     """Origin of the videos (exactly one of the first four attributes) and how to fetch them.
 
     Attributes:
@@ -87,8 +83,6 @@ class CollectSettings:
         max_height: greatest height to download where a site offers several, in pixels.
         breaker: number of consecutive bot checks or rate limits that stops the run.
     """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     folder: str | None = None
     manifest: str | None = None

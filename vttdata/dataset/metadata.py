@@ -5,26 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from vttdata.ids import is_dataset_name
 from vttdata.records import Concepts, Degraded
-from vttdata.settings import STRICT, check_date, check_licence
+from vttdata.settings import Strict, check_date, check_licence
 
 Figure = Literal["sources", "clips", "hours", "sentences", "words", "vocabulary"]
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class PaperFigure:
+class PaperFigure(Strict):
     """Figure that the paper of a benchmark states.
 
     Fields:
         says: The figure as printed; compared to as many decimals.
         why: Known reason for which counting gives another one.
     """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     says: float
     why: str = ""

@@ -11,20 +11,20 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from vttdata.dataset.replace_folder import link_or_copy
 from vttdata.errors import VttdataError
 from vttdata.ids import is_safe_id
 from vttdata.records import Clip
-from vttdata.settings import STRICT
+from vttdata.settings import Strict
 
 MediaMode = Literal["none", "files", "embedded"]
 VIDEO_LIST = "videos/metadata.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class PublishSettings:
+class PublishSettings(Strict):
     """Settings of what a dataset contains of the videos.
 
     Fields:
@@ -33,8 +33,6 @@ class PublishSettings:
             configuration ``videos``. None means ``files`` for own videos (a folder, a list, drawn scenes) and ``none``
             for those of others (a search, an official benchmark).
     """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     media: MediaMode | None = None
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.records import Shot
-from vttdata.settings import STRICT, PositiveCount, PositiveSeconds
+from vttdata.settings import PositiveCount, PositiveSeconds, Strict
 
 _SECONDS_TOLERANCE = 1e-6
 # Shots that one sentence can cover; MSR-VTT's median is 2.
@@ -38,7 +37,7 @@ Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class ClipSettings:
+class ClipSettings(Strict):
     """Settings of the choice of clips (recipe section `clips`); the defaults are those of MSR-VTT (section 3.2).
 
     Attributes:
@@ -46,8 +45,6 @@ class ClipSettings:
         max_seconds: greatest length of a clip.
         per_source: most clips of one source.
     """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     min_seconds: PositiveSeconds = 10.0
     max_seconds: PositiveSeconds = 30.0

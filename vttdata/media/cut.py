@@ -11,7 +11,7 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import ffmpeg
 from annotated_types import Ge, Le, MultipleOf
@@ -21,7 +21,7 @@ from vttdata.media.check_cut import verify_clip, verify_sound
 from vttdata.media.ffmpeg_program import SAFE_INPUT, ffmpeg_path, file_url
 from vttdata.media.frames_in_span import TIMED_CONTAINERS, SpanFrames, read_span
 from vttdata.records import ClipMedia, Probe
-from vttdata.settings import STRICT
+from vttdata.settings import Strict
 from vttdata.subprocesses import run
 
 _ENCODERS: dict[str, dict[str, Any]] = {
@@ -48,7 +48,7 @@ _SCALER = "bicubic+accurate_rnd+full_chroma_int+bitexact"
 
 
 @dataclass(frozen=True, slots=True)
-class MediaSettings:
+class MediaSettings(Strict):
     """Settings of clip files (recipe section `media`): MP4, square pixels, 8 bits, upright, at most 2 channels of AAC.
 
     Fields:
@@ -59,8 +59,6 @@ class MediaSettings:
         quality: constant rate factor on the codec's own scale, lower is better; 23 is x264's default.
         audio: whether the source's sound is kept.
     """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     keep: Literal["files", "none"] = "files"
     height: Annotated[int, Ge(32), Le(4320), MultipleOf(2)] | None = 240

@@ -11,12 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from vttdata.errors import VttdataError
 from vttdata.ids import find_video_id
 from vttdata.records import Clip
-from vttdata.settings import STRICT, Ratio
+from vttdata.settings import Ratio, Strict
 from vttdata.split.balance import balance
 from vttdata.split.groups import ClipGroup, Tie, group_clips
 
@@ -30,7 +30,7 @@ def _msrvtt_ratios() -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class SplitSettings:
+class SplitSettings(Strict):
     """Settings of a division into splits.
 
     Fields:
@@ -42,8 +42,6 @@ class SplitSettings:
             line, all of `test`. Clips tied to a pinned clip go with it. A split with pins gets nothing else, so a
             pinned test set stays as it is; where all splits have pins, further groups go where clips lack.
     """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     ratios: dict[str, Ratio] = field(default_factory=_msrvtt_ratios)
     together: tuple[Tie, ...] = ("source", "near_duplicate")

@@ -15,13 +15,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from vttdata.errors import VttdataError
 from vttdata.files.tables import Columns, parse_seconds, read_table
 from vttdata.ids import sentence_id
 from vttdata.records import Caption
-from vttdata.settings import STRICT, Count, PositiveCount
+from vttdata.settings import Count, PositiveCount, Strict
 from vttdata.text.language import is_language
 
 # Columns of a caption table; only `caption` and either `video_id` or `source` are required.
@@ -40,7 +40,7 @@ _MAX_SENTENCE_ID = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class CaptionSettings:
+class CaptionSettings(Strict):
     """Source and selection of captions.
 
     Fields:
@@ -57,8 +57,6 @@ class CaptionSettings:
         language: keep only captions in this language (ISO 639-1, such as ``en``). The language stated in a row is
             trusted; for captions without one, a detector removes only what is almost certainly another language.
     """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     file: str | None = None
     columns: dict[str, str] = field(default_factory=dict)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from annotated_types import Ge
 
 from vttdata.assess.manifest import Manifest, ManifestItem
 from vttdata.records import Degraded, JudgmentKind
-from vttdata.settings import STRICT, Count, PositiveCount
+from vttdata.settings import Count, PositiveCount, Strict
 
 DEFAULT_QUESTION = "How adequately does the caption describe what took place in the video?"
 """Question of every item (Graham, Awad and Smeaton, PLOS ONE 2018, section on Direct Assessment of captions)."""
@@ -28,7 +28,7 @@ NOTES = {
 
 
 @dataclass(frozen=True, slots=True)
-class HitSettings:
+class HitSettings(Strict):
     """Composition of HITs.
 
     Fields:
@@ -44,8 +44,6 @@ class HitSettings:
             means two fifths of the HIT, 41 positions for 100 items, as in Graham's scripts.
         human_name: name of human captions among systems.
     """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     system: PositiveCount = 70
     human: Count = 10

@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from annotated_types import Ge, Le
 
 from vttdata.collect.demo_films.drawing import View
 from vttdata.collect.demo_films.film import PART_SUFFIX, Film, Look, make_film, plan_film
 from vttdata.collect.demo_films.motifs import CATEGORIES
-from vttdata.settings import STRICT, Pixels, PositiveCount
+from vttdata.settings import Pixels, PositiveCount, Strict
 
 _LICENCE = "cc0-1.0"
 _ANNOTATORS = tuple(f"a{number}" for number in range(1, 9))
@@ -43,7 +43,7 @@ _SPOILED_COPIES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class SceneSettings:
+class SceneSettings(Strict):
     """Number and format of the generated videos.
 
     Attributes:
@@ -54,8 +54,6 @@ class SceneSettings:
         spoiled: whether to add a truncated file, one of 2 seconds, an exact copy, a frozen and a dark video, and a
             text file with a video's name, all listed as if they were good.
     """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     videos: PositiveCount = 14
     width: Pixels = 320

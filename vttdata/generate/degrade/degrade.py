@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from struct import Struct
-from typing import Any, ClassVar, NamedTuple
+from typing import NamedTuple
 
 from vttdata.generate.degrade.donors import Donors, inner_words
 from vttdata.generate.degrade.variants import VARIANTS, Variant, VariantName
 from vttdata.records import Caption, Degraded
-from vttdata.settings import STRICT
+from vttdata.settings import Strict
 
 # Name of the algorithm, part of every draw: another name gives other captions for the same seed.
 GENERATOR = "degrade-1"
@@ -46,7 +46,7 @@ _LOOSE_ENDS = re.compile(r'[.!?;:…](?: |$)|["“”()\[\]{}<>]|,$|^\W+(?: |$)|
 
 
 @dataclass(frozen=True, slots=True)
-class DegradeSettings:
+class DegradeSettings(Strict):
     """Rules of degrading.
 
     Fields:
@@ -54,8 +54,6 @@ class DegradeSettings:
         whole: whether captions of one or two words are replaced as a whole by another of as many words; otherwise they
             are flagged and not degraded.
     """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     variant: VariantName = "video-2018"
     whole: bool = False

@@ -6,6 +6,7 @@ in `vttdata.generate.degrade.degrade`. The published scripts are described by wh
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -40,38 +41,22 @@ class Variant:
     replacement_of_single_word: str | None = None
 
 
-def binned_count(length: int) -> int:
-    """Look up the bins that all scripts share up to 20 words (Bojar et al., Findings of WMT17, section 3)."""
-    return next(words for longest, words in ((1, 1), (5, 2), (8, 3), (15, 4), (20, 5)) if length <= longest)
+def count_by_bins(*longest: int, beyond: Callable[[int], int]) -> Callable[[int], int]:
+    """Return a count that is 1 up to the first of these lengths, 2 up to the second and so on, then `beyond`."""
+    return lambda length: bisect_left(longest, length) + 1 if length <= longest[-1] else beyond(length)
 
 
-def wmt17_count(length: int) -> int:
-    """Count the words that WMT17 replaces."""
-    return binned_count(length) if length <= 20 else length // 4
+# The bins of Bojar et al., Findings of WMT17, section 3.
+wmt17_count = count_by_bins(1, 5, 8, 15, 20, beyond=lambda length: length // 4)
+# Appraise's from WMT19 on.
+appraise_count = count_by_bins(1, 5, 8, 15, 20, beyond=lambda _: 6)
+bad_refs_count = count_by_bins(3, 5, 7, 14, 19, beyond=lambda length: length // 4)
+ad_bad_refs_count = count_by_bins(3, 5, 8, 15, 20, beyond=lambda length: -(-length // 5))
 
 
 def video_count(length: int) -> int:
     """Count as WMT17, but leave the first and the last word: 0 of 1 or 2 words, and 1 of 3."""
     return max(0, min(wmt17_count(length), length - 2))
-
-
-def bad_refs_count(length: int) -> int:
-    """Count the words that bad-refs.py replaces."""
-    if length <= 5:
-        return 1 if length <= 3 else 2
-    return next((words for below, words in ((8, 3), (15, 4), (20, 5)) if length < below), length // 4)
-
-
-def ad_bad_refs_count(length: int) -> int:
-    """Count the words that ad-bad-refs.pl removes."""
-    if length <= 3:
-        return 1
-    return binned_count(length) if length <= 20 else -(-length // 5)
-
-
-def appraise_count(length: int) -> int:
-    """Count the words that Appraise replaces from WMT19 on."""
-    return binned_count(length) if length <= 20 else 6
 
 
 def inner_starts(length: int, words: int) -> range:

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
@@ -31,7 +31,7 @@ from vttdata.generate.foils.swaps import (
     select_absent_rivals,
     summarize_mentions,
 )
-from vttdata.settings import STRICT, Count, PositiveCount, Ratio
+from vttdata.settings import Count, PositiveCount, Ratio, Strict
 from vttdata.text.lm import Scorer
 from vttdata.text.nouns.lexicon import Lexicon, Noun
 
@@ -42,7 +42,7 @@ _OPTIONS_PER_CHOICE = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class FoilSettings:
+class FoilSettings(Strict):
     """Choice of foils.
 
     Fields:
@@ -60,8 +60,6 @@ class FoilSettings:
         judged_only: whether ``balanced`` takes only foils that people judged.
         candidates: how many possible foils of a video are scored; of more, a hash picks.
     """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     selection: Selection = "balanced"
     min_count: Count = 10

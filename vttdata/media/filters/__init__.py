@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from vttdata.errors import VttdataError
 from vttdata.media.base_filter import BaseFilter, PictureFilter, RecipeKey, Verdict
 from vttdata.plugins import discover, load_module
 from vttdata.records import Fingerprint, Measure, Probe, Source
-from vttdata.settings import STRICT
+from vttdata.settings import Strict
 
 T = TypeVar("T")
 
@@ -86,14 +86,12 @@ def _add_recipe_keys(settings: type[T]) -> type[T]:
 
 @dataclass(frozen=True)
 @_add_recipe_keys
-class FilterSettings:
+class FilterSettings(Strict):
     """Which sources are wanted (recipe section `filter`); has the recipe keys of all filters as fields.
 
     Attributes:
         score_only: scores that are measured and kept as columns but never reject.
     """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     score_only: tuple[str, ...] = ()
 

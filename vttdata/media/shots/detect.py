@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Gt, Le
@@ -32,14 +32,14 @@ from vttdata.media.shots.fast.refine import Gap, locate_cuts
 from vttdata.media.shots.histogram import describe
 from vttdata.media.shots.signals import Flags, Floats, Signals, measure_signals, radius_in_frames
 from vttdata.records import Shot, Transition
-from vttdata.settings import STRICT, Seconds
+from vttdata.settings import Seconds, Strict
 
 # Longest blank between a fade-out and its fade-in.
 _MAX_BLANK_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class ShotSettings:
+class ShotSettings(Strict):
     """Settings of shot detection (recipe section `shots`).
 
     Attributes:
@@ -52,8 +52,6 @@ class ShotSettings:
             finds more cuts between similar pictures, higher fewer false ones in fast motion. On trailers, home
             videos and single takes real cuts began at 2.35 (a jump cut) and fast motion ended at 2.14.
     """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     method: Literal["fast", "exact"] = "fast"
     min_seconds: Seconds = 0.3

@@ -11,20 +11,19 @@ import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import pydantic
 
 from vttdata.files.strict_yaml import read_yaml_as
+from vttdata.settings import Strict
 from vttdata.text.nouns.inflect import regular_plural
-from vttdata.text.nouns.lexicon import DATA, SHAPE, Lexicon, Noun
+from vttdata.text.nouns.lexicon import DATA, Lexicon, Noun
 
 
 @dataclass(frozen=True, slots=True)
-class _WordLists:
+class _WordLists(Strict):
     """Content of the packaged file of words."""
-
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     singular_determiners: list[str]
     plural_determiners: list[str]

@@ -12,18 +12,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import pydantic
 
 from vttdata.errors import VttdataError
 from vttdata.files.strict_yaml import read_yaml_as
+from vttdata.settings import Strict
 from vttdata.text.nouns.inflect import regular_plural
 
 # Folder of the packaged files of words.
 DATA = Path(__file__).parents[1] / "data"
-# Entries of a file of words: no unknown key, and no text that is really a number or a truth value.
-SHAPE = pydantic.ConfigDict(extra="forbid", strict=True)
 
 Countable = Literal["count", "mass", "pair"]
 Gender = Literal["male", "female"]
@@ -160,10 +159,8 @@ def _normalize(form: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Strict):
     """Noun in a lexicon file."""
-
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     synonyms: list[_FormAndPlural] = field(default_factory=list)
     hypernyms: list[_Form] = field(default_factory=list)
@@ -196,10 +193,8 @@ class _Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _File(Strict):
     """Content of a lexicon file."""
-
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     version: str
     nouns: dict[_FormAndPlural, dict[_Form, _Entry | None]]
