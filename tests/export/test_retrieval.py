@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.export.conftest import Write, clips, texts_of
 from vttdata.errors import VttdataError
 from vttdata.export import export
-from vttdata.export.formats.retrieval import write_queries
+from vttdata.export.formats.retrieval import write_list
 from vttdata.export.reader import ClipReferences, Reference
 from vttdata.records import Caption
 
@@ -60,7 +60,7 @@ def test_query_survives_csv(write: Write, tmp_path: Path, text: str) -> None:
 def test_pandas_reads_any_query_unchanged(texts: list[str]) -> None:
     references = (ClipReferences({"video_id": f"v{n}"}, [Reference(1, text)], False) for n, text in enumerate(texts))
     with tempfile.TemporaryDirectory() as folder:
-        write_queries(Path(folder) / "x.csv", references)
+        write_list(Path(folder) / "x.csv", references, queries=True)
         listed = pd.read_csv(Path(folder) / "x.csv", dtype=str, keep_default_na=False)
     assert list(listed["sentence"].values) == texts
 

@@ -62,7 +62,6 @@ from vttdata.errors import VttdataError
 )
 @option(
     "--texts",
-    metavar="FILE",
     type=FILE,
     group="Language models",
     help="Of foils: train the n-gram attackers on the column caption of this table, about other videos.",

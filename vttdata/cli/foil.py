@@ -76,7 +76,6 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.search:FoilSett
 @option("--caution", metavar="NUMBER", type=float, hidden=True, help="Former name of --unsound-penalty.")
 @option(
     "--verdicts",
-    metavar="FILE",
     type=FILE,
     group="Choice of foils",
     help="Foils that people judged, a table with the columns foil_id and verdict; unsound ones are not taken.",
@@ -89,7 +88,6 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.search:FoilSett
 )
 @option(
     "--lexicon",
-    metavar="FILE",
     type=FILE,
     group="Language",
     help="In place of the packaged lexicon; or on top of it, where the file says 'extends: packaged'.",

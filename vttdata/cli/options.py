@@ -86,19 +86,20 @@ class Command(click.Command):
                 formatter.write("".join(f"{'':>{formatter.current_indent}}{line}\n" for line in self.examples))
 
 
-class CommandFolder(click.Group):
+class CommandFolder(Command, click.Group):
     """Group of the commands that the modules of a package define as `command`, each imported when it is needed.
 
     Args:
         package: dotted name of the package.
-        notes: paragraphs after the list of commands.
-        others: as for `click.Group`.
+        others: as for `Command` and `click.Group`.
     """
 
-    def __init__(self, *args: Any, package: str, notes: Sequence[str] = (), **others: Any) -> None:
+    collect_usage_pieces = click.Group.collect_usage_pieces
+    format_options = click.Group.format_options
+
+    def __init__(self, *args: Any, package: str, **others: Any) -> None:
         super().__init__(*args, **others)
-        self.package, self.notes = package, notes
-        self.short_help = self.short_help or " ".join((self.help or "").partition("\n\n")[0].split()).rstrip(".")
+        self.package = package
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; without any, print the help and end as after bad usage."""
@@ -130,12 +131,6 @@ class CommandFolder(click.Group):
             ctx.fail(f"There is no command '{args[0][:80]}'.{hint}")
         return super().resolve_command(ctx, args)
 
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write notes."""
-        for note in self.notes:
-            formatter.write_paragraph()
-            formatter.write_text(note)
-
 
 class Argument(click.Argument):
     """Positional argument with a description; `metavar` is written as the usage line shows it."""
@@ -151,6 +146,8 @@ class GroupedOption(click.Option):
     def __init__(self, *args: Any, group: str | None = None, **others: Any) -> None:
         super().__init__(*args, **others)
         self.group = group
+        if self.metavar is None and self.type is FILE:
+            self.metavar = "FILE"
 
 
 class SettingOption(GroupedOption):
@@ -219,8 +216,9 @@ class SettingType(ParamType):
         return self.resolved.shell_complete(ctx, param, incomplete)
 
 
-def _load(settings: str) -> Any:
-    module, _, name = settings.partition(":")
+def _load(path: str) -> Any:
+    """Import what a text ``module:name`` names."""
+    module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)
 
 

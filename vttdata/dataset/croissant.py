@@ -7,7 +7,7 @@ requires a licence and a date of publication; without them both are left out ins
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,16 +74,33 @@ def write_croissant(
     """
     labels = {"categories": categories, "classes": classes}
     citation = "\n\n".join(text for text in (metadata.citation.strip(), build_citation(metadata, dataset)) if text)
+    splits = list(dict.fromkeys(split.split for of_config in tables.values() for split in of_config))
+    urls = [_SPLITS.get(name, "cr:Split") for name in splits]
+    repository = {
+        "@type": "cr:FileObject",
+        "@id": "repo",
+        "name": "repo",
+        "description": "The repository of the dataset; manifest.json in it has the checksum of every file.",
+        "contentUrl": f"https://huggingface.co/datasets/{metadata.name}/tree/main",
+        "encodingFormat": "git+https",
+        "sha256": _NO_CHECKSUM,
+    }
     content = _dataset_keys(metadata, tables, limitations) | {
         "citeAs": citation,
         "distribution": [
-            _repository(metadata),
+            repository,
             *(node for config in tables for node in _files(config, tables[config])),
         ],
         "recordSet": [
-            _splits(tables),
-            *(_labels(name, names) for name, names in labels.items() if names),
-            *(_records(config, splits, has_categories=bool(categories)) for config, splits in tables.items()),
+            _inline_records("splits", "cr:Split", {"name": ("sc:Text", splits), "url": ("sc:URL", urls)}),
+            *(
+                _inline_records(
+                    name, "sc:Enumeration", {"label": ("sc:Integer", range(len(names))), "name": ("sc:Text", names)}
+                )
+                for name, names in labels.items()
+                if names
+            ),
+            *(_records(config, tables[config], has_categories=bool(categories)) for config in tables),
         ],
     }
     (dataset / CROISSANT).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -117,18 +134,6 @@ def _dataset_keys(metadata: Metadata, tables: Tables, limitations: Sequence[str]
     return {key: value for key, value in content.items() if value not in (None, "", [])}
 
 
-def _repository(metadata: Metadata) -> Json:
-    return {
-        "@type": "cr:FileObject",
-        "@id": "repo",
-        "name": "repo",
-        "description": "The repository of the dataset; manifest.json in it has the checksum of every file.",
-        "contentUrl": f"https://huggingface.co/datasets/{metadata.name}/tree/main",
-        "encodingFormat": "git+https",
-        "sha256": _NO_CHECKSUM,
-    }
-
-
 def _files(config: str, splits: Sequence[SplitFiles]) -> list[Json]:
     """Return the set of all files of a configuration, and each file with its checksum."""
     common = {"containedIn": {"@id": "repo"}, "encodingFormat": "application/x-parquet"}
@@ -148,30 +153,20 @@ def _files(config: str, splits: Sequence[SplitFiles]) -> list[Json]:
     ]
 
 
-def _splits(tables: Tables) -> Json:
-    names = dict.fromkeys(split.split for splits in tables.values() for split in splits)
-    rows = [{"splits/name": name} | {"splits/url": _SPLITS.get(name, "cr:Split")} for name in names]
-    return _inline_records("splits", "cr:Split", {"name": "sc:Text", "url": "sc:URL"}, rows)
-
-
-def _labels(record_set: str, names: Sequence[str]) -> Json:
-    rows = [{f"{record_set}/label": label, f"{record_set}/name": name} for label, name in enumerate(names)]
-    return _inline_records(record_set, "sc:Enumeration", {"label": "sc:Integer", "name": "sc:Text"}, rows)
-
-
-def _inline_records(name: str, data_type: str, columns: Mapping[str, str], rows: Sequence[Json]) -> Json:
-    fields = [
-        {"@type": "cr:Field", "@id": f"{name}/{column}", "dataType": column_type}
-        for column, column_type in columns.items()
-    ]
-    key = {"@id": fields[0]["@id"]}
+def _inline_records(name: str, data_type: str, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Json:
+    """Return a record set with its rows, from column -> type and values; the first column is the key."""
+    ids = [f"{name}/{column}" for column in columns]
+    types, values = zip(*columns.values(), strict=True)
     return {
         "@type": "cr:RecordSet",
         "@id": name,
         "dataType": data_type,
-        "key": key,
-        "field": fields,
-        "data": list(rows),
+        "key": {"@id": ids[0]},
+        "field": [
+            {"@type": "cr:Field", "@id": field, "dataType": field_type}
+            for field, field_type in zip(ids, types, strict=True)
+        ],
+        "data": [dict(zip(ids, row, strict=True)) for row in zip(*values, strict=True)],
     }
 
 

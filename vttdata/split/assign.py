@@ -25,10 +25,6 @@ UNCATEGORISED = "(none)"
 _MIN_RATIO = 1e-6
 
 
-def _msrvtt_ratios() -> dict[str, float]:
-    return {"train": 0.65, "validation": 0.05, "test": 0.30}
-
-
 @dataclass(frozen=True, slots=True)
 class SplitSettings(Strict):
     """Settings of a division into splits.
@@ -43,7 +39,7 @@ class SplitSettings(Strict):
             pinned test set stays as it is; where all splits have pins, further groups go where clips lack.
     """
 
-    ratios: dict[str, Ratio] = field(default_factory=_msrvtt_ratios)
+    ratios: dict[str, Ratio] = field(default_factory=lambda: {"train": 0.65, "validation": 0.05, "test": 0.30})
     together: tuple[Tie, ...] = ("source", "near_duplicate")
     stratify: Literal["category"] | None = "category"
     pin: str | None = None

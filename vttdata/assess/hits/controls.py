@@ -21,22 +21,9 @@ class HumanCaption:
     degraded: Degraded
 
 
-@dataclass(frozen=True, slots=True)
-class Controls:
-    """Human captions of a campaign.
-
-    Fields:
-        captions: human captions with their degraded forms, at most one per video, sorted by video.
-        notes: kind of `vttdata.assess.hits.hit_records.NOTES` -> videos without controls.
-    """
-
-    captions: list[HumanCaption]
-    notes: dict[str, list[str]]
-
-
 def choose_controls(
     human: Sequence[Caption], source_of: Mapping[str, str], videos: Sequence[str], seed: int
-) -> Controls:
+) -> tuple[list[HumanCaption], dict[str, list[str]]]:
     """Choose one human caption of each video, as in the paper, and degrade it.
 
     Of several captions of a video, the first one that can be degraded in an order drawn by the seed is chosen; the
@@ -47,6 +34,10 @@ def choose_controls(
         source_of: `video_id` -> `source_id`; a video without an entry is its own source.
         videos: sorted videos with captions of systems.
         seed: seed of all draws.
+
+    Returns:
+        Human captions with their degraded forms, at most one per video, sorted by video; and kind of
+        `vttdata.assess.hits.hit_records.NOTES` -> videos without controls.
     """
     captions_of: dict[str, list[Caption]] = {}
     for caption in human:
@@ -69,4 +60,4 @@ def choose_controls(
         "not_degraded": [video for video in videos if video in captions_of and video not in chosen],
         "only_human": [video for video in captions_of if video not in shown],
     }
-    return Controls(list(chosen.values()), notes)
+    return list(chosen.values()), notes

@@ -68,10 +68,10 @@ def make_hits(
     rows = {(row.video_id, row.sen_id, row.caption): row for row in human if row.author == "human"}
     people = [rows[key] for key in sorted(rows) if clean_text(key[2])]
     videos = sorted({video for texts in captions.values() for video in texts})
-    controls = choose_controls(people, source_of, videos, seed)
+    controls, control_notes = choose_controls(people, source_of, videos, seed)
     notes["missing_caption"] = [f"{name}/{v}" for name, texts in captions.items() for v in videos if v not in texts]
-    notes |= controls.notes
-    contents = list(Selection(captions, controls.captions, settings, seed).hits(notes))
+    notes |= control_notes
+    contents = list(Selection(captions, controls, settings, seed).hits(notes))
     # Ids depend on everything that HITs are made of.
     campaign = blake2b(ascii((GENERATOR, seed, settings)).encode(), digest_size=16)
     for system, texts in captions.items():

@@ -43,7 +43,6 @@ class CompareCommand(Command):
 @option(
     "--metric",
     "metrics",
-    metavar="FILE",
     type=FILE,
     multiple=True,
     help="Scores of a metric, a table with video_id, system and score; named as the file. Takes several files.",

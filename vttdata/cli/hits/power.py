@@ -52,7 +52,6 @@ COUNT = WholeNumber(1, MAX_CAPTIONS)
 )
 @option(
     "--manifest",
-    metavar="FILE",
     type=FILE,
     help="Of a campaign that 'hits make' wrote; without it, one of --systems and --videos is made up.",
 )

@@ -32,13 +32,11 @@ reliability_setting = partial(setting, settings="vttdata.assess:ReliabilitySetti
 @out_option("Folder for the tables; made if need be.")
 @option(
     "--manifest",
-    metavar="FILE",
     type=FILE,
     help="What the items show: a table with the columns hit, item, video_id, system, kind.",
 )
 @option(
     "--moments",
-    metavar="FILE",
     type=FILE,
     group="Standardisation",
     help="Means and standard deviations of workers, where results are standardised (WMT).",

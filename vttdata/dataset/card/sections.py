@@ -79,24 +79,22 @@ def format_uses(metadata: Metadata, tables: Tables) -> str:
 
 def format_structure(tables: Tables) -> str:
     """Return the section with the sizes of all splits and the columns of all configurations."""
-    sizes: list[tuple[str, ...]] = [("configuration", "split", "rows", "files", "bytes")]
-    sizes += [
+    sizes = [
         (f"`{config}`", split.split, f"{split.rows:,}", f"{len(split.shards):,}", f"{split.bytes:,}")
         for config, splits in tables.items()
         for split in splits
     ]
     parts = [
         "## Dataset Structure",
-        format_table(sizes),
+        format_table([("configuration", "split", "rows", "files", "bytes"), *sizes]),
         "`manifest.json` lists every file with its SHA-256 checksum; `croissant.json` describes the tables.",
     ]
     for config in tables:
-        rows: list[tuple[str, ...]] = [("column", "type", "meaning")]
-        rows += [
+        rows = [
             (f"`{column.name}`", _TYPE_NAMES.get(column.type, column.type), column.meaning)
             for column in columns_of(config)
         ]
-        parts.append(f"### {config}\n\n{format_table(rows)}")
+        parts.append(f"### {config}\n\n{format_table([('column', 'type', 'meaning'), *rows])}")
     return "\n\n".join(parts)
 
 

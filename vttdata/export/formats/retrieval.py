@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.errors import VttdataError
@@ -63,82 +62,43 @@ def write_retrieval(request: ExportRequest) -> Written:
                 continue
             name = f"MSRVTT_{split}.csv" if config == "clips" else f"MSRVTT_{config}.{split}.csv"
             clips = dataset.references(config, split, folder, CaptionCounts())
-            if split == "train":
-                notes += write_ids(folder / name, clips)
-                usage.append((name, ""))
-            else:
-                notes += write_queries(folder / name, clips)
-                usage.append((name, _USAGE_OF_QUERIES))
+            notes += write_list(folder / name, clips, queries=split != "train")
+            usage.append((name, "" if split == "train" else _USAGE_OF_QUERIES))
     name, queries = next((entry for entry in usage if entry[1]), usage[0])
     return Written(_USAGE.format(name=name, queries=queries), notes)
 
 
-def write_ids(path: Path, clips: Iterable[ClipReferences]) -> list[str]:
-    """Write a list of clips, and return notes on it."""
-    checks = _ListChecks(path.name)
+def write_list(path: Path, clips: Iterable[ClipReferences], *, queries: bool) -> list[str]:
+    """Write a list of clips, with or without their queries, and return notes on it.
+
+    Raises:
+        VttdataError: if no clip has a human caption.
+    """
+    listed = left_out = missing_ids = numeric_ids = missing_queries = 0
     with text_file(path) as stream:
-        stream.write("video_id\n")
-        for clip in clips:
-            if checks.accept(clip):
-                stream.write(f"{clip.clip['video_id']}\n")
-    return checks.notes()
-
-
-def write_queries(path: Path, clips: Iterable[ClipReferences]) -> list[str]:
-    """Write a list of clips with their queries, and return notes on it."""
-    checks = _ListChecks(path.name)
-    read_as_missing = 0
-    with text_file(path) as stream:
-        rows = csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n")
-        rows.writerow(["key", "vid_key", "video_id", "sentence"])
-        for clip in clips:
-            if checks.accept(clip):
-                video_id, query = clip.clip["video_id"], clip.references[0].text
-                rows.writerow([f"ret{checks.clips - 1}", video_id, video_id, query])
-                read_as_missing += query in _PANDAS_MISSING
-    notes = checks.notes()
-    if read_as_missing:
-        notes.append(
-            f"{path.name}: queries that pandas reads as missing values; read the list with keep_default_na=False: "
-            f"{read_as_missing:,}."
-        )
-    return notes
-
-
-@dataclass(slots=True)
-class _ListChecks:
-    """Counts of the clips of a list, of clips left out, and of ids that pandas reads as something else."""
-
-    file_name: str
-    clips: int = 0
-    left_out: int = 0
-    missing_ids: int = 0
-    numeric_ids: int = 0
-
-    def accept(self, clip: ClipReferences) -> bool:
-        """Count a clip, and return whether it has a query and so belongs to the list."""
-        if not clip.references:
-            self.left_out += not clip.repeated
-            return False
-        video_id = clip.clip["video_id"]
-        self.clips += 1
-        self.missing_ids += video_id in _PANDAS_MISSING
-        self.numeric_ids += _PANDAS_NUMBER.fullmatch(video_id) is not None
-        return True
-
-    def notes(self) -> list[str]:
-        if not self.clips:
-            raise VttdataError(f"No clip has a human caption, so {self.file_name} would be empty; choose other splits.")
-        notes = []
-        if self.left_out:
-            notes.append(f"{self.file_name}: clips without a human caption, which are left out: {self.left_out:,}.")
+        rows = csv.writer(stream, quoting=csv.QUOTE_ALL if queries else csv.QUOTE_MINIMAL, lineterminator="\n")
+        rows.writerow(["key", "vid_key", "video_id", "sentence"] if queries else ["video_id"])
+        for clip, references, repeated in clips:
+            if not references:
+                left_out += not repeated
+                continue
+            video_id, query = clip["video_id"], references[0].text
+            rows.writerow([f"ret{listed}", video_id, video_id, query] if queries else [video_id])
+            listed += 1
+            missing_ids += video_id in _PANDAS_MISSING
+            numeric_ids += _PANDAS_NUMBER.fullmatch(video_id) is not None
+            missing_queries += queries and query in _PANDAS_MISSING
+    if not listed:
+        raise VttdataError(f"No clip has a human caption, so {path.name} would be empty; choose other splits.")
+    advice = "; read the list with dtype=str and keep_default_na=False"
+    notes = {
+        f"clips without a human caption, which are left out: {left_out:,}": left_out,
         # pandas converts a column to numbers only if all its cells are numbers.
-        if self.numeric_ids == self.clips or self.missing_ids:
-            notes.append(
-                f"{self.file_name}: pandas reads ids as numbers or as missing values; read the list with dtype=str and "
-                "keep_default_na=False."
-            )
-        return notes
+        f"pandas reads ids as numbers or as missing values{advice}": numeric_ids == listed or missing_ids,
+        "queries that pandas reads as missing values; read the list with keep_default_na=False: "
+        f"{missing_queries:,}": missing_queries,
+    }
+    return [f"{path.name}: {note}." for note, applies in notes.items() if applies]
 
 
 FORMAT = Format(write_retrieval, RULES)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from vttdata.errors import VttdataError
 from vttdata.text.lm.prefix_sharing import Pack, batch_packs, pack_rows
-from vttdata.text.lm.scorer import Substitution
+from vttdata.text.lm.scorer import Scorer, Substitution
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ _MIN_WEIGHT_BYTES = 4
 _TOLERANCE = 1e-5
 
 
-class CausalModel:
+class CausalModel(Scorer):
     """Causal language model and its tokenizer.
 
     A text is read as ``begin tokens end``. The begin token is the tokenizer's, or its end token where it has none (as
@@ -111,14 +111,6 @@ class CausalModel:
             VttdataError: when a text has more tokens than the model can see.
         """
         return _to_perplexities(self.log_probabilities(texts))
-
-    def substitution_perplexity(self, text: str, start: int, end: int, replacements: Sequence[str]) -> Floats:
-        """Return the perplexity of `text` with ``text[start:end]`` replaced by each of `replacements`.
-
-        Raises:
-            VttdataError: when the span does not lie in the text, or a changed text has too many tokens.
-        """
-        return self.substitution_perplexities([Substitution(text, start, end, replacements)])[0]
 
     def substitution_perplexities(self, substitutions: Sequence[Substitution]) -> list[Floats]:
         """Score many texts at once; equal changed texts are scored once.

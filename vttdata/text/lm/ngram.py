@@ -14,14 +14,14 @@ from vttdata.errors import VttdataError
 from vttdata.text.lm.counts import BEGIN, END, UNKNOWN, Integers, count_ngrams, find_ngrams
 from vttdata.text.lm.kneser_ney import Floats, SmoothedNgrams, smooth
 from vttdata.text.lm.ngram_file import load_ngrams, save_ngrams
-from vttdata.text.lm.scorer import Substitution
+from vttdata.text.lm.scorer import Scorer, Substitution
 from vttdata.text.lm.tokens import parts_around, split_words
 
 # Texts, or changed texts, that are scored at once; on captions both more and fewer are slower.
 _TEXTS_PER_BLOCK = 1 << 13
 
 
-class NgramModel:
+class NgramModel(Scorer):
     """N-gram language model with interpolated modified Kneser-Ney smoothing.
 
     A text is read as ``<s> words </s>``; ``<s>`` is given and never predicted. A word that training did not see is
@@ -92,14 +92,6 @@ class NgramModel:
                 rows.add([BEGIN], [*self._word_ids(split_words(text)), END])
             blocks.append(rows.perplexities(self._score(rows.ids())))
         return np.concatenate(blocks)
-
-    def substitution_perplexity(self, text: str, start: int, end: int, replacements: Sequence[str]) -> Floats:
-        """Return the perplexity of `text` with ``text[start:end]`` replaced by each of `replacements`.
-
-        Raises:
-            VttdataError: when the span does not lie in the text.
-        """
-        return self.substitution_perplexities([Substitution(text, start, end, replacements)])[0]
 
     def substitution_perplexities(self, substitutions: Sequence[Substitution]) -> list[Floats]:
         """Score many texts at once; for each replacement only the words around the span are scored.

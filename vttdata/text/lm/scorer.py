@@ -48,7 +48,11 @@ class Scorer(Protocol):
         """Return the perplexity of `text` with ``text[start:end]`` replaced by each of `replacements`.
 
         The same values, up to rounding, as `perplexity` of the whole changed texts.
+
+        Raises:
+            VttdataError: when the span does not lie in the text, or a changed text has too many tokens.
         """
+        return self.substitution_perplexities([Substitution(text, start, end, replacements)])[0]
 
     def substitution_perplexities(self, substitutions: Sequence[Substitution]) -> list[NDArray[np.float64]]:
         """Return `substitution_perplexity` of many texts, several times faster than one by one."""
