@@ -36,35 +36,31 @@ from vttdata.errors import VttdataError
     type=DATASET,
 )
 @option(
-    "--split",
-    "splits",
-    metavar="NAME=FILE",
+    "--split NAME=FILE",
+    "Audit this split in place of the dataset's: a table with a column video_id, or one id a line; repeatable.",
+    name="splits",
     type=NamedFile(),
     multiple=True,
-    help="Audit this split in place of the dataset's: a table with a column video_id, or one id a line; repeatable.",
 )
 @json_option
 @option(
-    "--protocol",
-    metavar="NAME",
+    "--protocol NAME",
+    "Audit the splits of this protocol, another configuration of the dataset.",
     default="clips",
     group="Selection",
-    help="Audit the splits of this protocol, another configuration of the dataset.",
 )
 @option(
-    "--judge",
-    "judges",
-    metavar="MODEL",
+    "--judge MODEL",
+    "Of foils: let this language model try as well (HuggingFace name or folder, or an .npz of ours); may be repeated.",
+    name="judges",
     multiple=True,
     group="Language models",
-    help="Of foils: let this language model try as well (HuggingFace name or folder, or an .npz of ours); may be "
-    "repeated.",
 )
 @option(
-    "--texts",
+    "--texts FILE",
+    "Of foils: train the n-gram attackers on the column caption of this table, about other videos.",
     type=FILE,
     group="Language models",
-    help="Of foils: train the n-gram attackers on the column caption of this table, about other videos.",
 )
 @device_option
 def command(

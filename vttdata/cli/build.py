@@ -54,21 +54,15 @@ def _executors() -> Iterable[str]:
 @set_option("Override a key of the recipe, such as clips.max_seconds=20; may be repeated.")
 @columns_option("the tables of captions and videos")
 @option(
-    "--workers",
-    metavar="N",
-    type=POSITIVE,
-    default=lambda: os.cpu_count() or 1,
-    show_default="one per core",
-    help="Worker processes.",
+    "--workers N", "Worker processes.", type=POSITIVE, default=lambda: os.cpu_count() or 1, show_default="one per core"
 )
-@option("--retry-failed", is_flag=True, help="Try again what failed and may succeed now.")
+@option("--retry-failed", "Try again what failed and may succeed now.", is_flag=True)
 @option(
-    "--engine",
-    metavar="NAME",
+    "--engine NAME",
+    "Where stages run; a file of vttdata/pipeline/executors or of your plugins.",
     type=Names("executor", _executors),
     default="local",
     group="Execution",
-    help="Where stages run; a file of vttdata/pipeline/executors or of your plugins.",
 )
 @quiet_option
 def command(

@@ -13,7 +13,7 @@ from vttdata.cli.options import DATASET, Command, argument, json_option, option
 
 @click.command("datasets", cls=Command, examples=["vttdata datasets", "vttdata datasets vttdata/demo --json"])
 @argument("dataset", "[DATASET]", "Describe this dataset: its name or folder.", type=DATASET, required=False)
-@option("--hub", is_flag=True, help="List the datasets on the Hub too, which needs the network.")
+@option("--hub", "List the datasets on the Hub too, which needs the network.", is_flag=True)
 @json_option
 def command(dataset: str | None, hub: bool, as_json: bool) -> int:
     """List the benchmarks that can be loaded or built, or describe one.

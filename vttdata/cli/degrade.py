@@ -29,12 +29,11 @@ from vttdata.errors import VttdataError
 @columns_option("the table")
 @seed_option("Seed of all draws.")
 @setting(
-    "--variant",
-    metavar="NAME",
+    "--variant NAME",
+    "Rules: those for video, or those of a published script, for comparison.",
     settings="vttdata.generate:DegradeSettings",
-    help="Rules: those for video, or those of a published script, for comparison.",
 )
-@option("--whole", is_flag=True, group="Rules", help="Replace captions of one or two words as a whole, not flag them.")
+@option("--whole", "Replace captions of one or two words as a whole, not flag them.", is_flag=True, group="Rules")
 def command(
     reference: str, out: Path, replace: bool, columns: dict[str, str], seed: int, variant: str, whole: bool
 ) -> int:

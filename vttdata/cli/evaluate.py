@@ -52,71 +52,63 @@ def _baseline_names() -> Iterable[str]:
 )
 @option(
     "--task",
+    "What the predictions are.",
     type=click.Choice(["captioning", "retrieval", "foils"]),
     show_default="by the dataset and the file",
-    help="What the predictions are.",
 )
-@option("--split", metavar="NAME", show_default="test, or the only one", help="The split whose items are scored.")
+@option("--split NAME", "The split whose items are scored.", show_default="test, or the only one")
 @option(
-    "--config",
-    metavar="NAME",
+    "--config NAME",
+    "clips, or a protocol; of a set of foils foils or paragraphs.",
     show_default="clips; foils of a set of foils",
-    help="clips, or a protocol; of a set of foils foils or paragraphs.",
 )
 @option(
-    "--metric",
-    "metrics",
-    metavar="NAME",
+    "--metric NAME",
+    "A metric, or one of its columns, such as bleu4 or t2v/r@1; repeatable.",
+    name="metrics",
     type=Names("metric", _metric_names),
     multiple=True,
     show_default="bleu, rouge-l, cider-d and chrf; all of retrieval and foils",
-    help="A metric, or one of its columns, such as bleu4 or t2v/r@1; repeatable.",
 )
 @option(
-    "--against",
-    metavar="OTHER",
+    "--against OTHER",
+    "Predictions of another system: report differences with intervals and tests; or its evaluation.json.",
     type=FILE,
-    help="Predictions of another system: report differences with intervals and tests; or its evaluation.json.",
 )
 @option(
-    "--train-split",
-    metavar="NAME",
-    help="What the system was trained on: a split, another dataset, or a file of ids or URLs. Scores are given apart "
+    "--train-split NAME",
+    "What the system was trained on: a split, another dataset, or a file of ids or URLs. Scores are given apart "
     "for items that share a source, time or pictures with it.",
 )
-@option(
-    "--baseline", metavar="NAME", type=Names("baseline", _baseline_names), help="Score a baseline instead of a file."
-)
-@option("--human", is_flag=True, help="Score the human captions too, each against the others of its clip.")
-@option("--out", metavar="DIR", type=FILE, help="Write evaluation.json and the values of all items into this folder.")
+@option("--baseline NAME", "Score a baseline instead of a file.", type=Names("baseline", _baseline_names))
+@option("--human", "Score the human captions too, each against the others of its clip.", is_flag=True)
+@option("--out DIR", "Write evaluation.json and the values of all items into this folder.", type=FILE)
 @json_option
 @option(
     "--missing",
+    "Refuse missing predictions, or score them at the bottom.",
     type=click.Choice(["refuse", "worst"]),
     default="refuse",
     group="Items",
-    help="Refuse missing predictions, or score them at the bottom.",
 )
 @option(
     "--unknown",
+    "Refuse predictions about other items, or leave them out.",
     type=click.Choice(["refuse", "ignore"]),
     default="refuse",
     group="Items",
-    help="Refuse predictions about other items, or leave them out.",
 )
 @option(
-    "--relevance",
-    metavar="FILE",
+    "--relevance FILE",
+    "Of retrieval: judgments of relevance in TREC's format (query 0 video relevance).",
     type=FILE,
     group="Items",
-    help="Of retrieval: judgments of relevance in TREC's format (query 0 video relevance).",
 )
 @option(
-    "--tokenizer",
-    metavar="NAME",
+    "--tokenizer NAME",
+    "Of captioning metrics; unicode for captions that are not English.",
     default="ptb-3.4.1",
     group="Computation",
-    help="Of captioning metrics; unicode for captions that are not English.",
 )
 @seed_option("Seed of the resampling.")
 def command(

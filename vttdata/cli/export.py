@@ -40,28 +40,25 @@ class ExportCommand(Command):
     ],
 )
 @dataset_argument
-@option("--format", "format_name", metavar="NAME", type=Names("format", _formats), required=True, help="A format.")
+@option("--format NAME", "A format.", name="format_name", type=Names("format", _formats), required=True)
 @out_option("Folder to write.")
 @option(
-    "--split",
-    metavar="NAME",
+    "--split NAME",
+    "Only this split.",
     group="Selection",
     show_default="all; for lmms-eval and coco-results test, or the only one",
-    help="Only this split.",
 )
 @option(
-    "--config",
-    metavar="NAME",
+    "--config NAME",
+    "clips, or a protocol.",
     group="Selection",
     show_default="clips; for retrieval these and all protocols, for jsonl every table",
-    help="clips, or a protocol.",
 )
 @option(
-    "--captions",
-    metavar="TABLE",
+    "--captions TABLE",
+    "For coco-results: a CSV, TSV or JSON table with video_id and caption, one row a clip.",
     type=FILE,
     group="Selection",
-    help="For coco-results: a CSV, TSV or JSON table with video_id and caption, one row a clip.",
 )
 def command(
     dataset: str, format_name: str, out: Path, split: str | None, config: str | None, captions: Path | None

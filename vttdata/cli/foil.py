@@ -41,87 +41,62 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.search:FoilSett
 @columns_option("the table")
 @seed_option("Seed of all choices.")
 @setting(
-    "--selection",
-    metavar="balanced|paper|random",
+    "--selection balanced|paper|random",
+    "How foils are chosen: balanced against blind solving, by lowest perplexity as in the paper, or at random.",
     settings="vttdata.generate.foils.search:FoilSettings",
-    help="How foils are chosen: balanced against blind solving, by lowest perplexity as in the paper, or at random.",
 )
 @option(
-    "--scorer",
-    metavar="ngram|MODEL",
+    "--scorer ngram|MODEL",
+    "Language model that mines foils: ngram, or a causal model of HuggingFace by name or folder.",
     default="ngram",
-    help="Language model that mines foils: ngram, or a causal model of HuggingFace by name or folder.",
 )
-@foil_setting("--min-count", metavar="N", help="Leave out concepts that are mentioned less often.")
-@foil_setting("--candidates", metavar="N", help="Foils of a video that are scored, unless the selection is paper.")
+@foil_setting("--min-count N", "Leave out concepts that are mentioned less often.")
+@foil_setting("--candidates N", "Foils of a video that are scored, unless the selection is paper.")
+@foil_setting("--pair-share SHARE", "When balanced, highest share of the set that swaps one word for one other.")
+@foil_setting("--imbalance SHARE", "When balanced, how far from one half a word's share of true uses may be.")
 @foil_setting(
-    "--pair-share", metavar="SHARE", help="When balanced, highest share of the set that swaps one word for one other."
+    "--max-unsound-probability SHARE",
+    "When balanced, highest estimated probability of being unsound with which a foil is taken.",
 )
-@foil_setting(
-    "--imbalance",
-    metavar="SHARE",
-    help="When balanced, how far from one half a word's share of true uses may be.",
-)
-@foil_setting(
-    "--max-unsound-probability",
-    metavar="SHARE",
-    help="When balanced, highest estimated probability of being unsound with which a foil is taken.",
-)
-@foil_setting(
-    "--unsound-penalty",
-    metavar="NUMBER",
-    help="When balanced, how many sound foils to give up to avoid an unsound one.",
-)
-@option("--doubt", metavar="SHARE", type=float, hidden=True, help="Former name of --max-unsound-probability.")
-@option("--caution", metavar="NUMBER", type=float, hidden=True, help="Former name of --unsound-penalty.")
+@foil_setting("--unsound-penalty NUMBER", "When balanced, how many sound foils to give up to avoid an unsound one.")
+@option("--doubt SHARE", "Former name of --max-unsound-probability.", type=float, hidden=True)
+@option("--caution NUMBER", "Former name of --unsound-penalty.", type=float, hidden=True)
 @option(
-    "--verdicts",
+    "--verdicts FILE",
+    "Foils that people judged, a table with the columns foil_id and verdict; unsound ones are not taken.",
     type=FILE,
     group="Choice of foils",
-    help="Foils that people judged, a table with the columns foil_id and verdict; unsound ones are not taken.",
 )
+@option("--judged-only", "Take only foils that the verdicts find sound.", is_flag=True, group="Choice of foils")
 @option(
-    "--judged-only",
-    is_flag=True,
-    group="Choice of foils",
-    help="Take only foils that the verdicts find sound.",
-)
-@option(
-    "--lexicon",
+    "--lexicon FILE",
+    "In place of the packaged lexicon; or on top of it, where the file says 'extends: packaged'.",
     type=FILE,
     group="Language",
-    help="In place of the packaged lexicon; or on top of it, where the file says 'extends: packaged'.",
 )
 @option(
-    "--pipeline",
-    metavar="NAME",
+    "--pipeline NAME",
+    "Trained spaCy pipeline that finds nouns, such as en_core_web_sm.",
     group="Language",
     show_default="rules",
-    help="Trained spaCy pipeline that finds nouns, such as en_core_web_sm.",
 )
 @option(
-    "--judge",
-    "judges",
-    metavar="MODEL",
+    "--judge MODEL",
+    "A further language model that tries to solve the set blind and chooses nothing; may be repeated.",
+    name="judges",
     multiple=True,
     group="Language models",
-    help="A further language model that tries to solve the set blind and chooses nothing; may be repeated.",
 )
 @device_option
 @option(
-    "--name",
-    metavar="OWNER/NAME",
-    default="local/foils",
-    group="Dataset",
-    help="Name of the dataset on its card and for load_dataset.",
+    "--name OWNER/NAME", "Name of the dataset on its card and for load_dataset.", default="local/foils", group="Dataset"
 )
 @option(
-    "--licence",
-    "--license",
-    metavar="NAME",
+    "--licence NAME",
+    "Licence of the captions, such as cc-by-4.0; needed to publish the set.",
+    name="--license",
     default="unknown",
     group="Dataset",
-    help="Licence of the captions, such as cc-by-4.0; needed to publish the set.",
 )
 @quiet_option
 def command(reference: str, out: Path, replace: bool, quiet: bool, **options: Any) -> int:

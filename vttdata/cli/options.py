@@ -146,8 +146,6 @@ class GroupedOption(click.Option):
     def __init__(self, *args: Any, group: str | None = None, **others: Any) -> None:
         super().__init__(*args, **others)
         self.group = group
-        if self.metavar is None and self.type is FILE:
-            self.metavar = "FILE"
 
 
 class SettingOption(GroupedOption):
@@ -342,14 +340,23 @@ def argument(name: str, metavar: str, description: str, **others: Any) -> Callab
     return click.argument(name, metavar=metavar, cls=Argument, description=description, **others)
 
 
-def option(*names: str, **others: Any) -> Callable[[F], F]:
-    """Declare an option; `group` is the group of the help that it belongs to."""
-    return click.option(*names, cls=GroupedOption, **others)
+def option(declaration: str, description: str, *, name: str | None = None, **others: Any) -> Callable[[F], F]:
+    """Declare an option.
+
+    Args:
+        declaration: the option and its metavar, as the help shows them: ``--out DIR``.
+        description: for the help.
+        name: of the parameter; that of the option by default.
+        others: as for `click.option`; `group` is the group of the help that it belongs to.
+    """
+    flag, _, metavar = declaration.partition(" ")
+    names = [flag] if name is None else [flag, name]
+    return click.option(*names, **{"cls": GroupedOption, "metavar": metavar or None, "help": description} | others)
 
 
-def setting(*names: str, settings: str, **others: Any) -> Callable[[F], F]:
+def setting(declaration: str, description: str, *, settings: str, **others: Any) -> Callable[[F], F]:
     """Declare an option that is a field of a settings class."""
-    return click.option(*names, cls=SettingOption, settings=settings, **others)
+    return option(declaration, description, cls=SettingOption, settings=settings, **others)
 
 
 dataset_argument = argument(
@@ -364,30 +371,29 @@ def input_argument(more: str = "") -> Callable[[F], F]:
     return argument("reference", "INPUT", description, type=DATASET)
 
 
-json_option = option("--json", "as_json", is_flag=True, help="Print JSON.")
-quiet_option = option("--quiet", is_flag=True, group="Progress", help="Show no progress on standard error.")
+json_option = option("--json", "Print JSON.", name="as_json", is_flag=True)
+quiet_option = option("--quiet", "Show no progress on standard error.", is_flag=True, group="Progress")
 device_option = option(
-    "--device",
-    metavar="DEVICE",
+    "--device DEVICE",
+    "Where models of HuggingFace compute: cpu, cuda, cuda:1.",
     default="cpu",
     group="Language models",
-    help="Where models of HuggingFace compute: cpu, cuda, cuda:1.",
 )
 
 
 def out_option(description: str, *, required: bool = True) -> Callable[[F], F]:
     """Declare ``--out DIR``."""
-    return option("--out", metavar="DIR", type=FILE, required=required, help=description)
+    return option("--out DIR", description, type=FILE, required=required)
 
 
 def replace_option(description: str) -> Callable[[F], F]:
     """Declare ``--replace``."""
-    return option("--replace", is_flag=True, help=description)
+    return option("--replace", description, is_flag=True)
 
 
 def seed_option(description: str) -> Callable[[F], F]:
     """Declare ``--seed N`` with the default of every recipe, 0."""
-    return option("--seed", metavar="N", type=SEED, default=0, help=description)
+    return option("--seed N", description, type=SEED, default=0)
 
 
 def columns_option(tables: str) -> Callable[[F], F]:
@@ -401,15 +407,14 @@ def columns_option(tables: str) -> Callable[[F], F]:
         return columns
 
     return option(
-        "--columns",
-        metavar="NAME=COLUMN",
+        "--columns NAME=COLUMN",
+        f"What a column is called in {tables}, such as caption=text; may be repeated.",
         type=ColumnName(),
         multiple=True,
         callback=merge,
-        help=f"What a column is called in {tables}, such as caption=text; may be repeated.",
     )
 
 
 def set_option(description: str) -> Callable[[F], F]:
     """Declare ``--set KEY=VALUE``, which may be repeated."""
-    return option("--set", "settings", metavar="KEY=VALUE", multiple=True, help=description)
+    return option("--set KEY=VALUE", description, name="settings", multiple=True)

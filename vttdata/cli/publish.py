@@ -21,10 +21,10 @@ from vttdata.cli.options import Command, argument, dataset_argument, option
 )
 @dataset_argument
 @argument("repo_id", "REPO_ID", "Repository on the Hub, owner/name; created where there is none.")
-@option("--private", is_flag=True, help="Make a new repository private; refused for one that is public.")
-@option("--dry-run", is_flag=True, help="Check, print what would change, and stop.")
-@option("--endpoint", metavar="URL", show_default="HF_ENDPOINT", group="Target", help="URL of another Hub.")
-@option("--tag", metavar="VERSION", group="Target", help="Refuse a dataset of another version than this one.")
+@option("--private", "Make a new repository private; refused for one that is public.", is_flag=True)
+@option("--dry-run", "Check, print what would change, and stop.", is_flag=True)
+@option("--endpoint URL", "URL of another Hub.", show_default="HF_ENDPOINT", group="Target")
+@option("--tag VERSION", "Refuse a dataset of another version than this one.", group="Target")
 def command(dataset: str, repo_id: str, private: bool, dry_run: bool, endpoint: str | None, tag: str | None) -> int:
     """Publish a dataset on the HuggingFace Hub as a version.
 

@@ -23,7 +23,7 @@ _SHOWN_OF_STAGE = 20
     examples=["vttdata rejects street", "vttdata rejects street --stage filter"],
 )
 @argument("build", "BUILD", "A build folder, or the name of a local build.", type=DATASET)
-@option("--stage", metavar="NAME", help="All of this stage, such as screen or captions.", show_default="some of each")
+@option("--stage NAME", "All of this stage, such as screen or captions.", show_default="some of each")
 @json_option
 def command(build: str, stage: str | None, as_json: bool) -> int:
     """List what a build rejected, or failed to process, and why.

@@ -18,25 +18,22 @@ from vttdata.errors import MediaError, VttdataError
 @argument("videos", "VIDEO...", "Video files.", nargs=-1, required=True, type=FILE)
 @json_option
 @option(
-    "--sheet",
-    metavar="FILE.png",
+    "--sheet FILE.png",
+    "Draw the first, middle and last frame of each shot with their times into a picture (one video).",
     type=FILE,
-    help="Draw the first, middle and last frame of each shot with their times into a picture (one video).",
 )
 @setting(
-    "--method",
-    metavar="fast|exact",
+    "--method fast|exact",
+    "exact decodes every frame; fast leaves out those that cannot matter, where a stream shows which.",
     settings="vttdata.media:ShotSettings",
     group="Detection",
-    help="exact decodes every frame; fast leaves out those that cannot matter, where a stream shows which.",
 )
 @option(
-    "--limit",
-    metavar="SECONDS",
+    "--limit SECONDS",
+    "Give up on a video after this time.",
     type=POSITIVE,
     show_default="20 s for each second of the video, and 120 s",
     group="Detection",
-    help="Give up on a video after this time.",
 )
 def command(videos: tuple[Path, ...], as_json: bool, sheet: Path | None, method: str, limit: int | None) -> int:
     """Find the shots of videos by colour histogram.

@@ -32,14 +32,13 @@ _MAX_NAMES = 5
 @dataset_argument
 @set_option("What its recipe needs, such as annotations=FOLDER, or another value to try; may be repeated.")
 @option(
-    "--input",
-    "reference",
-    metavar="INPUT",
+    "--input INPUT",
+    "Table or dataset that 'vttdata foil' or 'vttdata degrade' made it from; short for --set input=INPUT.",
+    name="reference",
     type=DATASET,
-    help="Table or dataset that 'vttdata foil' or 'vttdata degrade' made it from; short for --set input=INPUT.",
 )
-@option("--rebuild", is_flag=True, group="Extent", help="Build it again, also where that needs no input.")
-@option("--files-only", is_flag=True, group="Extent", help="Only compare the files with the manifest.")
+@option("--rebuild", "Build it again, also where that needs no input.", is_flag=True, group="Extent")
+@option("--files-only", "Only compare the files with the manifest.", is_flag=True, group="Extent")
 def command(dataset: str, settings: tuple[str, ...], reference: str | None, rebuild: bool, files_only: bool) -> int:
     """Check a dataset's files, and that it can be built again to the byte.
 

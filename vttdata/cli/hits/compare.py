@@ -41,19 +41,18 @@ class CompareCommand(Command):
 @argument("scores", "CAPTIONS", "captions.csv of 'hits score': video_id, system, raw, z, assessments.", type=FILE)
 @argument("other", "[OTHER]", "The same of a second evaluation.", type=FILE, required=False)
 @option(
-    "--metric",
-    "metrics",
+    "--metric FILE",
+    "Scores of a metric, a table with video_id, system and score; named as the file. Takes several files.",
+    name="metrics",
     type=FILE,
     multiple=True,
-    help="Scores of a metric, a table with video_id, system and score; named as the file. Takes several files.",
 )
 @option(
-    "--leave-out",
-    metavar="SYSTEM",
+    "--leave-out SYSTEM",
+    "A system that does not count, such as human captions; may be repeated.",
     multiple=True,
     default=("human",),
     group="Systems",
-    help="A system that does not count, such as human captions; may be repeated.",
 )
 def command(scores: Path, other: Path | None, metrics: tuple[Path, ...], leave_out: tuple[str, ...]) -> int:
     """Compare two evaluations of the same systems, or automatic metrics with people.

@@ -71,62 +71,55 @@ class Composition(ParamType):
     type=FILE,
 )
 @option(
-    "--captions",
-    metavar="INPUT",
+    "--captions INPUT",
+    "Human captions: a dataset (folder, build or name), or a table with video_id, caption and if known source_id; "
+    "those of other videos lend words to degraded captions.",
     type=DATASET,
     required=True,
-    help="Human captions: a dataset (folder, build or name), or a table with video_id, caption and if known source_id; "
-    "those of other videos lend words to degraded captions.",
 )
 @columns_option("the tables that have it")
 @out_option("Folder to write; made if need be.")
 @replace_option("Write into DIR though it holds a build or a dataset.")
 @option(
-    "--videos",
-    metavar="WHERE",
+    "--videos WHERE",
+    "Where the pages find videos: a URL or path with {video_id} in it, or a folder that holds them.",
     default="../videos/{video_id}.mp4",
     group="Videos",
-    help="Where the pages find videos: a URL or path with {video_id} in it, or a folder that holds them.",
 )
 @setting(
-    "--assessments",
-    metavar="K",
+    "--assessments K",
+    "In how many HITs each caption of a system stands at least.",
     settings="vttdata.assess:HitSettings",
     type=WHOLE,
     group="HITs",
-    help="In how many HITs each caption of a system stands at least.",
 )
 @option(
-    "--items",
-    metavar="N",
+    "--items N",
+    "Items in a HIT, divided 7:1:1:1 where --composition does not say how.",
     type=WHOLE,
     show_default="100",
     group="HITs",
-    help="Items in a HIT, divided 7:1:1:1 where --composition does not say how.",
 )
 @option(
-    "--composition",
-    metavar="KIND=N,...",
+    "--composition KIND=N,...",
+    "What a HIT is made of: system (the rest, if not named), human, degraded and repeat (none, if not named).",
     type=Composition(),
     show_default="system=70,human=10,degraded=10,repeat=10",
     group="HITs",
-    help="What a HIT is made of: system (the rest, if not named), human, degraded and repeat (none, if not named).",
 )
 @setting(
-    "--min-pairs",
-    metavar="N",
+    "--min-pairs N",
+    "Refuse HITs with fewer pairs of a human caption and its degraded form.",
     settings="vttdata.assess:HitSettings",
     type=WHOLE,
     group="HITs",
-    help="Refuse HITs with fewer pairs of a human caption and its degraded form.",
 )
 @option(
-    "--min-distance",
-    metavar="N",
+    "--min-distance N",
+    "Places between a control and its original, at least.",
     type=WHOLE,
     show_default="two fifths of the HIT",
     group="HITs",
-    help="Places between a control and its original, at least.",
 )
 @seed_option("Seed of all draws.")
 def command(

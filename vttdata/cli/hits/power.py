@@ -51,38 +51,29 @@ COUNT = WholeNumber(1, MAX_CAPTIONS)
     examples=["vttdata hits power --systems 5 --videos 200 --gap 3,5 --hits 15,30,60"],
 )
 @option(
-    "--manifest",
+    "--manifest FILE",
+    "Of a campaign that 'hits make' wrote; without it, one of --systems and --videos is made up.",
     type=FILE,
-    help="Of a campaign that 'hits make' wrote; without it, one of --systems and --videos is made up.",
 )
-@option("--systems", metavar="N", type=COUNT, default=8, group="Campaign", help="Number of systems.")
-@option("--videos", metavar="N", type=COUNT, default=100, group="Campaign", help="Number of videos.")
+@option("--systems N", "Number of systems.", type=COUNT, default=8, group="Campaign")
+@option("--videos N", "Number of videos.", type=COUNT, default=100, group="Campaign")
 @option(
-    "--gap",
-    "gaps",
-    metavar="POINTS,...",
+    "--gap POINTS,...",
+    "By how many points of 0..100 better systems are better.",
+    name="gaps",
     type=NumberList(NumberRange(0, 50), "3,5,10"),
     default="3,5,10",
     group="Simulation",
-    help="By how many points of 0..100 better systems are better.",
 )
 @option(
-    "--hits",
-    metavar="N,...",
+    "--hits N,...",
+    "Numbers of HITs to be answered, each by one worker.",
     type=NumberList(COUNT, "15,30,60"),
     show_default="half the campaign's, all, two and four times",
     group="Simulation",
-    help="Numbers of HITs to be answered, each by one worker.",
 )
-@option(
-    "--bad",
-    metavar="SHARE",
-    type=NumberRange(0, 1, max_open=True),
-    default=0.2,
-    group="Simulation",
-    help="Share of bad workers.",
-)
-@option("--seeds", metavar="N", type=COUNT, default=20, group="Simulation", help="How often everything is drawn.")
+@option("--bad SHARE", "Share of bad workers.", type=NumberRange(0, 1, max_open=True), default=0.2, group="Simulation")
+@option("--seeds N", "How often everything is drawn.", type=COUNT, default=20, group="Simulation")
 def command(
     manifest: Path | None,
     systems: int,

@@ -31,34 +31,25 @@ reliability_setting = partial(setting, settings="vttdata.assess:ReliabilitySetti
 @argument("results", "FILE...", "Results of HITs.", nargs=-1, required=True, type=FILE)
 @out_option("Folder for the tables; made if need be.")
 @option(
-    "--manifest",
-    type=FILE,
-    help="What the items show: a table with the columns hit, item, video_id, system, kind.",
+    "--manifest FILE", "What the items show: a table with the columns hit, item, video_id, system, kind.", type=FILE
 )
 @option(
-    "--moments",
+    "--moments FILE",
+    "Means and standard deviations of workers, where results are standardised (WMT).",
     type=FILE,
     group="Standardisation",
-    help="Means and standard deviations of workers, where results are standardised (WMT).",
 )
 @option(
-    "--convention",
-    metavar="all|ranked",
+    "--convention all|ranked",
+    "z-scores by all of a worker's items, controls included, or by ranked ones only.",
     type=click.Choice(["all", "ranked"]),
     default="all",
     group="Standardisation",
-    help="z-scores by all of a worker's items, controls included, or by ranked ones only.",
 )
-@reliability_setting(
-    "--test", metavar="paired_t|wilcoxon|mann_whitney", help="Test that decides whether a worker is reliable."
-)
-@reliability_setting("--alpha", metavar="P", help="Significance level.")
-@reliability_setting(
-    "--min-pairs",
-    metavar="N",
-    help="Judge no worker with fewer pairs of degraded and original captions.",
-)
-@option("--keep-all", is_flag=True, group="Workers", help="Score with all workers, reliable or not.")
+@reliability_setting("--test paired_t|wilcoxon|mann_whitney", "Test that decides whether a worker is reliable.")
+@reliability_setting("--alpha P", "Significance level.")
+@reliability_setting("--min-pairs N", "Judge no worker with fewer pairs of degraded and original captions.")
+@option("--keep-all", "Score with all workers, reliable or not.", is_flag=True, group="Workers")
 @seed_option("Seed of the bootstrap intervals.")
 def command(
     results: tuple[Path, ...],
