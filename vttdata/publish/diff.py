@@ -247,7 +247,7 @@ def _match_rows(old: _HashedRows, new: _HashedRows) -> tuple[Pairs, Pairs, Pairs
 
 def _number_duplicates(hashes: Hashes) -> Hashes:
     """Return hashes that tell the first of equal ones from the second, and so on."""
-    ordinals = pd.Series(hashes).groupby(hashes).cumcount().to_numpy(np.uint64)
+    ordinals = np.asarray(pd.Series(hashes).groupby(hashes).cumcount(), dtype=np.uint64)
     return combine_hashes([hashes, ordinals], len(hashes))
 
 
