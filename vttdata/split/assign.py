@@ -121,7 +121,23 @@ def assign_splits(
     wanted = count_wanted_clips(settings.ratios, free, pinned, pinned_groups)
     split_of_group = pinned_groups | balance(free, wanted)
     split_of = {clip.video_id: split_of_group[group_of[clip.video_id]] for clip in clips}
-    return _report(clips, split_of, Counter(group_of.values()), settings.ratios, lost_pins)
+    sizes = Counter(group_of.values())
+    counts = Counter(split_of.values())
+    in_category: dict[str, Counter[str]] = {}
+    for clip in sorted(clips, key=lambda clip: clip.category or UNCATEGORISED):
+        in_category.setdefault(clip.category or UNCATEGORISED, Counter())[split_of[clip.video_id]] += 1
+    achieved = _shares(counts, settings.ratios)
+    return Assignment(
+        split_of=split_of,
+        groups=len(sizes),
+        largest_group=max(sizes.values(), default=0),
+        asked=dict(settings.ratios),
+        achieved=achieved,
+        counts={split: counts[split] for split in settings.ratios},
+        by_category={category: _shares(counter, settings.ratios) for category, counter in in_category.items()},
+        largest_gap=max(abs(achieved[split] - ratio) for split, ratio in settings.ratios.items()) if clips else 0.0,
+        lost_pins=lost_pins,
+    )
 
 
 def pin_groups(
@@ -207,31 +223,6 @@ def count_wanted_clips(
         for split, lack in lacking.items():
             wanted[split][stratum] = number * lack / sum(lacking.values())
     return wanted
-
-
-def _report(
-    clips: Sequence[Clip],
-    split_of: dict[str, str],
-    groups: Counter[str],
-    ratios: Mapping[str, float],
-    lost_pins: tuple[str, ...],
-) -> Assignment:
-    counts = Counter(split_of.values())
-    in_category: dict[str, Counter[str]] = {}
-    for clip in sorted(clips, key=lambda clip: clip.category or UNCATEGORISED):
-        in_category.setdefault(clip.category or UNCATEGORISED, Counter())[split_of[clip.video_id]] += 1
-    achieved = _shares(counts, ratios)
-    return Assignment(
-        split_of=split_of,
-        groups=len(groups),
-        largest_group=max(groups.values(), default=0),
-        asked=dict(ratios),
-        achieved=achieved,
-        counts={split: counts[split] for split in ratios},
-        by_category={category: _shares(counter, ratios) for category, counter in in_category.items()},
-        largest_gap=max(abs(achieved[split] - ratio) for split, ratio in ratios.items()) if clips else 0.0,
-        lost_pins=lost_pins,
-    )
 
 
 def _shares(counts: Counter[str], splits: Iterable[str]) -> dict[str, float]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import dataclasses
 import re
 import string
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from struct import Struct
 from typing import NamedTuple
 
 from vttdata.generate.degrade.donors import Donors, inner_words
@@ -38,7 +38,6 @@ _MAX_DRAWS = 32
 # Draws for which new words must read well; where all donors are full of brackets, the later ones need not.
 _FLUENT_DRAWS = 16
 
-_FOUR_UINT64 = Struct("<4Q")
 _WORD = re.compile(r"\S+")
 _PUNCTUATION = string.punctuation + "\u2018\u2019\u201c\u201d\u2026"
 # Punctuation that makes sense only where it was: the end of a sentence, brackets, quotes, signs at the seams.
@@ -98,7 +97,9 @@ def degrade(
     count = variant.replaced(length)
     if count:
         return _draw_run(task, count)
-    return _draw_whole_caption(task) if settings.whole else task.result(flag="too_short")
+    if settings.whole:
+        return _draw_run(task, task.end - task.first, whole=True)
+    return task.result(flag="too_short")
 
 
 class _Points(NamedTuple):
@@ -122,7 +123,7 @@ class _Task:
         """Yield the number of each draw and its random numbers."""
         for number in range(_MAX_DRAWS):
             key = ascii((GENERATOR, self._seed, self.caption.video_id, self.caption.sen_id, number))
-            yield number, _Points(*_FOUR_UINT64.unpack(blake2b(key.encode(), digest_size=_FOUR_UINT64.size).digest()))
+            yield number, _Points(*struct.unpack("<4Q", blake2b(key.encode(), digest_size=32).digest()))
 
     def replace(
         self,
@@ -170,26 +171,30 @@ class _Task:
         )
 
 
-def _draw_run(task: _Task, count: int) -> Degraded:
-    """Draw a run of the caption and one of a donor, until they fit."""
-    starts = range(task.first + 1, task.end - count) or range(1, len(task.words) - count)
+def _draw_run(task: _Task, count: int, *, whole: bool = False) -> Degraded:
+    """Draw a run of the caption, or all of a short one, and as many words of a donor, until they fit."""
+    starts: Sequence[int] = range(task.first + 1, task.end - count) or range(1, len(task.words) - count)
+    limits: tuple[int, int | None] = (count + 2, None)
+    if whole:
+        starts, limits = [task.first], (count, count)
     for number, points in task.draws():
         donor = task.donors.draw(
-            task.caption.language, count + 2, None, (points.source, points.caption), not_about=task.source_id
+            task.caption.language, *limits, (points.source, points.caption), not_about=task.source_id
         )
         if donor is None:
             break
         donor_words, donor_first, donor_end = inner_words(donor.caption)
-        donor_start = donor_first + 1 + points.donor_start % (donor_end - donor_first - count - 1)
+        donor_starts = [donor_first] if whole else range(donor_first + 1, donor_end - count)
+        donor_start = donor_starts[points.donor_start % len(donor_starts)]
         start = starts[points.start % len(starts)]
         inserted = donor_words[donor_start : donor_start + count]
         if _are_alike(inserted, task.words[start : start + count]) or _are_alike(donor_words, task.words):
             continue
         text = " ".join(inserted)
         reads_well = _LOOSE_ENDS.search(text) is None and text.isupper() == task.caption.caption.isupper()
-        if number < _FLUENT_DRAWS and not reads_well:
+        if number < _FLUENT_DRAWS and not (reads_well or whole):
             continue
-        result = task.replace(start, count, inserted, donor, donor_start)
+        result = task.replace(start, count, inserted, donor, donor_start, "whole" if whole else None)
         if not task.donors.has_caption(task.source_id, result.caption or ""):
             return result
     return task.result(flag="no_donor")
@@ -201,24 +206,6 @@ def _are_alike(first: Sequence[str], second: Sequence[str]) -> bool:
         word == match or word.strip(_PUNCTUATION).casefold() == match.strip(_PUNCTUATION).casefold()
         for word, match in zip(first, second, strict=True)
     )
-
-
-def _draw_whole_caption(task: _Task) -> Degraded:
-    """Replace a caption of one or two words by another of as many words."""
-    count = task.end - task.first
-    for _, points in task.draws():
-        donor = task.donors.draw(
-            task.caption.language, count, count, (points.source, points.caption), not_about=task.source_id
-        )
-        if donor is None:
-            break
-        donor_words, first, end = inner_words(donor.caption)
-        inserted = donor_words[first:end]
-        result = task.replace(task.first, count, inserted, donor, first, "whole")
-        alike = _are_alike(inserted, task.words[task.first : task.end])
-        if not alike and not task.donors.has_caption(task.source_id, result.caption or ""):
-            return result
-    return task.result(flag="no_donor")
 
 
 def _draw_as_published(task: _Task, variant: Variant) -> Degraded:

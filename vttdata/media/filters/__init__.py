@@ -11,8 +11,7 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from vttdata.errors import VttdataError
 from vttdata.media.base_filter import BaseFilter, PictureFilter, RecipeKey, Verdict
@@ -34,7 +33,8 @@ def load_filters() -> Iterator[type[BaseFilter]]:
     """
     for name, path in discover(Path(__file__).parent, "filters").items():
         module = load_module(path, "filter")
-        classes = [value for value in vars(module).values() if _is_filter_of(module, value)]
+        defined = [value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__]
+        classes = [value for value in defined if isinstance(value, type) and issubclass(value, BaseFilter)]
         if len(classes) != 1:
             raise VttdataError(f"{path}: a filter file defines one subclass of PictureFilter, not {len(classes)}.")
         filter_class: type[BaseFilter] = classes[0]
@@ -43,10 +43,6 @@ def load_filters() -> Iterator[type[BaseFilter]]:
         if problem:
             raise VttdataError(f"{path}:{inspect.getsourcelines(filter_class)[1]}: filter '{name}' {problem}.")
         yield filter_class
-
-
-def _is_filter_of(module: ModuleType, value: Any) -> bool:
-    return isinstance(value, type) and issubclass(value, BaseFilter) and value.__module__ == module.__name__
 
 
 def _find_problem(filter_class: type[BaseFilter]) -> str | None:

@@ -60,7 +60,7 @@ _LIST_LETTERS = {
     "compound_gerunds": "G",
     "past_forms": "d",
 }
-_UNKNOWN, PROPER_NAME, _STOP = "u", "z", "!"
+_UNKNOWN, PROPER_NAME, STOP = "u", "z", "!"
 # Letters of words that may also be nouns; a word of any other list never is one.
 _OPEN_CLASSES = frozenset("jGdgqbvu")
 
@@ -166,11 +166,6 @@ def _find_nouns(letters: str) -> tuple[tuple[int, bool | None], ...]:
 _find_cached = functools.lru_cache(maxsize=2**15)(_find_nouns)
 
 
-def ends_sentence(letter: str) -> bool:
-    """Return whether a token with this letter ends a sentence, so that a capital after it says nothing."""
-    return letter == _STOP
-
-
 def noun_letter(noun: Noun, plural: bool) -> str:
     """Return the letter of a form of a noun that is no other word."""
     if noun.bare:
@@ -211,7 +206,7 @@ def guess_letter(word: str) -> str:
     if not word.strip():
         return ""
     if not any(character.isalnum() for character in word):
-        return {".": _STOP, "!": _STOP, "?": _STOP, "-": "-", "/": "-"}.get(word, ".")
+        return {".": STOP, "!": STOP, "?": STOP, "-": "-", "/": "-"}.get(word, ".")
     if word.isdigit():
         return "e"
     if not word.isalpha() or not word.isascii():

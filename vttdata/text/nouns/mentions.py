@@ -34,9 +34,7 @@ def find_mentions(text: str, lexicon: Lexicon, *, pipeline: Any = None) -> list[
     return _rule_finder(lexicon).find(text)
 
 
-@functools.lru_cache(maxsize=4)
-def _rule_finder(lexicon: Lexicon) -> RuleFinder:
-    return RuleFinder(lexicon)
+_rule_finder = functools.lru_cache(maxsize=4)(RuleFinder)
 
 
 def possible_nouns(text: str, lexicon: Lexicon) -> frozenset[str]:

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from vttdata.text.nouns.grammar import PROPER_NAME, Grammar, ends_sentence
+from vttdata.text.nouns.grammar import PROPER_NAME, STOP, Grammar
 from vttdata.text.nouns.lexicon import Lexicon, Mention, Noun
 
 # Distinct words after which spaCy's store of strings is replaced, for flat memory; MSR-VTT has 29,322.
@@ -79,7 +79,7 @@ class RuleFinder:
         for index, letter in enumerate(letters):
             if letter == PROPER_NAME and begins:
                 letters[index] = self.grammar.letter(doc[index].text, begins_sentence=True)
-            begins = ends_sentence(letter) or (begins and not letter)
+            begins = letter == STOP or (begins and not letter)
 
     def _join_expressions(self, orths: list[int], letters: list[str]) -> _Joined:
         """Join the longest expressions: the first token gets their letter, the others get none."""
