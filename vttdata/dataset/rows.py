@@ -10,18 +10,16 @@ from vttdata.dataset.columns import columns_of
 from vttdata.errors import VttdataError
 from vttdata.records import Caption, CaptionScore, Clip, Concepts, Degraded, Source
 
-_CLIP_FIELDS = ("video_id", "source_id", "url", "start", "end", "query", "shots", "first_frame", "last_frame")
-_MEDIA_FIELDS = ("sha256", "frames", "width", "height", "audio_seconds")
-_SOURCE_FIELDS = ("source_id", "url", "title", "uploader", "query", "licence", "format", "stated_seconds")
-_FILE_FIELDS = ("sha256", "bytes")
-_PROBE_FIELDS = ("frame_rate", "width", "height", "video_codec", "audio_codec")
-_MEASURE_FIELDS = ("seconds", "frames", "variable_frame_rate")
-_SCORE_FIELDS = ("video_id", "system", "sen_id", "raw", "z", "assessments", "hit")
 
+def make_row(config: str, *records: object, **values: Any) -> dict[str, Any]:
+    """Return a row of a configuration: for each column the value, or the field of the first record that has one.
 
-def _fields(record: object, names: Sequence[str]) -> dict[str, Any]:
-    """Return fields of a record; all are None without a record."""
-    return {name: None if record is None else getattr(record, name) for name in names}
+    A column that is neither a value nor a field is null.
+    """
+    row: dict[str, Any] = {column.name: None for column in columns_of(config)}
+    for record in reversed(records):
+        row |= {name: getattr(record, name, present) for name, present in row.items()}
+    return row | values
 
 
 def clip_row(clip: Clip, captions: list[str], categories: Mapping[str, int], *, shipped: bool) -> dict[str, Any]:
@@ -33,14 +31,15 @@ def clip_row(clip: Clip, captions: list[str], categories: Mapping[str, int], *, 
         categories: Category -> number of its label.
         shipped: True if the clip's file is in the dataset.
     """
-    return {
-        **_fields(clip, _CLIP_FIELDS),
-        **_fields(clip.media, _MEDIA_FIELDS),
-        "video": clip.media.video if shipped and clip.media is not None else None,
-        "duration": clip.end - clip.start,
-        "category": None if clip.category is None else categories[clip.category],
-        "captions": captions,
-    }
+    return make_row(
+        "clips",
+        clip,
+        clip.media,
+        video=clip.media.video if shipped and clip.media is not None else None,
+        duration=clip.end - clip.start,
+        category=None if clip.category is None else categories[clip.category],
+        captions=captions,
+    )
 
 
 def caption_row(caption: Caption) -> dict[str, Any]:
@@ -60,19 +59,14 @@ def source_row(source: Source, clips: int, categories: Mapping[str, int]) -> dic
     if file is not None and (PurePosixPath(file).is_absolute() or ".." in PurePosixPath(file).parts):
         # A dataset holds no paths of the machine that built it.
         file = PurePosixPath(file).name
-    return {
-        # The quality scores are null unless they were measured.
-        **dict.fromkeys(column.name for column in columns_of("sources")),
-        **_fields(source, _SOURCE_FIELDS),
-        **_fields(source if source.stored != "nowhere" else None, _FILE_FIELDS),
-        **_fields(source.probe, _PROBE_FIELDS),
-        **_fields(source.measure, _MEASURE_FIELDS),
-        **(source.measure.scores if source.measure is not None else {}),
-        **_fields(source.fingerprint, ("hash_scheme", "hashes")),
+    values = {
         "file": file,
         "category": categories.get(source.category) if source.category is not None else None,
         "clips": clips,
+        **(source.measure.scores if source.measure is not None else {}),
+        **({"sha256": None, "bytes": None} if source.stored == "nowhere" else {}),
     }
+    return make_row("sources", source, source.probe, source.measure, source.fingerprint, **values)
 
 
 def concept_row(concepts: Concepts, source_id: str, classes: Mapping[str, int]) -> dict[str, Any]:
@@ -101,8 +95,7 @@ def concept_row(concepts: Concepts, source_id: str, classes: Mapping[str, int]) 
 
 def degraded_row(degraded: Degraded, source_id: str) -> dict[str, Any]:
     """Return a row of `degraded`."""
-    names = [column.name for column in columns_of("degraded") if column.name != "source_id"]
-    return _fields(degraded, names) | {"source_id": source_id}
+    return make_row("degraded", degraded, source_id=source_id)
 
 
 def judgment_row(score: CaptionScore, source_id: str, captions: Sequence[Caption]) -> dict[str, Any]:
@@ -115,12 +108,13 @@ def judgment_row(score: CaptionScore, source_id: str, captions: Sequence[Caption
     """
     judged = next((caption for caption in captions if caption.sen_id == score.sen_id), None)
     year, _, annotators = score.campaign.partition("-")
-    return {
-        **_fields(score, _SCORE_FIELDS),
-        "source_id": source_id,
-        "year": int(year),
-        "annotators": annotators,
-        "human": judged is not None and judged.author == "human",
-        "caption": judged and judged.caption,
-        "references": [caption.caption for caption in captions if caption.author == "human" and caption is not judged],
-    }
+    return make_row(
+        "judgments",
+        score,
+        source_id=source_id,
+        year=int(year),
+        annotators=annotators,
+        human=judged is not None and judged.author == "human",
+        caption=judged and judged.caption,
+        references=[caption.caption for caption in captions if caption.author == "human" and caption is not judged],
+    )

@@ -27,6 +27,7 @@ from vttdata.dataset.description_files import write_description
 from vttdata.dataset.foils.statistics import SHORTCUTS
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.replace_folder import replace_folder
+from vttdata.dataset.rows import make_row
 from vttdata.dataset.shards import SplitFiles, split_key, write_split
 from vttdata.errors import VttdataError
 from vttdata.generate.foils.blind.accuracy import select_references
@@ -160,7 +161,7 @@ def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
                 references[caption_id] = select_references(span, paragraph.reference_spans, paragraph.references)
     rows: dict[str, dict[str, list[dict[str, Any]]]] = {"foils": {}, "paragraphs": {}}
     for pair in foils.pairs:
-        row = _foil_row(pair, foils, references.get(pair.caption_id, []))
+        row = make_row("foils", pair, pair.swap, foils, references=references.get(pair.caption_id, []))
         rows["foils"].setdefault(pair.split or "test", []).append(row)
     if foils.paragraphs:
         rows["paragraphs"]["test"] = [_paragraph_row(foiled) for foiled in foiled_paragraphs]
@@ -171,17 +172,6 @@ def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
             written = write_split(dataset, config, split, table_schema(columns_of(config), ()), splits[split])
             tables.setdefault(config, []).extend([written] if written else [])
     return tables
-
-
-def _foil_row(pair: FoilPair, foils: FoilSet, references: list[str]) -> dict[str, Any]:
-    pair_columns = ("foil_id", "video_id", "caption_id", "caption", "foil", "perplexity", "foil_perplexity")
-    swap_columns = ("start", "end", "replacement", "concept", "foil_concept", "supercategory")
-    return {
-        **{name: getattr(pair, name) for name in pair_columns},
-        **{name: getattr(pair.swap, name) for name in swap_columns},
-        **{name: getattr(foils, name) for name in ("selection", "seed", "lexicon")},
-        "references": references,
-    }
 
 
 def _paragraph_row(foiled: FoiledParagraph) -> dict[str, Any]:
