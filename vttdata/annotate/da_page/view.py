@@ -184,17 +184,14 @@ def _security_policy(hit: HitView, submit_url: str | None) -> str:
     )
 
 
-@functools.cache
 def _script() -> str:
     return "\n".join(['"use strict";', "{", *(_source(name) for name in _SCRIPTS), "}", ""])
 
 
-@functools.cache
 def _style() -> str:
     return "\n".join(_source(name) for name in _STYLES)
 
 
-@functools.cache
 def _hash_source(text: str) -> str:
     return "sha256-" + b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 

@@ -100,7 +100,9 @@ def write_hits(
                 f"{pages}: contains the HITs of another campaign, such as {strangers[0]!a}; choose another folder."
             )
         (folder / "manifest.csv").write_text(as_csv(manifest_table(plan)), encoding="utf-8", newline="")
-        (folder / "notes.csv").write_text(as_csv(notes_table(plan)), encoding="utf-8", newline="")
+        notes = [[kind, len(cases), NOTES[kind], ", ".join(cases[:3])] for kind, cases in plan.notes.items()]
+        text = as_csv([["note", "count", "meaning", "such as"], *notes])
+        (folder / "notes.csv").write_text(text, encoding="utf-8", newline="")
         with (folder / "crowd.csv").open("w", encoding="utf-8", newline="") as stream:
             _write_crowd(stream, plan, videos)
         with (folder / "hits.jsonl").open("w", encoding="utf-8", newline="") as stream:
@@ -126,12 +128,6 @@ def manifest_table(plan: HitPlan) -> Table:
             origin = ["" if item.degraded is None else getattr(item.degraded, name) for name in _DEGRADED_COLUMNS]
             rows.append([hit.hit, item.item, item.video_id, item.system, item.kind, item.caption, *origin])
     return rows
-
-
-def notes_table(plan: HitPlan) -> Table:
-    """Return a row per kind of note: count, meaning, and the first three cases."""
-    rows = [[kind, len(cases), NOTES[kind], ", ".join(cases[:3])] for kind, cases in plan.notes.items()]
-    return [["note", "count", "meaning", "such as"], *rows]
 
 
 def _write_crowd(stream: TextIO, plan: HitPlan, videos: Mapping[str, str]) -> None:

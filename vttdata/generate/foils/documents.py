@@ -5,8 +5,6 @@ A document is what a reader sees together: a paragraph, or a caption alone. Noth
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -40,12 +38,6 @@ class VideoDocuments:
     documents: tuple[Document, ...]
     summary: MentionSummary
     split: str | None = None
-
-    def count_mentions(self) -> Mapping[str, int]:
-        """Count the mentions of each noun in the documents."""
-        return Counter(
-            mention.noun for document in self.documents for mentions in document.mentions for mention in mentions
-        )
 
 
 @dataclass(frozen=True, slots=True)

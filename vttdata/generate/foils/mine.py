@@ -6,6 +6,7 @@ load.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -137,7 +138,8 @@ def mine_videos(
         documents, rejected = find_documents(video, lexicon, pipeline)
         mined.rejected += rejected
         if documents is not None:
-            counts.update(documents.count_mentions())
+            mentions = (mentions for document in documents.documents for mentions in document.mentions)
+            counts.update(mention.noun for mention in itertools.chain.from_iterable(mentions))
             usable.append(video)
     rivals = _pair_frequent_concepts(counts, lexicon, settings)
     # In a hashed order, so that where a choice takes only a part of the videos, that part is a random sample.
