@@ -10,39 +10,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
-import pydantic
-
-from vttdata.files.strict_yaml import read_yaml_as
-from vttdata.settings import Strict
+from vttdata.files.strict_yaml import read_yaml
 from vttdata.text.nouns.inflect import regular_plural
 from vttdata.text.nouns.lexicon import DATA, Lexicon, Noun
-
-
-@dataclass(frozen=True, slots=True)
-class _WordLists(Strict):
-    """Content of the packaged file of words."""
-
-    singular_determiners: list[str]
-    plural_determiners: list[str]
-    determiners: list[str]
-    prepositions: list[str]
-    to: list[str]
-    conjunctions: list[str]
-    auxiliaries: list[str]
-    relatives: list[str]
-    pronouns: list[str]
-    adverbs: list[str]
-    adjectives: list[str]
-    compound_gerunds: list[str]
-    past_forms: list[str]
-    verbs: list[str]
-    phrases: list[str]
-
-
-_WORD_LISTS: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_WordLists)
 
 # Letters of words that are not nouns; a word of several lists belongs to the first of them.
 _LIST_LETTERS = {
@@ -119,15 +90,15 @@ class Grammar:
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
-        words: _WordLists = read_yaml_as(DATA / "grammar.yaml", _WORD_LISTS)[0]
-        listed = {word: letter for name, letter in reversed(_LIST_LETTERS.items()) for word in getattr(words, name)}
-        verbs = [form for verb in words.verbs for form in inflect_verb(verb)]
+        words: dict[str, list[str]] = read_yaml(DATA / "grammar.yaml")
+        listed = {word: letter for name, letter in reversed(_LIST_LETTERS.items()) for word in words[name]}
+        verbs = [form for verb in words["verbs"] for form in inflect_verb(verb)]
         self._letters = dict(reversed(verbs)) | listed
         # A capital does not make a proper name of these.
-        self._often_capitalized = {"i", *words.singular_determiners, *words.determiners, *words.adjectives}
+        self._often_capitalized = {"i", *words["singular_determiners"], *words["determiners"], *words["adjectives"]}
         self.expressions: dict[str, tuple[str, Noun | None, bool]]
-        self.expressions = dict.fromkeys(words.phrases, (_UNKNOWN, None, False))
-        verb_forms = dict(verbs).keys() | set(words.past_forms)
+        self.expressions = dict.fromkeys(words["phrases"], (_UNKNOWN, None, False))
+        verb_forms = dict(verbs).keys() | set(words["past_forms"])
         for form, noun, plural in lexicon.surface_forms():
             letter = noun_letter(noun, plural)
             if self._letters.get(form, "j") not in _OPEN_CLASSES:
