@@ -92,21 +92,8 @@ class Statistics:
 
 
 # Number of digits after the decimal point.
-_DIGITS = {
-    "sources": 0,
-    "clips": 0,
-    "hours": 2,
-    "sentences": 0,
-    "words": 0,
-    "vocabulary": 0,
-    "words_per_sentence": 2,
-    "sentences_per_clip": 2,
-    "shortest_clip": 2,
-    "median_clip": 2,
-    "mean_clip": 2,
-    "longest_clip": 2,
-    "median_shots": 1,
-}
+_FIELDS = [field for field in dataclasses.fields(SplitStatistics) if field.name != "categories"]
+_DIGITS = {field.name: 0 if field.type == "int" else 2 for field in _FIELDS} | {"median_shots": 1}
 _LABELS = {f"{name}_clip": f"{name} clip, s" for name in ("shortest", "median", "mean", "longest")}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,20 +14,6 @@ from vttdata.text.lm.kneser_ney import SmoothedNgrams
 
 # Rises when files of earlier versions can no longer be read.
 _FORMAT = 1
-
-# Errors of reading a damaged archive; zipfile raises RuntimeError for flags that it does not know.
-_DAMAGE = (
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    EOFError,
-    RuntimeError,
-    OverflowError,
-    MemoryError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
 def save_ngrams(path: Path, words: Sequence[str], ngrams: SmoothedNgrams, trained_on: int) -> None:
@@ -75,7 +59,8 @@ def load_ngrams(path: Path) -> tuple[tuple[str, ...], SmoothedNgrams, int]:
             return words, ngrams, trained_on
     except OSError as error:
         raise VttdataError(f"The language model {path} cannot be read: {error.strerror or error}.") from error
-    except _DAMAGE as error:
+    except Exception as error:
+        # Of a damaged archive zipfile, zlib and NumPy raise almost anything, RuntimeError and MemoryError among it.
         raise VttdataError(f"{path} is damaged, or not an n-gram model of this version.") from error
 
 
