@@ -47,15 +47,13 @@ def load_ngrams(path: Path) -> tuple[tuple[str, ...], SmoothedNgrams, int]:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             version, order, trained_on = (int(number) for number in arrays["format"])
-            if version != _FORMAT or not 1 <= order <= 99:
-                raise ValueError("format")
             words = tuple(arrays["words"].tobytes().decode("utf-8", "surrogatepass").split("\n"))
             ngrams = SmoothedNgrams(
                 tuple(arrays[f"keys_{level}"] for level in range(1, order + 1)),
                 tuple(arrays[f"log_probabilities_{level}"] for level in range(1, order + 1)),
                 tuple(arrays[f"log_weights_{level}"] for level in range(1, order)),
             )
-            _check_arrays(words, ngrams)
+            _check_arrays(version, words, ngrams)
             return words, ngrams, trained_on
     except OSError as error:
         raise VttdataError(f"The language model {path} cannot be read: {error.strerror or error}.") from error
@@ -64,11 +62,11 @@ def load_ngrams(path: Path) -> tuple[tuple[str, ...], SmoothedNgrams, int]:
         raise VttdataError(f"{path} is damaged, or not an n-gram model of this version.") from error
 
 
-def _check_arrays(words: Sequence[str], ngrams: SmoothedNgrams) -> None:
-    """Refuse arrays that are of another type or shape, or that scoring would read out of bounds."""
+def _check_arrays(version: int, words: Sequence[str], ngrams: SmoothedNgrams) -> None:
+    """Refuse another format, and arrays that are of another type or shape, or that scoring would read out of bounds."""
     keys, logs, weights = ngrams
     sizes = [len(of_order) for of_order in keys]
-    valid = words[: len(MARKS)] == MARKS and np.array_equal(keys[0], np.arange(len(words)))
+    valid = version == _FORMAT and words[: len(MARKS)] == MARKS and np.array_equal(keys[0], np.arange(len(words)))
     valid = valid and all(own.dtype == np.int64 and own.ndim == 1 and (np.diff(own) > 0).all() for own in keys)
     valid = valid and all(own.dtype == np.float64 and own.ndim == 1 for own in (*logs, *weights))
     valid = valid and [len(own) for own in logs] == sizes and [len(own) for own in weights] == sizes[:-1]
