@@ -16,6 +16,7 @@ import click
 
 from vttdata.cli.main import cli
 from vttdata.cli.options import Command
+from vttdata.evaluate.baselines import list_baselines
 from vttdata.export.formats import export_formats
 from vttdata.media.filters import FILTERS
 from vttdata.recipe import packaged
@@ -76,7 +77,18 @@ def command_table() -> str:
     return table(["command", "what it does"], commands())
 
 
-TABLES = {"commands": command_table, "recipes": recipes, "formats": formats, "filters": filters}
+def baselines() -> str:
+    """Return the table of baselines."""
+    return table(["baseline", "what it predicts"], ([f"`{name}`", text] for name, text in list_baselines().items()))
+
+
+TABLES = {
+    "commands": command_table,
+    "recipes": recipes,
+    "formats": formats,
+    "filters": filters,
+    "baselines": baselines,
+}
 
 
 def main() -> int:

@@ -106,7 +106,7 @@ def test_bad_option_raises_one_sentence(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dataset"]
 
 
-@pytest.mark.parametrize("name", ["coco", "msrvtt", "retrieval", "mteb", "lmms-eval"])
+@pytest.mark.parametrize("name", ["coco", "evaluation", "msrvtt", "retrieval", "mteb", "lmms-eval"])
 def test_dataset_without_captions_exports_only_to_jsonl(write: Write, tmp_path: Path, name: str) -> None:
     folder = write(captions=[])
     with pytest.raises(VttdataError, match="has no captions; use --format jsonl"):

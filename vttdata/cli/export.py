@@ -46,7 +46,7 @@ class ExportCommand(Command):
     "--split NAME",
     "Only this split.",
     group="Selection",
-    show_default="all; for lmms-eval and coco-results test, or the only one",
+    show_default="all; for evaluation, lmms-eval and coco-results test, or the only one",
 )
 @option(
     "--config NAME",
