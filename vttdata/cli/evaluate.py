@@ -77,8 +77,8 @@ def _baseline_names() -> Iterable[str]:
 )
 @option(
     "--train-split NAME",
-    "What the system was trained on: a split, another dataset, or a file of ids or URLs. Scores are given apart "
-    "for items that share a source, time or pictures with it.",
+    "What the system was trained on: a split, another dataset, or a file of ids or URLs. Scores are given apart for "
+    "items that share a source, time or pictures with it.",
 )
 @option("--baseline NAME", "Score a baseline instead of a file.", type=Names("baseline", _baseline_names))
 @option("--human", "Score the human captions too, each against the others of its clip.", is_flag=True)
