@@ -13,8 +13,9 @@ from vttdata.cli.options import (
     DATASET,
     FILE,
     Command,
-    NamedFile,
+    SplitWithFile,
     argument,
+    config_option,
     device_option,
     json_option,
     option,
@@ -36,19 +37,16 @@ from vttdata.errors import VttdataError
     type=DATASET,
 )
 @option(
-    "--split NAME=FILE",
-    "Audit this split in place of the dataset's: a table with a column video_id, or one id a line; repeatable.",
+    "--split NAME[=FILE]",
+    "Audit this split of the dataset, or the ids of a file: a table with a column video_id, or one id a line; may be "
+    "repeated.",
     name="splits",
-    type=NamedFile(),
+    type=SplitWithFile("split"),
     multiple=True,
+    show_default="all of the dataset",
 )
 @json_option
-@option(
-    "--protocol NAME",
-    "Audit the splits of this protocol, another configuration of the dataset.",
-    default="clips",
-    group="Selection",
-)
+@config_option("clips, or a protocol.", default="clips", group="Selection", former=["--protocol"])
 @option(
     "--judge MODEL",
     "Of foils: let this language model try as well (HuggingFace name or folder, or an .npz of ours); may be repeated.",
@@ -65,9 +63,9 @@ from vttdata.errors import VttdataError
 @device_option
 def command(
     dataset: str,
-    splits: tuple[tuple[str, Path], ...],
+    splits: tuple[tuple[str, Path | None], ...],
     as_json: bool,
-    protocol: str,
+    config: str,
     judges: tuple[str, ...],
     texts: Path | None,
     device: str,
@@ -89,8 +87,8 @@ def command(
             raise VttdataError(f"--{name} is for sets of foils, and {dataset} is none.")
     by_name = dict(splits)
     if len(by_name) < len(splits):
-        raise VttdataError("--split names one split twice; put all of its ids into one file.")
-    audit = audit_dataset(find_dataset(dataset), by_name or None, config=protocol)
+        raise VttdataError("--split: one split is named twice; put all of its ids into one file.")
+    audit = audit_dataset(find_dataset(dataset), by_name or None, config=config)
     print(json.dumps(audit.as_json(), indent=2, ensure_ascii=False) if as_json else audit_text(audit))
     return DONE if audit.ok else LEAKS
 

@@ -48,7 +48,7 @@ def _executors() -> Iterable[str]:
 )
 @argument("recipe", "RECIPE", "A YAML file, the name of a packaged recipe, or an earlier build.", type=RECIPE)
 @out_option(
-    "Build folder; without it that of the earlier build, or $VTTDATA_HOME/<name of the recipe>.", required=False
+    "Build folder.", required=False, show_default="that of the earlier build, or $VTTDATA_HOME/<name of the recipe>"
 )
 @replace_option("Give DIR to this build though it holds that of another recipe or name.")
 @set_option("Override a key of the recipe, such as clips.max_seconds=20; may be repeated.")

@@ -9,7 +9,18 @@ from pathlib import Path
 import click
 
 from vttdata.cli.exit_codes import DONE
-from vttdata.cli.options import DATASET, FILE, Command, Names, argument, json_option, option, seed_option
+from vttdata.cli.options import (
+    DATASET,
+    FILE,
+    Command,
+    Names,
+    argument,
+    config_option,
+    json_option,
+    option,
+    seed_option,
+    split_option,
+)
 from vttdata.errors import VttdataError
 
 
@@ -56,15 +67,15 @@ def _baseline_names() -> Iterable[str]:
     type=click.Choice(["captioning", "retrieval", "foils"]),
     show_default="by the dataset and the file",
 )
-@option("--split NAME", "The split whose items are scored.", show_default="test, or the only one")
-@option(
-    "--config NAME",
+@split_option("The split whose items are scored.", show_default="test, or the only one")
+@config_option(
     "clips, or a protocol; of a set of foils foils or paragraphs.",
     show_default="clips; foils of a set of foils",
+    former=["--protocol"],
 )
 @option(
     "--metric NAME",
-    "A metric, or one of its columns, such as bleu4 or t2v/r@1; repeatable.",
+    "A metric, or one of its columns, such as bleu4 or t2v/r@1; may be repeated.",
     name="metrics",
     type=Names("metric", _metric_names),
     multiple=True,

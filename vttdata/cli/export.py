@@ -8,7 +8,16 @@ from pathlib import Path
 import click
 
 from vttdata.cli.exit_codes import DONE
-from vttdata.cli.options import FILE, Command, Names, dataset_argument, option, out_option
+from vttdata.cli.options import (
+    FILE,
+    Command,
+    Names,
+    config_option,
+    dataset_argument,
+    option,
+    out_option,
+    split_option,
+)
 from vttdata.errors import VttdataError
 
 
@@ -42,17 +51,16 @@ class ExportCommand(Command):
 @dataset_argument
 @option("--format NAME", "A format.", name="format_name", type=Names("format", _formats), required=True)
 @out_option("Folder to write.")
-@option(
-    "--split NAME",
+@split_option(
     "Only this split.",
     group="Selection",
     show_default="all; for evaluation, lmms-eval and coco-results test, or the only one",
 )
-@option(
-    "--config NAME",
+@config_option(
     "clips, or a protocol.",
     group="Selection",
     show_default="clips; for retrieval these and all protocols, for jsonl every table",
+    former=["--protocol"],
 )
 @option(
     "--captions TABLE",

@@ -13,6 +13,7 @@ from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import (
     FILE,
     Command,
+    Names,
     columns_option,
     device_option,
     input_argument,
@@ -48,6 +49,7 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.search:FoilSett
 @option(
     "--scorer ngram|MODEL",
     "Language model that mines foils: ngram, or a causal model of HuggingFace by name or folder.",
+    type=Names("model", lambda: ["ngram"], files=True),
     default="ngram",
 )
 @foil_setting("--min-count N", "Leave out concepts that are mentioned less often.")
@@ -57,10 +59,13 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.search:FoilSett
 @foil_setting(
     "--max-unsound-probability SHARE",
     "When balanced, highest estimated probability of being unsound with which a foil is taken.",
+    former=["--doubt"],
 )
-@foil_setting("--unsound-penalty NUMBER", "When balanced, how many sound foils to give up to avoid an unsound one.")
-@option("--doubt SHARE", "Former name of --max-unsound-probability.", type=float, hidden=True)
-@option("--caution NUMBER", "Former name of --unsound-penalty.", type=float, hidden=True)
+@foil_setting(
+    "--unsound-penalty NUMBER",
+    "When balanced, how many sound foils to give up to avoid an unsound one.",
+    former=["--caution"],
+)
 @option(
     "--verdicts FILE",
     "Foils that people judged, a table with the columns foil_id and verdict; unsound ones are not taken.",
@@ -141,18 +146,12 @@ def foil_recipe(
     pipeline: str | None,
     lexicon: Path | None,
     verdicts: Path | None,
-    doubt: float | None,
-    caution: float | None,
     **foils: Any,
 ) -> dict[str, Any]:
     """Return the recipe for the builder ``foils`` that the options of the command stand for.
 
-    `doubt` and `caution` are former names of fields of `FoilSettings`; its other fields are in `foils`.
+    `foils` has fields of `FoilSettings`.
     """
-    if doubt is not None:
-        foils["max_unsound_probability"] = doubt
-    if caution is not None:
-        foils["unsound_penalty"] = caution
     return {
         "name": name,
         "builder": "foils",

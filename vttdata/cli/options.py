@@ -6,6 +6,7 @@ and ranges of options that are settings of a recipe are read from the settings c
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import functools
@@ -14,6 +15,7 @@ import inspect
 import math
 import os
 import pkgutil
+import re
 import typing
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -32,6 +34,9 @@ else:
     ParamType = click.ParamType
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# click puts what is not a value into parentheses.
+_WORDED_DEFAULT = re.compile(r"\[default: \((.+)\)\]$")
 
 
 class Command(click.Command):
@@ -141,11 +146,32 @@ class Argument(click.Argument):
 
 
 class GroupedOption(click.Option):
-    """Option that may belong to a group of the help; those of a group are left out of the synopsis."""
+    """Option that may belong to a group of the help; those of a group are left out of the synopsis.
 
-    def __init__(self, *args: Any, group: str | None = None, **others: Any) -> None:
+    Args:
+        args: as for `click.Option`.
+        group: title of the group.
+        former: further names that keep working and are not in the help.
+        others: as for `click.Option`; choices are their own metavar.
+    """
+
+    def __init__(self, *args: Any, group: str | None = None, former: Sequence[str] = (), **others: Any) -> None:
+        if isinstance(others.get("type"), click.Choice):
+            others.setdefault("metavar", "|".join(map(str, others["type"].choices)))
         super().__init__(*args, **others)
-        self.group = group
+        self.group, self.former = group, former
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser take former names too."""
+        present = self.opts
+        self.opts = [*present, *self.former]
+        super().add_to_parser(parser, ctx)
+        self.opts = present
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the names and the help, with defaults in words written like those in values."""
+        record = super().get_help_record(ctx)
+        return record and (record[0], _WORDED_DEFAULT.sub(r"[default: \1]", record[1]))
 
 
 class SettingOption(GroupedOption):
@@ -282,6 +308,61 @@ def _dataset_names() -> Iterable[str]:
     return (build.name for build in local_builds() if build.dataset is not None)
 
 
+def _first_argument(ctx: click.Context, name: str) -> str:
+    """Return an argument before the option that is completed, where click leaves what it has not parsed."""
+    return str(ctx.params.get(name) or next(iter(ctx.args), ""))
+
+
+class DatasetParts(ParamType):
+    """Name of a split or configuration, which completes to those of the command's dataset if it is on this machine.
+
+    Args:
+        name: of the type, ``split`` or ``config``.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """Complete names; without a dataset those of splits that every benchmark has."""
+        from vttdata.dataset.columns import is_protocol
+        from vttdata.dataset.front_matter import read_layout
+        from vttdata.errors import VttdataError
+        from vttdata.load.local_builds import builds_named, dataset_in
+
+        reference = _first_argument(ctx, "dataset")
+        files: dict[str, Any] = {"clips": dict.fromkeys(("train", "validation", "test"))}
+        with contextlib.suppress(VttdataError, OSError):
+            folder = dataset_in(Path(reference)) or next((build.dataset for build in builds_named(reference)), None)
+            if reference and folder is not None:
+                files = read_layout(folder, None).files
+        splits = dict.fromkeys(split for by_split in files.values() for split in by_split)
+        configs = [name for name in files if name in ("clips", "foils", "paragraphs") or is_protocol(name)]
+        names = list(splits) if self.name == "split" else configs
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+class RecipeKey(ParamType):
+    """Setting ``KEY=VALUE``, whose key completes to those of the command's recipe."""
+
+    name = "KEY=VALUE"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """Complete a dotted key, and a file after ``=``."""
+        from vttdata.errors import VttdataError
+
+        key, equals, value = incomplete.partition("=")
+        if equals:
+            return [CompletionItem(value, type="file")]
+        try:
+            from vttdata.recipe.load import setting_keys
+
+            keys = setting_keys(_first_argument(ctx, "recipe"))
+        except (VttdataError, ModuleNotFoundError):
+            return []
+        return [CompletionItem(f"{name}=") for name in keys if name.startswith(key)]
+
+
 RECIPE = Names("recipe", _recipe_names, files=True)
 DATASET = Names("dataset", _dataset_names, files=True)
 
@@ -299,17 +380,20 @@ SEED = WholeNumber()
 POSITIVE = WholeNumber(1, 2**31 - 1)
 
 
-class NamedFile(ParamType):
-    """A value ``NAME=FILE``."""
+class SplitWithFile(DatasetParts):
+    """Name of a split, or ``NAME=FILE`` with a file of the ids in it."""
 
-    name = "NAME=FILE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path | None]:
         """Split the name from the file."""
         name, equals, file = str(value).partition("=")
-        if not name or not equals or not file:
-            self.fail(f"'{value}' is not NAME=FILE, such as test=ids.csv.", param, ctx)
-        return name, Path(file)
+        if not name or (equals and not file):
+            self.fail(f"'{value}' is not NAME or NAME=FILE, such as test or test=ids.csv.", param, ctx)
+        return name, Path(file).expanduser() if file else None
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Complete a split, and a file after ``=``."""
+        _, equals, file = incomplete.partition("=")
+        return [CompletionItem(file, type="file")] if equals else super().shell_complete(ctx, param, incomplete)
 
 
 class ColumnName(ParamType):
@@ -381,9 +465,9 @@ device_option = option(
 )
 
 
-def out_option(description: str, *, required: bool = True) -> Callable[[F], F]:
+def out_option(description: str, *, required: bool = True, **others: Any) -> Callable[[F], F]:
     """Declare ``--out DIR``."""
-    return option("--out DIR", description, type=FILE, required=required)
+    return option("--out DIR", description, type=FILE, required=required, **others)
 
 
 def replace_option(description: str) -> Callable[[F], F]:
@@ -417,4 +501,14 @@ def columns_option(tables: str) -> Callable[[F], F]:
 
 def set_option(description: str) -> Callable[[F], F]:
     """Declare ``--set KEY=VALUE``, which may be repeated."""
-    return option("--set KEY=VALUE", description, name="settings", multiple=True)
+    return option("--set KEY=VALUE", description, name="settings", type=RecipeKey(), multiple=True)
+
+
+def config_option(description: str, **others: Any) -> Callable[[F], F]:
+    """Declare ``--config NAME``, a configuration of the dataset: its clips, a protocol, or another table."""
+    return option("--config NAME", description, type=DatasetParts("config"), **others)
+
+
+def split_option(description: str, **others: Any) -> Callable[[F], F]:
+    """Declare ``--split NAME``."""
+    return option("--split NAME", description, type=DatasetParts("split"), **others)

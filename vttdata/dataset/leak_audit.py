@@ -36,14 +36,14 @@ _COLUMNS = ("video_id", "source_id", "start", "end")
 _BATCH_ROWS = 10_000
 
 
-def audit_dataset(dataset: Path, splits: Mapping[str, Path] | None = None, *, config: str = "clips") -> Audit:
+def audit_dataset(dataset: Path, splits: Mapping[str, Path | None] | None = None, *, config: str = "clips") -> Audit:
     """Audit the splits of a dataset folder, those of one of its protocols, or other splits of its clips.
 
     Args:
         dataset: Folder. Near-duplicates are found by the fingerprints in its ``sources``, or else by decoding the
             clips' files if it contains them.
-        splits: Name -> file of ids (see `read_ids`), instead of the dataset's own splits; clips in none of them are
-            left out.
+        splits: Name -> file of ids (see `read_ids`), or None for the dataset's split of this name; clips in none of
+            them are left out. Without it, all splits of the dataset.
         config: ``clips``, or the protocol to audit.
 
     Raises:
@@ -63,13 +63,13 @@ def audit_all(files: Files) -> dict[str, Audit]:
 
 
 def audit_files(
-    files: Files, splits: Mapping[str, Path] | None = None, *, config: str = "clips", media: Path | None = None
+    files: Files, splits: Mapping[str, Path | None] | None = None, *, config: str = "clips", media: Path | None = None
 ) -> Audit:
     """Audit Parquet files, as `audit_dataset` audits a folder.
 
     Args:
         files: Configuration -> split -> files.
-        splits: Name -> file of ids, instead of the splits of the files.
+        splits: Name -> file of ids or None, as for `audit_dataset`.
         config: ``clips``, or the protocol to audit.
         media: Folder that the names of the clips' files are relative to.
 
@@ -87,7 +87,16 @@ def audit_files(
     names, rows = list(clips), np.arange(table.num_rows)
     chosen = table
     if splits is not None:
-        rows_of_splits = [_rows_of_ids(table.column("video_id"), read_ids(file), file) for file in splits.values()]
+        unknown = [name for name, file in splits.items() if file is None and name not in clips]
+        if unknown:
+            raise VttdataError(f"There is no split '{unknown[0]}'; the splits are {', '.join(clips)}.")
+        numbers = np.concatenate(split_numbers)
+        rows_of_splits = [
+            np.flatnonzero(numbers == names.index(name))
+            if file is None
+            else _rows_of_ids(table.column("video_id"), read_ids(file), file)
+            for name, file in splits.items()
+        ]
         split_numbers = [np.full(len(own), number) for number, own in enumerate(rows_of_splits)]
         names, rows = list(splits), np.concatenate(rows_of_splits)
         chosen = table.take(pa.array(rows))

@@ -107,6 +107,7 @@ class Columns:
 
 
 def find_column(name: str, header: Sequence[str], place: str) -> str | None:
+    """Return the column that a name means; raise VttdataError when it may be two."""
     if name in header:
         return name
     alike = [column for column in header if fold_name(column) == fold_name(name)]
@@ -116,6 +117,7 @@ def find_column(name: str, header: Sequence[str], place: str) -> str | None:
 
 
 def fold_name(name: str) -> str:
+    """Return a name in lower case with underscores for spaces and hyphens."""
     return re.sub(r"[\s_-]+", "_", name.strip().casefold())
 
 

@@ -195,6 +195,27 @@ def check_recipe(
     return Loaded(recipe, builder, file, sha256, recipe_file or file.name)
 
 
+def setting_keys(reference: str) -> list[str]:
+    """Return the dotted keys that ``--set`` takes for a recipe, by its path or the name of a packaged one.
+
+    Raises:
+        VttdataError: when the recipe or its builder cannot be used.
+    """
+    file = packaged.recipes().get(reference, Path(reference))
+    model = _load_builder(file, read_yaml(file)).Recipe
+    keys: list[str] = []
+    sections: list[list[str]] = [[]]
+    while sections:
+        section = sections.pop()
+        for name in _keys_of_section(model, section):
+            path = [*section, name]
+            if _keys_of_section(model, path):
+                sections.append(path)
+            elif name != "builder":
+                keys.append(".".join(path))
+    return sorted(keys)
+
+
 def _load_builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
     name = raw.get("builder", "")
     if not isinstance(name, str):
