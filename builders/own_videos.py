@@ -15,6 +15,7 @@ from typing import ClassVar, Literal, NamedTuple
 import pydantic
 
 from vttdata.collect import CollectSettings, list_folder, list_manifest, remove_unfinished
+from vttdata.collect.reachability import Address, addresses
 from vttdata.compose.package import package
 from vttdata.dataset.videos import PublishSettings
 from vttdata.errors import VttdataError
@@ -80,7 +81,8 @@ def build(recipe: Recipe, run: Build) -> None:
     folders = SourceFolders(videos.folder, run.media("sources"))
     remove_unfinished(folders.fetched)
 
-    collected = run.stage(Fetch(recipe.collect.max_height, recipe.collect, folders), videos.candidates)
+    fetch = Fetch(recipe.collect.max_height, recipe.collect, folders, videos.hosts)
+    collected = run.stage(fetch, videos.candidates)
     # Workers that were killed leave unfinished downloads too.
     remove_unfinished(folders.fetched)
     probed = run.stage(ProbeSources(folders), collected, len(collected))
@@ -141,12 +143,14 @@ class ListedVideos(NamedTuple):
         folder: in which their paths start.
         candidates: the videos.
         description: origin of the material, for the card.
+        hosts: from which they are downloaded.
         captions_file: captions that come with the videos.
     """
 
     folder: Path
     candidates: Iterable[Candidate]
     description: str
+    hosts: frozenset[Address] = frozenset()
     captions_file: Path | None = None
 
 
@@ -168,7 +172,8 @@ def list_videos(recipe: Recipe, run: Build, encoder: str) -> ListedVideos:
         description = (
             "Videos that a table lists, cut at shots that were found by colour histogram or where the table says."
         )
-        return ListedVideos(manifest.parent, list_manifest(manifest, collect.columns), description)
+        hosts = addresses(list_manifest(manifest, collect.columns))
+        return ListedVideos(manifest.parent, list_manifest(manifest, collect.columns), description, hosts)
     scenes = run.media("scenes")
     if collect.search is not None:
         queries = [Query(category, query) for category, texts in collect.search.queries.items() for query in texts]
@@ -176,10 +181,11 @@ def list_videos(recipe: Recipe, run: Build, encoder: str) -> ListedVideos:
         description = (
             "Videos that search queries found, in categories; cut at shots that were found by colour histogram."
         )
-        return ListedVideos(scenes, run.stage(DeduplicateCandidates(), results), description)
+        found = run.stage(DeduplicateCandidates(), results)
+        return ListedVideos(scenes, found, description, addresses(found))
     drawn = run.stage(DrawScenes(recipe.seed, encoder, scenes), [collect.scenes])
     description = "Videos that were drawn by a program, with captions written from what is drawn."
-    return ListedVideos(scenes, drawn, description, scenes / "captions.csv")
+    return ListedVideos(scenes, drawn, description, captions_file=scenes / "captions.csv")
 
 
 def make_keep_one_stage(

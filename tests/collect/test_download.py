@@ -108,8 +108,9 @@ def test_wall_clock_limit_ends_a_stalled_download(server: MediaServer, tmp_path:
     assert (error.reason, error.retry, error.detail) == ("timeout", True, "not finished within the limit of 1.5 s.")
 
 
-def test_unreachable_host_is_a_network_failure(tmp_path: Path) -> None:
-    assert failing("http://127.0.0.1:9/x.mp4", tmp_path).reason == "network"
+def test_host_without_a_connection_is_unreachable(tmp_path: Path) -> None:
+    error = failing("http://127.0.0.1:9/x.mp4", tmp_path)
+    assert (error.reason, error.retry) == ("unreachable", True)
 
 
 def test_download_is_retried_when_the_server_recovers(server: MediaServer, tmp_path: Path) -> None:

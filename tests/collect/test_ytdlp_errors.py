@@ -89,14 +89,22 @@ TRANSIENT = {
     "timeout": [
         "[download] Got error: HTTPSConnectionPool(host='rr7---sn-pouxgn8t51-jx3z.googlevideo.com', port=443): Read "
         "timed out. (read timeout=20.0)",
+    ],
+    "unreachable": [
         "[youtube] a: Unable to download API page: (<HTTPSConnection(host='www.youtube.com', port=443)>, 'Connection "
         "to www.youtube.com timed out. (connect timeout=20.0)')",
+        "[generic] x: Unable to download webpage: HTTPConnection(host='nosuch.invalid', port=80): Failed to resolve "
+        "'nosuch.invalid' ([Errno -2] Name or service not known)",
+        "[generic] Unable to download webpage: [Errno -3] Temporary failure in name resolution (caused by "
+        "TransportError('[Errno -3] Temporary failure in name resolution'))",
+        "[generic] x: Unable to download webpage: HTTPConnection(host='127.0.0.1', port=9): Failed to establish a new "
+        "connection: [Errno 111] Connection refused (caused by TransportError(...))",
+        "[generic] x: Unable to download webpage: [Errno 101] Network is unreachable",
+        "[generic] x: Unable to download webpage: [Errno 113] No route to host",
     ],
     "network": [
         "[generic] down: Unable to download webpage: HTTP Error 503: Service Unavailable (caused by <HTTPError 503>)",
         "Unable to download webpage: [Errno 104] Connection reset by peer",
-        "[generic] x: Unable to download webpage: HTTPConnection(host='nosuch.invalid', port=80): Failed to resolve "
-        "'nosuch.invalid' ([Errno -2] Name or service not known)",
         "[download] Got error: 3056 bytes read, 3056 more expected",
         "Did not get any data blocks",
         "[x] 1: Unable to download webpage: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed",

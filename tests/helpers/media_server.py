@@ -23,8 +23,8 @@ class MediaServer(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, video: bytes) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, video: bytes, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.video = video
         self.hits: Counter[str] = Counter()
         self.queries: list[dict[str, list[str]]] = []
@@ -149,9 +149,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def serving(video: bytes) -> Iterator[MediaServer]:
-    """Run a server for the length of a test."""
-    with MediaServer(video) as server:
+def serving(video: bytes, port: int = 0) -> Iterator[MediaServer]:
+    """Run a server for the length of a test, on any free port unless one is named."""
+    with MediaServer(video, port) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         try:

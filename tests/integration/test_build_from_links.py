@@ -66,12 +66,40 @@ def test_rate_limits_halt_the_build_which_can_be_resumed(server: MediaServer, tm
     stopped = build(tmp_path / "out", listed, *QUICK, "collect.breaker=3", recipe="own-list")
     assert stopped.returncode == 1
     assert "3 items in a row ended as 'rate_limit'" in stopped.stderr
-    assert "--retry-failed" in stopped.stderr
+    assert "run the same command later to go on" in stopped.stderr
     assert stopped.stderr.count("\n") == 1
     assert server.hits["/busy.mp4"] < 8
     assert not (tmp_path / "out" / "dataset").exists()
     manifest(tmp_path, server, *("/good.mp4" for _ in range(1)))
     assert build(tmp_path / "out", listed, *QUICK, recipe="own-list").returncode == 0
+
+
+def test_dead_network_stops_the_build_which_goes_on_when_it_is_back(tmp_path: Path) -> None:
+    video = film(tmp_path / "film.mp4", 3).read_bytes()
+    with serving(video) as server:
+        listed = manifest(tmp_path, server, *(f"/good{number}.mp4" for number in range(4)))
+        port = server.server_port
+    stopped = build(tmp_path / "out", listed, *QUICK, recipe="own-list")
+    assert stopped.returncode == 1
+    assert "stopped after 3 items in a row ended as 'unreachable'" in stopped.stderr
+    assert "Connection refused" in stopped.stderr
+    assert stopped.stderr.count("\n") == 1
+    assert not [*(tmp_path / "out" / "stages" / "collect" / "parts").glob("*.jsonl")]
+    with serving(video, port):
+        done = build(tmp_path / "out", listed, *QUICK, recipe="own-list")
+        assert done.returncode == 0, done.stderr
+    assert account(tmp_path / "out")["collect"]["kept"] == 4
+    assert account(tmp_path / "out")["collect"]["failed"] == {}
+
+
+def test_dead_host_among_living_ones_costs_its_own_links_only(server: MediaServer, tmp_path: Path) -> None:
+    listed = manifest(tmp_path, server, "/good.mp4")
+    with (tmp_path / "links.csv").open("a") as stream:
+        stream.writelines(f"http://127.0.0.1:9/{number}.mp4,dead{number}\n" for number in range(4))
+    done = build(tmp_path / "out", listed, *QUICK, recipe="own-list")
+    assert done.returncode == 0, done.stderr
+    assert account(tmp_path / "out")["collect"]["kept"] == 1
+    assert account(tmp_path / "out")["collect"]["failed"] == {"unreachable": 4}
 
 
 def test_recovered_server_is_asked_again_only_with_retry_failed(server: MediaServer, tmp_path: Path) -> None:
@@ -82,8 +110,7 @@ def test_recovered_server_is_asked_again_only_with_retry_failed(server: MediaSer
     assert "1 of the failures may succeed now" in first.stderr
     build(tmp_path / "out", listed, *QUICK, recipe="own-list")
     assert account(tmp_path / "out")["collect"]["failed"] == {"network": 1}
-    retried = [*QUICK, "name=me/again"]
-    done = vttdata("build", "own-list", "--out", str(tmp_path / "out"), "--retry-failed", *_set(listed, *retried))
+    done = vttdata("build", "own-list", "--out", str(tmp_path / "out"), "--retry-failed", *_set(listed, *QUICK))
     assert done.returncode == 0, done.stderr
     assert account(tmp_path / "out")["collect"]["failed"] == {}
     assert account(tmp_path / "out")["collect"]["kept"] == 2

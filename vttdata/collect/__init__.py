@@ -9,10 +9,11 @@ from vttdata.collect.folder import list_folder
 from vttdata.collect.search import search
 from vttdata.collect.settings import CollectSettings, LimitSettings, SearchSettings
 from vttdata.collect.video_list import list_manifest
-from vttdata.collect.ytdlp_errors import BREAKER_REASONS, FetchError, classify
+from vttdata.collect.ytdlp_errors import BREAKER_REASONS, UNREACHABLE, FetchError, classify
 
 __all__ = [
     "BREAKER_REASONS",
+    "UNREACHABLE",
     "CollectSettings",
     "FetchError",
     "LimitSettings",

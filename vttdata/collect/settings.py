@@ -81,7 +81,8 @@ class CollectSettings(Strict):
         proxy: address of an HTTP, HTTPS or SOCKS proxy.
         js_runtime: JavaScript runtime for sites that need one, as in yt-dlp's ``--js-runtimes``.
         max_height: greatest height to download where a site offers several, in pixels.
-        breaker: number of consecutive bot checks or rate limits that stops the run.
+        breaker: number of consecutive bot checks or rate limits that stops the run, or of consecutive hosts out of
+            reach while no other host of the list answers.
     """
 
     folder: str | None = None

@@ -12,7 +12,10 @@ from vttdata.errors import VttdataError
 BREAKER_REASONS = frozenset({"bot_check", "rate_limit"})
 """Reasons that concern the client rather than the video; further requests would make them worse."""
 
-TRANSIENT_REASONS = frozenset({"network", "timeout"})
+UNREACHABLE = "unreachable"
+"""Reason for a host to which there is no connection: several in a row may come from this machine's network."""
+
+TRANSIENT_REASONS = frozenset({"network", "timeout", UNREACHABLE})
 """Reasons for which the same download is retried at once."""
 
 _MAX_DETAIL_CHARACTERS = 600
@@ -38,9 +41,10 @@ _MESSAGES: tuple[tuple[str, bool, str], ...] = (
     ("unsupported", True, r"unsupported url|is not a valid url|redirect loop|does not pass filter|\bDRM\b"),
     ("unsupported", True, r"no video formats found|requested format is not available|only images are available"),
     ("unsupported", True, r"no video (in|could be found)|is not a video"),
+    (UNREACHABLE, False, r"connect timeout|connection refused|failed to resolve|name or service not known"),
+    (UNREACHABLE, False, r"name resolution|getaddrinfo|no address associated|unreachable|no route to host"),
     ("timeout", False, r"timed? ?out"),
-    ("network", False, r"HTTP Error (5\d\d|408)|connection (refused|reset|aborted|broken)|failed to resolve"),
-    ("network", False, r"name or service not known|name resolution|unreachable|no route to host|remote end closed"),
+    ("network", False, r"HTTP Error (5\d\d|408)|connection (reset|aborted|broken)|remote end closed"),
     ("network", False, r"more expected|incompleteread|did not get any data|\bSSL\b|certificate|\bproxy\b"),
     ("network", False, r"TransportError|new connection|got error|content too short|unable to download json metadata"),
 )
@@ -57,9 +61,9 @@ class FetchError(VttdataError):
     """Video that could not be fetched.
 
     Args:
-        reason: ``removed``, ``private``, ``geo_blocked``, ``age``, ``bot_check``, ``rate_limit``, ``forbidden``
-            (HTTP 403), ``network``, ``unsupported``, ``too_large``, ``timeout``, ``missing`` (a listed file that does
-            not exist) or ``other``.
+        reason: ``removed``, ``private``, ``geo_blocked``, ``age``, ``bot_check``, ``rate_limit``, ``forbidden`` (HTTP
+            403), ``unreachable`` (no connection to the host), ``network``, ``unsupported``, ``too_large``, ``timeout``,
+            ``missing`` (a listed file that does not exist) or ``other``.
         detail: description of what happened; yt-dlp's error message where there is one.
         retry: whether a later attempt may succeed; for ``too_large``, with another limit.
     """

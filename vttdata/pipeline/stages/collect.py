@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from vttdata.collect import BREAKER_REASONS, CollectSettings, fetch, list_manifest, search
+from vttdata.collect import BREAKER_REASONS, UNREACHABLE, CollectSettings, fetch, list_manifest, search
 from vttdata.collect.demo_films.corpus import SceneSettings, draw_scenes
-from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
+from vttdata.collect.reachability import Address, addresses, any_answers
+from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, runtime
 from vttdata.pipeline.stages.stage_inputs import SourceFolders
 from vttdata.records import Candidate, Source
 
@@ -37,7 +39,7 @@ class Search(Stage):
     name = "search"
     output = Candidate
     part_size = 1
-    halting_reasons = BREAKER_REASONS
+    halting_reasons = BREAKER_REASONS | {UNREACHABLE}
 
     engine: str
     per_query: int
@@ -113,16 +115,23 @@ class Fetch(Stage):
     """Hash a local file, or download a URL into the build.
 
     Of the settings, only the maximum height makes earlier downloads stale; the others are patience and politeness.
+
+    Fields:
+        max_height: greatest height to download, in pixels.
+        settings: limits, retries and options of downloads.
+        folders: of the original videos.
+        hosts: of all items; while one of them answers, others that do not are their own matter.
     """
 
     name = "collect"
     output = Source
     part_size = 1
-    halting_reasons = BREAKER_REASONS
+    halting_reasons = BREAKER_REASONS | {UNREACHABLE}
 
     max_height: int
     settings: CollectSettings = runtime()
     folders: SourceFolders = runtime()
+    hosts: frozenset[Address] = runtime()
 
     def item_id(self, item: Candidate) -> str:
         """Return the official id, or else a hash of the locator, since the content is not known yet."""
@@ -135,6 +144,13 @@ class Fetch(Stage):
     def halt_after(self) -> int:
         """Return the number that the recipe sets."""
         return self.settings.breaker
+
+    def must_halt(self, row: Sequence[tuple[Any, Failed]]) -> bool:
+        """Check that the failures are about this machine or its network, not about hosts that are gone."""
+        if any(failure.reason != UNREACHABLE for _, failure in row):
+            return True
+        others = self.hosts - addresses(candidate for candidate, _ in row)
+        return not any_answers(others, proxy=self.settings.proxy)
 
     def seconds_limit(self, item: Candidate) -> float | None:
         """Return the limit of a download; reading a local file has none."""
