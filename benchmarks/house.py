@@ -25,7 +25,10 @@ CODE, TESTS = (PACKAGE, "builders"), ("tests",)
 
 # The rooms from low to high. A room may import rooms of lower levels, and, without a circle, of its own.
 ORDER: list[tuple[str, ...]] = [
-    ("records", "ids", "errors", "settings", "plugins", "version", "former_paths", "record_schemas", "subprocesses"),
+    (
+        *("records", "ids", "errors", "settings", "plugins", "version", "former_paths", "optional_libraries"),
+        *("record_schemas", "subprocesses"),
+    ),
     ("files", "recipe"),
     ("text", "media", "split"),
     ("generate", "collect", "annotations"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.former_paths import MovedModules
+from vttdata.optional_libraries import MissingLibraries
 from vttdata.version import __version__
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _MODULES = {
     "load_dataset": "vttdata.load.load_dataset",
 }
 
-sys.meta_path.append(MovedModules)
+sys.meta_path += [MovedModules, MissingLibraries]
 
 
 def __getattr__(name: str) -> Any:

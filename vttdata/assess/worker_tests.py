@@ -84,5 +84,5 @@ def scipy_stats() -> Any:
     try:
         import scipy.stats
     except ModuleNotFoundError as error:
-        raise VttdataError(f"Statistical tests need SciPy: pip install 'vttdata[assess]' ({error}).") from error
+        raise VttdataError("Statistical tests need SciPy: pip install 'vttdata[assess]'.") from error
     return scipy.stats

@@ -125,11 +125,11 @@ def _print_how_to_rebuild(folder: Path, dataset: str) -> None:
             f" --input {inputs[0] if len(inputs) == 1 else 'INPUT'}" if text.startswith("input=") else f" --set {text}"
             for text in wanted_paths(recipe_of(folder, provenance))
         )
-    except VttdataError as error:
-        print(error, file=sys.stderr)
-        return
     except ModuleNotFoundError:
         print("Its README says how to make it again; that takes pip install 'vttdata[build]'.", file=sys.stderr)
+        return
+    except VttdataError as error:
+        print(error, file=sys.stderr)
         return
     print(f"To make it again: vttdata verify {dataset}{wanted or ' --rebuild'}", file=sys.stderr)
 

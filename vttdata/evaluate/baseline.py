@@ -156,7 +156,7 @@ def word_vectors(texts: Sequence[str], others: Sequence[str]) -> tuple[Any, Any]
     try:
         from sklearn.feature_extraction.text import TfidfVectorizer
     except ImportError as error:
-        raise VttdataError(f"This baseline needs scikit-learn: pip install 'vttdata[foil]' ({error}).") from error
+        raise VttdataError("This baseline needs scikit-learn: pip install 'vttdata[foil]'.") from error
     vectorizer: Any = TfidfVectorizer()
     vectors = vectorizer.fit_transform(others)
     return vectorizer.transform(texts), vectors

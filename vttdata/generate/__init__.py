@@ -18,7 +18,7 @@ def __getattr__(name: str) -> Any:
         try:
             from vttdata.generate.foils.mine import mine_foils
         except ModuleNotFoundError as error:
-            message = f"Foils need more libraries: pip install 'vttdata[foil]' ({error})."
+            message = "Foils need more libraries: pip install 'vttdata[foil]'."
             raise ModuleNotFoundError(message, name=error.name) from error
         return mine_foils
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -55,7 +55,10 @@ def format_card(
     audits = audits or {}
     parts = [
         f"# {metadata.name.partition('/')[2]} {metadata.version}",
-        _format_unprocessed(metadata),
+        f"**Incomplete:** items of {escape(metadata.unprocessed)} are missing, because their processing was cut short. "
+        "The same build, run again, tries them again."
+        if metadata.unprocessed
+        else "",
         *_format_verdicts(audits),
         escape(metadata.description) or "A video-to-text benchmark built with vttdata.",
         format_details(metadata),
@@ -74,15 +77,6 @@ def format_card(
         format_structure(tables),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _format_unprocessed(metadata: Metadata) -> str:
-    if not metadata.unprocessed:
-        return ""
-    return (
-        f"**Incomplete:** items of {escape(metadata.unprocessed)} are missing, because their processing was cut short. "
-        "The same build, run again, tries them again."
-    )
 
 
 def _format_paper_comparison(metadata: Metadata, statistics: Statistics) -> str:

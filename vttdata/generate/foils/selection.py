@@ -211,7 +211,7 @@ class _Programme:
         try:
             from scipy import optimize, sparse
         except ImportError as error:
-            raise VttdataError(f"Balanced foils need scipy: pip install 'vttdata[foil]' ({error}).") from error
+            raise VttdataError("Balanced foils need scipy: pip install 'vttdata[foil]'.") from error
         entries = (np.asarray(self._values), (np.asarray(self._rows), np.asarray(self._columns)))
         matrix = sparse.csc_matrix(entries, shape=(len(self._lower), len(costs)))
 

@@ -92,7 +92,7 @@ def margins_by_classifier(true: Sequence[str], foil: Sequence[str], folds: Integ
         from sklearn.feature_extraction.text import HashingVectorizer
         from sklearn.linear_model import LogisticRegression
     except ImportError as error:
-        raise VttdataError(f"The linear attacker needs scikit-learn: pip install 'vttdata[foil]' ({error}).") from error
+        raise VttdataError("The linear attacker needs scikit-learn: pip install 'vttdata[foil]'.") from error
     vectorizer: Any = HashingVectorizer(
         analyzer="word",
         tokenizer=lower_words,

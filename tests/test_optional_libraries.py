@@ -1,0 +1,87 @@
+"""A library that is not installed is named together with the extra that brings it, once, wherever it is missed."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.hidden_libraries import run_without
+from vttdata.optional_libraries import LIBRARIES
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Import, and the extra that it needs; None for what the base install can do.
+IMPORTS = {
+    "from vttdata import load_dataset, list_datasets, find_dataset, evaluate": None,
+    "from vttdata.split import assign_splits, audit": None,
+    "from vttdata.generate import degrade": None,
+    "from vttdata.assess import make_hits, score_hits": None,
+    "from vttdata import build": "build",
+    "from vttdata.media import probe": "build",
+    "from vttdata.media import detect_shots": "build",
+    "from vttdata.collect import fetch": "build",
+    "from vttdata.recipe.load import load_recipe": "build",
+    "from vttdata.generate import mine_foils": "foil",
+}
+COMMANDS = {
+    ("recipes",): None,
+    ("build", "demo"): "build",
+    ("shots", "film.mp4"): "build",
+    ("degrade", "captions.csv", "--out", "out"): "build",
+    ("foil", "captions.csv", "--out", "out"): "foil",
+    ("hits", "power"): "assess",
+}
+
+
+def test_every_import_names_the_one_extra_that_it_needs() -> None:
+    code = (
+        f"for line in {list(IMPORTS)!r}:\n"
+        "    try:\n        exec(line)\n        print('ok')\n"
+        "    except ModuleNotFoundError as error:\n        print(error)\n"
+    )
+    done = run_without(LIBRARIES, code)
+    assert done.returncode == 0, done.stderr
+    answers = dict(zip(IMPORTS, done.stdout.splitlines(), strict=True))
+    assert {line: re.findall(r"pip install 'vttdata\[(\w+)\]'", answer) for line, answer in answers.items()} == {
+        line: [] if extra is None else [extra] for line, extra in IMPORTS.items()
+    }
+    assert all((answers[line] == "ok") == (extra is None) for line, extra in IMPORTS.items())
+    assert "No module named" not in done.stdout
+
+
+def test_every_command_names_the_one_extra_that_it_needs() -> None:
+    code = (
+        "from vttdata.cli.main import main\n"
+        f"for arguments in {list(COMMANDS)!r}:\n"
+        "    code = main(arguments)\n"
+        "    print('---', code, file=sys.stderr)\n"
+    )
+    done = run_without(LIBRARIES, code)
+    for (command, extra), answer in zip(COMMANDS.items(), re.split(r"--- ", done.stderr), strict=False):
+        hints = re.findall(r"pip install 'vttdata\[(\w+)\]'", answer)
+        assert hints == ([] if extra is None else [extra]), (command, answer)
+    codes = re.findall(r"^--- (\d)$", done.stderr, re.MULTILINE)
+    assert codes == ["0" if extra is None else "2" for extra in COMMANDS.values()]
+
+
+def test_other_packages_find_nothing_where_nothing_is() -> None:
+    code = (
+        "import importlib.util, vttdata\n"
+        "print(importlib.util.find_spec('torch'))\n"
+        "try:\n    import torch\nexcept ModuleNotFoundError as error:\n    print(error)\n"
+    )
+    assert run_without(["torch"], code).stdout == "None\nNo module named 'torch'\n"
+
+
+@pytest.mark.parametrize("module", sorted(LIBRARIES))
+def test_extras_bring_the_libraries_that_they_are_named_for(module: str) -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    names = {re.split(r"[\[<>=!;\s]", text)[0].lower() for text in extras[LIBRARIES[module][1]]}
+    distributions = importlib.metadata.packages_distributions().get(module)
+    if distributions is None:
+        pytest.skip("is not installed here")
+    assert names & {distribution.lower() for distribution in distributions}

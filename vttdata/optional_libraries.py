@@ -1,0 +1,68 @@
+"""Libraries that the base install lacks: importing one where it is missing raises an error that names the extra.
+
+Only imports from this package and from builders are answered. Other packages look for the same libraries to find out
+what they may use, and must find nothing where nothing is.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import FrameType, ModuleType
+
+from vttdata.errors import VttdataError
+
+# Module -> name of the library and the extra that brings it.
+LIBRARIES = {
+    "PIL": ("Pillow", "build"),
+    "av": ("PyAV", "build"),
+    "ffmpeg": ("ffmpeg-python", "build"),
+    "imageio_ffmpeg": ("imageio-ffmpeg", "build"),
+    "py3langid": ("py3langid", "build"),
+    "pydantic": ("pydantic", "build"),
+    "sacrebleu": ("sacrebleu", "metrics"),
+    "scipy": ("SciPy", "assess"),
+    "sklearn": ("scikit-learn", "foil"),
+    "spacy": ("spaCy", "foil"),
+    "torch": ("PyTorch", "lm"),
+    "transformers": ("transformers", "lm"),
+    "yt_dlp": ("yt-dlp", "build"),
+}
+
+# Code that needs the extra `foil`, which includes `build`: naming that one first would take two installations.
+_FOIL_MODULES = (
+    "vttdata.cli.foil",
+    "vttdata.compose.foils",
+    "vttdata.evaluate.baseline",
+    "vttdata.generate.foils",
+    "vttdata.text.nouns",
+    "vttdata_builder_foils",
+)
+
+
+class MissingLibraryError(VttdataError, ModuleNotFoundError):
+    """Library that is not installed; the message names the extra that brings it."""
+
+
+class MissingLibraries:
+    """Finder that is asked last, so it costs nothing unless a module is missing."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:  # noqa: ARG004
+        """Raise MissingLibraryError for an import of an optional library by this package; return None for any other."""
+        if name not in LIBRARIES:
+            return None
+        # Modules on the stack, the one that imports first; the import system itself is left out.
+        importers = []
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            importers.append(frame.f_globals.get("__name__", ""))
+            frame = frame.f_back
+        importers = [module for module in importers if not module.startswith("importlib._bootstrap")]
+        if not importers[0].startswith("vttdata"):
+            return None
+        library, extra = LIBRARIES[name]
+        if extra != "lm" and any(module.startswith(_FOIL_MODULES) for module in importers):
+            extra = "foil"
+        raise MissingLibraryError(f"{library} is not installed: pip install 'vttdata[{extra}]'.", name=name)
