@@ -1,0 +1,294 @@
+"""Tokenized references of many items as arrays, so that n-grams of candidates are matched without a loop over captions.
+
+Indexes are kept by content: the last ones in memory, so that several metrics share one, and on disk if a folder is
+given, so that a second system is scored without tokenizing the references again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import zipfile
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vttdata.text.tokenizers import load_tokenizer
+
+ORDERS = (1, 2, 3, 4)
+_TABLES = ("keys", "entries", "counts", "frequencies", "norms")
+IntArray = NDArray[np.int64]
+
+# Raised when the arrays or a tokenizer change, so that older files are not read.
+_FORMAT = 1
+_IN_MEMORY = 2
+_WORD_BITS = 31
+_last_candidates: list[Any] = []
+_recent: OrderedDict[str, ReferenceIndex] = OrderedDict()
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """Sequences of ids, one after another: sequence i is ``ids[starts[i]:starts[i + 1]]``."""
+
+    ids: IntArray
+    starts: IntArray
+
+    @property
+    def lengths(self) -> IntArray:
+        """Number of ids in each sequence."""
+        return np.diff(self.starts)
+
+
+class Matches(NamedTuple):
+    """N-grams of candidates, and where references of the same item have them.
+
+    Fields:
+        item, gram, candidate_count: of each distinct n-gram of each candidate; a gram that no reference has is at least
+            the number of known ones.
+        row: for each match the index into the three arrays above, ascending.
+        reference: for each match the reference.
+        reference_count: for each match how often the reference has the n-gram.
+    """
+
+    item: IntArray
+    gram: IntArray
+    candidate_count: IntArray
+    row: IntArray
+    reference: IntArray
+    reference_count: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceIndex:
+    """References of n items.
+
+    Attributes:
+        vocabulary: ids of tokens.
+        tokens: tokens of each reference; the empty token for one without any.
+        words: tokens of each reference, cut further at no-break spaces as pycocoevalcap does for n-grams.
+        item_starts: the references of item i are ``item_starts[i]`` to ``item_starts[i + 1]``, ``(n + 1,)``.
+        keys: for each order but the first, what n-grams are made of: the id of all but the last word, and that word.
+        entries: for each order the sorted ``(item * grams + gram) * stride + reference within the item``.
+        counts: for each order how often the n-gram of an entry occurs in its reference.
+        frequencies: for each order in how many items' references each n-gram occurs.
+        norms: for each order the length of each reference's vector of n-gram counts, weighted by the logarithm of
+            items / frequency.
+        stride: greatest number of references of an item.
+    """
+
+    vocabulary: dict[str, int]
+    tokens: Texts
+    words: Texts
+    item_starts: IntArray
+    keys: dict[int, IntArray]
+    entries: dict[int, IntArray]
+    counts: dict[int, IntArray]
+    frequencies: dict[int, IntArray]
+    norms: dict[int, NDArray[np.float64]]
+    stride: int
+
+    @classmethod
+    def from_tokens(cls, tokenized: Iterable[list[str]], references_per_item: IntArray) -> ReferenceIndex:
+        """Index tokenized references, given item after item."""
+        vocabulary: dict[str, int] = {}
+        tokens, words = _number_texts(tokenized, vocabulary)
+        item_starts = np.concatenate([[0], np.cumsum(references_per_item)])
+        stride = int(references_per_item.max(initial=1))
+        reference = np.repeat(np.arange(len(words.lengths)), words.lengths)
+        item = np.repeat(np.arange(len(references_per_item)), references_per_item)[reference]
+        within_item = reference - item_starts[item]
+        grams, number = words.ids, len(vocabulary)
+        inside = np.ones(len(grams), dtype=bool)
+        keys, entries, counts, frequencies, norms = {}, {}, {}, {}, {}
+        for order in ORDERS:
+            if order > 1:
+                positions = max(len(grams) - 1, 0)
+                inside = reference[:positions] == reference[order - 1 :]
+                keys[order], named = np.unique(_pair(grams[:-1], words.ids[order - 1 :])[inside], return_inverse=True)
+                number = len(keys[order])
+                # Positions stay those of the text, so that the next order finds its last word.
+                grams = np.full(positions, -1)
+                grams[inside] = named
+            pair = item[: len(grams)][inside] * number + grams[inside]
+            entry = pair * stride + within_item[: len(grams)][inside]
+            entries[order], counts[order] = np.unique(entry, return_counts=True)
+            pair, within = np.divmod(entries[order], stride)
+            item_of_pair, gram = np.divmod(pair, max(number, 1))
+            first_of_pair = np.append(True, pair[1:] != pair[:-1])[: len(pair)]
+            frequencies[order] = np.bincount(gram[first_of_pair], minlength=number)
+            squares = (counts[order] * gram_weights(frequencies[order], len(references_per_item))[gram]) ** 2
+            owner = item_starts[item_of_pair] + within
+            norms[order] = np.sqrt(np.bincount(owner, squares, minlength=len(words.lengths)))
+        return cls(vocabulary, tokens, words, item_starts, keys, entries, counts, frequencies, norms, stride)
+
+    def number_of_grams(self, order: int) -> int:
+        """Return the number of distinct n-grams of the references."""
+        return len(self.vocabulary) if order == 1 else len(self.keys[order])
+
+    def match(self, words: Texts) -> Iterator[Matches]:
+        """Yield for each order the n-grams of candidates that references of the same item have.
+
+        Args:
+            words: of each item's candidate, from `index_candidates`.
+        """
+        item = np.repeat(np.arange(len(words.lengths)), words.lengths)
+        grams = words.ids
+        for order in ORDERS:
+            known = self.number_of_grams(order)
+            if order > 1:
+                inside = item[: max(len(grams) - 1, 0)] == item[order - 1 :]
+                made_of = _pair(grams[:-1], words.ids[order - 1 :])
+                place = np.searchsorted(self.keys[order], made_of)
+                found = place < known
+                found[found] = self.keys[order][place[found]] == made_of[found]
+                unknown = known + np.unique(made_of, return_inverse=True)[1]
+                grams = np.where(inside, np.where(found, place, unknown), -1)
+            present = grams >= 0
+            bound = int(grams.max(initial=0)) + 1
+            pairs, count = np.unique(item[: len(grams)][present] * bound + grams[present], return_counts=True)
+            rows, gram = np.divmod(pairs, bound)
+            code = (rows * known + gram) * self.stride
+            first = np.searchsorted(self.entries[order], code)
+            last = np.searchsorted(self.entries[order], np.where(gram < known, code + self.stride, code))
+            found_in = np.where(gram < known, last - first, 0)
+            row = np.repeat(np.arange(len(pairs)), found_in)
+            entry = first[row] + np.arange(len(row)) - np.repeat(np.cumsum(found_in) - found_in, found_in)
+            reference = self.item_starts[rows[row]] + self.entries[order][entry] % self.stride
+            yield Matches(rows, gram, count, row, reference, self.counts[order][entry])
+
+
+def gram_weights(frequencies: IntArray, items: int) -> NDArray[np.float64]:
+    """Return the logarithm of items / document frequency; an n-gram that no reference has counts as in one."""
+    weights: NDArray[np.float64] = np.log(max(items, 1)) - np.log(np.maximum(frequencies, 1))
+    return weights
+
+
+def _pair(first: IntArray, word: IntArray) -> IntArray:
+    return np.where(first < 0, -1, (first << _WORD_BITS) | word)
+
+
+def _number_texts(tokenized: Iterable[list[str]], vocabulary: dict[str, int]) -> tuple[Texts, Texts]:
+    """Number tokens in the order of their appearance; extend the vocabulary."""
+    number = vocabulary.setdefault
+    tokens: list[list[int]] = []
+    words: list[list[int]] = []
+    for text in tokenized:
+        ids = [number(token, len(vocabulary)) for token in text]
+        tokens.append(ids or [number("", len(vocabulary))])
+        if "\xa0" in "".join(text):
+            ids = [number(word, len(vocabulary)) for token in text for word in token.split()]
+        words.append(ids)
+    return _concatenate(tokens), _concatenate(words)
+
+
+def _concatenate(texts: list[list[int]]) -> Texts:
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    ids = np.fromiter(chain.from_iterable(texts), dtype=np.int64, count=int(lengths.sum()))
+    return Texts(ids, np.concatenate([[0], np.cumsum(lengths)]))
+
+
+def index_references(references: Sequence[Sequence[str]], tokenizer: str, cache: Path | None = None) -> ReferenceIndex:
+    """Return the index of references, from memory or from disk if they were indexed before.
+
+    Args:
+        references: for each item its references as they were written.
+        tokenizer: name of the tokenizer.
+        cache: folder for files of indexes; None to use memory alone. Files in it can be deleted at any time.
+
+    Raises:
+        VttdataError: if there is no such tokenizer, or a text contains an unpaired surrogate.
+    """
+    per_item = np.fromiter(map(len, references), dtype=np.int64, count=len(references))
+    texts = list(chain.from_iterable(references))
+    key = _content_key(texts, per_item, tokenizer)
+    if key in _recent:
+        _recent.move_to_end(key)
+        return _recent[key]
+    path = cache / f"references-{key}.npz" if cache else None
+    index = _read_index(path) if path else None
+    if index is None:
+        index = ReferenceIndex.from_tokens(map(load_tokenizer(tokenizer), texts), per_item)
+        if path:
+            _write_index(index, path)
+    _recent[key] = index
+    while len(_recent) > _IN_MEMORY:
+        _recent.popitem(last=False)
+    return index
+
+
+def index_candidates(index: ReferenceIndex, candidates: Sequence[str], tokenizer: str) -> tuple[Texts, Texts]:
+    """Return the tokens and the words of candidates, numbered as those of references; unknown ones get further numbers.
+
+    What was returned last is returned again for the same index and candidates.
+    """
+    if _last_candidates and _last_candidates[0] is index and _last_candidates[1:3] == [tokenizer, list(candidates)]:
+        last: tuple[Texts, Texts] = _last_candidates[3]
+        return last
+    numbered = _number_texts(map(load_tokenizer(tokenizer), candidates), dict(index.vocabulary))
+    _last_candidates[:] = [index, tokenizer, list(candidates), numbered]
+    return numbered
+
+
+def _content_key(texts: Sequence[str], per_item: IntArray, tokenizer: str) -> str:
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    content = hashlib.sha256(f"{_FORMAT} {tokenizer} {len(per_item)} ".encode())
+    for part in (per_item.tobytes(), lengths.tobytes(), "".join(texts).encode("utf-8", "surrogatepass")):
+        content.update(part)
+    return content.hexdigest()[:32]
+
+
+def _write_index(index: ReferenceIndex, path: Path) -> None:
+    """Write an index; a disk that is full or read-only only means that it is not kept."""
+    arrays = {f"{name}-{order}": value for name in _TABLES for order, value in getattr(index, name).items()}
+    arrays |= {
+        "vocabulary": np.frombuffer("\n".join(index.vocabulary).encode(), dtype=np.uint8),
+        "tokens": index.tokens.ids,
+        "token-starts": index.tokens.starts,
+        "words": index.words.ids,
+        "word-starts": index.words.starts,
+        "item-starts": index.item_starts,
+        "stride": np.array(index.stride),
+    }
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                np.savez(stream, allow_pickle=False, **arrays)
+            Path(temporary).replace(path)
+        except OSError:
+            Path(temporary).unlink()
+            raise
+    except OSError:
+        return
+
+
+def _read_index(path: Path) -> ReferenceIndex | None:
+    """Return an index from its file, None if there is none or it is damaged."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = dict(file)
+        # Tokens have no line breaks.
+        words = arrays["vocabulary"].tobytes().decode().split("\n") if arrays["tokens"].size else []
+        tables = {
+            name: {order: arrays[f"{name}-{order}"] for order in ORDERS if (name, order) != ("keys", 1)}
+            for name in _TABLES
+        }
+        return ReferenceIndex(
+            vocabulary={word: number for number, word in enumerate(words)},
+            tokens=Texts(arrays["tokens"], arrays["token-starts"]),
+            words=Texts(arrays["words"], arrays["word-starts"]),
+            item_starts=arrays["item-starts"],
+            **tables,
+            stride=int(arrays["stride"]),
+        )
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile):
+        return None
