@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.decoys import write_decoys
 from vttdata.errors import MediaError
 from vttdata.subprocesses import call, limit_this_process, run
 
@@ -116,3 +117,12 @@ def _stall() -> None:
 def test_call_raises_exit_code_when_the_process_dies() -> None:
     with pytest.raises(ChildProcessError, match="exit code 7"):
         call(os._exit, 7, seconds=60)
+
+
+def test_files_in_the_working_folder_hide_no_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_decoys(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert call(os.path.basename, "a/b", seconds=60) == "b"
+    done = subprocess.run([PYTHON, "-m", "vttdata", "recipes"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "demo" in done.stdout

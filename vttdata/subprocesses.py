@@ -128,6 +128,30 @@ def folder_bytes(folder: Path) -> int:
     return total
 
 
+def start_module(module: str, connection: Connection, output: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+    """Start a module as a program in a Python process, and give it a connection.
+
+    The process imports from where this one does, but never from the working folder, whose files may have the names of
+    libraries. Unlike `multiprocessing.Process`, it does not import the user's script again.
+
+    Args:
+        module: dotted name; the file descriptor of its connection is its argument.
+        connection: end for the process, which is closed here.
+        output: file for its standard output and errors; by default those of this process.
+    """
+    descriptor = connection.fileno()
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", module, str(descriptor)],
+        pass_fds=[descriptor],
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
+    )
+    connection.close()
+    return process
+
+
 def call(function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
     """Call a function in a process of its own, which the kernel ends when its time is over.
 
@@ -144,21 +168,19 @@ def call(function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
         TimeoutError: when the limit was exceeded.
         ChildProcessError: when the process ended without an answer.
     """
-    context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_send_result, args=(sender, function, arguments, seconds), daemon=True)
-    process.start()
-    sender.close()
+    receiver, sender = multiprocessing.Pipe()
+    process = start_module(__name__, sender)
     try:
+        receiver.send((function, arguments, seconds))
         result, error = receiver.recv()
-    except EOFError:
-        process.join()
-        if process.exitcode == -signal.SIGALRM:
+    except (EOFError, ConnectionError):
+        code = process.wait()
+        if code == -signal.SIGALRM:
             raise TimeoutError("the wall-clock limit was exceeded.") from None
-        raise ChildProcessError(f"the process died (exit code {process.exitcode}).") from None
+        raise ChildProcessError(f"the process died (exit code {code}).") from None
     finally:
         process.kill()
-        process.join()
+        process.wait()
         receiver.close()
     if error:
         raise error
@@ -170,14 +192,21 @@ def limit_this_process(seconds: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _send_result(sender: Connection, function: Callable[..., Any], arguments: Sequence[Any], seconds: float) -> None:
+def main() -> None:
+    """Run the program of the process that `call` starts."""
     # Ctrl-C reaches the whole process group; the parent ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Without a Python handler the signal ends the process even while a C library is at work.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     die_with_parent()
-    limit_this_process(seconds)
-    try:
-        sender.send((function(*arguments), None))
-    except (VttdataError, OSError) as error:
-        sender.send((None, error))
+    with Connection(int(sys.argv[1])) as connection:
+        function, arguments, seconds = connection.recv()
+        limit_this_process(seconds)
+        try:
+            connection.send((function(*arguments), None))
+        except (VttdataError, OSError) as error:
+            connection.send((None, error))
+
+
+if __name__ == "__main__":
+    main()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.decoys import write_decoys
 from tests.helpers.toy_stages import Double, Number
 from vttdata.errors import VttdataError
 from vttdata.pipeline.executors import create_executor, executors
@@ -102,6 +103,19 @@ def test_message_about_a_dead_worker_has_its_last_error_line(tmp_path: Path) -> 
         executor.close()
     assert result.outcomes[0].reason == "crashed"
     assert f"exit code -{int(signal.SIGSEGV)}, Fatal Python error: Segmentation fault" in result.outcomes[0].detail
+
+
+def test_files_in_the_working_folder_hide_no_library_from_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_decoys(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    executor = LocalExecutor(1)
+    try:
+        ((_, result),) = executor.run(Double(tmp_path), [((0, 0), Number("a", 1))])
+    finally:
+        executor.close()
+    assert result.outcomes[0].record.value == 2
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the workers through /proc")

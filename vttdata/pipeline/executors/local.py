@@ -11,7 +11,6 @@ import faulthandler
 import math
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,7 +22,7 @@ from typing import Any
 from vttdata.errors import HaltError
 from vttdata.pipeline.executors import Executor, Tag
 from vttdata.pipeline.stage import Failed, ItemResult, Stage, process_item
-from vttdata.subprocesses import die_with_parent
+from vttdata.subprocesses import die_with_parent, start_module
 
 Task = tuple[Tag, Any]
 
@@ -124,18 +123,7 @@ class WorkerProcess:
     def __init__(self, stage: Stage) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in kill()
         self.connection, child_connection = Pipe()
-        descriptor = child_connection.fileno()
-        # A plain program instead of multiprocessing.Process: the user's script is not imported again in each worker,
-        # and needs no `if __name__ == "__main__"`.
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(descriptor)],
-            pass_fds=[descriptor],
-            stdin=subprocess.DEVNULL,
-            stdout=self._stderr,
-            stderr=self._stderr,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
-        )
-        child_connection.close()
+        self._process = start_module(__name__, child_connection, self._stderr)
         self.task: Task | None = None
         self.deadline = math.inf
         self._seconds_limit: float | None = None
