@@ -27,7 +27,7 @@ CODE, TESTS = (PACKAGE, "builders"), ("tests",)
 ORDER: list[tuple[str, ...]] = [
     (
         *("records", "ids", "errors", "settings", "plugins", "version", "former_paths", "optional_libraries"),
-        *("record_schemas", "subprocesses"),
+        *("record_schemas", "subprocesses", "hub_timeout"),
     ),
     ("files", "recipe"),
     ("text", "media", "split"),

@@ -10,6 +10,8 @@ import click
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import DATASET, Command, argument, json_option, option
 
+_MAX_MISSING = 5
+
 
 @click.command("datasets", cls=Command, examples=["vttdata datasets", "vttdata datasets vttdata/demo --json"])
 @argument("dataset", "[DATASET]", "Describe this dataset: its name or folder.", type=DATASET, required=False)
@@ -29,8 +31,14 @@ def command(dataset: str | None, hub: bool, as_json: bool) -> int:
         content = json.dumps(description.as_json(), indent=2, ensure_ascii=False)
         print(content if as_json else description.as_text())
         return DONE
-    for gone in missing_builds():
+    missing = missing_builds()
+    for gone in missing[:_MAX_MISSING]:
         print(f"vttdata: {gone}.", file=sys.stderr)
+    if len(missing) > _MAX_MISSING:
+        more, folder = len(missing) - _MAX_MISSING, missing[0].entry.parent
+        print(
+            f"vttdata: {more} more builds are gone; entries of all builds with --out are in {folder}.", file=sys.stderr
+        )
     descriptions = list_datasets(hub=hub)
     if as_json:
         print(json.dumps([entry.as_json() for entry in descriptions], indent=2, ensure_ascii=False))

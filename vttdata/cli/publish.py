@@ -14,7 +14,7 @@ from vttdata.cli.options import Command, argument, dataset_argument, option
     "publish",
     cls=Command,
     notes=[
-        "The token is that of 'hf auth login', or HF_TOKEN.",
+        "The token is that of 'hf auth login', or HF_TOKEN; without one, --dry-run shows a first publish.",
         "Exit codes: 0 done; 1 not done, the same command goes on; 2 refused, nothing is uploaded; 3 the splits leak.",
     ],
     examples=["vttdata publish vttdata/demo me/demo --private --dry-run"],
@@ -41,9 +41,15 @@ def command(dataset: str, repo_id: str, private: bool, dry_run: bool, endpoint: 
     if not sys.stderr.isatty():
         disable_progress_bars()
     with plan_publication(
-        find_dataset(dataset, videos=ALL_VIDEOS), repo_id, endpoint=endpoint, tag=tag, private=private
+        find_dataset(dataset, videos=ALL_VIDEOS), repo_id, endpoint=endpoint, tag=tag, private=private, dry_run=dry_run
     ) as (plan, api):
         print(plan.as_text(), flush=True)
+        if not api.token:
+            print(
+                "vttdata: There is no token, so the Hub was not asked: this is what a first publish would send. To "
+                "compare it with what is published, log in with 'hf auth login', or set HF_TOKEN.",
+                file=sys.stderr,
+            )
         if dry_run:
             print("Nothing was changed.")
             return DONE

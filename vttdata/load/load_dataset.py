@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]
 
 from vttdata.errors import VttdataError
+from vttdata.hub_timeout import limit_hub_waits
 from vttdata.ids import is_dataset_name
 from vttdata.load.integrity import find_cached, loaded_version, verify_files, verify_row_counts
 from vttdata.load.lookup import EMBEDDED_VIDEOS, download, find_local, hub_revision, version_in
@@ -56,7 +58,8 @@ def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False,
             raise explain_recipe_name(reference)
         if verify:
             raise VttdataError(f"'{reference}' is not a dataset of vttdata, so there is nothing to verify it with.")
-        return datasets.load_dataset(reference, revision=revision, **arguments)
+        with limit_hub_waits(reference):
+            return datasets.load_dataset(reference, revision=revision, **arguments)
     if verify:
         videos = EMBEDDED_VIDEOS if arguments.get("name") == "videos" else ()
         folder = local or download(reference, revision, token=arguments.get("token"), videos=videos)
@@ -78,24 +81,25 @@ load_dataset.__signature__ = _DATASETS_SIGNATURE.replace(  # type: ignore[attr-d
 
 def _load_from_hub(repo_id: str, revision: object, arguments: Mapping[str, Any]) -> Any:
     requested = version_in(revision)
-    failure, version = None, None
-    try:
-        loaded = _load(repo_id, {"path": repo_id, **arguments, "revision": hub_revision(revision)})
-        version = loaded_version(loaded)
-        if requested is None or version in (None, requested):
-            return loaded
-    except (ConnectionError, FileNotFoundError) as error:
-        failure = error
-    # Offline, `datasets` either finds nothing or returns the version that it prepared last, whatever was requested.
-    cached = find_cached(repo_id, requested, arguments.get("name")) if requested is not None else None
-    if cached is not None:
-        return _load(repo_id, cached | {key: value for key, value in arguments.items() if value is not None})
-    if failure is not None:
-        raise explain_not_found(repo_id, revision, failure) from failure
-    raise VttdataError(
-        f"'{repo_id}': version {requested} was requested, but {version} was loaded from a cache; go online, or request "
-        f"{version}."
-    )
+    with limit_hub_waits(repo_id) as wait:
+        failure, version = None, None
+        try:
+            loaded = _load(repo_id, {"path": repo_id, **arguments, "revision": hub_revision(revision)})
+            version = loaded_version(loaded)
+            if requested is None or version in (None, requested):
+                return loaded
+        except (ConnectionError, FileNotFoundError, HTTPError) as error:
+            failure = error
+        # Offline, `datasets` either finds nothing or returns the version that it prepared last, whatever was requested.
+        cached = find_cached(repo_id, requested, arguments.get("name")) if requested is not None else None
+        if cached is not None:
+            return _load(repo_id, cached | {key: value for key, value in arguments.items() if value is not None})
+        if failure is not None:
+            raise explain_not_found(repo_id, revision, wait.failure or failure) from failure
+        raise VttdataError(
+            f"'{repo_id}': version {requested} was requested, but {version} was loaded from a cache; go online, or "
+            f"request {version}."
+        )
 
 
 def _load(reference: str, arguments: Mapping[str, Any]) -> Any:

@@ -93,7 +93,9 @@ def builds_named(name: str) -> list[LocalBuild]:
 
 
 def register_build(name: str, folder: Path) -> None:
-    """Make a build known by its name; nothing is written for one that lies in `builds_folder` under its name.
+    """Make a build known by its name, in place of those of this name that are gone.
+
+    Nothing is written for a build that lies in `builds_folder` under its name.
 
     Args:
         name: ``owner/name``.
@@ -112,6 +114,9 @@ def register_build(name: str, folder: Path) -> None:
     with tempfile.NamedTemporaryFile("w", dir=registry, suffix=".tmp", delete=False, encoding="utf-8") as stream:
         stream.write(content)
     os.replace(stream.name, registry / f"{key}.json")
+    for gone in missing_builds():
+        if gone.name == name:
+            gone.entry.unlink(missing_ok=True)
 
 
 def read_account(folder: Path) -> dict[str, Any] | None:

@@ -134,17 +134,20 @@ def download(
     """
     import huggingface_hub
 
-    try:
-        folder = huggingface_hub.snapshot_download(
-            repo_id,
-            repo_type="dataset",
-            revision=hub_revision(revision),
-            allow_patterns=[*_DOWNLOADED_FILES, *videos],
-            ignore_patterns=None if videos else list(ALL_VIDEOS),
-            token=token,
-        )
-    except (OSError, ValueError, huggingface_hub.errors.HfHubHTTPError) as error:
-        raise explain_not_found(repo_id, revision, error) from error
+    from vttdata.hub_timeout import limit_hub_waits
+
+    with limit_hub_waits(repo_id) as wait:
+        try:
+            folder = huggingface_hub.snapshot_download(
+                repo_id,
+                repo_type="dataset",
+                revision=hub_revision(revision),
+                allow_patterns=[*_DOWNLOADED_FILES, *videos],
+                ignore_patterns=None if videos else list(ALL_VIDEOS),
+                token=token,
+            )
+        except (OSError, ValueError, huggingface_hub.errors.HTTPError) as error:  # type: ignore[attr-defined]
+            raise explain_not_found(repo_id, revision, wait.failure or error) from error
     return Path(folder)
 
 

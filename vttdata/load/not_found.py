@@ -54,6 +54,8 @@ def explain_not_found(name: str, revision: object, error: Exception) -> VttdataE
         revision: Requested revision, or None.
         error: Error of the Hub's client.
     """
+    from vttdata.hub_timeout import hub_timeout_behind
+
     local = _local_versions()
     on_hub = _versions_on_hub(name) if revision is not None else []
     if on_hub:
@@ -76,10 +78,13 @@ def explain_not_found(name: str, revision: object, error: Exception) -> VttdataE
         else f"no local build at {builds_folder() / name} (VTTDATA_HOME)"
     )
     build += "".join(f", none any more at {str(gone.folder)!a}" for gone in missing_builds() if gone.name == name)
+    timeout = hub_timeout_behind(error)
+    reason = str(error).splitlines()[0].rstrip(".")
+    hub = str(timeout) if timeout is not None else f"the Hub does not have it or cannot be reached ({reason})"
     names = ", ".join(f"{name} {version}" if version else name for name, version in local.items())
     return VttdataError(
-        f"There is no dataset '{name}'{requested}: {build}, and the Hub does not have it or cannot be reached "
-        f"({str(error).splitlines()[0].rstrip('.')}).{hint}{f' Local builds: {names}.' if names else ''}"
+        f"There is no dataset '{name}'{requested}: {build}, and {hub}.{hint}"
+        f"{f' Local builds: {names}.' if names else ''}"
     )
 
 

@@ -59,7 +59,7 @@ def publish(
         endpoint: Address of the Hub; the usual one by default.
         tag: Expected version, ``1.2.0`` or ``v1.2.0``; a dataset of another version is refused.
         private: Create a repository that only its owner sees; refused for an existing public one.
-        dry_run: Only check and plan.
+        dry_run: Only check and plan. Without a token the Hub is not asked, and the plan is that of a first publication.
 
     Raises:
         VttdataError: If the dataset has a defect, the name, token or repository is wrong, or the version is not high
@@ -67,14 +67,23 @@ def publish(
         LeakError: If the splits leak and the card gives no reason.
         HaltError: If the Hub cannot be reached, or somebody else published meanwhile; repeating the call continues.
     """
-    with plan_publication(dataset, repo_id, endpoint=endpoint, tag=tag, private=private) as (plan, api):
+    with plan_publication(dataset, repo_id, endpoint=endpoint, tag=tag, private=private, dry_run=dry_run) as (
+        plan,
+        api,
+    ):
         commit = None if dry_run else execute_plan(plan, api)
     return Publication(plan, f"{api.endpoint}/datasets/{repo_id}", commit)
 
 
 @contextlib.contextmanager
 def plan_publication(
-    dataset: Path, repo_id: str, *, endpoint: str | None = None, tag: str | None = None, private: bool = False
+    dataset: Path,
+    repo_id: str,
+    *,
+    endpoint: str | None = None,
+    tag: str | None = None,
+    private: bool = False,
+    dry_run: bool = False,
 ) -> Iterator[tuple[PublishPlan, HfApi]]:
     """Yield the plan of `publish` and the client to execute it; explain errors of the client in the block.
 
@@ -92,16 +101,21 @@ def plan_publication(
         raise VttdataError(
             f"{dataset}: has version {version}, not {tag}; {build_again('version', tag.removeprefix('v'))}."
         )
-    api = connect(endpoint)
-    with tempfile.TemporaryDirectory(prefix="vttdata-") as folder:
+    from vttdata.hub_timeout import limit_hub_waits
+
+    api = connect(endpoint, needs_token=not dry_run)
+    if not api.token:
+        yield make_plan(dataset, repo_id, None, None, private=private), api
+        return
+    with limit_hub_waits(repo_id), tempfile.TemporaryDirectory(prefix="vttdata-") as folder:
         with _explain_errors(repo_id, api):
             remote = read_remote(api, repo_id)
             if remote is not None and private and not remote.private:
                 raise VttdataError(f"'{repo_id}' exists and is public; make it private in its settings on the Hub.")
             previous = _download_previous(api, repo_id, remote, dataset, Path(folder)) if remote is not None else None
         plan = make_plan(dataset, repo_id, remote, previous, private=private)
-    with _explain_errors(repo_id, api):
-        yield plan, api
+        with _explain_errors(repo_id, api):
+            yield plan, api
 
 
 @contextlib.contextmanager

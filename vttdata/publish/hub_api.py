@@ -50,11 +50,12 @@ class Remote:
     tags: Mapping[str, str]
 
 
-def connect(endpoint: str | None) -> HfApi:
+def connect(endpoint: str | None, *, needs_token: bool = True) -> HfApi:
     """Return a client of the Hub with the user's token.
 
     Args:
         endpoint: Address of the Hub; None is the usual one.
+        needs_token: Raise an error if there is no token; otherwise the client has none then.
 
     Raises:
         VttdataError: If there is no token, or it contains characters that no token has.
@@ -63,15 +64,15 @@ def connect(endpoint: str | None) -> HfApi:
 
     from vttdata.version import __version__
 
-    token = huggingface_hub.get_token()
-    if not token:
+    token = huggingface_hub.get_token() or ""
+    if not token and needs_token:
         raise VttdataError(
             "There is no token for the Hub: log in with 'hf auth login', or set HF_TOKEN; a token with write access "
             f"comes from {_TOKENS_URL}."
         )
     if not token.isascii() or not token.isprintable() or " " in token:
         raise VttdataError("The token for the Hub (HF_TOKEN, or of 'hf auth login') has characters that no token has.")
-    return huggingface_hub.HfApi(endpoint, token=token, library_name="vttdata", library_version=__version__)
+    return huggingface_hub.HfApi(endpoint, token=token or False, library_name="vttdata", library_version=__version__)
 
 
 def read_remote(api: HfApi, repo_id: str) -> Remote | None:
@@ -142,16 +143,23 @@ def _requested_wait(error: BaseException) -> float | None:
     return min(float(match[1]), _MAX_WAIT) if match else None
 
 
-def explain_error(error: BaseException, repo_id: str, token: str) -> VttdataError | None:
+def explain_error(error: BaseException, repo_id: str, token: str) -> VttdataError | None:  # noqa: PLR0911
     """Return the error for the user that explains one of the Hub's client; None if it is not one.
 
     After a `HaltError` the same command may succeed. No message contains the token.
     """
     from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled  # type: ignore[attr-defined]
 
+    from vttdata.hub_timeout import hub_timeout_behind
+
     error = _unwrap(error)
-    if isinstance(error, OfflineModeIsEnabled):
+    timeout = hub_timeout_behind(error)
+    if isinstance(error, OfflineModeIsEnabled) and timeout is None:
         return VttdataError("The Hub cannot be used, since HF_HUB_OFFLINE is set.")
+    if timeout is not None:
+        return HaltError(
+            f"Publishing stopped: {timeout}. The published version is as it was; run the same command again."
+        )
     text = _first_line(error).replace(token, "***")
     if is_transient(error):
         return HaltError(

@@ -159,6 +159,23 @@ def test_a_missing_token_names_the_usual_places(hub: Hub, client: Client, datase
     assert hub.requests == []
 
 
+def test_dry_run_without_a_token_says_what_a_first_publish_would_send(hub: Hub, client: Client, dataset: Path) -> None:
+    told = client.vttdata("publish", str(dataset), NAME, "--dry-run", "--private", token=None)
+    assert told.returncode == 0
+    sizes = {path.relative_to(dataset).as_posix(): path.stat().st_size for path in dataset.rglob("*.*")}
+    lines = told.stdout.splitlines()
+    assert {tuple(line.split()) for line in lines[:-2]} == {
+        ("added", name, f"{size:,}", "bytes") for name, size in sizes.items()
+    }
+    total = f"{len(sizes)} added files, {sum(sizes.values()):,} bytes to send"
+    assert lines[-2:] == [f"{NAME}, version 1.0.0: a new private repository, {total}", "Nothing was changed."]
+    assert told.stderr == (
+        "vttdata: There is no token, so the Hub was not asked: this is what a first publish would send. To compare it "
+        "with what is published, log in with 'hf auth login', or set HF_TOKEN.\n"
+    )
+    assert hub.requests == []
+
+
 @pytest.mark.parametrize(
     ("token", "told"),
     [

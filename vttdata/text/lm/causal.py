@@ -81,16 +81,21 @@ class CausalModel(Scorer):
         try:
             import torch
             import transformers
+
+            from vttdata.hub_timeout import hub_timeout_behind, limit_hub_waits
         except ImportError as error:
             raise VttdataError("To score with a model of HuggingFace: pip install 'vttdata[lm]'.") from error
         try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(model, revision=revision, trust_remote_code=False)
-            loaded = transformers.AutoModelForCausalLM.from_pretrained(
-                model, revision=revision, trust_remote_code=False, use_safetensors=True, dtype=getattr(torch, dtype)
-            )
+            with limit_hub_waits(model):
+                tokenizer = transformers.AutoTokenizer.from_pretrained(
+                    model, revision=revision, trust_remote_code=False
+                )
+                loaded = transformers.AutoModelForCausalLM.from_pretrained(
+                    model, revision=revision, trust_remote_code=False, use_safetensors=True, dtype=getattr(torch, dtype)
+                )
             loaded = loaded.to(device).eval()
         except (OSError, ValueError, RuntimeError, KeyError, TypeError, AssertionError, ImportError) as error:
-            reason = str(error).strip().split("\n")[0] or type(error).__name__
+            reason = str(hub_timeout_behind(error) or error).strip().split("\n")[0] or type(error).__name__
             raise VttdataError(f"The language model '{model}' cannot be loaded on {device}: {reason}") from error
         folder = Path(model)
         name = folder.resolve().name if folder.is_dir() else model

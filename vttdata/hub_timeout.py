@@ -1,0 +1,204 @@
+"""Limit how long the clients of the HuggingFace Hub wait for an answer, and say what is waited for.
+
+The clients of `huggingface_hub`, and so `datasets` and `transformers`, wait for ever for an answer to most requests,
+and half a minute for a network that is not there. Import this module where these are imported: both take a while.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import huggingface_hub
+from huggingface_hub import errors
+
+from vttdata.errors import VttdataError
+
+# Environment variable with the limit in seconds.
+LIMIT_VARIABLE = "VTTDATA_HUB_TIMEOUT"
+DEFAULT_LIMIT = 30.0
+
+# Requests that change something are answered when it is done, which takes longer for large commits and uploads.
+_CHANGE_FACTOR = 10
+_SECONDS_UNTIL_NOTICE = 3.0
+# Seconds before each further attempt to connect; only the first are made while the Hub has not answered at all.
+_CONNECTION_WAITS = (1.0, 2.0, 4.0, 8.0)
+_FIRST_WAITS = 2
+# Share of the limit after which a client's own time limit counts as ours.
+_NEARLY = 0.99
+
+
+class HubTimeoutError(errors.OfflineModeIsEnabled):
+    """Error for a Hub that is not there or does not answer; clients use their caches then, as without a network."""
+
+
+class HubWait:
+    """Time that has passed since the Hub was asked and has not answered, over all requests of one operation.
+
+    Args:
+        subject: what the Hub is asked about, for the notice.
+        limit: seconds.
+
+    Fields:
+        failure: the error that a request ended with, which clients may hide behind one of theirs.
+    """
+
+    def __init__(self, subject: str, limit: float) -> None:
+        self._subject, self._limit = subject, limit
+        self.failure: HubTimeoutError | None = None
+        self._since: float | None = None
+        self._seconds_without_bytes = 0.0
+        self._has_answered = self._has_notice = False
+
+    def send(self, send: Callable[..., Any], request: Any, **options: Any) -> Any:
+        """Send a request as a client of httpx does, within the limit.
+
+        Args:
+            send: method of the client.
+            request: of httpx.
+            options: of the method.
+
+        Raises:
+            HubTimeoutError: when there is no answer in time.
+        """
+        httpx = sys.modules[errors.HfHubHTTPError.__mro__[1].__module__.partition(".")[0]]
+        limit = self._limit * (1 if request.method in {"GET", "HEAD"} else _CHANGE_FACTOR)
+        for attempt in itertools.count():
+            self._since = time.monotonic() if self._since is None else self._since
+            left = max(self._since + limit - time.monotonic(), 0.001)
+            given = request.extensions.get("timeout") or {}
+            request.extensions["timeout"] = {
+                step: min(left, given.get(step) or math.inf) for step in ("connect", "read", "write", "pool")
+            }
+            notice = threading.Timer(_SECONDS_UNTIL_NOTICE, self._print_notice, [request, limit])
+            notice.daemon = True
+            notice.start()
+            try:
+                response = send(request, **options)
+            except httpx.ConnectError as error:
+                self._wait_for_connection(request, limit, attempt, error)
+            except httpx.TimeoutException as error:
+                if time.monotonic() - self._since >= _NEARLY * limit:
+                    raise self._fail(_not_answered(request, limit)) from error
+                raise
+            else:
+                self._since, self._has_answered, self.failure = None, True, None
+                if options.get("stream"):
+                    response.stream = self._limit_stream(httpx, request, response.stream, limit)
+                return response
+            finally:
+                notice.cancel()
+        raise AssertionError  # for type checkers; the loop has no end
+
+    def _wait_for_connection(self, request: Any, limit: float, attempt: int, error: Exception) -> None:
+        if self._has_answered and time.monotonic() - (self._since or 0.0) >= limit:
+            raise self._fail(_not_answered(request, limit)) from error
+        if not self._has_answered and attempt >= _FIRST_WAITS:
+            raise self._fail(f"{_host(request)} cannot be reached ({error})") from error
+        time.sleep(_CONNECTION_WAITS[min(attempt, len(_CONNECTION_WAITS) - 1)])
+
+    def _fail(self, message: str) -> HubTimeoutError:
+        self.failure = HubTimeoutError(message)
+        return self.failure
+
+    def _limit_stream(self, httpx: Any, request: Any, stream: Any, limit: float) -> Any:
+        """Return a body that raises `HubTimeoutError` where no bytes arrive in time, also over several requests."""
+        wait = self
+
+        class Body(httpx.SyncByteStream):  # type: ignore[misc]
+            def __iter__(self) -> Iterator[bytes]:
+                last = time.monotonic()
+                try:
+                    for piece in stream:
+                        wait._seconds_without_bytes = 0.0
+                        yield piece
+                        last = time.monotonic()
+                except httpx.ReadTimeout as error:
+                    wait._seconds_without_bytes += time.monotonic() - last
+                    if wait._seconds_without_bytes >= _NEARLY * limit:
+                        raise wait._fail(_not_answered(request, limit)) from error
+                    raise
+
+            def close(self) -> None:
+                stream.close()
+
+        return Body()
+
+    def _print_notice(self, request: Any, limit: float) -> None:
+        if not self._has_notice:
+            self._has_notice = True
+            text = f"vttdata: waiting for {_host(request)} to answer about {self._subject}, for at most {limit:g} s"
+            print(text, file=sys.stderr, flush=True)
+
+
+_lock = threading.Lock()
+_operations = 0
+_limited_client: Any = None
+_wait: HubWait | None = None
+
+
+@contextlib.contextmanager
+def limit_hub_waits(subject: str) -> Iterator[HubWait]:
+    """Limit how long `huggingface_hub` waits in a block; a block in another one, or in another thread, joins it.
+
+    Args:
+        subject: what the Hub is asked about, for the notice that is printed after some seconds.
+
+    Raises:
+        VttdataError: when `LIMIT_VARIABLE` is not a positive number.
+    """
+    global _operations, _limited_client, _wait  # noqa: PLW0603 - the client is one for the whole process
+    with _lock:
+        if _wait is None:
+            _wait = HubWait(subject, _read_limit())
+            client: Any = huggingface_hub.get_session()
+            # Versions of huggingface_hub below 1 have another client, with limits for most requests.
+            if hasattr(client, "build_request"):
+                client.send = functools.partial(_wait.send, client.send)
+                _limited_client = client
+        _operations += 1
+        wait = _wait
+    try:
+        yield wait
+    finally:
+        with _lock:
+            _operations -= 1
+            if _operations == 0:
+                if _limited_client is not None:
+                    del _limited_client.send
+                _limited_client = _wait = None
+
+
+def hub_timeout_behind(error: BaseException) -> HubTimeoutError | None:
+    """Return the error of this module that caused another one; None if there is none."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, HubTimeoutError):
+        cause = cause.__cause__ or cause.__context__
+    return cause
+
+
+def _read_limit() -> float:
+    text = os.environ.get(LIMIT_VARIABLE) or str(DEFAULT_LIMIT)
+    try:
+        limit = float(text)
+    except ValueError:
+        limit = math.nan
+    if not 0 < limit < math.inf:
+        raise VttdataError(f"{LIMIT_VARIABLE}: found '{text[:40]}'; it should be a number of seconds, such as 30.")
+    return limit
+
+
+def _not_answered(request: Any, limit: float) -> str:
+    return f"{_host(request)} has not answered for {limit:g} s ({LIMIT_VARIABLE})"
+
+
+def _host(request: Any) -> str:
+    return f"the Hub ({request.url.scheme}://{request.url.netloc.decode()})"
