@@ -137,5 +137,5 @@ def test_interval_of_a_gain_by_leaks_holds_the_planted_gain_in_about_95_of_100_d
         resampled = resample_scores(rows, 150, seed=seed, draws=400)
         low, high = resampled["leaked"].minus(resampled["clean"]).interval()
         covered += low <= 0.2 <= high
-    # 99.8 % of binomial counts of 100 draws at .95 are from 87 to 100; by items instead of sources it would be about 75.
+    # 99.8 % of binomial counts of 100 draws at .95 are from 87 to 100.
     assert covered >= 87
