@@ -70,6 +70,25 @@ def test_hits_are_the_same_when_systems_name_video_files_and_columns_differ(tmp_
     assert (tmp_path / "a" / "manifest.csv").read_bytes() == (tmp_path / "b" / "manifest.csv").read_bytes()
 
 
+def test_build_makes_one_clip_of_each_video_that_a_spreadsheet_describes(videos: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "my videos"
+    (folder / "Straße").mkdir(parents=True)
+    names = ["mandelbrot.mp4", "Straße/test test – 2.mp4 2.mp4"]
+    for name, film in zip(names, ("mandelbrot.mp4", "testsrc2.mp4"), strict=True):
+        (folder / name).write_bytes((videos / film).read_bytes())
+    rows = [(name.replace("/", "\\"), f"sentence {n} about it", f"w{n}") for name in names for n in range(2)]
+    sheet = spreadsheet(folder / "sheet.csv", ("File", "Description", "Person"), rows)
+    done = vttdata(
+        *("build", "own-list", "--out", str(tmp_path / "out"), "--quiet", "--workers", "1"),
+        *("--set", f"collect.manifest={sheet}", "--set", f"captions.file={sheet}", "--set", "clips.whole=true"),
+        *("--columns", "path=File", "--columns", "video_id=File,caption=Description,annotator=Person"),
+        *(part for setting in LOOSE for part in ("--set", setting)),
+    )
+    assert done.returncode == 0, done.stderr
+    stages = account(tmp_path / "out")
+    assert (stages["clips"]["kept"], stages["captions"]["kept"], stages["split"]["kept"]) == (2, 4, 2)
+
+
 def test_build_takes_one_spreadsheet_for_videos_and_captions(videos: Path, tmp_path: Path) -> None:
     names = ["mandelbrot.mp4", "testsrc2.mp4"]
     rows = [(f"{videos}/{name}", name.upper(), "Tests", "0:00", "1,25", f"ein Testbild {name}") for name in names]

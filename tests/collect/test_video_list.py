@@ -69,6 +69,17 @@ def test_paths_may_be_absolute_or_outside_the_folder_and_need_not_exist(tmp_path
     assert [c.stamp == "missing" for c in candidates] == [False, True, True]
 
 
+def test_path_written_on_windows_is_found(tmp_path: Path) -> None:
+    (tmp_path / "street").mkdir()
+    for name in ("street/a.mp4", "odd\\name.mp4"):
+        (tmp_path / name).write_bytes(b"x")
+    candidates = read(tmp_path, "path\nstreet\\a.mp4\nodd\\name.mp4\n")
+    assert [(video.locator, video.stamp != "missing") for video in candidates] == [
+        ("street/a.mp4", True),
+        ("odd\\name.mp4", True),
+    ]
+
+
 def test_json_rows_may_contain_numbers_as_ids_and_times(tmp_path: Path) -> None:
     (candidate,) = read(tmp_path, lines({"url": "http://a.example/1", "id": 7, "start": 1, "end": 2.5}), "list.jsonl")
     assert (candidate.source_id, candidate.spans) == ("7", (Span(1.0, 2.5),))

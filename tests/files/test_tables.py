@@ -94,13 +94,13 @@ def test_lines_are_counted_from_the_first_of_the_file(tmp_path: Path) -> None:
     [
         (
             "Clip;Text\nv1;x\n",
-            "t.csv:1: there is no column 'video_id'; the columns are 'Clip', 'Text'; add --columns video_id=NAME for "
-            "the right one.",
+            "t.csv:1: there is no column 'video_id' and none 'caption'; the columns are 'Clip', 'Text'; name the right "
+            "ones with --columns video_id=COLUMN --columns caption=COLUMN.",
         ),
         (
             "video_id,Captoin\nv1,x\n",
-            "t.csv:1: there is no column 'caption'; the columns are 'video_id', 'Captoin' (did you mean 'Captoin'? "
-            "Then add --columns caption=Captoin).",
+            "t.csv:1: there is no column 'caption'; the columns are 'video_id', 'Captoin' (did you mean 'Captoin'?); "
+            "name the right ones with --columns caption=Captoin.",
         ),
         ("video_id,Caption,CAPTION\n", "t.csv:1: the columns 'Caption' and 'CAPTION' could both be 'caption'; rename"),
         ("video_id,caption,x,x\n", "t.csv:1: the column 'x' is duplicated."),

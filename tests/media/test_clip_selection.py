@@ -100,6 +100,12 @@ def test_choice_of_clips_is_deterministic(shots: list[Shot], settings: ClipSetti
     assert choose_clips(shots, settings) == choose_clips(tuple(shots), settings)
 
 
+def test_whole_source_is_one_clip_whatever_its_shots_and_length() -> None:
+    shots = shots_of(2, 50, 1)
+    assert choose_clips(shots, ClipSettings(whole=True)) == (ClipSpan(0.0, 53.0, 0, 53 * RATE - 1, 3),)
+    assert choose_clips([], ClipSettings(whole=True)) == ()
+
+
 @pytest.mark.parametrize("seconds", [10.0, 30.0])
 def test_source_of_exactly_the_minimum_or_maximum_length_is_one_clip(seconds: float) -> None:
     assert spans(choose_clips(shots_of(seconds))) == [(0, seconds)]

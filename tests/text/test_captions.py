@@ -72,10 +72,10 @@ class TestReading:
         [
             (
                 "video_id,captoin\nv1,x\n",
-                r"c\.csv:1: .*'caption'.*did you mean 'captoin'\? Then add --columns caption=",
+                r"c\.csv:1: .*'caption'.*did you mean 'captoin'\?\); .* --columns caption=captoin",
             ),
             ("vidoe_id,caption\nv1,x\n", r"c\.csv:1: .*'video_id' or 'source'.*did you mean 'vidoe_id'"),
-            ("clip,text\nv1,x\n", r"c\.csv:1: .* the columns are 'clip', 'text'; add --columns caption=NAME"),
+            ("clip,text\nv1,x\n", r"c\.csv:1: .* the columns are 'clip', 'text'; .* --columns caption=COLUMN --col"),
             ("video_id,caption\n,x\n", r"c\.csv:2: the video is not named; 'video_id' should not be empty"),
             ("source,start,end,caption\ns,0:61,3,x\n", r"c\.csv:2: 'start' is '0:61', not a time like 12\.5, 1:05"),
             ("source,start,end,caption\ns,1,inf,x\n", r"c\.csv:2: 'end' is 'inf', not a time"),

@@ -136,6 +136,9 @@ class _Reader:
             raise self._error(f"each row needs either url or path, found {'neither' if path is None else 'both'}")
         if "://" in path:
             raise self._error(f"path {path!r} is a URL; move it to the column url")
+        if "\\" in path and not (self.path.parent / path).exists():
+            # Tables from Windows; elsewhere a backslash may be part of a name.
+            path = path.replace("\\", "/")
         return "file", Path(path).as_posix()
 
     def _check_url(self, url: str) -> None:

@@ -31,6 +31,7 @@ TABLE_SUFFIXES = frozenset(READ_SUFFIXES) | WORKBOOK_SUFFIXES
 
 MAX_CELL_CHARACTERS = 2**20
 SAMPLE_ROWS = 50
+_PLACEHOLDER = "COLUMN"
 MAX_LAYOUTS = 1000
 # First line by which a table tells Excel its delimiter; saved again, it may be quoted and followed by empty cells.
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[,;\t]*[\r\n]*', re.IGNORECASE)
@@ -82,9 +83,9 @@ class Columns:
             column = self._find(name, header, place, partial=partial)
             if column is not None:
                 located[name] = column
-        for group in self.required:
-            if not any(name in located for name in group):
-                raise VttdataError(f"{place}: {_missing(group, header, by_option=self.mapping is not None)}.")
+        groups = [group for group in self.required if not any(name in located for name in group)]
+        if groups:
+            raise VttdataError(f"{place}: {_missing(groups, header, by_option=self.mapping is not None)}.")
         if self.others is not None:
             missing = [name for name in self.names if name not in located]
             expected = {*self.names, *self.others}
@@ -102,7 +103,7 @@ class Columns:
         if self.any_table and any(name in group for group in self.required):
             column = find_column(name, header, place)
         if column is None and not partial:
-            raise VttdataError(f"{place}: {_missing((mapped,), header)}.")
+            raise VttdataError(f"{place}: {_missing([(mapped,)], header)}.")
         return column
 
 
@@ -121,21 +122,22 @@ def fold_name(name: str) -> str:
     return re.sub(r"[\s_-]+", "_", name.strip().casefold())
 
 
-def _missing(group: Sequence[str], header: Sequence[str], *, by_option: bool = False) -> str:
-    """Return the half sentence that says which column is missing, what there is, and what to do."""
-    present = ", ".join(f"'{name}'" for name in header)[:400]
+def _missing(groups: Sequence[Sequence[str]], header: Sequence[str], *, by_option: bool = False) -> str:
+    """Return the half sentence that says which columns are missing, what there is, and what to do."""
     by_folded = {fold_name(name): name for name in header}
-    near = [
-        (name, by_folded[match])
-        for name in group
-        for match in difflib.get_close_matches(fold_name(name), by_folded, n=1)
-    ]
-    wanted = " or ".join(f"'{name}'" for name in group)
-    sentence = f"there is no column {wanted}; the columns are {present or 'none'}"
-    if near:
-        name, match = near[0]
-        return f"{sentence} (did you mean '{match}'?{f' Then add --columns {name}={match}' if by_option else ''})"
-    return f"{sentence}; add --columns {group[0]}=NAME for the right one" if by_option else sentence
+    near: dict[str, str] = {}
+    for name in itertools.chain(*groups):
+        for match in difflib.get_close_matches(fold_name(name), by_folded, n=1):
+            near.setdefault(name, by_folded[match])
+    wanted = " and none ".join(" or ".join(f"'{name}'" for name in group) for group in groups)
+    present = ", ".join(f"'{name}'" for name in header)[:400] or "none"
+    hint = f" (did you mean {' and '.join(f'{match!r}' for match in near.values())}?)" if near else ""
+    sentence = f"there is no column {wanted}; the columns are {present}{hint}"
+    if not by_option:
+        return sentence
+    named = (next((name for name in group if name in near), group[0]) for group in groups)
+    options = " ".join(f"--columns {shlex.quote(f'{name}={near.get(name, _PLACEHOLDER)}')}" for name in named)
+    return f"{sentence}; name the right ones with {options}"
 
 
 def read_table(

@@ -44,11 +44,13 @@ class ClipSettings(Strict):
         min_seconds: least length of a clip.
         max_seconds: greatest length of a clip.
         per_source: most clips of one source.
+        whole: every source is one clip from its first frame to its last, whatever its shots and its length.
     """
 
     min_seconds: PositiveSeconds = 10.0
     max_seconds: PositiveSeconds = 30.0
     per_source: PositiveCount = 3
+    whole: bool = False
 
     def __post_init__(self) -> None:
         if self.min_seconds > self.max_seconds:
@@ -106,6 +108,9 @@ def choose_clips(shots: Sequence[Shot], settings: ClipSettings = ClipSettings())
     """
     if not shots:
         return ()
+    if settings.whole:
+        first, last = shots[0], shots[-1]
+        return (ClipSpan(first.start, last.end, first.first_frame, last.last_frame, len(shots)),)
     runs = find_runs(shots, settings)
     if not len(runs.score):
         return ()

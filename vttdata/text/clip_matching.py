@@ -86,7 +86,10 @@ class CaptionMatcher:
         if raw.start is None or raw.end is None:
             if len(clips) == 1:
                 return clips[0].video_id
-            detail = f"line {raw.line}: no times, and {source_id} has {len(clips)} clips"
+            detail = (
+                f"line {raw.line}: no start and end, and {source_id} has {len(clips)} clips; clips.whole=true "
+                "makes one of each video"
+            )
             return UnmatchedCaption("ambiguous", detail, raw)
         span = f"{raw.start:g}-{raw.end:g} s of {source_id}"
         overlaps = [(min(clip.end, raw.end) - max(clip.start, raw.start), clip.video_id) for clip in clips]
