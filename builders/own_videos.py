@@ -76,6 +76,10 @@ class Recipe(BaseRecipe):
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
     check_inputs(recipe, run)
+    has_captions = recipe.captions.file is not None or recipe.collect.scenes is not None
+    # Eleven steps, packaging included, are those of every recipe.
+    run.steps = 11 + 2 * (recipe.collect.search is not None) + (recipe.collect.scenes is not None)
+    run.steps += (recipe.media.keep == "files") + 2 * has_captions + (recipe.near_duplicates == "keep_one")
     decoder, encoder = f"av {run.tools['av']}", f"ffmpeg {run.tools['ffmpeg']}"
     videos = list_videos(recipe, run, encoder)
     folders = SourceFolders(videos.folder, run.media("sources"))

@@ -59,6 +59,7 @@ class Recipe(BaseRecipe):
 def build(recipe: Recipe, run: Build) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
     official = read(Path(recipe.annotations), language=recipe.language)
+    run.steps = 7
     sources = run.stage(SOURCES, official.sources)
     clips = list(run.stage(CLIPS, official.clips))
     captions = list(run.stage(CAPTIONS, official.captions))

@@ -98,6 +98,7 @@ def _build(recipe: OfficialRecipe, run: Build, official: Annotations, files_by: 
     files = dict(official.files)
     protocols = {**official.protocols, **_read_protocols(recipe, official, files)}
 
+    run.steps = 5 + bool(official.classes) + (recipe.videos is not None) + (recipe.degrade is not None)
     sources = run.stage(SOURCES, official.sources)
     clips = run.stage(CLIPS, official.clips)
     captions = run.stage(CAPTIONS, official.captions, may_be_empty=True)

@@ -101,18 +101,19 @@ def package(
         return audits
 
     provenance = provenance_of_build(run, files or {})
-    write_dataset(
-        run.dataset,
-        clips=clips,
-        captions=captions,
-        sources=sources,
-        metadata=metadata,
-        media=media,
-        mode=mode,
-        official=official,
-        audit=audit_files,
-        add_files=lambda folder: write_provenance(folder, provenance),
-    )
+    with run.engine.progress(run.step("package")):
+        write_dataset(
+            run.dataset,
+            clips=clips,
+            captions=captions,
+            sources=sources,
+            metadata=metadata,
+            media=media,
+            mode=mode,
+            official=official,
+            audit=audit_files,
+            add_files=lambda folder: write_provenance(folder, provenance),
+        )
 
 
 def metadata_of_build(run: Build, files: Mapping[str, str], collected: str = "") -> Metadata:

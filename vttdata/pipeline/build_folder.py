@@ -19,7 +19,6 @@ from vttdata.media.ffmpeg_program import ffmpeg_version
 from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors import Executor
 from vttdata.pipeline.journal import Journal, locked, write_json
-from vttdata.pipeline.progress import Progress
 from vttdata.pipeline.stage import Stage
 from vttdata.pipeline.stage_tables import write_tables
 from vttdata.recipe import packaged
@@ -47,6 +46,7 @@ class Build:
         journal: is told what happens.
         on_stage_done: is called with each finished stage's entry of ``build.json``.
         tables: of the finished stages, in order.
+        steps: number of stages and one for the packaging, where the builder knows it beforehand; 0 where not.
         audit: result of an audit of the splits as plain values, once there was one.
         files: id of a source or clip -> file name or address of the source, for tables of rejects.
     """
@@ -57,6 +57,7 @@ class Build:
     journal: Journal
     on_stage_done: Callable[[dict[str, Any]], None]
     tables: list[Table] = field(default_factory=list)
+    steps: int = 0
     audit: dict[str, Any] | None = None
     files: dict[str, str] = field(default_factory=dict)
 
@@ -78,10 +79,15 @@ class Build:
 
     def watch(self, items: Sequence[Any], label: str) -> Iterator[Any]:
         """Yield items one by one and show how far they are, unless the build is quiet."""
-        with Progress(label, len(items), quiet=self.engine.quiet) as progress:
+        with self.engine.progress(label, len(items)) as progress:
             for item in items:
                 yield item
                 progress.advance()
+
+    def step(self, name: str) -> str:
+        """Return the name of the next step with its number, and that of all steps where the builder planned them."""
+        number = len(self.tables) + 1
+        return f"[{number}/{max(number, self.steps)}] {name}" if self.steps else f"[{number}] {name}"
 
     def stage(
         self, stage: Stage, items: Iterable[Any], total: int | None = None, *, may_be_empty: bool = False
@@ -99,7 +105,7 @@ class Build:
             VttdataError: when nothing is kept and that is an error.
         """
         folder = self.folder / "stages" / stage.name
-        table = self.engine.run(stage, self._note_files(stage, items), total)
+        table = self.engine.run(stage, self._note_files(stage, items), total, self.step(stage.name))
         if stage.output is Clip and not any(earlier.stage.output is Clip for earlier in self.tables):
             self.files |= {clip.video_id: self.files.get(clip.source_id, "") for clip in table}
         write_tables(table, folder, self.files)

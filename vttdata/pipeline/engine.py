@@ -132,14 +132,20 @@ class Engine:
         self._journal = journal
         self._retry_failed = retry_failed
         self.quiet = quiet
+        self._started = time.monotonic()
 
-    def run(self, stage: Stage, items: Iterable[Any], total: int | None = None) -> Table:
+    def progress(self, label: str, total: int | None = None) -> Progress:
+        """Return a context that shows the progress of a step, and how long the build has taken, unless it is quiet."""
+        return Progress(label, total, quiet=self.quiet, build_started=self._started)
+
+    def run(self, stage: Stage, items: Iterable[Any], total: int | None = None, label: str = "") -> Table:
         """Bring one stage up to date.
 
         Args:
             stage: what to do.
             items: its inputs, in an order that is the same at every run.
             total: number of items, for the progress bar.
+            label: of the progress bar; by default the stage's name.
 
         Raises:
             HaltError: when the build cannot go on; finished parts stay.
@@ -148,7 +154,7 @@ class Engine:
         self._journal.note("stage", name=stage.name)
         run = StageRun(stage, store, retry_failed=self._retry_failed)
         breaker = CircuitBreaker(stage, run.item)
-        with Progress(stage.name, None if stage.all_at_once else total, quiet=self.quiet) as progress:
+        with self.progress(label or stage.name, None if stage.all_at_once else total) as progress:
             tasks = run.tasks(cut_into_parts(stage, items), progress)
             results = process_here(stage, tasks) if stage.all_at_once else self._executor.run(stage, tasks)
             for tag, result in results:

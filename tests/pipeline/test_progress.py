@@ -1,0 +1,76 @@
+"""Progress moves while a step is at work, also without a terminal and where items do not come one by one."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+import vttdata
+from tests.helpers.builds import LOOSE, film
+from tests.helpers.official_files import write_unpacked
+from vttdata.pipeline import progress
+from vttdata.pipeline.progress import Progress
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_LINE_EVERY_SECONDS", 0.01)
+
+
+def lines_of(step: Progress, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Wait inside a step until it has shown two lines."""
+    shown = ""
+    with step:
+        while shown.count("\n") < 2:
+            time.sleep(0.01)
+            shown += capsys.readouterr().err
+    return shown.splitlines()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_step_over_all_items_at_once_shows_its_time(capsys: pytest.CaptureFixture[str]) -> None:
+    step = Progress("[8/14] copies", None, build_started=time.monotonic() - 200)
+    assert lines_of(step, capsys)[0] == "[8/14] copies: 00:00, build 03:20"
+
+
+@pytest.mark.usefixtures("impatient")
+def test_step_without_a_finished_item_shows_that(capsys: pytest.CaptureFixture[str]) -> None:
+    assert lines_of(Progress("measure", 12), capsys)[0] == "measure: 0 of 12, 00:00"
+
+
+@pytest.mark.usefixtures("impatient")
+def test_losses_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    step = Progress("measure", 12)
+    step.advance(rejected=1)
+    step.advance(failed=1)
+    assert lines_of(step, capsys)[-1] == "measure: 2 of 12, 1 rejected, 1 failed, 00:00"
+
+
+@pytest.mark.usefixtures("impatient")
+def test_quiet_step_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress("measure", 12, quiet=True) as step:
+        step.advance()
+        time.sleep(0.05)
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("impatient")
+def test_build_of_own_videos_numbers_its_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "videos").mkdir()
+    film(tmp_path / "videos" / "a.mp4")
+    settings = [*LOOSE, f"collect.folder={tmp_path / 'videos'}", "near_duplicates=keep_one"]
+    run = vttdata.build("own-folder", out=tmp_path / "out", settings=settings, workers=1)
+    assert run.steps == len(run.tables) + 1 == 13
+    shown = capsys.readouterr().err.splitlines()
+    assert any(line.startswith("[5/13] measure: 0 of 1, ") for line in shown)
+    assert all(", build 0" in line for line in shown if line.startswith("["))
+
+
+def test_build_of_official_files_numbers_its_steps(tmp_path: Path) -> None:
+    files = write_unpacked(tmp_path / "files")
+    for settings in ({}, {"videos": tmp_path}):
+        given = {"annotations": files, **settings}
+        run = vttdata.build("msrvtt", out=tmp_path / f"out{len(settings)}", settings=given, workers=1, quiet=True)
+        assert run.steps == len(run.tables) + 1
