@@ -6,6 +6,7 @@ Shell completion is click's: ``eval "$(_VTTDATA_COMPLETE=bash_source vttdata)"``
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -34,6 +35,9 @@ click.version_option(__version__, message="%(prog)s %(version)s")(cli)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A name from somebody else's file may have characters that the terminal's encoding lacks.
+        sys.stdout.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
         warnings.showwarning = show_warning
         warnings.simplefilter("always", VttdataWarning)

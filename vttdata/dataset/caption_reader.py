@@ -34,9 +34,7 @@ def read_captions_by_split(dataset: Path) -> Iterator[SplitCaptions]:
     if "captions" not in files:
         raise VttdataError(f"{dataset}: this dataset has no captions.")
     for split, paths in files["captions"].items():
-        clips = read_parquet_rows(
-            files["clips"].get(split, ()), ("video_id", "source_id"), required=True, batch_rows=_BATCH_ROWS
-        )
+        clips = read_parquet_rows(files["clips"].get(split, ()), ("video_id", "source_id"), batch_rows=_BATCH_ROWS)
         source_of = {row["video_id"]: row["source_id"] for row in clips}
-        rows = read_parquet_rows(paths, _COLUMNS, required=True, batch_rows=_BATCH_ROWS)
+        rows = read_parquet_rows(paths, _COLUMNS, batch_rows=_BATCH_ROWS)
         yield SplitCaptions(split, [Caption(**row) for row in rows], source_of)

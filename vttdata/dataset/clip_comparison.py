@@ -9,8 +9,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
+from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import MediaError
 from vttdata.ids import is_safe_id
 from vttdata.records import Fingerprint
@@ -56,9 +55,9 @@ def _fingerprint_clips(
     except ImportError:
         return
     for path in clips:
-        for row in pq.read_table(path, columns=_COLUMNS).to_pylist():
+        for row in read_parquet_rows([path], _COLUMNS):
             video_id, source_id, video = (row[column] for column in _COLUMNS)
-            folder, _, name = (video or "").partition("/")
+            folder, _, name = video.partition("/") if isinstance(video, str) else ("", "", "")
             if source_id not in splits_of or video_id in source_of or folder != "videos" or not is_safe_id(name):
                 continue
             try:

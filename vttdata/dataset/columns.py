@@ -188,7 +188,7 @@ def columns_of(config: str) -> tuple[Column, ...]:
     A name that is not in `CONFIGS` is another division of one that is, such as ``judgments-without-2016``, or a
     protocol, which has the columns of `clips`.
     """
-    columns = CONFIGS.get(config.partition("-without-")[0], CONFIGS["clips"])
+    columns = _fixed_columns(config)
     if columns is not CONFIGS["sources"]:
         return columns
     # The filters need PyAV, which the base install does not have; only builds ask for these columns.
@@ -197,6 +197,49 @@ def columns_of(config: str) -> tuple[Column, ...]:
     scores = (Column(picture_filter.name, "float64", picture_filter.column) for picture_filter in PICTURE_FILTERS)
     position = [column.name for column in columns].index("hash_scheme")
     return (*columns[:position], *scores, *columns[position:])
+
+
+def _fixed_columns(config: str) -> tuple[Column, ...]:
+    """Return the columns of a configuration without the quality scores of sources."""
+    return CONFIGS.get(config.partition("-without-")[0], CONFIGS["clips"])
+
+
+def find_wrong_type(config: str, schema: pa.Schema) -> str | None:
+    """Return in words which column of a table has a type that readers of rows cannot take; None if all are usable.
+
+    Widths, ways to lay out texts, columns of nothing but nulls and columns that are not ours make no difference. The
+    column ``video`` holds a name in some configurations and a file in others.
+
+    Args:
+        config: Configuration of the table.
+        schema: Arrow schema of its file.
+    """
+    for column in _fixed_columns(config):
+        if column.name in schema.names and column.name != "video":
+            found = schema.field(column.name).type
+            is_list = pa.types.is_list(found) or pa.types.is_large_list(found) or pa.types.is_fixed_size_list(found)
+            wants_list = column.type.endswith("s")
+            item = found.value_type if is_list else found
+            if not pa.types.is_null(found) and (is_list != wants_list or not _is_usable(item, column.type)):
+                return f"the column '{column.name}' is {found}, where {column.type} is expected"
+    return None
+
+
+def _is_usable(found: pa.DataType, wanted: ColumnType) -> bool:
+    types = pa.types
+    if types.is_dictionary(found):
+        found = found.value_type
+    is_text = types.is_string(found) or types.is_large_string(found) or types.is_string_view(found)
+    is_integer = types.is_integer(found)
+    usable = {
+        "string": is_text,
+        "strings": is_text,
+        "category": is_text or is_integer,
+        "bool": types.is_boolean(found),
+        "float64": types.is_floating(found) or is_integer,
+        "float64s": types.is_floating(found) or is_integer,
+    }
+    return bool(usable.get(wanted, is_integer))
 
 
 def is_protocol(config: str) -> bool:

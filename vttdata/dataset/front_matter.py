@@ -5,6 +5,7 @@ Keys and their meaning are those of the Hub's dataset cards (`dataset_info`, `co
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +15,16 @@ from typing import Any
 
 import yaml
 
-from vttdata.dataset.columns import columns_of, readme_features
+from vttdata.dataset.columns import columns_of, find_wrong_type, readme_features
 from vttdata.dataset.metadata import Metadata
+from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.shards import SplitFiles
 from vttdata.errors import VttdataError
 from vttdata.files.yaml_writer import format_yaml
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
+# YAML writes half of a surrogate pair as an escape.
+_SURROGATE = re.compile(r"\\[uU](?:0000)?[dD][89a-fA-F][0-9a-fA-F]{2}")
 _LICENCE_IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _TAGS = {"foils": "foils", "judgments": "human-judgments", "degraded": "direct-assessment", "videos": "video"}
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -135,12 +139,14 @@ def read_front_matter(dataset: Path) -> dict[str, Any]:
     path = dataset / "README.md"
     try:
         match = _FRONT_MATTER.match(path.read_text(encoding="utf-8"))
+        if match and _SURROGATE.search(match[1]):
+            raise VttdataError(f"{path}: its front matter contains an unpaired surrogate.")
         content = yaml.safe_load(match[1]) if match else None
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise VttdataError(f"{path}: its front matter is not valid YAML ({' '.join(str(error).split())}).") from error
-    if not isinstance(content, dict):
+    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise VttdataError(f"{path}: does not begin with the YAML front matter of a dataset card.")
     return content
 
@@ -151,9 +157,34 @@ def read_version(dataset: Path) -> str | None:
     Raises:
         VttdataError: If there is no README with front matter.
     """
-    configs = read_front_matter(dataset).get("configs")
-    versions = (config.get("version") for config in configs or () if isinstance(config, dict))
-    return next((str(version) for version in versions if version is not None), None)
+    return find_version(read_front_matter(dataset))
+
+
+def find_version(front_matter: Mapping[str, Any]) -> str | None:
+    """Return the version of the first configuration that states one, or None."""
+    configs = front_matter.get("configs")
+    versions = (
+        config.get("version") for config in (configs if isinstance(configs, list) else ()) if isinstance(config, dict)
+    )
+    return next((str(version) for version in versions if isinstance(version, str | int | float)), None)
+
+
+def read_infos(dataset: Path) -> Mapping[str, Any]:
+    """Return what the README says of each configuration, as `datasets` understands it.
+
+    Raises:
+        VttdataError: If `datasets` cannot read it.
+    """
+    from datasets.info import DatasetInfosDict
+    from huggingface_hub import DatasetCardData
+
+    try:
+        card = DatasetCardData(**read_front_matter(dataset))
+        infos: Mapping[str, Any] = DatasetInfosDict.from_dataset_card_data(card)
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError) as error:
+        reason = " ".join(str(error).split())
+        raise VttdataError(f"{dataset / 'README.md'}: datasets cannot read its front matter ({reason}).") from error
+    return infos
 
 
 def read_layout(dataset: Path, needs: str | None = "clips") -> Layout:
@@ -164,17 +195,20 @@ def read_layout(dataset: Path, needs: str | None = "clips") -> Layout:
         needs: Configuration that must be there.
 
     Raises:
-        VttdataError: If that configuration is missing, or a pattern matches nothing.
+        VttdataError: If that configuration is missing, a pattern matches nothing, a file is damaged, or a column has
+            another type than ours.
     """
     front_matter = read_front_matter(dataset)
     files = find_files(dataset, front_matter)
+    _check_types(files)
     try:
-        features = [feature for info in front_matter.get("dataset_info", ()) for feature in info["features"]]
+        infos = front_matter.get("dataset_info", ())
+        features = [feature for info in infos for feature in info["features"]]
         categories, classes = (
             next((names for feature in features if feature["name"] == column and (names := label_names(feature))), ())
             for column in ("category", "classes")
         )
-    except (TypeError, KeyError, AttributeError, ValueError) as error:
+    except (TypeError, KeyError, AttributeError, ValueError, RecursionError) as error:
         raise invalid_front_matter(dataset) from error
     if needs is not None and needs not in files:
         raise VttdataError(f"{dataset}: its README has no configuration '{needs}'.")
@@ -187,24 +221,47 @@ def find_files(dataset: Path, front_matter: Mapping[str, Any]) -> dict[str, dict
     Embedded videos are left out if their folder is missing: they are downloaded from the Hub only on request.
 
     Raises:
-        VttdataError: If it has another layout, or a pattern matches nothing or leads out of the folder.
+        VttdataError: If it has another layout, a configuration has no files, or a pattern matches nothing or leads out
+            of the folder.
     """
     try:
-        return {
+        files = {
             config["config_name"]: {
-                entry["split"]: _match_files(dataset, entry["path"]) for entry in config.get("data_files", ())
+                entry["split"]: _match_files(dataset, entry["path"]) for entry in config["data_files"]
             }
             for config in front_matter.get("configs", ())
             if config["config_name"] != "videos" or (dataset / "videos").is_dir()
         }
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise invalid_front_matter(dataset) from error
+    if not all(isinstance(name, str) and name for config, splits in files.items() for name in (config, *splits)):
+        raise invalid_front_matter(dataset)
+    empty = next((config for config, splits in files.items() if not splits), None)
+    if empty is not None:
+        raise VttdataError(f"{dataset / 'README.md'}: the configuration '{empty}' has no files.")
+    return files
+
+
+def _check_types(files: Mapping[str, Mapping[str, Sequence[Path]]]) -> None:
+    for config, splits in files.items():
+        for path in itertools.chain.from_iterable(splits.values()):
+            if path.suffix != ".parquet":
+                continue
+            with open_parquet(path) as file:
+                wrong = find_wrong_type(config, file.schema_arrow)
+            if wrong is not None:
+                raise VttdataError(f"{path}: {wrong}.")
 
 
 def _match_files(dataset: Path, pattern: str) -> list[Path]:
     if ".." in Path(pattern).parts or Path(pattern).is_absolute():
         raise VttdataError(f"{dataset}: the pattern '{pattern}' leads out of the dataset.")
-    paths = sorted(dataset.glob(pattern))
+    try:
+        paths = sorted(path for path in dataset.glob(pattern) if path.is_file())
+    except OSError as error:
+        raise VttdataError(
+            f"{dataset}: the pattern '{pattern[:80]}' cannot be looked for ({error.strerror})."
+        ) from error
     if not paths:
         raise VttdataError(f"{dataset}: no file matches '{pattern}', which its README names.")
     return paths
@@ -216,7 +273,10 @@ def label_names(feature: Any) -> tuple[str, ...]:
         return ()
     if "class_label" in feature:
         names = feature["class_label"]["names"]
-        return tuple(names[number] for number in sorted(names, key=int))
+        labels = tuple(names[str(number)] for number in range(len(names)))
+        if not all(isinstance(label, str) for label in labels):
+            raise TypeError("a label is not a text")
+        return labels
     return next((names for value in feature.values() if (names := label_names(value))), ())
 
 

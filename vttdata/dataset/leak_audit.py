@@ -83,7 +83,8 @@ def audit_files(
             with open_parquet(path, *_COLUMNS, "captions") as file:
                 tables.append(file.read(columns=list(_COLUMNS)))
                 split_numbers.append(np.full(tables[-1].num_rows, number))
-    table = pa.concat_tables(tables)
+    # A column may be of integers in one file, or of nothing but nulls.
+    table = pa.concat_tables(tables, promote_options="permissive")
     names, rows = list(clips), np.arange(table.num_rows)
     chosen = table
     if splits is not None:
@@ -123,8 +124,8 @@ def _find_near_duplicates(
 def read_fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Iterator[tuple[str, Fingerprint]]:
     """Yield the fingerprint of each wanted source once; those of another scheme cannot be compared."""
     seen: set[str] = set()
-    columns = ("source_id", "hash_scheme", "hashes")
-    for row in read_parquet_rows(sources, columns, batch_rows=_BATCH_ROWS):
+    optional = ("hash_scheme", "hashes")
+    for row in read_parquet_rows(sources, ("source_id",), optional=optional, batch_rows=_BATCH_ROWS):
         source_id = row["source_id"]
         is_comparable = row.get("hash_scheme") == HASH_SCHEME and row.get("hashes")
         if is_comparable and source_id in wanted and source_id not in seen:

@@ -31,14 +31,27 @@ def read_manifest(dataset: Path) -> dict[str, Any]:
         content: Any = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise VttdataError(f"{path}: is not JSON ({error}).") from error
     files = content.get("files") if isinstance(content, dict) else None
-    if not isinstance(files, dict) or not all(
-        isinstance(entry, dict) and {"sha256", "bytes"} <= entry.keys() for entry in files.values()
-    ):
+    if not isinstance(files, dict) or not all(_is_name(name) and _is_entry(entry) for name, entry in files.items()):
         raise VttdataError(f"{path}: is not the manifest of a dataset.")
     return dict(content)
+
+
+def _is_name(name: str) -> bool:
+    """Return whether a file may have this name; a file system takes neither null characters nor half characters."""
+    parts_are_short = all(len(part.encode(errors="replace")) < 256 for part in name.split("/"))
+    return "\0" not in name and name.isprintable() and parts_are_short and len(name) < 1024
+
+
+def _is_entry(entry: Any) -> bool:
+    types = {"sha256": str, "bytes": int, "rows": int}
+    return (
+        isinstance(entry, dict)
+        and {"sha256", "bytes"} <= entry.keys()
+        and all(isinstance(entry[key], type_) for key, type_ in types.items() if key in entry)
+    )
 
 
 def is_inside(name: str) -> bool:

@@ -46,27 +46,28 @@ def open_parquet(path: Path, *columns: str) -> Iterator[pq.ParquetFile]:
             if missing:
                 raise VttdataError(f"{path}: has no column '{missing[0]}'.")
             yield file
-    except (OSError, pa.ArrowException) as error:
-        raise VttdataError(f"{path}: is damaged or unreadable ({str(error).splitlines()[0]}).") from error
+    except (OSError, UnicodeDecodeError, OverflowError, MemoryError, pa.ArrowException) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise VttdataError(f"{path}: is damaged or unreadable ({reason}).") from error
 
 
 def read_parquet_rows(
-    paths: Iterable[Path], columns: Sequence[str], *, required: bool = False, batch_rows: int = 1_000
+    paths: Iterable[Path], columns: Sequence[str], *, optional: Sequence[str] = (), batch_rows: int = 1_000
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of Parquet files.
 
     Args:
         paths: Files, in order.
-        columns: Columns to read; a file without one of them gives rows without it.
-        required: Raise an error for a missing column instead.
+        columns: Columns to read, which every file must have.
+        optional: Further columns; a file without one of them gives rows without it.
         batch_rows: Number of rows in memory.
 
     Raises:
-        VttdataError: If a file is damaged, or a required column is missing.
+        VttdataError: If a file is damaged or lacks a column.
     """
     for path in paths:
-        with open_parquet(path, *(columns if required else ())) as file:
-            existing = [column for column in columns if column in file.schema_arrow.names]
+        with open_parquet(path, *columns) as file:
+            existing = [*columns, *(column for column in optional if column in file.schema_arrow.names)]
             for batch in file.iter_batches(batch_rows, columns=existing):
                 yield from batch.to_pylist()
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.errors import VttdataError
 from vttdata.files.plain_tables import align_columns
 
-_CLIP_COLUMNS = ("source_id", "duration", "shots", "category")
 _MAIN_CONFIGS = ("clips", "captions", "sources", "videos")
 
 
@@ -125,9 +125,9 @@ def count_files(
         VttdataError: If a file is damaged.
     """
     counters = {split: _SplitCounter() for split in files["clips"]}
-    columns = _CLIP_COLUMNS if "captions" in files else (*_CLIP_COLUMNS, "captions")
+    optional = ("shots", "category") if "captions" in files else ("shots", "category", "captions")
     for split, counter in counters.items():
-        for row in read_parquet_rows(files["clips"][split], columns):
+        for row in read_parquet_rows(files["clips"][split], ("source_id", "duration"), optional=optional):
             counter.add_clip(row, categories)
             counter.add_captions(row.get("captions") or ())
         for row in read_parquet_rows(files.get("captions", {}).get(split, ()), ("caption",)):
@@ -152,12 +152,13 @@ def _count_config(paths: Iterable[Path], classes: Sequence[str]) -> dict[str, in
     judged_clips: set[str] = set()
     counts: Counter[str] = Counter()
     has_mentions = False
-    for row in read_parquet_rows(paths, ("video_id", "source_id", "captions", "classes", "assessments")):
+    optional = ("captions", "classes", "assessments")
+    for row in read_parquet_rows(paths, ("video_id", "source_id"), optional=optional):
         sources.add(row["source_id"])
         counts["rows"] += 1
         if "assessments" in row:
             judged_clips.add(row["video_id"])
-            counts["assessments"] += row["assessments"]
+            counts["assessments"] += row["assessments"] or 0
         counts["sentences"] += len(row.get("captions") or ())
         counts["mentions"] += len(row.get("classes") or ())
         has_mentions = has_mentions or "classes" in row
@@ -187,6 +188,7 @@ def _count_degraded(paths: Iterable[Path]) -> dict[str, int]:
 class _SplitCounter:
     """Counts of a split while its rows are read."""
 
+    clips: int = 0
     sources: set[str] = field(default_factory=set)
     durations: array[float] = field(default_factory=lambda: array("d"))
     shots: array[int] = field(default_factory=lambda: array("q"))
@@ -196,22 +198,33 @@ class _SplitCounter:
     vocabulary: set[str] = field(default_factory=set)
 
     def add_clip(self, row: Mapping[str, Any], categories: Sequence[str]) -> None:
-        self.sources.add(row["source_id"])
-        self.durations.append(row["duration"])
+        self.clips += 1
+        if row["source_id"] is not None:
+            self.sources.add(row["source_id"])
+        if row["duration"] is not None:
+            self.durations.append(row["duration"])
         if row.get("shots") is not None:
             self.shots.append(row["shots"])
         label = row.get("category")
+        if isinstance(label, int):
+            if not 0 <= label < len(categories):
+                raise VttdataError(
+                    f"A clip of the source '{row['source_id']}' has the category {label}, but the card names "
+                    f"{len(categories)} categories, counted from 0."
+                )
+            label = categories[label]
         if label is not None:
-            self.categories[categories[label] if isinstance(label, int) else label] += 1
+            self.categories[label] += 1
 
-    def add_captions(self, captions: Iterable[str]) -> None:
-        for caption in captions:
+    def add_captions(self, captions: Iterable[str | None]) -> None:
+        for caption in filter(None, captions):
             words = caption.split()
             self.sentences += 1
             self.words += len(words)
             self.vocabulary.update(word.lower() for word in words)
 
     def merge(self, split: _SplitCounter) -> None:
+        self.clips += split.clips
         self.sources |= split.sources
         self.durations += split.durations
         self.shots += split.shots
@@ -221,7 +234,7 @@ class _SplitCounter:
         self.vocabulary |= split.vocabulary
 
     def result(self) -> SplitStatistics:
-        clips = len(self.durations)
+        clips, timed = self.clips, len(self.durations)
         seconds = sum(self.durations)
         return SplitStatistics(
             sources=len(self.sources),
@@ -233,8 +246,8 @@ class _SplitCounter:
             words_per_sentence=self.words / self.sentences if self.sentences else None,
             sentences_per_clip=self.sentences / clips if clips else None,
             shortest_clip=min(self.durations, default=None),
-            median_clip=statistics.median(self.durations) if clips else None,
-            mean_clip=seconds / clips if clips else None,
+            median_clip=statistics.median(self.durations) if timed else None,
+            mean_clip=seconds / timed if timed else None,
             longest_clip=max(self.durations, default=None),
             median_shots=statistics.median(self.shots) if self.shots else None,
             categories=dict(sorted(self.categories.items())),

@@ -84,12 +84,11 @@ def read_tables(folder: Path) -> dict[str, ConfigTables]:
             }
             for info in front_matter.get("dataset_info", ())
         }
-    except (TypeError, KeyError, AttributeError, ValueError) as error:
+    except (TypeError, KeyError, AttributeError, ValueError, RecursionError) as error:
         raise invalid_front_matter(folder) from error
     return {
         config: ConfigTables(splits, _read_types(next(iter(splits.values()))[0]), labels.get(config, {}))
         for config, splits in files.items()
-        if splits
     }
 
 

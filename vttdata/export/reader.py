@@ -200,9 +200,15 @@ class DatasetReader:
             seen.add(clip["video_id"])
             yield ClipReferences(clip, [] if repeated else counts.add_human(rows), repeated)
 
+    def _caption_rows(self, split: str) -> Iterator[Row]:
+        for row in self.rows("captions", split, _CAPTION_COLUMNS):
+            if row["caption"] is None or row["sen_id"] is None:
+                raise VttdataError(f"{self.folder}: a caption of {row['video_id']!a} has no text or no number.")
+            yield row
+
     def _merge_captions(self, split: str) -> Iterator[tuple[Row, Iterable[Row]]]:
         # The captions of a split are stored in the order of its clips, so both are read side by side.
-        captions = self.rows("captions", split, _CAPTION_COLUMNS) if split in self.configs["captions"] else iter(())
+        captions = self._caption_rows(split) if split in self.configs["captions"] else iter(())
         groups = itertools.groupby(captions, key=lambda row: row["video_id"])
         video_id, rows = next(groups, (None, iter(())))
         for clip in self.rows("clips", split, _CLIP_COLUMNS):
@@ -223,7 +229,7 @@ class DatasetReader:
         captions = (
             Caption(row["video_id"], row["sen_id"], row["caption"], None, row["language"], row["author"])
             for caption_split in self.configs["captions"]
-            for row in self.rows("captions", caption_split, _CAPTION_COLUMNS)
+            for row in self._caption_rows(caption_split)
             if row["video_id"] in positions
         )
         path = scratch / ".captions.sqlite"

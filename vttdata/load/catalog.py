@@ -33,6 +33,7 @@ class Description:
         build: Build folder, if the last build in it did not finish.
         recipe: Packaged recipe that builds it, if there is one.
         on_hub: True if it was found on the Hub.
+        problem: Sentence on why its card cannot be read, if it cannot.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Description:
     build: Path | None = None
     recipe: str | None = None
     on_hub: bool = False
+    problem: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values under the names of the fields."""
@@ -53,6 +55,8 @@ class Description:
 
     def as_line(self) -> str:
         """Return one line of plain text."""
+        if self.problem:
+            return f"{self.name}: {self.problem}"
         state = self.version or "not built"
         if self.rows:
             config = next(iter(self.rows))
@@ -79,8 +83,7 @@ def list_datasets(*, hub: bool = False) -> list[Description]:
     """Return all known benchmarks: local builds, then those of packaged recipes, then, with `hub`, those on the Hub.
 
     A benchmark that is known from several of these is listed once: as its local build, else as it is on the Hub, else
-    as its recipe; but each of several local builds of a name is listed, the one that the name stands for first. A build
-    with an unreadable card is left out.
+    as its recipe; but each of several local builds of a name is listed, the one that the name stands for first.
 
     Raises:
         VttdataError: If the Hub is asked and does not answer.
@@ -96,8 +99,8 @@ def list_datasets(*, hub: bool = False) -> list[Description]:
         unfinished = None if build.is_finished else build.folder
         try:
             described = _describe_folder(build.name, build.dataset) if build.dataset else Description(build.name)
-        except VttdataError:
-            continue
+        except VttdataError as error:
+            described = Description(build.name, path=build.dataset, problem=str(error))
         builds.append(replace(described, build=unfinished))
     built = {build.name for build in builds}
     return [*builds, *(description for name, description in descriptions.items() if name not in built)]
@@ -159,19 +162,26 @@ def _describe_hub() -> Iterator[Description]:
 
 def _describe_front_matter(name: str, front_matter: Mapping[str, Any], **fields: Any) -> Description:
     """Describe a dataset by the YAML front matter of its card, without the parts that are malformed."""
-    infos, configs, languages = (front_matter.get(key) for key in ("dataset_info", "configs", "language"))
-    versions = (config.get("version") for config in configs or () if isinstance(config, dict))
+    from vttdata.dataset.front_matter import find_version
+
+    infos, languages = (front_matter.get(key) for key in ("dataset_info", "language"))
+    licence = front_matter.get("license_name") or front_matter.get("license")
     return Description(
         name,
-        version=next((str(version) for version in versions if version is not None), None),
-        licence=front_matter.get("license_name") or front_matter.get("license"),
+        version=find_version(front_matter),
+        licence=licence if isinstance(licence, str) else None,
         languages=tuple(map(str, languages)) if isinstance(languages, list) else (),
         rows={
-            str(info.get("config_name", "default")): {
-                str(split["name"]): int(split["num_examples"]) for split in info.get("splits") or ()
-            }
+            str(info.get("config_name", "default")): dict(_count_rows(info.get("splits")))
             for info in (infos if isinstance(infos, list) else [infos])
             if isinstance(info, dict)
         },
         **fields,
     )
+
+
+def _count_rows(splits: Any) -> Iterator[tuple[str, int]]:
+    """Yield the name and the number of rows of each split of ``dataset_info`` that states them."""
+    for split in splits if isinstance(splits, list) else ():
+        if isinstance(split, dict) and isinstance(split.get("num_examples"), int) and "name" in split:
+            yield str(split["name"]), split["num_examples"]

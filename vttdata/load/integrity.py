@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import huggingface_hub
-import pyarrow.parquet as pq
 
 from vttdata.dataset.front_matter import read_front_matter, read_version
 from vttdata.dataset.manifest import find_damage, read_manifest
+from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.tables import read_tables
 from vttdata.errors import VttdataError
 
@@ -40,7 +40,8 @@ def verify_files(folder: Path, reference: str) -> None:
     if not damage:
         for name, entry in read_manifest(folder)["files"].items():
             if name.endswith(".parquet") and name not in ignored and "rows" in entry:
-                rows = pq.read_metadata(folder / name).num_rows
+                with open_parquet(folder / name) as file:
+                    rows = file.metadata.num_rows
                 damage += [f"{name}: has {rows} rows instead of {entry['rows']}."] if rows != entry["rows"] else []
     if damage:
         more = f" ({len(damage) - 1} more differ)" if len(damage) > 1 else ""

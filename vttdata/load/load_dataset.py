@@ -16,6 +16,7 @@ from typing import Any
 import datasets
 from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]
 
+from vttdata.dataset.front_matter import read_infos, read_layout
 from vttdata.errors import VttdataError
 from vttdata.hub_timeout import limit_hub_waits
 from vttdata.ids import is_dataset_name
@@ -59,15 +60,17 @@ def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False,
         if verify:
             raise VttdataError(f"'{reference}' is not a dataset of vttdata, so there is nothing to verify it with.")
         with limit_hub_waits(reference):
-            return datasets.load_dataset(reference, revision=revision, **arguments)
+            return _load(reference, {"path": reference, "revision": revision, **arguments})
     if verify:
         videos = EMBEDDED_VIDEOS if arguments.get("name") == "videos" else ()
         folder = local or download(reference, revision, token=arguments.get("token"), videos=videos)
         verify_files(folder, reference)
+        _check_card(folder)
         loaded = _load(reference, {"path": str(folder), **arguments})
         verify_row_counts(loaded, folder, reference, arguments.get("split"))
         return loaded
     if local is not None:
+        _check_card(local)
         return _load(reference, {"path": str(local), **arguments})
     return _load_from_hub(reference, revision, arguments)
 
@@ -102,10 +105,28 @@ def _load_from_hub(repo_id: str, revision: object, arguments: Mapping[str, Any])
         )
 
 
+def _check_card(folder: Path) -> None:
+    """Check that the card and the columns of the tables are such as `datasets` can read.
+
+    Raises:
+        VttdataError: If they are not.
+    """
+    read_layout(folder, needs=None)
+    read_infos(folder)
+
+
 def _load(reference: str, arguments: Mapping[str, Any]) -> Any:
-    """Load with `datasets`, and explain an unknown configuration or split in one sentence."""
+    """Load with `datasets`; explain an unknown configuration or split, or a damaged table, in one sentence."""
     try:
         return datasets.load_dataset(**arguments)
+    except datasets.exceptions.DatasetGenerationError as error:
+        reason = " ".join(str(error.__cause__ or error).split())[:300]
+        hint = (
+            f"; 'vttdata verify {reference}' compares all files with the manifest" if Path(reference).is_dir() else ""
+        )
+        raise VttdataError(
+            f"'{reference}': a table is damaged, or is not as the card says ({reason}){hint}."
+        ) from error
     except ValueError as error:
         explanation = explain_unknown_part(reference, error)
         if explanation is None:

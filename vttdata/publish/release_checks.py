@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from vttdata.dataset.front_matter import read_front_matter, read_version
+from vttdata.dataset.front_matter import read_front_matter, read_infos, read_version
 from vttdata.dataset.leak_audit import audit_all
 from vttdata.dataset.manifest import MANIFEST, find_damage, read_manifest
 from vttdata.dataset.parquet import open_parquet
@@ -78,7 +78,7 @@ def _check_licence(dataset: Path) -> None:
 def _check_tables(
     dataset: Path, files: Mapping[str, Mapping[str, Sequence[Path]]], manifest: Mapping[str, Any]
 ) -> None:
-    infos = _read_infos(dataset)
+    infos = read_infos(dataset)
     for config, splits in files.items():
         if config not in infos or infos[config].features is None:
             raise VttdataError(f"{dataset}: its README does not describe the columns of '{config}'.")
@@ -95,20 +95,6 @@ def _check_tables(
                 raise VttdataError(
                     f"{dataset}: {config}/{split} has {rows} rows, but its README says {readme_rows[split]}."
                 )
-
-
-def _read_infos(dataset: Path) -> Mapping[str, Any]:
-    """Return what the README says of each configuration, as `datasets` understands it."""
-    from datasets.info import DatasetInfosDict
-    from huggingface_hub import DatasetCardData
-
-    try:
-        card = DatasetCardData(**read_front_matter(dataset))
-        infos: Mapping[str, Any] = DatasetInfosDict.from_dataset_card_data(card)
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
-        reason = " ".join(str(error).split())
-        raise VttdataError(f"{dataset / 'README.md'}: datasets cannot read its front matter ({reason}).") from error
-    return infos
 
 
 def _check_table(dataset: Path, path: Path, features: Any, manifest: Mapping[str, Any]) -> int:

@@ -111,5 +111,5 @@ def read_worst_attacks(path: Path) -> dict[str, dict[str, Any]]:
         }
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise VttdataError(f"{path}: has no results of blind attackers ({type(error).__name__}: {error}).") from error
