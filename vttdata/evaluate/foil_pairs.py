@@ -50,9 +50,10 @@ def score_by_metric(metric: CaptioningMetric, items: Items) -> dict[str, list[tu
         metric.score([text for texts in side for text in texts], references) for side in (items.truths, items.foils)
     )
     starts = np.cumsum([0, *lengths[:-1]])
-    return {
-        column: list(
-            zip(*(np.add.reduceat(side[column].items, starts) / lengths for side in (truths, foils)), strict=True)
-        )
-        for column in truths
-    }
+    scores = {}
+    for column in truths:
+        true, foil = (np.add.reduceat(side[column].items, starts) / lengths for side in (truths, foils))
+        # Captions whose scores add up in another order differ in the last bits, and are ties.
+        foil = np.where(np.isclose(true, foil, rtol=1e-15, atol=0), true, foil)
+        scores[column] = list(zip(true.tolist(), foil.tolist(), strict=True))
+    return scores
