@@ -25,7 +25,7 @@ from vttdata.media.clip_selection import ClipSettings
 from vttdata.media.cut import MediaSettings
 from vttdata.media.filters import FilterSettings
 from vttdata.media.shots.detect import ShotSettings
-from vttdata.pipeline.build_folder import Build, keep_only
+from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, count_captions, group_raw_captions
 from vttdata.pipeline.stages.clips import Clips, Cut, Shots
 from vttdata.pipeline.stages.collect import DeduplicateCandidates, DrawScenes, Fetch, Query, Search
@@ -102,8 +102,8 @@ def build(recipe: Recipe, run: Build) -> None:
     if recipe.media.keep == "files":
         media = run.media("clips", digest([recipe.media, encoder])[:12])
         clips = run.stage(Cut(recipe.media, encoder, folders, media), join_sources(clips, sources), len(clips))
-        keep_only(media, {f"{clip.video_id}.mp4" for clip in clips})
-        keep_only(media.parent, {media.name})
+        run.keep_only(media, {f"{clip.video_id}.mp4" for clip in clips})
+        run.keep_only(media.parent, {media.name})
 
     captions_file = Path(recipe.captions.file) if recipe.captions.file is not None else videos.captions_file
     captions = None

@@ -209,6 +209,18 @@ def worker_pids(pid: int) -> list[int]:
     return workers
 
 
+def test_sigterm_ends_a_build_as_ctrl_c_does(undisturbed: Path, tmp_path: Path) -> None:
+    process = subprocess.Popen(command(tmp_path / "build", 2), stderr=subprocess.PIPE, text=True)
+    after_events(tmp_path / "build", process, 4)
+    process.terminate()
+    assert process.stderr is not None
+    assert process.stderr.read() == "vttdata: interrupted; what is finished is kept, run the same command to go on.\n"
+    assert process.wait() == 130
+    assert json.loads((tmp_path / "build" / "build.json").read_text())["status"] == "stopped"
+    assert build(tmp_path / "build").returncode == 0
+    assert hash_files(tmp_path / "build" / "dataset") == hash_files(undisturbed / "dataset")
+
+
 def test_second_build_in_the_same_folder_is_rejected(tmp_path: Path) -> None:
     first = start(tmp_path / "build", 1)
     try:

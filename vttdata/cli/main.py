@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Sequence
 from typing import TextIO
@@ -38,10 +40,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A name from somebody else's file may have characters that the terminal's encoding lacks.
         sys.stdout.reconfigure(errors="backslashreplace")
-    with warnings.catch_warnings():
-        warnings.showwarning = show_warning
-        warnings.simplefilter("always", VttdataWarning)
-        return run_command(arguments)
+    # What a scheduler or a container sends to stop a program ends it as Ctrl-C does: files half written are removed.
+    before = signal.getsignal(signal.SIGTERM)
+    is_main_thread = threading.current_thread() is threading.main_thread()
+    if is_main_thread:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            warnings.simplefilter("always", VttdataWarning)
+            return run_command(arguments)
+    finally:
+        if is_main_thread:
+            signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def show_warning(

@@ -18,7 +18,7 @@ from vttdata.load.local_builds import ACCOUNT, read_account
 from vttdata.media.ffmpeg_program import ffmpeg_version
 from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors import Executor
-from vttdata.pipeline.journal import Journal, locked, write_json
+from vttdata.pipeline.journal import LOCK, Journal, locked, write_json
 from vttdata.pipeline.stage import Stage
 from vttdata.pipeline.stage_tables import write_tables
 from vttdata.recipe import packaged
@@ -76,6 +76,15 @@ class Build:
         path = self.folder.joinpath("media", *names)
         path.mkdir(parents=True, exist_ok=True)
         return path
+
+    def keep_only(self, folder: Path, names: Iterable[str]) -> None:
+        """Remove everything from a media folder that has none of these names, unless a link leads out of the build."""
+        if not folder.resolve().is_relative_to(self.folder.resolve()):
+            return
+        names_to_keep = set(names)
+        for path in folder.iterdir():
+            if path.name not in names_to_keep:
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
     def watch(self, items: Sequence[Any], label: str) -> Iterator[Any]:
         """Yield items one by one and show how far they are, unless the build is quiet."""
@@ -197,7 +206,8 @@ def open_build(
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        is_foreign = not (folder / _JOURNAL).is_file() and any(folder.iterdir())
+        # A build whose first write failed leaves its lock alone.
+        is_foreign = not (folder / _JOURNAL).is_file() and {path.name for path in folder.iterdir()} - {LOCK}
     except OSError as error:
         error_type = HaltError if error.errno in DISK_ERRORS else VttdataError
         raise error_type(f"{folder}: cannot be a build folder ({error.strerror}).") from error
@@ -297,11 +307,3 @@ def load_stored_recipe(folder: Path, overrides: Sequence[str] = ()) -> Loaded:
         raise VttdataError(f"{folder}: has no {ACCOUNT} with the settings of a build; name its recipe.")
     recipe_file = str(account.get("recipe_file", ACCOUNT))
     return check_recipe(account["settings"], folder / ACCOUNT, overrides, recipe_file=recipe_file)
-
-
-def keep_only(folder: Path, names: Iterable[str]) -> None:
-    """Remove everything from a media folder that has none of these names."""
-    names_to_keep = set(names)
-    for path in folder.iterdir():
-        if path.name not in names_to_keep:
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()

@@ -13,6 +13,9 @@ from typing import Any
 
 from vttdata.errors import VttdataError
 
+# File that a build holds locked; it stays when the build ends.
+LOCK = ".lock"
+
 
 class Journal:
     """Append-only log with a JSON object on each line; for people, and never read back to decide anything."""
@@ -34,7 +37,7 @@ def locked(folder: Path) -> Iterator[None]:
     Raises:
         VttdataError: when another build holds it.
     """
-    with (folder / ".lock").open("a+") as stream:
+    with (folder / LOCK).open("a+") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -83,10 +83,10 @@ class PartStore:
                     raise ValueError(f"{self.path(key)} is damaged") from error
 
     def remove_all_but(self, keys: Iterable[str]) -> None:
-        """Remove every file that belongs to none of these parts."""
+        """Remove the files of all parts but these, finished or not."""
         names = {f"{key}.jsonl" for key in keys}
         for path in self._folder.iterdir():
-            if path.name not in names:
+            if path.name not in names and path.suffix in {".jsonl", ".tmp"}:
                 path.unlink()
 
     def _encode(self, result: ItemResult) -> dict[str, Any]:

@@ -222,8 +222,9 @@ def main() -> None:
     """Run the program of a worker process."""
     die_with_parent()
     faulthandler.enable()
-    # Ctrl-C reaches the whole process group; the parent ends its workers.
+    # Ctrl-C, and SIGTERM from a container, reach the whole process group; the parent ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     with Connection(int(sys.argv[1])) as connection:
         serve(connection)
 
