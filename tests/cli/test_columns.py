@@ -73,7 +73,7 @@ def test_hits_are_the_same_when_systems_name_video_files_and_columns_differ(tmp_
 def test_build_makes_one_clip_of_each_video_that_a_spreadsheet_describes(videos: Path, tmp_path: Path) -> None:
     folder = tmp_path / "my videos"
     (folder / "Straße").mkdir(parents=True)
-    names = ["mandelbrot.mp4", "Straße/test test – 2.mp4 2.mp4"]
+    names = ["mandelbrot.mp4", "Straße/test 2.mp4"]
     for name, film in zip(names, ("mandelbrot.mp4", "testsrc2.mp4"), strict=True):
         (folder / name).write_bytes((videos / film).read_bytes())
     rows = [(name.replace("/", "\\"), f"sentence {n} about it", f"w{n}") for name in names for n in range(2)]
