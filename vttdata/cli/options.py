@@ -342,7 +342,7 @@ class DatasetParts(ParamType):
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-class RecipeKey(ParamType):
+class SettingName(ParamType):
     """Setting ``KEY=VALUE``, whose key completes to those of the command's recipe."""
 
     name = "KEY=VALUE"
@@ -501,7 +501,7 @@ def columns_option(tables: str) -> Callable[[F], F]:
 
 def set_option(description: str) -> Callable[[F], F]:
     """Declare ``--set KEY=VALUE``, which may be repeated."""
-    return option("--set KEY=VALUE", description, name="settings", type=RecipeKey(), multiple=True)
+    return option("--set KEY=VALUE", description, name="settings", type=SettingName(), multiple=True)
 
 
 def config_option(description: str, **others: Any) -> Callable[[F], F]:
