@@ -15,7 +15,7 @@ demo: .venv/build-ready
 	@echo
 	@$(BIN)/python -c "import datasets; datasets.disable_progress_bars(); \
 	from vttdata import load_dataset; clip = load_dataset('vttdata/demo')['train'][0]; \
-	print('load_dataset(\"vttdata/demo\")[\"train\"][0]:', clip['video'], *clip['captions'][:3], sep='\n  ')"
+	print('load_dataset(\"vttdata/demo\")[\"train\"][0]:', clip['video']['path'], *clip['captions'][:3], sep='\n  ')"
 	@echo
 	@echo 'To continue from here: . .venv/bin/activate; export VTTDATA_HOME=$(VTTDATA_HOME)'
 

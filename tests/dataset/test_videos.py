@@ -114,19 +114,20 @@ class TestFiles:
     def test_the_folder_is_a_videofolder_of_its_own(self, filmed: Material, tmp_path: Path, streaming: bool) -> None:
         filmed.write(tmp_path / "d")
         folder = {"data_dir": str(tmp_path / "d/videos"), "cache_dir": str(tmp_path / "cache")}
-        rows = datasets.load_dataset("videofolder", split="train", streaming=streaming, **folder)
-        rows = rows.cast_column("video", datasets.Video(decode=False))
-        found = {row["video_id"]: (row["split"], Path(row["video"]["path"]).read_bytes()) for row in rows}
-        assert {name: hashlib.sha256(content).hexdigest() for name, (_, content) in found.items()} == {
-            clip.video_id: clip.media.sha256 for clip in filmed.clips if clip.media is not None
-        }
-        assert {split for split, _ in found.values()} == {"train", "validation", "test"}
+        splits = datasets.load_dataset("videofolder", streaming=streaming, **folder)
+        assert set(splits) == {"train", "validation", "test"}
+        for split, rows in splits.items():
+            paths = rows.cast_column("video", datasets.Video(decode=False))
+            found = {row["video_id"]: Path(row["video"]["path"]).read_bytes() for row in paths}
+            assert {name: hashlib.sha256(content).hexdigest() for name, content in found.items()} == checksums(
+                filmed, split
+            )
 
     @pytest.mark.parametrize("streaming", [False, True])
     def test_the_tables_beside_it_load_as_ever(self, filmed: Material, tmp_path: Path, streaming: bool) -> None:
         filmed.write(tmp_path / "d")
         rows = list(load(tmp_path / "d", tmp_path / "cache", split="test", streaming=streaming))
-        assert [row["video"] for row in rows] == ["videos/video11.mp4", None]
+        assert [row["video"] for row in rows] == ["videos/test/video11.mp4", None]
         assert (tmp_path / "d" / rows[0]["video"]).is_file()
         assert find_damage(tmp_path / "d") == []
 

@@ -21,9 +21,9 @@ class TestMedia:
     def test_files_are_linked_not_copied_and_listed(self, with_media: Material, tmp_path: Path) -> None:
         with_media.write(tmp_path / "d")
         assert with_media.media is not None
-        assert (tmp_path / "d/videos/video7.mp4").samefile(with_media.media / "video7.mp4")
+        assert (tmp_path / "d/videos/train/video7.mp4").samefile(with_media.media / "video7.mp4")
         rows = load(tmp_path / "d", tmp_path / "cache", split="test")
-        assert rows["video"][:] == ["videos/video11.mp4", None]
+        assert rows["video"][:] == ["videos/test/video11.mp4", None]
         assert (rows[0]["width"], rows[0]["frames"], rows[1]["width"]) == (320, 312, None)
         assert "Video files of 5 of 6 clips" in (tmp_path / "d/README.md").read_text()
 

@@ -40,7 +40,7 @@ def test_copy_gets_the_split_of_its_original(tmp_path: Path) -> None:
         assert len(set(split_of.values())) == 2
     assert account(out)["copies"]["in"] == 5
     rows = pd.concat(pd.read_parquet(path) for path in sorted((out / "dataset" / "sources").glob("*.parquet")))
-    assert set(rows.hash_scheme) == {"halves-1"}
+    assert set(rows.hash_scheme) == {"halves-2"}
     assert rows.hashes.str.len().min() > 200
 
 

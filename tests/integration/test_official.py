@@ -118,16 +118,16 @@ def test_missing_videos_are_marked_and_counted_but_kept(tmp_path: Path) -> None:
     settings = [f"annotations={folder}", f"videos={videos}", "publish.media=files"]
     assert build("msrvtt", tmp_path / "out", *settings) == 0
     rows = load(tmp_path / "out")["test"]
-    assert rows["video"][:] == [*(f"videos/video{number}.mp4" for number in range(12, 16)), None]
+    assert rows["video"][:] == [*(f"videos/test/video{number}.mp4" for number in range(12, 16)), None]
     assert rows["sha256"][4] is None
-    assert (tmp_path / "out" / "dataset" / "videos" / "video3.mp4").read_bytes() == b"film of 3"
+    assert (tmp_path / "out" / "dataset" / "videos" / "train" / "video3.mp4").read_bytes() == b"film of 3"
     card = (tmp_path / "out" / "dataset" / "README.md").read_text()
     assert "Video files of 16 of 17 clips are part of this dataset" in card
     assert "| `missing_file` | 1 |" in card
     (videos / "video16.mp4").write_bytes(b"film of 16")
     (videos / "video0.mp4").unlink()
     assert build("msrvtt", tmp_path / "out", *settings) == 0
-    assert load(tmp_path / "out")["test"]["video"][4] == "videos/video16.mp4"
+    assert load(tmp_path / "out")["test"]["video"][4] == "videos/test/video16.mp4"
     assert load(tmp_path / "out")["train"]["video"][0] is None
 
 

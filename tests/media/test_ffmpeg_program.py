@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.helpers.builds import LOOSE, build
 from vttdata.errors import VttdataError
 from vttdata.media.ffmpeg_program import ffmpeg_path, ffmpeg_version
 
@@ -35,6 +37,20 @@ def old_ffmpeg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_ffmpeg_on_the_path_is_not_preferred(old_ffmpeg: Path) -> None:
     assert ffmpeg_path() != str(old_ffmpeg)
     assert ffmpeg_version() != "0.1-old"
+
+
+def test_builds_run_no_ffmpeg_of_the_path(videos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("ffmpeg", "ffprobe"):
+        (programs / name).write_text(f"#!/bin/sh\necho $0 $* >> '{tmp_path}/calls'\nexit 99\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=":")
+    done = build(tmp_path / "out", f"collect.folder={videos}", *LOOSE, "filter.max_frozen=1.0")
+    assert done.returncode == 0, done.stderr
+    assert list((tmp_path / "out" / "dataset" / "videos").glob("*/*.mp4"))
+    assert not (tmp_path / "calls").exists()
+    assert json.loads((tmp_path / "out" / "build.json").read_text())["tools"]["ffmpeg"] == ffmpeg_version()
 
 
 def test_variable_names_another_ffmpeg(old_ffmpeg: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,11 +57,13 @@ def _fingerprint_clips(
     for path in clips:
         for row in read_parquet_rows([path], _COLUMNS):
             video_id, source_id, video = (row[column] for column in _COLUMNS)
-            folder, _, name = video.partition("/") if isinstance(video, str) else ("", "", "")
-            if source_id not in splits_of or video_id in source_of or folder != "videos" or not is_safe_id(name):
+            folder, *names = video.split("/") if isinstance(video, str) else ("",)
+            if source_id not in splits_of or video_id in source_of or folder != "videos":
+                continue
+            if not all(map(is_safe_id, names)):
                 continue
             try:
-                clip_fingerprint = fingerprint(dataset / "videos" / name)
+                clip_fingerprint = fingerprint(dataset.joinpath(folder, *names))
             except MediaError:
                 continue
             source_of[video_id] = source_id

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from vttdata.dataset.columns import columns_of
+from vttdata.dataset.videos import video_path
 from vttdata.errors import VttdataError
 from vttdata.records import Caption, CaptionScore, Clip, Concepts, Degraded, Source
 
@@ -31,14 +32,18 @@ def clip_row(clip: Clip, captions: list[str], categories: Mapping[str, int], *, 
         categories: Category -> number of its label.
         shipped: True if the clip's file is in the dataset.
     """
+    times: dict[str, Any] = {"duration": clip.end - clip.start}
+    if clip.start == clip.end == 0:
+        # Official files that do not say which part of a source a clip is.
+        times = dict.fromkeys(("start", "end", "duration"))
     return make_row(
         "clips",
         clip,
         clip.media,
-        video=clip.media.video if shipped and clip.media is not None else None,
-        duration=clip.end - clip.start,
+        video=video_path(clip) if shipped and clip.media is not None else None,
         category=None if clip.category is None else categories[clip.category],
         captions=captions,
+        **times,
     )
 
 

@@ -29,7 +29,7 @@ class SplitStatistics:
 
     sources: int
     clips: int
-    hours: float
+    hours: float | None
     sentences: int
     words: int
     vocabulary: int
@@ -234,20 +234,19 @@ class _SplitCounter:
         self.vocabulary |= split.vocabulary
 
     def result(self) -> SplitStatistics:
-        clips, timed = self.clips, len(self.durations)
         seconds = sum(self.durations)
         return SplitStatistics(
             sources=len(self.sources),
-            clips=clips,
-            hours=seconds / 3600,
+            clips=self.clips,
+            hours=seconds / 3600 if self.durations else None,
             sentences=self.sentences,
             words=self.words,
             vocabulary=len(self.vocabulary),
             words_per_sentence=self.words / self.sentences if self.sentences else None,
-            sentences_per_clip=self.sentences / clips if clips else None,
+            sentences_per_clip=self.sentences / self.clips if self.clips else None,
             shortest_clip=min(self.durations, default=None),
-            median_clip=statistics.median(self.durations) if timed else None,
-            mean_clip=seconds / timed if timed else None,
+            median_clip=statistics.median(self.durations) if self.durations else None,
+            mean_clip=seconds / len(self.durations) if self.durations else None,
             longest_clip=max(self.durations, default=None),
             median_shots=statistics.median(self.shots) if self.shots else None,
             categories=dict(sorted(self.categories.items())),

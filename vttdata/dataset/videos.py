@@ -1,17 +1,18 @@
 """Put the clips' video files into a dataset: not at all, as files beside the tables, or as bytes in a table.
 
 Tables of annotations never contain videos, so that they are read without a decoder. The files beside the tables are a
-folder that the reader ``videofolder`` of `datasets` opens.
+folder for each split, which the reader ``videofolder`` of `datasets` opens as splits.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, TextIO
 
 from vttdata.dataset.replace_folder import link_or_copy
 from vttdata.errors import VttdataError
@@ -20,7 +21,8 @@ from vttdata.records import Clip
 from vttdata.settings import Strict
 
 MediaMode = Literal["none", "files", "embedded"]
-VIDEO_LIST = "videos/metadata.jsonl"
+# The list of a split's videos, beside them, as ``videofolder`` expects it.
+VIDEO_LIST = "metadata.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +30,8 @@ class PublishSettings(Strict):
     """Settings of what a dataset contains of the videos.
 
     Fields:
-        media: ``none``: links and times, and checksums of the files that existed; ``files``: the clips' files in the
-            folder ``videos``, which `datasets` also opens as a ``videofolder``; ``embedded``: their bytes in a
+        media: ``none``: links and times, and checksums of the files that existed; ``files``: the clips' files in
+            folders ``videos/SPLIT``, which `datasets` also opens as a ``videofolder``; ``embedded``: their bytes in a
             configuration ``videos``. None means ``files`` for own videos (a folder, a list, drawn scenes) and ``none``
             for those of others (a search, an official benchmark).
     """
@@ -38,7 +40,7 @@ class PublishSettings(Strict):
 
 
 def add_video_files(dataset: Path, media: Path, clips: Iterable[Clip]) -> dict[str, dict[str, Any]]:
-    """Link or copy the clips' files into ``videos/`` beside a list of them, and return their manifest entries.
+    """Link or copy the clips' files into ``videos/SPLIT/`` beside lists of them, and return their manifest entries.
 
     Args:
         dataset: Folder of the dataset.
@@ -48,15 +50,26 @@ def add_video_files(dataset: Path, media: Path, clips: Iterable[Clip]) -> dict[s
     Raises:
         VttdataError: If a file has another name than its clip, is missing, or has changed.
     """
-    (dataset / "videos").mkdir()
     entries: dict[str, dict[str, Any]] = {}
-    with (dataset / VIDEO_LIST).open("w", encoding="utf-8") as lines:
+    with contextlib.ExitStack() as stack:
+        lists: dict[Path, TextIO] = {}
         for clip, name in _distinct_files(clips):
-            link_or_copy(media / name, dataset / "videos" / name, clip.media.sha256)
-            entries[clip.media.video] = {"sha256": clip.media.sha256, "bytes": clip.media.bytes}
+            target = dataset / video_path(clip)
+            if target.parent not in lists:
+                target.parent.mkdir(parents=True)
+                lists[target.parent] = stack.enter_context((target.parent / VIDEO_LIST).open("w", encoding="utf-8"))
+            link_or_copy(media / name, target, clip.media.sha256)
+            entries[video_path(clip)] = {"sha256": clip.media.sha256, "bytes": clip.media.bytes}
             line = {"file_name": name, "video_id": clip.video_id, "split": clip.split or "train"}
-            lines.write(json.dumps(line) + "\n")
+            lists[target.parent].write(json.dumps(line) + "\n")
+    (dataset / "videos").mkdir(exist_ok=True)
     return entries
+
+
+def video_path(clip: Clip) -> str:
+    """Return the path of a clip's file in a dataset: ``videos/SPLIT/NAME``."""
+    assert clip.media is not None
+    return f"videos/{clip.split or 'train'}/{PurePosixPath(clip.media.video).name}"
 
 
 def video_rows(media: Path, clips: Iterable[Clip]) -> Iterator[dict[str, Any]]:
@@ -77,12 +90,12 @@ def video_rows(media: Path, clips: Iterable[Clip]) -> Iterator[dict[str, Any]]:
 
 
 def _distinct_files(clips: Iterable[Clip]) -> Iterator[tuple[Any, str]]:
-    """Yield the clips that have a file with its name, each file once."""
+    """Yield the clips that have a file with its name, each file once in a split."""
     seen: set[str] = set()
     for clip in clips:
-        if clip.media is None or clip.media.video in seen:
+        if clip.media is None or video_path(clip) in seen:
             continue
-        seen.add(clip.media.video)
+        seen.add(video_path(clip))
         folder, _, name = clip.media.video.partition("/")
         if folder != "videos" or not is_safe_id(name) or not name.startswith(f"{clip.video_id}."):
             raise VttdataError(f"Clip {clip.video_id}: its file is called {clip.media.video!r}.")

@@ -24,7 +24,8 @@ def doc_to_visual(doc: dict[str, Any]) -> list[str]:
         FileNotFoundError: if the folder has no video of the clip.
     """
     folder = Path(os.environ.get("VTTDATA_VIDEOS") or Path(__file__).parent / "videos").expanduser()
-    names = [Path(doc["video"]).name] if doc.get("video") else []
+    # The dataset's own folder of videos has a folder for each split.
+    names = ["/".join(Path(doc["video"]).parts[1:]), Path(doc["video"]).name] if doc.get("video") else []
     names += [doc["video_id"] + suffix for suffix in _SUFFIXES]
     for name in names:
         if (folder / name).is_file():

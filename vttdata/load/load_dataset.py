@@ -21,6 +21,7 @@ from vttdata.errors import VttdataError
 from vttdata.hub_timeout import limit_hub_waits
 from vttdata.ids import is_dataset_name
 from vttdata.load.integrity import find_cached, loaded_version, verify_files, verify_row_counts
+from vttdata.load.local_videos import add_local_videos
 from vttdata.load.lookup import EMBEDDED_VIDEOS, download, find_local, hub_revision, version_in
 from vttdata.load.not_found import explain_not_found, explain_recipe_name, explain_unknown_part
 from vttdata.recipe import packaged
@@ -41,6 +42,10 @@ def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False,
         **kwargs: Further arguments of `datasets.load_dataset`. ``name`` is the configuration, ``clips`` by default. A
             local build serves a ``revision`` only if it is its version (``1.0.0`` or ``v1.0.0``); others come from
             the Hub. The requested version is loaded or an error raised, offline from the Hub's cache.
+
+    Returns:
+        As `datasets.load_dataset`; where the dataset's video files are on this machine, the column ``video`` is a
+        `datasets.Video` of their paths that does not decode until it is cast to ``Video()``.
 
     Raises:
         VttdataError: If a name is neither a local build nor on the Hub, has no such configuration, split or version,
@@ -68,10 +73,10 @@ def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False,
         _check_card(folder)
         loaded = _load(reference, {"path": str(folder), **arguments})
         verify_row_counts(loaded, folder, reference, arguments.get("split"))
-        return loaded
+        return add_local_videos(loaded, folder)
     if local is not None:
         _check_card(local)
-        return _load(reference, {"path": str(local), **arguments})
+        return add_local_videos(_load(reference, {"path": str(local), **arguments}), local)
     return _load_from_hub(reference, revision, arguments)
 
 

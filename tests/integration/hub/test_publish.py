@@ -48,13 +48,13 @@ def test_clips_and_foils_are_published_alike(hub: Hub, tmp_path: Path) -> None:
     for folder, name in ((films, "vttdata/films"), (foils, "vttdata/small-foil")):
         publish(folder, name, endpoint=hub.url)
         assert files(hub, "v1.0.0", name) == contents(folder)
-    assert "videos/v0.mp4" in files(hub, name="vttdata/films")
+    assert "videos/train/v0.mp4" in files(hub, name="vttdata/films")
 
 
 def test_many_files_are_told_together_and_another_name_is_noted(hub: Hub, tmp_path: Path) -> None:
     many = build(tmp_path / "many", [f"text {number}" for number in range(25)], media=tmp_path / "cut")
     text = publish(many, "vttdata/many", endpoint=hub.url, dry_run=True).plan.as_text()
-    assert re.search(r"added +videos/ \(\d+ files\) +[\d,]+ bytes", text)
+    assert re.search(r"added +videos/train/ \(\d+ files\) +[\d,]+ bytes", text)
     assert "the card shows how to load 'vttdata/small'; set 'name: vttdata/many' in the recipe" in text
 
 

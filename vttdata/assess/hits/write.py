@@ -42,7 +42,9 @@ def video_addresses(videos: str, video_ids: Iterable[str], pages: Path) -> dict[
     folder = Path(videos)
     if not folder.is_dir():
         raise VttdataError(f"{videos}: neither a folder of videos nor an address with {{video_id}} in it.")
-    files = {path.name: path for parent in (folder / "videos", folder) if parent.is_dir() for path in parent.iterdir()}
+    # The files of a dataset lie in a folder for each split.
+    parents = (*(folder / "videos").glob("*/"), folder / "videos", folder)
+    files = {path.name: path for parent in parents if parent.is_dir() for path in parent.iterdir()}
     addresses = {}
     for video in video_ids:
         names = [video + suffix for suffix in _VIDEO_SUFFIXES if video + suffix in files]

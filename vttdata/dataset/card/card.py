@@ -83,9 +83,9 @@ def _format_paper_comparison(metadata: Metadata, statistics: Statistics) -> str:
     rows: list[tuple[str, ...]] = [("figure", "the paper", "these files", "")]
     for name, figure in metadata.paper.items():
         digits = len(f"{figure.says:g}".partition(".")[2])
-        counted = float(getattr(statistics.total, name))
-        is_same = round(counted, digits) == figure.says
-        shown = f"{counted:,.{0 if counted.is_integer() else max(digits, 2)}f}"
+        counted = getattr(statistics.total, name)
+        is_same = counted is not None and round(float(counted), digits) == figure.says
+        shown = "-" if counted is None else f"{counted:,.{0 if float(counted).is_integer() else max(digits, 2)}f}"
         rows.append((name, f"{figure.says:,.{digits}f}", shown, "the same" if is_same else escape(figure.why)))
     return "### Against the paper\n\n" + format_table(rows) if metadata.paper else ""
 
@@ -109,7 +109,7 @@ def _format_availability(metadata: Metadata, statistics: Statistics, tables: Tab
     else:
         sentences = [
             f"Video files of {shipped:,} of {clips:,} clips are part of this dataset (`video`).",
-            'They load as `load_dataset("videofolder", data_dir=FOLDER + "/videos")` too.',
+            'They load as `load_dataset("videofolder", data_dir=FOLDER + "/videos")` too, split by split.',
         ]
     if 0 < shipped < clips:
         sentences.append(f"The other {clips - shipped:,} are missing here; their rows are kept.")

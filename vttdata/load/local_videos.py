@@ -1,0 +1,64 @@
+"""Give loaded rows the paths of their video files on this machine, as a column of the type `datasets.Video`.
+
+Tables hold paths relative to their folder, which are the same on every machine. Nothing is decoded here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import datasets
+
+from vttdata.ids import VIDEO_EXTENSIONS
+from vttdata.load.local_builds import read_account
+
+_NAMES = ("video", "video_id", "source_id")
+# Decoding at each access to a row would need torchcodec, and open a file for every caption that is read.
+_FEATURE = datasets.Video(decode=False)
+
+
+def add_local_videos(loaded: Any, folder: Path) -> Any:
+    """Return loaded rows with the paths of their video files, if the dataset has files on this machine.
+
+    Args:
+        loaded: result of `datasets.load_dataset`: rows or a mapping of splits, streamed or not.
+        folder: dataset folder from which it was loaded. If the build that it lies in used a folder of `videos`, rows
+            have its files ``<video_id>.<extension>`` or ``<source_id>.<extension>``.
+
+    Returns:
+        The same rows, in which ``video`` is ``{"path": ..., "bytes": None}`` or None instead of a relative path. Tables
+        without this column, and those of a dataset without files, are returned as they are.
+    """
+    account = read_account(folder.parent) or {}
+    settings = account.get("settings")
+    named = settings.get("videos") if isinstance(settings, dict) else None
+    beside = Path(named) if isinstance(named, str) else None
+    by_id = {path.stem: path for path in _video_files(beside)} if beside is not None else {}
+    if not by_id and next((folder / "videos").rglob("metadata.jsonl"), None) is None:
+        return loaded
+
+    def find_file(video: str | None, *ids: str) -> dict[str, Any] | None:
+        path = folder / video if video is not None else next((by_id[name] for name in ids if name in by_id), None)
+        return {"path": str(path.resolve()), "bytes": None} if path is not None and path.is_file() else None
+
+    def add(rows: Any) -> Any:
+        features = rows.features
+        if features is None or any(features.get(name) != datasets.Value("string") for name in _NAMES):
+            return rows
+        if isinstance(rows, datasets.IterableDataset):
+            playable = datasets.Features(features | {"video": _FEATURE})
+            return rows.map(lambda row: {"video": find_file(*(row[name] for name in _NAMES))}, features=playable)
+        columns = rows.select_columns(list(_NAMES)).to_dict()
+        files = list(map(find_file, *(columns[name] for name in _NAMES)))
+        return rows.remove_columns("video").add_column("video", files, feature=_FEATURE).select_columns(list(features))
+
+    if isinstance(loaded, datasets.DatasetDict | datasets.IterableDatasetDict):
+        return type(loaded)({split: add(rows) for split, rows in loaded.items()})
+    return add(loaded)
+
+
+def _video_files(folder: Path) -> list[Path]:
+    """Return the video files in a folder, sorted by name; none if it is gone."""
+    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [path for path in paths if path.suffix.lower() in VIDEO_EXTENSIONS]
