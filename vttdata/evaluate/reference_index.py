@@ -47,7 +47,7 @@ class Texts:
         return np.diff(self.starts)
 
 
-class Matches(NamedTuple):
+class NgramMatches(NamedTuple):
     """N-grams of candidates, and where references of the same item have them.
 
     Fields:
@@ -133,7 +133,7 @@ class ReferenceIndex:
         """Return the number of distinct n-grams of the references."""
         return len(self.vocabulary) if order == 1 else len(self.keys[order])
 
-    def match(self, words: Texts) -> Iterator[Matches]:
+    def match(self, words: Texts) -> Iterator[NgramMatches]:
         """Yield for each order the n-grams of candidates that references of the same item have.
 
         Args:
@@ -162,7 +162,7 @@ class ReferenceIndex:
             row = np.repeat(np.arange(len(pairs)), found_in)
             entry = first[row] + np.arange(len(row)) - np.repeat(np.cumsum(found_in) - found_in, found_in)
             reference = self.item_starts[rows[row]] + self.entries[order][entry] % self.stride
-            yield Matches(rows, gram, count, row, reference, self.counts[order][entry])
+            yield NgramMatches(rows, gram, count, row, reference, self.counts[order][entry])
 
 
 def gram_weights(frequencies: IntArray, items: int) -> NDArray[np.float64]:

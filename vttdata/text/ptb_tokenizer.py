@@ -18,67 +18,67 @@ from collections.abc import Callable, Iterable
 from vttdata.errors import VttdataError
 from vttdata.text.ptb_characters import LETTERS, MARKS, SYMBOLS, character_class
 
-_L, _M, _S = map(character_class, (LETTERS, MARKS, SYMBOLS))
-_HYPHEN = "\\-\u058a\u2010\u2011"
-_CURLY = "\u2019\x92"
-_APOSTROPHE = f"'{_CURLY}"
-_QUOTE = f"{_APOSTROPHE}`\u2018\x91"
-_SPACE = " \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
+LETTERS_AND_DIGITS, OTHER_LETTERS, SYMBOL = map(character_class, (LETTERS, MARKS, SYMBOLS))
+HYPHEN = "\\-\u058a\u2010\u2011"
+CURLY = "\u2019\x92"
+APOSTROPHE = f"'{CURLY}"
+QUOTE = f"{APOSTROPHE}`\u2018\x91"
+SPACE = " \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 # Accented vowels as entities are letters. A soft hyphen is a letter that is removed in the end.
-_ACCENTED = "&[aeiouAEIOU](?i:acute|grave|uml);"
-_LETTER = f"(?:[A-Za-z{_L}{_M}\xad]|{_ACCENTED})"
-_WORD = f"{_LETTER}(?:[A-Za-z0-9{_L}{_M}\xad]|{_ACCENTED})*"
-_PLAIN_LETTER = f"[A-Za-z{_L}]"
-_ALNUM = f"[A-Za-z0-9{_L}]"
-_PART = f"(?:[dDoOlL][{_QUOTE}]{_ALNUM})?{_ALNUM}+"
-_DIGITS = "[0-9](?:\xad?[0-9])*"
-_ACRONYM = r"[A-Za-z](?:\.[A-Za-z])+\."
-_EYE = r"[\^x=~<>'\-]"
-_EYE_BESIDE_DASH = r"[\^x=~<>']"
-_TAG_NAME = r"[A-Za-z][A-Za-z0-9:.\-_]*"
+ACCENTED = "&[aeiouAEIOU](?i:acute|grave|uml);"
+LETTER = f"(?:[A-Za-z{LETTERS_AND_DIGITS}{OTHER_LETTERS}\xad]|{ACCENTED})"
+WORD = f"{LETTER}(?:[A-Za-z0-9{LETTERS_AND_DIGITS}{OTHER_LETTERS}\xad]++|{ACCENTED})*+"
+PLAIN_LETTER = f"[A-Za-z{LETTERS_AND_DIGITS}]"
+ALNUM = f"[A-Za-z0-9{LETTERS_AND_DIGITS}]"
+PART = f"(?:[dDoOlL][{QUOTE}]{ALNUM})?{ALNUM}+"
+DIGITS = "[0-9](?:\xad?[0-9])*"
+ACRONYM = r"[A-Za-z](?:\.[A-Za-z])+\."
+EYE = r"[\^x=~<>'\-]"
+EYE_BESIDE_DASH = r"[\^x=~<>']"
+TAG_NAME = r"[A-Za-z][A-Za-z0-9:.\-_]*"
 
 
-def _any_of(words: str, suffix: str = "") -> str:
-    return "|".join(sorted((word + suffix for word in words.split()), key=len, reverse=True))
+def _any_of(words: str) -> str:
+    return "|".join(sorted(words.split(), key=len, reverse=True))
 
 
 # A letter's period ends a sentence before these words.
-_SENTENCE_STARTS = (
+SENTENCE_STARTS = (
     "A About According Additionally After An As At But Earlier He Her Here However If In It Last Many More Now Once "
     "One Other Our She Since So Some Such That The Their Then There These They This We What When While Yet You"
 )
 # These keep their period, whatever follows.
-_TITLES = (
+TITLES = (
     "adj adm adv alex assoc asst ave brig capt cf cie cmdr col cpl dept det dr drs elec ens ft gen gov hon insp jos lt "
     "maj messrs mfg mlle mme mr mrs ms mt mtg natl pfc ph pres prof pvt rep reps rev sen sens sfc sgt spc st ste supt "
     "treas vs wm"
 )
 # These keep it too, but a letter that follows without a space is not part of the word.
-_ABBREVIATIONS = (
+ABBREVIATIONS = (
     "al ala apr ariz assn aug bhd bldg blvd bros calif co colo conn corp cos ct dak dec esq est etc ext feb fla fri ga "
     "inc ind intl jan jr jul jun kan kans ky ltd mar md mich minn mo mon mont neb nev nov oct okla penn plc pte pty "
     "rd rt sep sept seq sq sr sys tel tenn thu thurs tue tues univ va vt wed wis wisc wyo"
 )
 # The same, unless in lower case.
-_CAPITAL_ABBREVIATIONS = "Ark Az Del Ill La Mass Miss Ore Pa Tex Wash"
+CAPITAL_ABBREVIATIONS = "Ark Az Del Ill La Mass Miss Ore Pa Tex Wash"
 # These keep it before a number.
-_NUMBERED = "art ca fig figs no nos op pp prop"
-_FILE_EXTENSIONS = (
+NUMBERED = "art ca fig figs no nos op pp prop"
+FILE_EXTENSIONS = (
     "bat bmp c class cgi cpp dll doc docx exe gif gz h htm html jar java jpeg jpg mov mp3 pdf php pl png ppt ps py sql "
     "tar txt wav x xml zip"
 )
 
-_BRACKETS = {"(": "-lrb-", ")": "-rrb-", "[": "-lsb-", "]": "-rsb-", "{": "-lcb-", "}": "-rcb-"}
-_SINGLE = _BRACKETS | dict.fromkeys("\x80¤\u20a0€", "$")
-_SINGLE |= {"£": "#", "¢": "cents", "¼": "1/4", "½": "1/2", "¾": "3/4", "⅓": "1/3", "⅔": "2/3"}
-_ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">"}
-_QUOTES = str.maketrans(
+BRACKETS = {"(": "-lrb-", ")": "-rrb-", "[": "-lsb-", "]": "-rsb-", "{": "-lcb-", "}": "-rcb-"}
+SINGLE = BRACKETS | dict.fromkeys("\x80¤\u20a0€", "$")
+SINGLE |= {"£": "#", "¢": "cents", "¼": "1/4", "½": "1/2", "¾": "3/4", "⅓": "1/3", "⅔": "2/3"}
+ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">"}
+QUOTES = str.maketrans(
     dict.fromkeys("\u2018\u201b\u2039\x91", "`")
     | dict.fromkeys("\u2019\u203a\x92", "'")
     | dict.fromkeys("“«\x93", "``")
     | dict.fromkeys("”»\x94", "''")
 )
-_PUNCTUATION = frozenset(
+PUNCTUATION = frozenset(
     ["''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";"]
 )
 
@@ -95,7 +95,7 @@ def _verbatim(token: str) -> list[str]:
 
 
 def _clitic(token: str) -> list[str]:
-    return [token.lower().translate(_QUOTES)]
+    return [token.lower().translate(QUOTES)]
 
 
 def _with_brackets(token: str) -> list[str]:
@@ -103,105 +103,106 @@ def _with_brackets(token: str) -> list[str]:
 
 
 def _quotes(token: str) -> list[str]:
-    return [token.translate(_QUOTES)]
+    return [token.translate(QUOTES)]
 
 
 def _entity(token: str) -> list[str]:
-    return [_ENTITIES.get(token.lower(), "'")]
+    return [ENTITIES.get(token.lower(), "'")]
 
 
 def _punctuation(token: str) -> list[str]:  # noqa: ARG001
     return []
 
 
-_DOTTED = rf"{_WORD}(?:[.!?]{_WORD})*"
-_JOINED = rf"{_ALNUM}+(?:[{_HYPHEN}_]{_ALNUM}+)*"
-_JOINED_NAMES = rf"{_PART}(?:[{_HYPHEN}_]{_PART})*"
-_HYPHENATED = rf"[A-Za-z0-9][A-Za-z0-9.,\xad]*(?:-(?:{_ACRONYM}|[A-Za-z0-9\xad]+))+"
-_COMPANY = "[A-Z]+(?:(?:[&+]|&amp;)[A-Z]+)+"
-_URL_PATH = r"""(?:/[^ \t\n"<>|()]+[^ \t\n"<>|.!?(){},-])?"""
-_URL_NAME = r"""[^ \t\n"`'<>|!(){}$,-_]+"""
-_MAIL_NAME = r"""[^ \t\n"<>|(){}.\xa0]+"""
+DOTTED = rf"{WORD}(?:[.!?]{WORD})*"
+JOINED = rf"{ALNUM}+(?:[{HYPHEN}_]{ALNUM}+)*"
+JOINED_NAMES = rf"{PART}(?:[{HYPHEN}_]{PART})*"
+HYPHENATED = rf"[A-Za-z0-9][A-Za-z0-9.,\xad]*(?:-(?:{ACRONYM}|[A-Za-z0-9\xad]+))+"
+COMPANY = "[A-Z]+(?:(?:[&+]|&amp;)[A-Z]+)+"
+URL_PATH = r"""(?:/[^ \t\n"<>|()]+[^ \t\n"<>|.!?(){},-])?"""
+# Bounded, so that time grows with the length of a text: names on the web have at most 255 characters.
+URL_NAME = r"""[^ \t\n"`'<>|!(){}$,-_]{1,255}"""
+MAIL_NAME = r"""[^ \t\n"<>|(){}.\xa0]+"""
 
 # The longest match wins, and the first of equal ones. If a pattern has one group, the group is the token, and the rest
 # of the match is what must follow it, counts for the length and is read again.
-_RULES: list[tuple[Emit, list[str]]] = [
+RULES: list[tuple[Emit, list[str]]] = [
     (
         _word,
         [
-            rf"({_WORD})[{_APOSTROPHE}](?i:[dms]|ll|re|ve)",
-            rf"((?:(?i:{_any_of(_ABBREVIATIONS)}|ph\.d|ed\.d)|"
-            rf"{_any_of(_CAPITAL_ABBREVIATIONS)}|{_any_of(_CAPITAL_ABBREVIATIONS.upper())})\.)(?:-.|.)?",
+            rf"({WORD})[{APOSTROPHE}](?i:[dms]|ll|re|ve)",
+            rf"((?:(?i:{_any_of(ABBREVIATIONS)}|ph\.d|ed\.d)|"
+            rf"{_any_of(CAPITAL_ABBREVIATIONS)}|{_any_of(CAPITAL_ABBREVIATIONS.upper())})\.)(?:-.|.)?",
         ],
     ),
     (
         _verbatim,
         [
             r"<[!?][A-Za-z-][^>\n]*>",
-            rf"""<{_TAG_NAME}(?: +{_TAG_NAME}(?:=(?:'[^'\n]*'|"[^"\n]*"))?)* */? *>|</{_TAG_NAME} *>""",
+            rf"""<{TAG_NAME}(?: +{TAG_NAME}(?:=(?:'[^'\n]*'|"[^"\n]*"))?)* */? *>|</{TAG_NAME} *>""",
         ],
     ),
     (
         _word,
         [
-            _WORD,
-            _JOINED,
+            WORD,
+            JOINED,
             r"[A-Za-z0-9]+(?:-[A-Za-z]+){0,2}(?:/[A-Za-z0-9]+(?:-[A-Za-z]+){0,2}){1,2}",
-            _JOINED_NAMES,
-            _HYPHENATED,
+            JOINED_NAMES,
+            HYPHENATED,
             # O'Neil, M'Baye, ma'am and other words with apostrophes.
-            rf"[dDoOlL][{_QUOTE}]{_ALNUM}{{2,}}",
-            rf"[A-HJ-XZn][{_QUOTE}]{_PLAIN_LETTER}{{2,}}",
-            rf"{_PLAIN_LETTER}+[aeiouyAEIOUY][{_QUOTE}][aeiouA-Z]{_PLAIN_LETTER}*",
-            rf"[oO][{_QUOTE}][oO]",
-            rf"(?i:[djl]|ol|somethin|dunkin)[{_APOSTROPHE}]|[yY][{_APOSTROPHE}](?=[A-Za-z])",
-            rf"[{_APOSTROPHE}](?i:em|till?|cause)|[{_APOSTROPHE}]n[{_APOSTROPHE}]|[{_CURLY}][nN]",
-            rf"('[nN])(?!{_LETTER}|[0-9])(?s:.)",
-            rf"([{_APOSTROPHE}][0-9]{{2}})[{_SPACE}\n]",
-            rf"[{_APOSTROPHE}][0-9]0[sS]",
-            rf"{_WORD}(?:[.!?]{_WORD})+",
+            rf"[dDoOlL][{QUOTE}]{ALNUM}{{2,}}",
+            rf"[A-HJ-XZn][{QUOTE}]{PLAIN_LETTER}{{2,}}",
+            rf"{PLAIN_LETTER}+[aeiouyAEIOUY][{QUOTE}][aeiouA-Z]{PLAIN_LETTER}*",
+            rf"[oO][{QUOTE}][oO]",
+            rf"(?i:[djl]|ol|somethin|dunkin)[{APOSTROPHE}]|[yY][{APOSTROPHE}](?=[A-Za-z])",
+            rf"[{APOSTROPHE}](?i:em|till?|cause)|[{APOSTROPHE}]n[{APOSTROPHE}]|[{CURLY}][nN]",
+            rf"('[nN])(?!{LETTER}|[0-9])(?s:.)",
+            rf"([{APOSTROPHE}][0-9]{{2}})[{SPACE}\n]",
+            rf"[{APOSTROPHE}][0-9]0[sS]",
+            rf"{WORD}(?:[.!?]{WORD})+",
             # Numbers, dates, fractions.
-            rf"[-+]?(?:(?:\xad?{_DIGITS})?(?:[.,:]{_DIGITS})+|\xad?{_DIGITS})",
+            rf"[-+]?(?:(?:\xad?{DIGITS})?(?:[.,:]{DIGITS})+|\xad?{DIGITS})",
             r"[0-9]{1,2}[-/][0-9]{1,2}[-/][0-9]{2,4}",
             r"(?:[0-9]{1,4}[- \xa0])?[0-9]{1,4}(?:\\?/|\u2044)[0-9]{1,4}",
             "[\u207a\u207b\u208a\u208b]?(?:[\xb2\xb3\xb9\u2070\u2074-\u2079]+|[\u2080-\u2089]+)",
             r"[A-Z]+\$",
             # Periods that belong to a word.
-            _ACRONYM,
+            ACRONYM,
             r"[A-Za-z]\.",
-            rf"(?i:{_any_of(_TITLES)})\.",
-            rf"((?i:{_any_of(_NUMBERED)})\.)[{_SPACE}]?[0-9]",
-            rf"({_ALNUM}+(?:\.{_ALNUM}+)*\.(?i:{_any_of(_FILE_EXTENSIONS)}))[ \t\xa0,.!?\n]",
-            *(rf"({word}\.)[,;:]" for word in (_DOTTED, _JOINED, _JOINED_NAMES, _HYPHENATED, _COMPANY)),
-            rf"([A-Za-z])\.[{_SPACE}]+(?:(?:{_any_of(_SENTENCE_STARTS)}|{_any_of(_SENTENCE_STARTS.upper())})"
-            rf"(?=[{_SPACE}\n])|M[rs]\.|</?[A-Za-z!?][^>\n]*>)",
+            rf"(?i:{_any_of(TITLES)})\.",
+            rf"((?i:{_any_of(NUMBERED)})\.)[{SPACE}]?[0-9]",
+            *(rf"({word}\.)[,;:]" for word in (DOTTED, JOINED, JOINED_NAMES, HYPHENATED, COMPANY)),
+            rf"([A-Za-z])\.[{SPACE}]+(?:(?:{_any_of(SENTENCE_STARTS)}|{_any_of(SENTENCE_STARTS.upper())})"
+            rf"(?=[{SPACE}\n])|M[rs]\.|</?[A-Za-z!?][^>\n]*>)",
             # Don't: the rest is a clitic.
-            rf"([A-Za-z\xad]*[A-MO-Za-mo-z])[nN][{_QUOTE}][tT]",
+            rf"(\xad*(?=[A-Za-z])[A-Za-z\xad]*[A-MO-Za-mo-z\xad])[nN][{QUOTE}][tT]",
             r"[cCfF]#|[cC]\+\+",
-            _COMPANY,
+            COMPANY,
             "@[A-Za-z_][A-Za-z0-9_]*",
             "&#[0-9]+;",
-            rf"[{_S}$%&+=~^\\|<>@/#*]",
+            rf"[{SYMBOL}$%&+=~^\\|<>@/#*]",
             r"_+|\*{2,}|[?!]{2,}|<<|>>|@{2,}|#{2,}|\\\*|-{5,}",
         ],
     ),
     (
         _verbatim,
         [
-            rf"#{_LETTER}+",
+            rf"#{LETTER}+",
+            rf"((?:{LETTER}|[0-9])+(?:\.(?:{LETTER}|[0-9])+)*\.(?i:{_any_of(FILE_EXTENSIONS)}))[ \t\xa0,.!?\n]",
             r"""(?i:https?)://[^ \t\n"<>|(){}]+[^ \t\n"<>|.!?(){},-]""",
-            rf"""(?i:www)\.(?:[^ \t\n"<>|.!?(){{}},]+\.)+[a-zA-Z]{{2,4}}{_URL_PATH}""",
-            rf"{_URL_NAME}(?:\.{_URL_NAME})*\.(?i:com|net|org|edu){_URL_PATH}",
-            rf"""(?:<|&lt;)?[a-zA-Z0-9][^ \t\n"<>|(){{}}\xa0]*@{_MAIL_NAME}(?:\.{_MAIL_NAME})*(?:>|&gt;)?""",
+            rf"""(?i:www)\.(?:[^ \t\n"<>|.!?(){{}},]+\.)+[a-zA-Z]{{2,4}}{URL_PATH}""",
+            rf"{URL_NAME}(?:\.{URL_NAME})*\.(?i:com|net|org|edu){URL_PATH}",
+            rf"""(?:<|&lt;)?[a-zA-Z0-9][^ \t\n"<>|(){{}}\xa0]{{0,255}}@{MAIL_NAME}(?:\.{MAIL_NAME})*(?:>|&gt;)?""",
         ],
     ),
     (_quotes, ["[`\u2018-\u201f\xab\xbb\u2039\u203a\x91-\x94]{1,2}"]),
     (
         _clitic,
         [
-            rf"[nN][{_QUOTE}][tT]",
-            rf"[{_CURLY}](?i:[dms]|ll|re|ve)",
-            rf"([{_APOSTROPHE}](?i:[dms]|ll|re|ve))[^A-Za-z]",
+            rf"[nN][{QUOTE}][tT]",
+            rf"[{CURLY}](?i:[dms]|ll|re|ve)",
+            rf"([{APOSTROPHE}](?i:[dms]|ll|re|ve))[^A-Za-z]",
         ],
     ),
     (
@@ -210,14 +211,14 @@ _RULES: list[tuple[Emit, list[str]]] = [
             r"(?:\([0-9]{2,3}\)[ \xa0]?|(?:\+\+?)?(?:[0-9]{2,4}[- \xa0])?[0-9]{2,4}[- \xa0])"
             r"[0-9]{3,4}[- \xa0]?[0-9]{3,5}",
             r"([<>]?[:;=][-o*']?[()DPdpO\\\[\]{|@])[^A-Za-z0-9]",
-            rf"{_EYE}_{_EYE}|\({_EYE}[_.]?{_EYE}\)|\({_EYE_BESIDE_DASH}-{_EYE_BESIDE_DASH}\)",
+            rf"{EYE}_{EYE}|\({EYE}[_.]?{EYE}\)|\({EYE_BESIDE_DASH}-{EYE_BESIDE_DASH}\)",
         ],
     ),
     (_entity, ["&(?i:amp|lt|gt|quot|apos|nbsp|mdash|ndash);"]),
     (_punctuation, [r"\.\.\.+|--+|''"]),
 ]
-_PATTERNS = [(re.compile(pattern), emit) for emit, patterns in _RULES for pattern in patterns]
-_TWO_WORDS = re.compile(rf"(?i:(can)(not)|(gon|wan)(na)|(got)(ta)|(lem|gim)(me)|([{_APOSTROPHE}]t)(is|was))")
+PATTERNS = [(re.compile(pattern), emit) for emit, patterns in RULES for pattern in patterns]
+TWO_WORDS = re.compile(rf"(?i:(can)(not)|(gon|wan)(na)|(got)(ta)|(lem|gim)(me)|([{APOSTROPHE}]t)(is|was))")
 
 
 def _read_tokens(text: str) -> Iterable[str]:
@@ -227,17 +228,17 @@ def _read_tokens(text: str) -> Iterable[str]:
     while position < end:
         longest, best = position, None
         emit: Emit = _word
-        for pattern, rule in _PATTERNS:
+        for pattern, rule in PATTERNS:
             match = pattern.match(text, position)
             if match and match.end() > longest:
                 longest, best, emit = match.end(), match, rule
-        two = _TWO_WORDS.match(text, position)
+        two = TWO_WORDS.match(text, position)
         if two and two.end() >= longest:
             yield from (word.lower() for word in two.groups() if word)
             position = two.end()
         elif best is None:
-            if text[position] in _SINGLE:
-                yield _SINGLE[text[position]]
+            if text[position] in SINGLE:
+                yield SINGLE[text[position]]
             position += 1
         else:
             token = best[best.re.groups]
@@ -246,10 +247,10 @@ def _read_tokens(text: str) -> Iterable[str]:
 
 
 # Where tokens can depend on what lies beyond a space: tags, numbers with spaces, abbreviations of "number".
-_ACROSS_SPACES = re.compile(rf"<|[0-9)] [0-9]|(?i:{_any_of(_NUMBERED)})\. [0-9]")
-_LINE_ENDS = str.maketrans(dict.fromkeys("\n\r\x0b\x0c\u2028\u2029", " "))
-_MOST_CHUNKS = 500_000
-_LONGEST_CHUNK = 40
+ACROSS_SPACES = re.compile(rf"<|[0-9)] [0-9]|(?i:{_any_of(NUMBERED)})\. [0-9]")
+LINE_ENDS = str.maketrans(dict.fromkeys("\n\r\x0b\x0c\u2028\u2029", " "))
+MOST_CHUNKS = 500_000
+LONGEST_CHUNK = 40
 _chunks: dict[str, tuple[str, ...]] = {}
 
 
@@ -260,8 +261,8 @@ def tokenize_caption(text: str) -> list[str]:
         VttdataError: if the text contains an unpaired surrogate.
     """
     if not text.isprintable():
-        text = text.translate(_LINE_ENDS)
-    if _ACROSS_SPACES.search(text):
+        text = text.translate(LINE_ENDS)
+    if ACROSS_SPACES.search(text):
         return list(_tokens_of(text))
     tokens: list[str] = []
     for chunk in text.split(" "):
@@ -278,8 +279,8 @@ def tokenize_caption(text: str) -> list[str]:
 def _remember_chunk(chunk: str) -> tuple[str, ...]:
     """Return the tokens of a text without spaces, and keep them for the next time if it is short."""
     words = _tokens_of(chunk)
-    if len(chunk) <= _LONGEST_CHUNK:
-        if len(_chunks) >= _MOST_CHUNKS:
+    if len(chunk) <= LONGEST_CHUNK:
+        if len(_chunks) >= MOST_CHUNKS:
             _chunks.clear()
         _chunks[chunk] = words
     return words
@@ -290,4 +291,4 @@ def _tokens_of(text: str) -> tuple[str, ...]:
         text.encode()
     except UnicodeEncodeError as error:
         raise VttdataError(f"The caption {text[:60]!a} contains an unpaired surrogate, which no text has.") from error
-    return tuple(token for token in _read_tokens(text) if token not in _PUNCTUATION)
+    return tuple(token for token in _read_tokens(text) if token not in PUNCTUATION)
