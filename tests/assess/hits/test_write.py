@@ -144,6 +144,10 @@ def test_addresses_come_from_a_template_or_a_folder(tmp_path: Path) -> None:
     addresses = video_addresses(str(tmp_path / "data"), ["a", "b c", "d"], pages)
     assert addresses == {"a": "../../data/videos/a.mp4", "b c": "../../data/videos/b c.webm"}
     assert video_addresses(str(tmp_path / "data" / "videos"), ["a"], pages) == {"a": "../../data/videos/a.mp4"}
+    (tmp_path / "data" / "videos" / "test").mkdir()
+    (tmp_path / "data" / "videos" / "test" / "e.mp4").touch()
+    for folder in ("data", "data/videos"):
+        assert video_addresses(str(tmp_path / folder), ["e"], pages) == {"e": "../../data/videos/test/e.mp4"}
     assert video_addresses("https://x.org/{video_id}.mp4", ["ü/?#"], pages) == {
         "ü/?#": "https://x.org/%C3%BC%2F%3F%23.mp4"
     }

@@ -43,7 +43,7 @@ def video_addresses(videos: str, video_ids: Iterable[str], pages: Path) -> dict[
     if not folder.is_dir():
         raise VttdataError(f"{videos}: neither a folder of videos nor an address with {{video_id}} in it.")
     # The files of a dataset lie in a folder for each split.
-    parents = (*(folder / "videos").glob("*/"), folder / "videos", folder)
+    parents = (*(folder / "videos").glob("*/"), *folder.glob("*/"), folder)
     files = {path.name: path for parent in parents if parent.is_dir() for path in parent.iterdir()}
     addresses = {}
     for video in video_ids:
