@@ -87,7 +87,7 @@ def command(
             raise VttdataError(f"--{name} is for sets of foils, and {dataset} is none.")
     by_name = dict(splits)
     if len(by_name) < len(splits):
-        raise VttdataError("--split: one split is named twice; put all of its ids into one file.")
+        raise VttdataError("--split names one split twice; put all of its ids into one file.")
     audit = audit_dataset(find_dataset(dataset), by_name or None, config=config)
     print(json.dumps(audit.as_json(), indent=2, ensure_ascii=False) if as_json else audit_text(audit))
     return DONE if audit.ok else LEAKS
