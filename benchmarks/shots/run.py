@@ -1,7 +1,9 @@
 """Measure shot detectors on composed videos with known truth and on annotated real ones, side by side in one run.
 
 Run `python benchmarks/shots/run.py [FOLDER] [--quick] [--half tune|report]`; the videos are made in FOLDER if they are
-not there. Detectors are tuned on the half `tune` and reported on `report`, which share no footage.
+not there. Detectors are tuned on the half `tune` and reported on `report`, which share no footage. `--hard NUMBER`
+measures on that many videos of each hard case instead (`benchmarks.shots.hard_cases`), `--single FILE` false
+boundaries in files that hold one shot each.
 
 Cuts count as found at most one frame off, gradual transitions anywhere inside their extent or one frame beside it;
 every prediction matches one truth at most, and one that matches none is false. CPU is user and system time of the
@@ -26,10 +28,12 @@ from typing import get_args
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.shots.annotated import Video, annotated, composed
-from benchmarks.shots.detectors import BARE, DECODES, names, program, read_program
+from benchmarks.shots.detectors import BARE, DECODES, names, program, python_command, read_program
 from benchmarks.shots.generate import add_arguments, generate, selected_jobs
+from benchmarks.shots.hard_cases import CASES, write_hard_cases
 from benchmarks.shots.takes import Half
-from vttdata.media.shots.scoring import Change, Score, match, score_by_kind
+from vttdata.media.probe import probe
+from vttdata.media.shots.scoring import Change, Score, match, score, score_by_kind
 
 TOLERANCE = 1
 _HERE = Path(__file__).resolve().parent
@@ -50,7 +54,7 @@ class Run:
 def measure(detector: str, path: Path) -> Run:
     """Run a detector on a video in a process of its own."""
     program_command = program(detector, path)
-    command = program_command or [sys.executable, str(_HERE / "detectors.py"), detector, str(path)]
+    command = program_command or python_command(detector, path)
     watched = [sys.executable, "-I", "-S", str(_HERE / "watch.py"), *command]
     watched_run = json.loads(subprocess.run(watched, stdout=subprocess.PIPE, text=True, check=True).stdout)
     cpu, wall, memory = watched_run["cpu"], watched_run["wall"], watched_run["memory"]
@@ -124,6 +128,28 @@ def predicted(run: Run) -> list[Change]:
     return [Change(frame, frame) for frame in run.frames]
 
 
+def hard_table(videos: Sequence[Video], runs: dict[str, list[Run]]) -> Iterable[str]:
+    """Yield the lines of a Markdown table with a row for each hard case: false and missed boundaries by detector."""
+    detectors = [detector for detector in runs if detector not in DECODES]
+    yield "| case | seconds | boundaries | " + " | ".join(f"{detector}: false, missed" for detector in detectors) + " |"
+    yield "|---|" + "--:|" * (len(detectors) + 2)
+    for case in dict.fromkeys(_case(video) for video in videos):
+        members = [index for index, video in enumerate(videos) if _case(video) == case]
+        seconds = sum(videos[index].seconds for index in members)
+        cells = []
+        for detector in detectors:
+            counts = [score(videos[index].changes, predicted(runs[detector][index]), TOLERANCE) for index in members]
+            total = sum(counts, Score())
+            failed = sum(bool(runs[detector][index].error) for index in members)
+            cells.append(f"{total.fp}, {total.fn}" + (f" ({failed} refused)" if failed else ""))
+        count = sum(len(videos[index].changes) for index in members)
+        yield f"| {case} | {seconds:.0f} | {count} | " + " | ".join(cells) + " |"
+
+
+def _case(video: Video) -> str:
+    return video.planned["shots"][0][1] if video.planned else "single shot"
+
+
 def mistakes(videos: Sequence[Video], done: Sequence[Run]) -> Iterable[str]:
     """Yield a line for each change that a detector missed or added, with what was planned there."""
     for video, run in zip(videos, done, strict=True):
@@ -148,14 +174,43 @@ def main() -> None:
     add_arguments(parser)
     parser.add_argument("--only", action="append", help="a detector; default: all")
     parser.add_argument("--mistakes", action="store_true", help="list what vttdata's detectors missed and added")
+    parser.add_argument("--hard", type=int, metavar="NUMBER", help="measure on this many videos of each hard case")
+    parser.add_argument("--case", action="append", choices=list(CASES), help="a hard case; default: all")
+    parser.add_argument("--single", type=Path, action="append", metavar="FILE", help="a video of one shot")
     options = parser.parse_args()
-    generate(selected_jobs(options), os.cpu_count() or 1)
     detectors = [name for name in options.only or names() if name != BARE]
+    if options.hard or options.single:
+        _measure_hard(options, detectors)
+        return
+    generate(selected_jobs(options), os.cpu_count() or 1)
     for half in options.half or get_args(Half):
         made = [composed(job.path) for job in selected_jobs(options) if job.path.name.startswith(half)]
         videos = [*made, *annotated(half, options.footage)]
         runs = measure_all(videos, detectors)
         _report(half, videos, len(made), runs, listed=options.mistakes)
+
+
+def _measure_hard(options: argparse.Namespace, detectors: Sequence[str]) -> None:
+    """Print the table of the hard cases of each half, or that of files of one shot."""
+    workers = os.cpu_count() or 1
+    for half in options.half or get_args(Half):
+        if options.single:
+            videos = [Video(path.stem, path, probe(path).container_seconds, ()) for path in options.single]
+        else:
+            written = write_hard_cases(half, options.footage, options.folder, seed=options.seed, per_case=options.hard,
+                                       workers=workers, cases=options.case or ())  # fmt: skip
+            videos = [composed(path) for path in written]
+        runs = measure_all(videos, detectors)
+        print(f"\n## {half}: hard cases\n\n" if not options.single else "\n## single shots\n\n", end="")
+        print("\n".join(hard_table(videos, runs)))
+        for name, done in runs.items():
+            cpu, wall = (_ratio(done, runs[BARE], unit) for unit in ("cpu", "wall"))
+            print(f"\n{name}: CPU {cpu:.2f}, time {wall:.2f}", end="")
+            if options.mistakes and name.startswith("vttdata"):
+                print("\n\n- " + "\n- ".join(mistakes(videos, done)))
+        print()
+        if options.single:
+            return
 
 
 def _report(half: Half, videos: list[Video], composed_videos: int, runs: dict[str, list[Run]], *, listed: bool) -> None:

@@ -252,8 +252,11 @@ def any_signals(draw: st.DrawFn) -> Signals:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     count = draw(st.integers(1, 200))
     quiet = rng.random((8, count)) ** draw(st.integers(1, 8))
-    flags = rng.random((2, count)) < draw(st.floats(0, 1))
-    return Signals(*quiet, *flags, np.ones((count, 3, 8), np.uint16))
+    flags = rng.random((5, count)) < draw(st.floats(0, 1))
+    point_change, replaced, kept = 255 * quiet[0], quiet[1], quiet[2]
+    thumbnails = rng.integers(0, 256, (count, 12, 16)).astype(np.uint8)
+    colours = np.ones((count, 3, 8), np.uint16)
+    return Signals(*quiet, *flags[:2], point_change, replaced, kept, *flags[2:], colours, thumbnails)
 
 
 @settings(max_examples=100, deadline=None)

@@ -27,10 +27,10 @@ def framed(frames: Frames) -> None:
 
 
 def in_a_picture(frames: Frames) -> None:
-    """Draw a still frame around a moving picture, like a presenter's window in a page."""
+    """Draw a still frame around a moving picture, over a quarter of it."""
     border = scene(99, 1)[0]
     outside = np.ones((HEIGHT, WIDTH), bool)
-    outside[18:58, 30:100] = False
+    outside[5:67, 8:120] = False
     frames[:, outside] = border[outside]
 
 

@@ -35,8 +35,21 @@ _UNDONE = 0.27
 _UNDONE_RADII = 20
 # Points, a hundredth of those sampled: a smaller change of colours tells nothing.
 _MIN_POINTS_CHANGED = 40
+# Contrast at the blank end of a fade, and at which it has ended, over the full contrast.
+_DIM_CONTRAST, _FULL_CONTRAST = 0.4, 0.95
+# Contrast of black frames, in levels, and correlation of a moving picture at half of its contrast and at the full.
+_FLAT_CONTRAST, _SAME_FADING = 1.0, 0.5
+# Contrast, in levels, that is no coding noise, and the share of a fade's frames in which contrast must grow.
+_VISIBLE_CONTRAST, _GROWING = 3.0, 0.85
 # Share of the change at a cut that is still there a fifth of a second later.
 _LASTING = 0.5
+# Change of colours at changes of light that look like gradual transitions.
+_RELIT_CHANGE = 0.03
+# Structure that stays, and distance to the picture that comes back over the change, where an arc or a flash dazzles.
+_KEPT_IF_BACK, _BACK = 0.15, 0.4
+# Change of points, colours and structure where one page of text follows another: 11.7 times as much as around it in
+# levels, at most 0.008, and at least 0.73 of the structure.
+_PAGE_RATIO, _POINT_NOISE, _PAGE_COLOURS, _PAGE_REPLACED = 8.0, 0.5, 0.02, 0.65
 # Relative distance above which pictures may show different scenes, and where the mixture is clear.
 _NEW_SCENE, _NEW_SCENE_IF_CLEAR = 0.42, 0.35
 # Luma correlation above which pictures show one scene, unless one of them is blank.
@@ -97,7 +110,7 @@ def find_boundaries(
     if cut_expected is not None:
         clear_cuts = find_cuts(signals, _UNEXPECTED_FACTOR * cut_ratio, radius, is_decoded)
         cuts = sorted({*clear_cuts, *(cut for cut in cuts if cut_expected[cut])})
-    boundaries = [Boundary(frame, "cut", frame, frame) for frame in cuts]
+    boundaries = extend_to_fades(cuts, signals, radius, max_blank // 2)
     # In longer gaps frames are mixtures of the decoded ones, which look like a dissolve.
     is_reliable = np.ones(len(signals), bool) if is_decoded is None else _in_short_gaps(is_decoded, radius)
     boundaries += find_gradual_transitions(signals, boundaries, radius, is_reliable)
@@ -122,11 +135,98 @@ def find_cuts(signals: Signals, cut_ratio: float, radius: int, is_decoded: Flags
     blended = change > _BLENDED_FACTOR * cut_ratio * (around_neighbours + _NOISE)
     blended &= (change > before) & (change >= after)
     lasting = signals.lasting_change > _LASTING * change
-    candidates = [int(frame) for frame in np.flatnonzero((isolated | blended) & lasting)]
+    explained = signals.relit | signals.in_window | signals.in_turn
+    candidates = np.flatnonzero((isolated | blended) & lasting & ~explained).tolist()
     decoded = np.ones(len(change), bool) if is_decoded is None else is_decoded
     is_broad = signals.breadth > np.where(np.r_[True, decoded[:-1]], _BREADTH, _BREADTH_ACROSS_GAPS)
     decoded_frames = np.flatnonzero(decoded)
-    return [frame for frame in candidates if is_broad[frame] or not is_undone(signals, frame, radius, decoded_frames)]
+    cuts = {frame for frame in candidates if is_broad[frame] or not is_undone(signals, frame, radius, decoded_frames)}
+    cuts -= {frame for frame in cuts if signals.kept[frame] > _KEPT_IF_BACK and comes_back(signals, frame, radius)}
+    return sorted(cuts | set(find_page_turns(signals, decoded_frames)))
+
+
+def extend_to_fades(cuts: Sequence[int], signals: Signals, radius: int, max_blank: int) -> list[Boundary]:
+    """Return the cuts, those that begin or end a fade as one fade with its blank frames.
+
+    Cutting to black before a picture fades in, and pictures that come out of black by a visible step, look like cuts.
+    """
+    blacks = signals.blank & (signals.thumbnails.std((1, 2)) < _FLAT_CONTRAST)
+    boundaries: list[Boundary] = []
+    for cut in cuts:
+        first = last = cut
+        if not signals.blank[cut - 1 : cut + 1].any():
+            boundaries.append(Boundary(cut, "cut", cut, cut))
+            continue
+        if signals.blank[cut]:
+            while last + 1 < len(signals) and signals.blank[last]:
+                last += 1
+            if blacks[cut:last].sum() > max_blank:
+                last = cut
+            first = min(_full_contrast(signals.thumbnails, cut - 1, -1, radius) + 1, cut)
+        else:
+            while first and signals.blank[first - 1]:
+                first -= 1
+            if blacks[first:cut].sum() > max_blank:
+                first += int(np.flatnonzero(blacks[first:cut])[-1]) + 1
+        end = last if signals.blank[last] else _full_contrast(signals.thumbnails, last, 1, radius)
+        if end - last < _MIN_LENGTH and not (signals.blank[cut] and cut - first >= _MIN_LENGTH):
+            boundaries.append(Boundary(cut, "cut", cut, cut))
+            continue
+        if boundaries and boundaries[-1].last >= first:
+            first = boundaries.pop().first
+        boundaries.append(Boundary((first + end + 1) // 2, "fade", first, end))
+    return boundaries
+
+
+def _full_contrast(thumbnails: NDArray[np.uint8], start: int, step: int, radius: int) -> int:
+    """Return the frame at which the picture of a fade has its full contrast; `start` where there is no fade.
+
+    Args:
+        thumbnails: (n, 12, 16) mean luma of blocks.
+        start: frame beside the blank ones.
+        step: 1 for the frames that follow, -1 for those before.
+        radius: a quarter of the longest fade, in frames.
+    """
+    stop = start + step * 4 * radius
+    pictures = thumbnails[start : max(stop, 0) : step] if stop > 0 else thumbnails[start::-1]
+    pixels = pictures.reshape(len(pictures), -1).astype(np.float64)
+    pixels -= pixels.mean(1, keepdims=True)
+    contrast = np.sqrt((pixels * pixels).mean(1)) + 1e-9
+    correlation = (pixels[1:] * pixels[:-1]).mean(1) / (contrast[1:] * contrast[:-1])
+    breaks = np.flatnonzero((correlation < _SAME_SCENE) & (contrast[:-1] > _VISIBLE_CONTRAST))
+    contrast = contrast[: int(breaks[0]) + 1 if len(breaks) else None]
+    full = int(np.flatnonzero(contrast >= _FULL_CONTRAST * contrast.max())[0])
+    half = int(np.flatnonzero(contrast >= contrast.max() / 2)[0])
+    similarity = (pixels[half] * pixels[full]).mean() / (contrast[half] * contrast[full])
+    grows = np.diff(contrast[: full + 1]) > 0
+    is_fade = contrast[0] < _DIM_CONTRAST * contrast[full] and similarity > _SAME_FADING
+    return start + step * full if is_fade and grows.mean() > _GROWING else start
+
+
+def comes_back(signals: Signals, frame: int, radius: int) -> bool:
+    """Return whether the picture before a frame comes back within ten seconds, or the one at it was there before."""
+    distance = _UNDONE_RADII * radius
+    old, new = signals.thumbnails[frame - 1].astype(np.int16), signals.thumbnails[frame].astype(np.int16)
+    later, earlier = (
+        signals.thumbnails[frame + 1 : frame + distance],
+        signals.thumbnails[max(frame - distance, 0) : frame - 1],
+    )
+    limit = _BACK * np.abs(new - old).mean()
+    return any(
+        len(pictures) > 0 and np.abs(pictures - picture).mean((1, 2)).min() < limit
+        for picture, pictures in ((old, later), (new, earlier))
+    )
+
+
+def find_page_turns(signals: Signals, decoded_frames: NDArray[np.int64]) -> list[int]:
+    """Find the decoded frames at which still text gives way to other still text, which changes hardly any colours."""
+    change = signals.point_change[decoded_frames]
+    around = sum((_shift(change, lag) for lag in range(-_WINDOW, _WINDOW + 1) if lag), np.zeros_like(change))
+    stands_out = change > _PAGE_RATIO * (around / (2 * _WINDOW) + _POINT_NOISE)
+    # Interpolation spreads the change of colours over the frames that were skipped.
+    colour_change = np.diff(signals.change.cumsum()[decoded_frames], prepend=0.0)
+    is_new_page = (signals.replaced[decoded_frames] > _PAGE_REPLACED) & (colour_change < _PAGE_COLOURS)
+    return [int(frame) for frame in decoded_frames[stands_out & is_new_page]]
 
 
 def is_undone(signals: Signals, frame: int, radius: int, decoded_frames: NDArray[np.int64]) -> bool:
@@ -161,12 +261,16 @@ def find_gradual_transitions(
     passing = (mixing > _MIXING) & (signals.relative_distance > np.where(is_clear, _NEW_SCENE_IF_CLEAR, _NEW_SCENE))
     passing &= is_reliable & ~_near(cuts, radius, len(signals))
     passing[:radius] = passing[-radius:] = False
+    relit = np.flatnonzero(signals.relit & (signals.change > _RELIT_CHANGE))
     boundaries = []
     for first, last in _bridged_runs(passing):
         peak = first + int(mixing[first : last + 1].argmax())
         has_blank = signals.blank[max(first - radius, 0) : last + radius + 1].any()
         is_new_scene = has_blank or signals.luma_correlation[peak] < _SAME_SCENE
         is_strong = mixing[peak] >= _MIXING_PEAK and signals.mixture[peak] >= _MIXTURE
+        lit_within = np.searchsorted(relit, (first - radius // 2, last + radius // 2 + 1))
+        if not has_blank and lit_within[0] < lit_within[1]:
+            continue
         if last - first + 1 >= _MIN_LENGTH and is_strong and is_new_scene:
             transition: Transition = "fade" if has_blank else "dissolve" if is_clear[peak] else "gradual"
             boundaries.append(Boundary((first + last + 1) // 2, transition, first, last))

@@ -7,7 +7,7 @@ elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import islice
 from typing import Any
 
@@ -48,25 +48,27 @@ class Descriptions:
         histograms: (n, 3, 16, 16) counts by channel (Y, Cb, Cr), region of the frame and bin of the value
             (bin k holds 16k-8 to 16k+7).
         cells: (n, 3, 96) sums over the cells of the frame's middle, 8 x 12 of them; letterbox bars stay outside.
+        luma: (n, 2304) values at the points of luma, in the sampler's order; `in_rows` puts them in place.
     """
 
     histograms: NDArray[np.uint8]
     cells: NDArray[np.int32]
+    luma: NDArray[np.uint8]
 
     def __len__(self) -> int:
         return len(self.cells)
 
     def __getitem__(self, span: slice) -> Descriptions:
-        return Descriptions(self.histograms[span], self.cells[span])
+        return Descriptions(self.histograms[span], self.cells[span], self.luma[span])
 
     def repeat(self, times: int) -> Descriptions:
         """Repeat each frame `times` times."""
-        return Descriptions(self.histograms.repeat(times, 0), self.cells.repeat(times, 0))
+        return Descriptions(self.histograms.repeat(times, 0), self.cells.repeat(times, 0), self.luma.repeat(times, 0))
 
 
 def concatenate(*runs: Descriptions) -> Descriptions:
     """Join runs of frames in order."""
-    return Descriptions(np.concatenate([run.histograms for run in runs]), np.concatenate([run.cells for run in runs]))
+    return Descriptions(*(np.concatenate([getattr(run, field.name) for run in runs]) for field in fields(Descriptions)))
 
 
 def describe(pictures: Iterable[Any]) -> Iterator[Descriptions]:
@@ -81,7 +83,23 @@ def describe(pictures: Iterable[Any]) -> Iterator[Descriptions]:
             count += 1
         if count == 0:
             return
-        yield Descriptions(count_colours(samples[:count]), sum_cells(samples[:count]))
+        yield describe_samples(samples[:count])
+
+
+def describe_samples(samples: NDArray[np.uint8]) -> Descriptions:
+    """Describe n frames by their values at the grid's points."""
+    return Descriptions(count_colours(samples), sum_cells(samples), samples[:, : POINTS[0]].copy())
+
+
+def in_rows(luma: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return pictures (n, 36, 64) from the values at the points of luma, in the sampler's order."""
+    return luma[:, _LUMA_ROWS].reshape(-1, *_LUMA_GRID)
+
+
+def block_means(luma: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the mean luma (n, 12, 16) of the frame's blocks, in the order of `in_rows`."""
+    sums = luma.reshape(len(luma), -1, _BLOCKS).sum(1, dtype=np.uint16)
+    return (sums[:, _BLOCK_ROWS] // CELL_POINTS).astype(np.uint8).reshape(-1, *_BLOCK_GRID)
 
 
 class _Sampler:
@@ -148,6 +166,8 @@ def _cell_blocks() -> NDArray[np.intp]:
     return positions.reshape(_BLOCK_GRID)[2:10, 2:14].ravel()
 
 
+_LUMA_ROWS = np.argsort(_interleave_blocks(np.arange(POINTS[0]).reshape(_LUMA_GRID)))
+_BLOCK_ROWS = np.argsort(_interleave_blocks(np.arange(_BLOCKS).reshape(_BLOCK_GRID)))
 _FIRST_BINS = _first_bins()
 _CELL_BLOCKS = _cell_blocks()
 

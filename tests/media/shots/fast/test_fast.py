@@ -187,6 +187,8 @@ def test_skipped_frames_are_interpolated_linearly() -> None:
     histograms = np.zeros((2, 3, 16, 16), np.uint8)
     histograms[1] = 8
     cells = np.full((2, 3, 96), 100, np.int32) * np.array([1, 5])[:, None, None]
-    filled = interpolate_gaps(Descriptions(histograms, cells), np.array([0, 4]))
+    luma = np.full((2, 2304), 50, np.uint8) + np.array([[0], [9]], np.uint8)
+    filled = interpolate_gaps(Descriptions(histograms, cells, luma), np.array([0, 4]))
     assert filled.histograms[:, 0, 0, 0].tolist() == [0, 2, 4, 6, 8]
     assert filled.cells[:, 0, 0].tolist() == [100, 200, 300, 400, 500]
+    assert filled.luma[:, 0].tolist() == [50, 50, 50, 50, 59]

@@ -31,7 +31,7 @@ def moving(places: list[int], jump: int, size: int) -> Descriptions:
     histograms = np.zeros((len(places), 3, 16, 16), np.uint8)
     histograms[:, :, :, 0] = 140 - gone[:, None, None]
     histograms[:, :, :, 15] = gone[:, None, None]
-    return Descriptions(histograms, np.zeros((len(places), 3, 96), np.int32))
+    return Descriptions(histograms, np.zeros((len(places), 3, 96), np.int32), np.zeros((len(places), 2304), np.uint8))
 
 
 def test_cut_in_a_gap_is_not_interpolated() -> None:
@@ -51,7 +51,11 @@ def test_decoded_frames_are_not_changed(gaps: list[int], data: st.DataObject) ->
     places = np.cumsum([0, *gaps])
     seeds = np.random.default_rng(data.draw(st.integers(0, 99)))
     shape = (len(places), 3, 16, 16)
-    known = Descriptions(seeds.integers(0, 140, shape).astype(np.uint8), np.zeros((len(places), 3, 96), np.int32))
+    known = Descriptions(
+        seeds.integers(0, 140, shape).astype(np.uint8),
+        np.zeros((len(places), 3, 96), np.int32),
+        np.zeros((len(places), 2304), np.uint8),
+    )
     filled = interpolate_gaps(known, places)
     assert len(filled) == places[-1] + 1
     assert np.array_equal(filled.histograms[places], known.histograms)
@@ -97,7 +101,7 @@ def test_broad_change_across_a_gap_that_is_undone_is_a_caption(tmp_path: Path) -
     lettered(frames[40:60])
     with open_video(encode(tmp_path / "a.mp4", frames)) as video:
         signals = measure_signals(describe(frame.picture for frame in video.frames()), RATE)
-    broad = replace(signals, breadth=np.full(100, 0.8))
+    broad = replace(signals, breadth=np.full(100, 0.8), in_window=np.zeros(100, bool))
     seen = np.ones(100, bool)
     assert find_cuts(broad, 2.25, radius_in_frames(RATE), seen) == [40, 60]
     seen[[39, 59]] = False

@@ -119,7 +119,7 @@ def interpolate_gaps(decoded: Descriptions, positions: Indices) -> Descriptions:
         weight = weight_after.reshape(-1, *(1,) * (values.ndim - 1))
         return np.rint(values[before] * (1 - weight) + values[after] * weight).astype(values.dtype)
 
-    return Descriptions(mix(decoded.histograms), mix(decoded.cells))
+    return Descriptions(mix(decoded.histograms), mix(decoded.cells), decoded.luma[before])
 
 
 def find_cuts_in_gaps(decoded: Descriptions, positions: Indices) -> Flags:

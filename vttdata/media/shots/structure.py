@@ -1,0 +1,137 @@
+"""Compare pictures in place, at the few frames where a cut may be: evidence that colours do not give.
+
+A change of light leaves edges where they are; a window that opens, or footage that is cut within one, changes a
+rectangle and leaves the rest; a page of text that follows another replaces the edges and hardly any colours; and a fast
+turn of the camera passes over pictures that are no mixture of the first and the last. Works on the sampled luma.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Windows of 6 x 8 points, 6 x 8 of them; smaller ones correlate by chance, larger ones hold several surfaces.
+_WINDOW_GRID, _WINDOW_SHAPE = (6, 8), (6, 8)
+# Luma; limited-range black is 16. Windows in which points are black in both pictures, such as letterbox bars, do not
+# count: the edge of a bar always stays.
+_BLACK, _VISIBLE = 24, 0.9
+# Standard deviation of luma, in levels, above which a window shows structure. Slopes, as of skies and walls, are taken
+# out: two of them correlate whatever they show.
+_TEXTURE = 4.0
+# Mean difference of luma below which a window did not change: overlays that stay say nothing about what is below.
+_UNCHANGED = 4.0
+# Correlation of luma in a window that keeps its structure.
+_CORRELATION = 0.6
+# Mean luma of plain windows that may hide structure, in the dark or dazzled.
+_DARK, _DAZZLED = 26, 215
+# Levels by which a point changes more than from motion around it.
+_POINT_CHANGED = 8
+# Rows and columns with this share of the changed points of the fullest ones belong to the changed rectangle.
+_EDGE_SHARE = 0.25
+# Changed points that are few enough to be noise, and the least share of them inside the rectangle.
+_FEW_POINTS, _INSIDE = 20, 0.8
+
+Floats = NDArray[np.float64]
+Pictures = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class StructureChange:
+    """Comparison of m pairs of pictures by windows; every array has m shares (0..1).
+
+    Attributes:
+        kept: windows that keep their structure, of those that show one and changed.
+        relit: change of luma in those windows, of the change in all windows that show structure.
+        replaced: windows that lost their structure, of all that show one, changed or not.
+    """
+
+    kept: Floats
+    relit: Floats
+    replaced: Floats
+
+
+def compare_structure(before: Pictures, after: Pictures) -> StructureChange:
+    """Compare the structure of m pictures (m, 36, 64) with that of m others; shares of no windows are 0."""
+    visible = _windows(np.maximum(before, after) >= _BLACK).mean(-1) > _VISIBLE
+    left, right = _windows(before), _windows(after)
+    mean_left, mean_right = left.mean(-1), right.mean(-1)
+    change = np.abs(left - right).mean(-1)
+    left, right = left - left @ _SLOPES @ _SLOPES.T, right - right @ _SLOPES @ _SLOPES.T
+    deviation_left, deviation_right = (np.sqrt((detail * detail).mean(-1)) for detail in (left, right))
+    covariance = (left * right).mean(-1)
+    textured = visible & (np.maximum(deviation_left, deviation_right) > _TEXTURE)
+    hidden = np.zeros_like(textured)
+    for mean, deviation in ((mean_left, deviation_left), (mean_right, deviation_right)):
+        hidden |= (deviation < _TEXTURE) & ((mean < _DARK) | (mean > _DAZZLED))
+    changed = textured & (change >= _UNCHANGED)
+    counted = changed & ~hidden
+    correlated = covariance > _CORRELATION * (deviation_left * deviation_right + _TEXTURE)
+    kept = counted & correlated & (np.minimum(deviation_left, deviation_right) > _TEXTURE)
+    return StructureChange(
+        kept=kept.sum(-1) / np.maximum(counted.sum(-1), 1),
+        relit=(change * kept).sum(-1) / np.maximum((change * counted).sum(-1), 1e-9),
+        replaced=(changed & ~kept).sum(-1) / np.maximum(textured.sum(-1), 1),
+    )
+
+
+def measure_rectangle(
+    before: Pictures, after: Pictures, further_before: Pictures, further_after: Pictures
+) -> tuple[Floats, Floats]:
+    """Measure how well a rectangle tells the points that change more than by motion.
+
+    Args:
+        before: (m, 36, 64) luma.
+        after: (m, 36, 64) luma.
+        further_before: (m, 36, 64) luma of the frames before `before`, which tell the motion there.
+        further_after: (m, 36, 64) luma of the frames after `after`.
+
+    Returns:
+        The rectangle's share of the picture (1 where the points that change make none), and the share of it that
+        changes.
+    """
+    motion = np.maximum(_difference(before, further_before), _difference(after, further_after))
+    moved = _difference(before, after) > np.minimum(motion, 255 - _POINT_CHANGED) + _POINT_CHANGED
+    rows, columns = (_main_part(moved.sum(axis)) for axis in (2, 1))
+    inside = (moved & rows[:, :, None] & columns[:, None]).sum((1, 2))
+    area = rows.sum(1) * columns.sum(1)
+    count = moved.sum((1, 2))
+    is_rectangle = (count >= _FEW_POINTS) & (inside > _INSIDE * count)
+    return np.where(is_rectangle, area / moved[0].size, 1.0), inside / np.maximum(area, 1)
+
+
+def _difference(left: Pictures, right: Pictures) -> Pictures:
+    return np.maximum(left, right) - np.minimum(left, right)
+
+
+def _main_part(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which of the rows or columns (m, k) lie between the first and the last that change much."""
+    full = counts > _EDGE_SHARE * np.sort(counts, 1)[:, -3:-2]
+    return np.maximum.accumulate(full, 1) & np.maximum.accumulate(full[:, ::-1], 1)[:, ::-1]
+
+
+def measure_unmixed(before: Pictures, between: Pictures, after: Pictures) -> Floats:
+    """Return how far (0..1) m pictures are from any mixture of those before and after, over the distance of these."""
+    start, middle, end = (picture.reshape(len(picture), -1).astype(np.float32) for picture in (before, between, after))
+    direction, offset = end - start, middle - start
+    length = np.maximum((direction * direction).sum(1), 1)
+    weight = np.clip((direction * offset).sum(1) / length, 0, 1)
+    residual = offset - weight[:, None] * direction
+    return np.asarray(np.minimum(np.sqrt((residual * residual).sum(1) / length), 1), np.float64)
+
+
+def _windows(pictures: NDArray[np.generic]) -> NDArray[np.float32]:
+    """Return the points of pictures (m, 36, 64) by window: (m, 48, 48)."""
+    (down, across), (high, wide) = _WINDOW_GRID, _WINDOW_SHAPE
+    blocks = pictures.reshape(-1, down, high, across, wide).transpose(0, 1, 3, 2, 4)
+    return blocks.reshape(-1, down * across, high * wide).astype(np.float32)
+
+
+def _slope_basis() -> NDArray[np.float32]:
+    """Return an orthonormal basis (48, 6) of even and curved slopes over a window's points."""
+    y, x = np.indices(_WINDOW_SHAPE).reshape(2, -1)
+    return np.linalg.qr(np.stack((np.ones_like(x), x, y, x * x, x * y, y * y), 1).astype(np.float32))[0]
+
+
+_SLOPES = _slope_basis()
