@@ -189,7 +189,7 @@ def _analyse_reference_frames(path: Path, threads: int) -> Analysis | None:
 
 
 def refine_cuts(path: Path, threads: int, boundaries: list[Boundary], analysis: Analysis) -> list[Boundary]:
-    """Return the boundaries, cuts across skipped frames moved to their exact frame."""
+    """Return the boundaries, cuts across skipped frames moved to their exact frame, or dropped where they are none."""
     if analysis.stream is None or analysis.is_decoded is None:
         return boundaries
     decoded = np.flatnonzero(analysis.is_decoded)
@@ -202,11 +202,14 @@ def refine_cuts(path: Path, threads: int, boundaries: list[Boundary], analysis: 
     if not gaps:
         return boundaries
     with open_video(path, threads=threads) as video:
-        frames = dict(zip(gaps, locate_cuts(video, analysis.stream, list(gaps.values())), strict=True))
+        located = dict(zip(gaps, locate_cuts(video, analysis.stream, list(gaps.values())), strict=True))
     refined = []
     for boundary in boundaries:
-        frame = frames.get(boundary)
-        refined.append(boundary if frame is None else Boundary(frame, "cut", frame, frame))
+        cut = located.get(boundary)
+        if cut is None:
+            refined.append(boundary)
+        elif not cut.is_explained:
+            refined.append(Boundary(cut.frame, "cut", cut.frame, cut.frame))
     return refined
 
 

@@ -18,7 +18,7 @@ from vttdata.media.shots.boundaries import find_boundaries, find_cuts
 from vttdata.media.shots.detect import detect_shots
 from vttdata.media.shots.fast.gop_decode import describe_planned_gops, interpolate_gaps
 from vttdata.media.shots.fast.gop_plan import plan_decoding
-from vttdata.media.shots.fast.refine import Gap, locate_cuts
+from vttdata.media.shots.fast.refine import Gap, LocatedCut, locate_cuts
 from vttdata.media.shots.histogram import Descriptions, describe
 from vttdata.media.shots.signals import measure_signals, radius_in_frames
 
@@ -93,7 +93,8 @@ def test_cuts_in_several_gaps_are_located(tmp_path: Path, container: str) -> Non
     path = encode(tmp_path / f"a.{container}", frames, *FIXED, "-g", "30")
     gaps = [Gap(9, 12), Gap(21, 23), Gap(33, 36), Gap(54, 55)]
     with open_video(path) as video:
-        assert list(locate_cuts(video, packets_of(path), gaps)) == [11, 22, 33, 55]
+        located = list(locate_cuts(video, packets_of(path), gaps))
+    assert located == [LocatedCut(frame, False) for frame in (11, 22, 33, 55)]
 
 
 def test_broad_change_across_a_gap_that_is_undone_is_a_caption(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Refine the positions of cuts between skipped frames by decoding around them in full."""
+"""Refine cuts between skipped frames by decoding around them in full: where they are, and whether they are cuts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vttdata.media.decode import Video
 from vttdata.media.shots.fast.packets import NO_DEBLOCKING, Packets
 from vttdata.media.shots.fast.reference_frames import FrameOrder
 from vttdata.media.shots.histogram import concatenate, describe
-from vttdata.media.shots.signals import consecutive_distances
+from vttdata.media.shots.signals import measure_signals
 
 # Transport streams are seeked by decoding time, and often enter after the keyframe that was meant.
 _SEEK_MARGIN_SECONDS = 1.0
@@ -26,8 +26,17 @@ class Gap(NamedTuple):
     last: int
 
 
-def locate_cuts(video: Video, stream: Packets | FrameOrder, gaps: Sequence[Gap]) -> Iterator[int | None]:
+class LocatedCut(NamedTuple):
+    """Frame that differs most from the one before it, and whether its change is explained otherwise than by a cut."""
+
+    frame: int
+    is_explained: bool
+
+
+def locate_cuts(video: Video, stream: Packets | FrameOrder, gaps: Sequence[Gap]) -> Iterator[LocatedCut | None]:
     """Find the frame of each gap that differs most from the one before it.
+
+    Across a gap motion hides that the structure of a picture stays; from one frame to the next it does not.
 
     Decodes from the keyframe before a gap on, and once where several gaps share a keyframe.
 
@@ -37,7 +46,7 @@ def locate_cuts(video: Video, stream: Packets | FrameOrder, gaps: Sequence[Gap])
         gaps: in order, none beginning with the video's first frame.
 
     Yields:
-        A frame for each gap; None where seeking does not lead there or the decoder fails.
+        A cut for each gap; None where seeking does not lead there or the decoder fails.
     """
     pts = np.sort(stream.pts)
 
@@ -51,10 +60,14 @@ def locate_cuts(video: Video, stream: Packets | FrameOrder, gaps: Sequence[Gap])
         pictures = decode_range(video, seek_to, int(pts[keyframe]), int(pts[before]), int(pts[last]))
         batches = list(describe(pictures))
         is_complete = sum(len(batch) for batch in batches) == last - before + 1
-        distances = consecutive_distances(concatenate(*batches)) if is_complete else None
+        if not is_complete:
+            yield from (None for _ in gaps_of_gop)
+            continue
+        signals = measure_signals([concatenate(*batches)], (len(pts) - 1) / float(stream.times[-2] - stream.times[0]))
+        explained = signals.relit | signals.in_window | signals.in_turn
         for gap in gaps_of_gop:
-            members_of_gap = slice(gap.first - 1 - before, gap.last - before)
-            yield None if distances is None else gap.first + int(distances[members_of_gap].argmax())
+            frame = gap.first + int(signals.change[gap.first - before : gap.last - before + 1].argmax())
+            yield LocatedCut(frame, bool(explained[frame - before]))
 
 
 def decode_range(video: Video, seek_to: float | None, keyframe: int, first: int, last: int) -> Iterator[Any]:

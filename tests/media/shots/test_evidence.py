@@ -1,0 +1,163 @@
+"""What changes all colours and is no cut is none, and cuts that change hardly any colours are found, in both modes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from tests.media.shots.test_detect import HEIGHT, WIDTH, Frames, encode, scene, starts
+from vttdata.media.shots.detect import Detection, ShotSettings, detect_shots
+from vttdata.media.shots.structure import compare_structure, measure_rectangle, measure_unmixed
+
+X, Y = np.meshgrid(np.arange(WIDTH), np.arange(HEIGHT))
+
+
+@pytest.fixture(params=["exact", "fast"])
+def detect(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Frames], list[tuple[int, str]]]:
+    """Return a function that encodes frames and gives each shot's first frame and transition."""
+    options = ("-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p")
+
+    def found(frames: Frames) -> list[tuple[int, str]]:
+        detection: Detection = detect_shots(
+            encode(tmp_path / "a.mp4", np.clip(frames, 0, 255), *options), ShotSettings(method=request.param)
+        )
+        return starts(detection)
+
+    return found
+
+
+def test_light_that_is_switched_on_and_off_is_no_boundary(detect: Callable) -> None:
+    frames = scene(51, 150)
+    frames[:50] *= 0.6
+    frames[100:] *= 0.6
+    assert detect(frames) == [(0, "start")]
+
+
+def test_arc_that_flickers_for_seconds_is_no_boundary(detect: Callable) -> None:
+    frames = scene(52, 170)
+    glow = 300 * np.exp(-((X - 40) ** 2 + (Y - 40) ** 2) / 2 / 18**2)[..., None]
+    flicker = np.random.default_rng(1).uniform(0.6, 1.2, 170)
+    for first, end in ((30, 65), (80, 88), (110, 140)):
+        frames[first:end] = frames[first:end] * 0.7 + flicker[first:end, None, None, None] * glow
+    assert detect(frames) == [(0, "start")]
+
+
+def test_window_that_opens_over_a_desktop_is_no_boundary(detect: Callable) -> None:
+    frames = np.repeat(scene(53, 1), 140, 0)
+    frames[40:, 10:50, 60:115] = 240
+    frames[40:, 14:46:4, 64:110] = 30
+    frames[90:, 30:66, 20:60] = scene(54, 1)[0, 30:66, 20:60]
+    assert detect(frames) == [(0, "start")]
+
+
+def test_cuts_in_a_window_in_the_corner_are_no_boundaries(detect: Callable) -> None:
+    frames = scene(55, 150, 0.1)
+    for number in range(3):
+        frames[50 * number : 50 * number + 50, 4:30, 80:124] = scene(60 + number, 50)[:, 4:30, 80:124]
+    assert detect(frames) == [(0, "start")]
+
+
+@pytest.mark.parametrize("length", [4, 7])
+def test_fast_turn_of_the_camera_is_no_boundary(detect: Callable, length: int) -> None:
+    wide = np.concatenate(scene(57, 4, 3 * WIDTH / 4 + 60), 1)
+    places = np.r_[
+        np.zeros(50),
+        2 * WIDTH * (0.5 - 0.5 * np.cos(np.pi * np.arange(1, length + 1) / length)),
+        np.full(51, 2 * WIDTH),
+    ]
+    frames = []
+    for here, there in pairwise(places):
+        lefts = np.linspace(here, here + 0.6 * (there - here), 12).round().astype(int)
+        frames.append(np.mean([wide[:, left : left + WIDTH] for left in lefts], 0))
+    assert detect(np.stack(frames)) == [(0, "start")]
+
+
+def page(number: int) -> np.ndarray:
+    rng, picture = np.random.default_rng(number), Image.new("RGB", (4 * WIDTH, 4 * HEIGHT), "white")
+    draw = ImageDraw.Draw(picture)
+    for line in range(7):
+        text = " ".join("".join(rng.choice(list("abcdeghmnorstu"), 5)) for _ in range(rng.integers(3, 8)))
+        draw.text((30, 20 + 36 * line), text, "black", ImageFont.load_default(26))
+    return np.asarray(picture, float)
+
+
+def test_page_of_text_that_follows_another_is_a_shot(detect: Callable) -> None:
+    frames = np.repeat(np.stack([page(1), page(2)]), (30, 30), axis=0)
+    assert detect(frames) == [(0, "start"), (30, "cut")]
+
+
+def test_lines_that_appear_on_a_page_are_no_boundary(detect: Callable) -> None:
+    frames = np.repeat(page(4)[None], 60, 0)
+    frames[:20, 192:] = 255
+    frames[:40, 228:] = 255
+    assert detect(frames) == [(0, "start")]
+
+
+def test_cut_to_black_and_the_fade_in_after_it_are_one_fade(detect: Callable) -> None:
+    black = 6
+    after = scene(59, 80)
+    after[: black + 25] *= np.r_[np.zeros(black), np.arange(25) / 25][:, None, None, None]
+    _, (frame, transition), *others = detect(np.concatenate((scene(58, 60), after)))
+    assert transition == "fade"
+    assert 60 <= frame <= 85 + black
+    assert not others
+
+
+def test_black_at_the_start_and_the_fade_in_after_it_are_no_boundary(detect: Callable) -> None:
+    frames = scene(60, 90)
+    frames[:35] *= np.r_[np.zeros(12), 0.1 + 0.9 * np.arange(23) / 23][:, None, None, None]
+    assert detect(frames) == [(0, "start")]
+
+
+def test_cutting_to_another_scene_and_back_makes_two_cuts(detect: Callable) -> None:
+    frames = scene(61, 150)
+    frames[50:100] = scene(62, 50)
+    assert detect(frames) == [(0, "start"), (50, "cut"), (100, "cut")]
+
+
+def test_cut_with_a_blended_frame_is_found(detect: Callable) -> None:
+    before, after = scene(63, 50), scene(64, 50)
+    frames = np.concatenate((before, (before[-1:] + after[:1]) / 2, after))
+    _, (frame, transition) = detect(frames)
+    assert transition == "cut"
+    assert frame in (50, 51)
+
+
+def picture(seed: int) -> np.ndarray:
+    coarse = np.random.default_rng(seed).uniform(60, 180, (1, 12, 16))
+    return coarse.repeat(3, 1).repeat(4, 2).astype(np.uint8)
+
+
+def test_structure_is_kept_under_another_light_and_not_by_another_picture() -> None:
+    old, other = picture(1), picture(2)
+    assert compare_structure(old, (old * 0.5 + 20).astype(np.uint8)).kept > 0.85
+    replaced = compare_structure(old, other)
+    assert replaced.kept < 0.2
+    assert replaced.replaced > 0.8
+
+
+def test_slopes_are_no_structure() -> None:
+    slope = np.linspace(60, 180, 64)[None, None].repeat(36, 1)
+    same = compare_structure(slope.astype(np.uint8), (slope * 0.7).astype(np.uint8))
+    assert (same.kept, same.replaced) == (0, 0)
+
+
+def test_rectangle_of_changed_points_is_measured() -> None:
+    old, new = picture(3), picture(3)
+    new[:, 9:27, 16:48] = 255 - new[:, 9:27, 16:48]
+    area, fill = measure_rectangle(old, new, old, new)
+    assert area == pytest.approx(0.25, abs=0.02)
+    assert fill > 0.8
+    assert measure_rectangle(old, old, old, old)[0] == 1
+
+
+def test_only_mixtures_are_mixed() -> None:
+    old, new = picture(4), picture(5)
+    mixture = (0.3 * old + 0.7 * new).astype(np.uint8)
+    assert measure_unmixed(old, mixture, new) < 0.05
+    assert measure_unmixed(old, picture(6), new) > 0.5
