@@ -49,8 +49,6 @@ _BLACK_CELL = CELL_POINTS * 24
 # pass, and no camera motion.
 _MIN_PATCHWORK, _MAX_FRONT = 0.4, 26
 
-# Changes below these are no candidates for cuts: of colours, and of luma in levels.
-_LEAST_CHANGE, _LEAST_POINT_CHANGE = 0.01, 3.0
 # Structure that stays in place where light changes: at real cuts at most 0.23 of the windows, under captions 0.29, and
 # at jump cuts, which are not broad, 0.43 of them with 0.22 of the change. Light changes luma, by 370 to 750 levels over
 # the change of colours; a picture that is shown again in other colours changed it by 20.
@@ -60,8 +58,10 @@ _KEPT, _BROAD, _RELIT, _LEVELS = 0.3, 0.75, 0.6, 100
 _REPLACED_BY_WINDOW, _WINDOW_AREA, _WINDOW_FILL = (0.23, 0.75), 0.5, 0.5
 # Distance of a frame from mixtures of those beside it: turns of the camera began at 0.48.
 _UNMIXED = 0.35
-# A peak over the mean of the frames beside it.
-_PEAK_RATIO = 1.1
+# Least change of a candidate for a cut and its ratio to the frames beside it, of colours and of luma in levels; with a
+# blended frame the ratio is 1.
+_LEAST_CHANGE, _PEAK_RATIO, _LEAST_BLENDED_CHANGE = 0.01, 1.25, 0.018
+_LEAST_POINT_CHANGE, _POINT_PEAK_RATIO = 3.0, 4.0
 # Change at a cut without a blended frame over that of the frames beside it.
 _SHARP_RATIO = 2.0
 
@@ -172,7 +172,8 @@ def _measure_run(run: Descriptions, radius: int, flash: int) -> Signals:
     moved = _bins_moved(cumulated[:, radius - 2 : radius + count], cumulated[:, radius - 1 : radius + count + 1])
     change = mean_distance(moved)
     luma = run.luma[radius - 2 : radius + count + 1]
-    point_change = (np.maximum(luma[1:], luma[:-1]) - np.minimum(luma[1:], luma[:-1])).mean(1)
+    difference = np.maximum(luma[1:], luma[:-1]) - np.minimum(luma[1:], luma[:-1])
+    point_change = difference.sum(1, dtype=np.uint32) / POINTS[0]
     breadth = _breadth(moved, histograms)
     replaced, kept, relit, in_window, in_turn = _explain_changes(run.luma, radius, flash, change, breadth, point_change)
     return Signals(
@@ -212,10 +213,12 @@ def _explain_changes(
     """
     replaced, kept = np.zeros((2, len(breadth)))
     relit, in_window, in_turn = np.zeros((3, len(breadth)), bool)
-    is_peak = np.zeros(len(breadth), bool)
-    for values, least in ((change, _LEAST_CHANGE), (point_change, _LEAST_POINT_CHANGE)):
-        is_peak |= (values[1:-1] > least) & (values[1:-1] > _PEAK_RATIO * (values[:-2] + values[2:]) / 2)
-    frames = np.flatnonzero(is_peak)
+    current, beside = change[1:-1], np.maximum(change[:-2], change[2:])
+    colours_peak = (current > _LEAST_CHANGE) & (current > _PEAK_RATIO * beside)
+    colours_peak |= (current > _LEAST_BLENDED_CHANGE) & (current >= beside)
+    points_beside = np.maximum(point_change[:-2], point_change[2:])
+    points_peak = (point_change[1:-1] > _LEAST_POINT_CHANGE) & (point_change[1:-1] > _POINT_PEAK_RATIO * points_beside)
+    frames = np.flatnonzero(colours_peak | points_peak)
     if not len(frames):
         return replaced, kept, relit, in_window, in_turn
     earlier, later = change[frames], change[frames + 2]
@@ -231,8 +234,10 @@ def _explain_changes(
     changes_luma = point_change[frames + 1] > _LEVELS * change[frames + 1]
     kept[frames] = np.where(changes_luma & (breadth[frames] > _BROAD), structure.kept, 0)
     relit[frames] = (kept[frames] > _KEPT) | changes_luma & (structure.relit > _RELIT)
-    lasting = compare_structure(before, pictures(at - 1 + flash)).replaced
-    replaced[frames] = np.where(structure.kept > _KEPT, 0, np.minimum(structure.replaced, lasting))
+    still = np.flatnonzero(points_peak[frames] & (structure.kept < _KEPT))
+    if len(still):
+        lasting = compare_structure(before[still], pictures((at - 1 + flash)[still])).replaced
+        replaced[frames[still]] = np.minimum(structure.replaced[still], lasting)
     low, high = _REPLACED_BY_WINDOW
     partly = np.flatnonzero((structure.replaced > low) & (structure.replaced < high))
     if len(partly):
