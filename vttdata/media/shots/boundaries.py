@@ -150,32 +150,36 @@ def extend_to_fades(cuts: Sequence[int], signals: Signals, radius: int, max_blan
 
     Cutting to black before a picture fades in, and pictures that come out of black by a visible step, look like cuts.
     """
-    blacks = signals.blank & (signals.thumbnails.std((1, 2)) < _FLAT_CONTRAST)
     boundaries: list[Boundary] = []
     for cut in cuts:
-        first = last = cut
-        if not signals.blank[cut - 1 : cut + 1].any():
-            boundaries.append(Boundary(cut, "cut", cut, cut))
-            continue
-        if signals.blank[cut]:
-            while last + 1 < len(signals) and signals.blank[last]:
-                last += 1
-            if blacks[cut:last].sum() > max_blank:
-                last = cut
-            first = min(_full_contrast(signals.thumbnails, cut - 1, -1, radius) + 1, cut)
-        else:
-            while first and signals.blank[first - 1]:
-                first -= 1
-            if blacks[first:cut].sum() > max_blank:
-                first += int(np.flatnonzero(blacks[first:cut])[-1]) + 1
+        first, last = _blank_frames(cut, signals, max_blank)
         end = last if signals.blank[last] else _full_contrast(signals.thumbnails, last, 1, radius)
-        if end - last < _MIN_LENGTH and not (signals.blank[cut] and cut - first >= _MIN_LENGTH):
+        if signals.blank[cut]:
+            first = min(_full_contrast(signals.thumbnails, cut - 1, -1, radius) + 1, cut)
+        fades_in, fades_out = end - last >= _MIN_LENGTH, signals.blank[cut] and cut - first >= _MIN_LENGTH
+        if not signals.blank[cut - 1 : cut + 1].any() or not (fades_in or fades_out):
             boundaries.append(Boundary(cut, "cut", cut, cut))
             continue
         if boundaries and boundaries[-1].last >= first:
             first = boundaries.pop().first
         boundaries.append(Boundary((first + end + 1) // 2, "fade", first, end))
     return boundaries
+
+
+def _blank_frames(cut: int, signals: Signals, max_blank: int) -> tuple[int, int]:
+    """Return the first blank frame and the one after the last, of those that a cut leads into or out of.
+
+    Of more than `max_blank` frames that show nothing at all, not even the dark end of a fade, none belong to it.
+    """
+    first = last = cut
+    while signals.blank[cut] and last + 1 < len(signals) and signals.blank[last]:
+        last += 1
+    while not signals.blank[cut] and first and signals.blank[first - 1]:
+        first -= 1
+    flat = np.flatnonzero(signals.thumbnails[first:last].std((1, 2)) < _FLAT_CONTRAST)
+    if len(flat) <= max_blank:
+        return first, last
+    return (first + int(flat[-1]) + 1, last) if last == cut else (first, cut)
 
 
 def _full_contrast(thumbnails: NDArray[np.uint8], start: int, step: int, radius: int) -> int:

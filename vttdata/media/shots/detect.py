@@ -1,7 +1,7 @@
 """Detect the shots of a video by colour, from all its frames or from a part of them.
 
 A colour-histogram detector as MSR-VTT used one (section 3.2), with a window that adapts to how much the material
-moves, and with gradual transitions. Knows nothing of clips.
+moves, with gradual transitions, and with the structure of pictures as further evidence. Knows nothing of clips.
 """
 
 from __future__ import annotations

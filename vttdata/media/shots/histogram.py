@@ -93,7 +93,7 @@ def describe_samples(samples: NDArray[np.uint8]) -> Descriptions:
 
 def in_rows(luma: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return pictures (n, 36, 64) from the values at the points of luma, in the sampler's order."""
-    return luma[:, _LUMA_ROWS].reshape(-1, *_LUMA_GRID)
+    return np.asarray(luma[:, _LUMA_ROWS].reshape(-1, *_LUMA_GRID))
 
 
 def block_means(luma: NDArray[np.uint8]) -> NDArray[np.uint8]:

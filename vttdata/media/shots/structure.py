@@ -58,7 +58,7 @@ def compare_structure(before: Pictures, after: Pictures) -> StructureChange:
     left, right = _windows(before), _windows(after)
     mean_left, mean_right = left.mean(-1), right.mean(-1)
     change = np.abs(left - right).mean(-1)
-    left, right = left - left @ _SLOPES @ _SLOPES.T, right - right @ _SLOPES @ _SLOPES.T
+    left, right = (values - np.asarray(values @ _SLOPES @ _SLOPES.T, np.float32) for values in (left, right))
     deviation_left, deviation_right = (np.sqrt((detail * detail).mean(-1)) for detail in (left, right))
     covariance = (left * right).mean(-1)
     textured = visible & (np.maximum(deviation_left, deviation_right) > _TEXTURE)
