@@ -99,7 +99,7 @@ def in_rows(luma: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def block_means(luma: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return the mean luma (n, 12, 16) of the frame's blocks, in the order of `in_rows`."""
     sums = luma.reshape(len(luma), -1, _BLOCKS).sum(1, dtype=np.uint16)
-    return (sums[:, _BLOCK_ROWS] // CELL_POINTS).astype(np.uint8).reshape(-1, *_BLOCK_GRID)
+    return np.asarray((sums[:, _BLOCK_ROWS] // CELL_POINTS).astype(np.uint8).reshape(-1, *_BLOCK_GRID))
 
 
 class _Sampler:
