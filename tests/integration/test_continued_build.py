@@ -84,6 +84,7 @@ def test_packaged_recipe_comes_before_a_folder_of_its_name(street: Path, tmp_pat
     street.rename(tmp_path / "msrvtt")
     done = run("build", "msrvtt", "--quiet", "--set", "annotations=files", "--set", "seed=1")
     assert f"vttdata/msrvtt 1.0.0 is in {tmp_path / 'home/vttdata/msrvtt/dataset'}" in done.stdout
+    assert "vttdata: 'msrvtt' is the packaged recipe; './msrvtt' goes on with the build in the folder" in done.stderr
     done = run("build", "./msrvtt", "--quiet")
     assert "me/street 1.0.0 is in msrvtt/dataset" in done.stdout
 

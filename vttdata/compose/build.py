@@ -69,6 +69,8 @@ def build(
         loaded = load([*settings, *_column_settings(loaded.recipe, columns)])
     if earlier is not None:
         _note_missing_secrets(earlier, loaded, note)
+    elif not Path(recipe).is_file() and read_account(Path(recipe)) is not None:
+        note(f"'{recipe}' is the packaged recipe; './{recipe}' goes on with the build in the folder of that name.")
     folder = Path(out) if out is not None else earlier or builds_folder() / loaded.recipe.name
     executor = create_executor(engine, workers or os.cpu_count() or 1)
     flags = {"retry_failed": retry_failed, "quiet": quiet, "replace": replace}

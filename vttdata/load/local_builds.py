@@ -45,11 +45,13 @@ class LocalBuild:
     @property
     def problem(self) -> str:
         """Why the last build is not finished, or has no dataset, and what to do, as the end of a sentence."""
+        # A folder such as `demo` without its parents would be the recipe of that name.
+        folder = self.folder.absolute()
         if self.is_finished:
-            return f"is gone from {self.folder}; 'vttdata build {self.folder}' builds it again."
-        if is_locked(self.folder):
-            return f"is being built in {self.folder} at this moment; wait for that."
-        return f"was interrupted while it was built in {self.folder}; 'vttdata build {self.folder}' goes on."
+            return f"is gone from {folder}; 'vttdata build {folder}' builds it again."
+        if is_locked(folder):
+            return f"is being built in {folder} at this moment; wait for that."
+        return f"was interrupted while it was built in {folder}; 'vttdata build {folder}' goes on."
 
 
 @dataclass(frozen=True, slots=True)

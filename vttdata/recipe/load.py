@@ -151,7 +151,7 @@ def load_recipe(reference: str, overrides: Sequence[str] = ()) -> Loaded:
     file = recipes.get(reference, Path(reference))
     if not file.is_file():
         options = _options(reference, sorted(recipes))
-        raise VttdataError(f"No recipe '{reference}': no such file, and the known recipes are {options}.")
+        raise VttdataError(f"No recipe '{reference}': no such file or build, and the known recipes are {options}.")
     return check_recipe(read_yaml(file), file, overrides)
 
 
