@@ -151,6 +151,13 @@ def test_table_of_another_shape_is_named(
     assert message in ended.stderr
 
 
+def test_column_that_only_some_files_have_is_named(rich: Path, tmp_path: Path) -> None:
+    path = next((rich / "clips").glob("test*.parquet"))
+    pq.write_table(pq.read_table(path).drop_columns(["category"]), path)
+    ended = vttdata("export", str(rich), "--format", "jsonl", "--out", str(tmp_path / "out"))
+    assert (ended.returncode, ended.stderr) == (2, f"vttdata: {path.resolve()}: has no column 'category'.\n")
+
+
 def test_loading_a_damaged_table_raises_one_sentence(rich: Path, tmp_path: Path) -> None:
     path = next((rich / "clips").glob("train*.parquet"))
     content = bytearray(path.read_bytes())

@@ -56,7 +56,7 @@ def write_jsonl(request: ExportRequest) -> Written:
 def _write_split(dataset: DatasetReader, path: Path, config: str, split: str) -> None:
     label_names = _label_names(dataset, config)
     with text_file(path) as stream:
-        for number, row in enumerate(dataset.rows(config, split)):
+        for number, row in enumerate(dataset.rows(config, split, dataset.schema(config).names)):
             try:
                 for column, name_labels in label_names.items():
                     row[column] = name_labels(row[column])
