@@ -165,6 +165,10 @@ def test_loading_a_damaged_table_raises_one_sentence(rich: Path, tmp_path: Path)
     path.write_bytes(content)
     with pytest.raises(VttdataError, match=r"'vttdata verify .*' compares all files with the manifest"):
         load_dataset(str(rich), cache_dir=str(tmp_path / "cache"))
+    rows = pq.read_table(next((rich / "clips").glob("test*.parquet")))
+    pq.write_table(pa.concat_tables([rows] * 3), path)
+    with pytest.raises(VttdataError, match="is not as the card says"):
+        load_dataset(str(rich), cache_dir=str(tmp_path / "cache"))
     card = rich / "README.md"
     card.write_text(card.read_text().replace("dtype: string", "dtype: nonsense", 1))
     with pytest.raises(VttdataError, match="README"):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+from datasets.utils.info_utils import NonMatchingSplitsSizesError
 from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]
 
 from vttdata.dataset.front_matter import read_infos, read_layout
@@ -124,7 +125,7 @@ def _load(reference: str, arguments: Mapping[str, Any]) -> Any:
     """Load with `datasets`; explain an unknown configuration or split, or a damaged table, in one sentence."""
     try:
         return datasets.load_dataset(**arguments)
-    except datasets.exceptions.DatasetGenerationError as error:
+    except (datasets.exceptions.DatasetGenerationError, NonMatchingSplitsSizesError) as error:
         reason = " ".join(str(error.__cause__ or error).split())[:300]
         hint = (
             f"; 'vttdata verify {reference}' compares all files with the manifest" if Path(reference).is_dir() else ""
