@@ -103,9 +103,9 @@ def test_plan_does_not_depend_on_input_order(campaign, settings, seed, generator
     systems = dict(generator.sample(list(systems.items()), len(systems)))
     human = generator.sample(campaign[1], len(campaign[1]))
     assert make_hits(systems, human, settings=settings, seed=seed) == plan
-    assert {hit.hit for hit in make_hits(systems, human, settings=settings, seed=seed + 1).hits}.isdisjoint(
-        hit.hit for hit in plan.hits
-    )
+    # Whether few different captions suffice may depend on the seed.
+    other_plan = uneven_plan((systems, human), settings, seed + 1)
+    assert {hit.hit for hit in other_plan.hits}.isdisjoint(hit.hit for hit in plan.hits)
 
 
 @hypothesis_settings(max_examples=40)
