@@ -77,8 +77,15 @@ def output(workplace: Workplace) -> dict[str, str]:
 
 def test_page_adds_one_file_for_each_extension() -> None:
     added = [name for name, _ in FILES if name.startswith("plugins/")]
-    assert sorted({name.split("/")[1] for name in added}) == ["builders", "executors", "export", "filters", "recipes"]
-    assert len(added) == 5
+    assert sorted({name.split("/")[1] for name in added}) == [
+        "builders",
+        "executors",
+        "export",
+        "filters",
+        "metrics",
+        "recipes",
+    ]
+    assert len(added) == 6
 
 
 def test_benchmark_is_listed_and_built(workplace: Workplace, output: dict[str, str]) -> None:
@@ -109,6 +116,12 @@ def test_export_format_is_listed_and_writes_its_files(workplace: Workplace, outp
     assert (workplace.folder / "transcript/test.txt").read_text() == "talk2_a\ta man writes on a blackboard\n"
 
 
+def test_captioning_metric_scores_predictions(output: dict[str, str]) -> None:
+    printed = output["vttdata evaluate talks system.csv --metric brevity --metric bleu1"]
+    assert "brevity" in printed
+    assert "brevity|tok:ptb-3.4.1|v:1" in printed
+
+
 def test_metric_is_compared_with_people(output: dict[str, str]) -> None:
     assert "ours, by system" in output["vttdata hits compare captions.csv --metric ours.csv"]
 
@@ -135,6 +148,7 @@ def test_executor_gives_the_same_data_files(workplace: Workplace, output: dict[s
         ("builders/talks.py", "vttdata build talks --set annotations=annotations --out y"),
         ("filters/flat.py", "vttdata build own-folder --set collect.folder=videos --out y"),
         ("export/transcript.py", "vttdata export talks --format transcript --out y"),
+        ("metrics/brevity.py", "vttdata evaluate talks system.csv --metric brevity"),
     ],
 )
 @pytest.mark.parametrize("mistake", ["def broken(:\n", "raise RuntimeError('not today')\n", "x = 1 / 0\n"])

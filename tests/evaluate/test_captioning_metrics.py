@@ -16,10 +16,9 @@ from pycocoevalcap.cider.cider import Cider
 from pycocoevalcap.rouge.rouge import Rouge
 
 from vttdata.errors import VttdataError
-from vttdata.evaluate import reference_index
 from vttdata.evaluate.metric import ColumnScores, load_metric
 from vttdata.evaluate.metrics.meteor import meteor_scores
-from vttdata.evaluate.reference_index import index_references
+from vttdata.evaluate.reference_index import forget_indexes, index_references
 from vttdata.text.tokenizers import load_tokenizer
 
 FAMILIES = ("bleu", "rouge-l", "cider-d")
@@ -142,7 +141,7 @@ def test_resampled_bleu_is_bleu_of_the_resample() -> None:
 def test_cached_references_give_the_same_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     candidates, references = drawn_captions(30, 6)
     fresh = score(candidates, references, cache=tmp_path)
-    reference_index._recent.clear()
+    forget_indexes()
     monkeypatch.setattr("vttdata.evaluate.reference_index.load_tokenizer", lambda name: pytest.fail("tokenized again"))
     index_references(references, "ptb-3.4.1", tmp_path)
     monkeypatch.undo()
@@ -157,7 +156,7 @@ def test_damaged_cache_is_written_again(tmp_path: Path) -> None:
     fresh = score(candidates, references, cache=tmp_path)
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes()[:100])
-    reference_index._recent.clear()
+    forget_indexes()
     assert score(candidates, references, cache=tmp_path)["cider-d"].score == fresh["cider-d"].score
     assert file.stat().st_size > 100
 

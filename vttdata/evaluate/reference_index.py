@@ -31,6 +31,7 @@ _FORMAT = 1
 _IN_MEMORY = 2
 _WORD_BITS = 31
 _last_candidates: list[Any] = []
+_last_references: list[Any] = []
 _recent: OrderedDict[str, ReferenceIndex] = OrderedDict()
 
 
@@ -206,14 +207,15 @@ def index_references(references: Sequence[Sequence[str]], tokenizer: str, cache:
     Raises:
         VttdataError: if there is no such tokenizer, or a text contains an unpaired surrogate.
     """
+    # Comparing with a copy of the last references costs less than hashing their texts for each metric.
+    if _last_references and _last_references[0] == (tokenizer, cache) and _last_references[1] == references:
+        last: ReferenceIndex = _last_references[2]
+        return last
     per_item = np.fromiter(map(len, references), dtype=np.int64, count=len(references))
     texts = list(chain.from_iterable(references))
     key = _content_key(texts, per_item, tokenizer)
-    if key in _recent:
-        _recent.move_to_end(key)
-        return _recent[key]
     path = cache / f"references-{key}.npz" if cache else None
-    index = _read_index(path) if path else None
+    index = _recent.pop(key, None) or (_read_index(path) if path else None)
     if index is None:
         index = ReferenceIndex.from_tokens(map(load_tokenizer(tokenizer), texts), per_item)
         if path:
@@ -221,6 +223,7 @@ def index_references(references: Sequence[Sequence[str]], tokenizer: str, cache:
     _recent[key] = index
     while len(_recent) > _IN_MEMORY:
         _recent.popitem(last=False)
+    _last_references[:] = [(tokenizer, cache), [list(texts) for texts in references], index]
     return index
 
 
@@ -235,6 +238,13 @@ def index_candidates(index: ReferenceIndex, candidates: Sequence[str], tokenizer
     numbered = _number_texts(map(load_tokenizer(tokenizer), candidates), dict(index.vocabulary))
     _last_candidates[:] = [index, tokenizer, list(candidates), numbered]
     return numbered
+
+
+def forget_indexes() -> None:
+    """Drop the indexes that are kept in memory."""
+    _recent.clear()
+    _last_references.clear()
+    _last_candidates.clear()
 
 
 def _content_key(texts: Sequence[str], per_item: IntArray, tokenizer: str) -> str:

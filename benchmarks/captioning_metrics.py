@@ -1,0 +1,91 @@
+"""Compare BLEU, ROUGE-L and CIDEr-D with pycocoevalcap on MSR-VTT's test clips, each human caption held out in turn.
+
+Run `python benchmarks/captioning_metrics.py SHARED [POSITION]...` where pycocoevalcap and Java are; SHARED is the
+folder of real data, and a position from 0 to 19 says which caption of each clip is the candidate (without one: all).
+The peer gets its own Java tokens. CPU seconds include child processes; "cached" is a run
+after the references were indexed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import tempfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+from pycocoevalcap.bleu.bleu import Bleu
+from pycocoevalcap.cider.cider import Cider
+from pycocoevalcap.rouge.rouge import Rouge
+from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
+
+from vttdata.evaluate.metric import ColumnScores, load_metric
+from vttdata.evaluate.reference_index import forget_indexes
+from vttdata.text import ptb_tokenizer
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of its children that have ended."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def ours(candidates: list[str], references: list[list[str]], cache: Path) -> tuple[dict[str, ColumnScores], float]:
+    """Return scores by column and CPU seconds; nothing in memory is used."""
+    forget_indexes()
+    ptb_tokenizer._chunks.clear()
+    start, columns = cpu_seconds(), {}
+    for family in ("bleu", "rouge-l", "cider-d"):
+        columns |= load_metric(family, cache=cache).score(candidates, references)
+    return columns, cpu_seconds() - start
+
+
+def peer(candidates: list[str], references: list[list[str]]) -> tuple[dict[str, np.ndarray], float]:
+    """Return pycocoevalcap's items' scores by column, each with the corpus score appended, and CPU seconds."""
+    start = cpu_seconds()
+    tokenize = PTBTokenizer().tokenize
+    results = tokenize({item: [{"caption": text}] for item, text in enumerate(candidates)})
+    truth = tokenize({item: [{"caption": text} for text in texts] for item, texts in enumerate(references)})
+    corpus, items = Bleu(4).compute_score(truth, results, verbose=0)
+    columns = {f"bleu{order + 1}": np.append(items[order], corpus[order]) for order in range(4)}
+    for name, scorer in (("rouge-l", Rouge()), ("cider-d", Cider())):
+        score, values = scorer.compute_score(truth, results)
+        columns[name] = np.append(values, score)
+    return columns, cpu_seconds() - start
+
+
+def main() -> None:
+    """Print a line for each position: CPU seconds, the largest difference, and the scores."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("shared", type=Path)
+    parser.add_argument("positions", type=int, nargs="*", default=list(range(20)))
+    arguments = parser.parse_args()
+    with zipfile.ZipFile(arguments.shared / "data/msrvtt/test_videodatainfo.json.zip") as archive:
+        sentences = json.loads(archive.read("test_videodatainfo.json"))["sentences"]
+    captions: dict[str, list[str]] = {}
+    for sentence in sentences:
+        captions.setdefault(sentence["video_id"], []).append(sentence["caption"])
+    for position in arguments.positions:
+        candidates = [texts[position] for texts in captions.values()]
+        references = [texts[:position] + texts[position + 1 :] for texts in captions.values()]
+        with tempfile.TemporaryDirectory() as folder:
+            columns, fresh = ours(candidates, references, Path(folder))
+            columns, cached = ours(candidates, references, Path(folder))
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        expected, theirs = peer(candidates, references)
+        difference = max(
+            float(np.abs(np.append(scores.items, scores.score) - expected[column]).max())
+            for column, scores in columns.items()
+        )
+        print(
+            f"{position:2d}: ours {fresh:.2f} s, cached {cached:.2f} s, at most {memory} MiB so far; "
+            f"pycocoevalcap {theirs:.2f} s; largest difference {difference:.1e}; "
+            + ", ".join(f"{column} {scores.score:.4f}" for column, scores in columns.items()),
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
