@@ -147,7 +147,7 @@ RULES: list[tuple[Emit, list[str]]] = [
         [
             WORD,
             JOINED,
-            r"[A-Za-z0-9]+(?:-[A-Za-z]+){0,2}(?:/[A-Za-z0-9]+(?:-[A-Za-z]+){0,2}){1,2}",
+            r"[A-Za-z0-9]+(?:-[A-Za-z]+){0,2}(?:\\?/[A-Za-z0-9]+(?:-[A-Za-z]+){0,2}){1,2}",
             JOINED_NAMES,
             HYPHENATED,
             # O'Neil, M'Baye, ma'am and other words with apostrophes.
@@ -173,8 +173,8 @@ RULES: list[tuple[Emit, list[str]]] = [
             rf"(?i:{_any_of(TITLES)})\.",
             rf"((?i:{_any_of(NUMBERED)})\.)[{SPACE}]?[0-9]",
             *(rf"({word}\.)[,;:]" for word in (DOTTED, JOINED, JOINED_NAMES, HYPHENATED, COMPANY)),
-            rf"([A-Za-z])\.[{SPACE}]+(?:(?:{_any_of(SENTENCE_STARTS)}|{_any_of(SENTENCE_STARTS.upper())})"
-            rf"(?=[{SPACE}\n])|M[rs]\.|</?[A-Za-z!?][^>\n]*>)",
+            rf"([A-Za-z])\.[{SPACE}]+(?:{_any_of(SENTENCE_STARTS)}|{_any_of(SENTENCE_STARTS.upper())}"
+            rf"|M[rRsS]\.|</?[A-Za-z!?][^>\n]*>)(?=[{SPACE}\n])",
             # Don't: the rest is a clitic.
             rf"(\xad*(?=[A-Za-z])[A-Za-z\xad]*[A-MO-Za-mo-z\xad])[nN][{QUOTE}][tT]",
             r"[cCfF]#|[cC]\+\+",
