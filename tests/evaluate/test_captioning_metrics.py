@@ -102,7 +102,7 @@ def test_caption_that_is_its_reference_scores_best(text: str) -> None:
     assert load_metric("chrf").score([text], [[text]])["chrf"].items[0] == pytest.approx(1)
 
 
-@pytest.mark.parametrize("text", ["", "...", "\u200b", "😀😀", "a" * 10_000_000, "zebra " * 100_000])
+@pytest.mark.parametrize("text", ["", "...", "\u200b", "😀😀", "a" * 1_000_000, "zebra " * 20_000])
 def test_odd_captions_score_nothing(text: str) -> None:
     scores = score([text, "a cat"], [["a cat sits on a mat", "the cat"], ["a dog", "the dog"]])
     assert all(values.items[0] < 1e-3 for values in scores.values())

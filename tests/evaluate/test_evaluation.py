@@ -11,7 +11,7 @@ import pytest
 import vttdata
 from tests.evaluate.conftest import Write
 from tests.helpers.hub.built import build_foils
-from tests.helpers.leaking_dataset import TEST, captions_of
+from tests.helpers.leaking_dataset import TEST, captions_of, write_leaking_dataset, write_predictions
 from vttdata.errors import VttdataError
 from vttdata.evaluate.evaluation import evaluate
 from vttdata.evaluate.items import digest_of, read_foil_pairs
@@ -203,3 +203,10 @@ def test_bad_options_are_one_sentence(dataset: Path, predictions: Write, options
     with pytest.raises(VttdataError, match=message) as error:
         evaluate(dataset, predictions(), **options)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("language", "tokenizer"), [("en", "ptb-3.4.1"), ("zh", "unicode")])
+def test_tokenizer_follows_the_language_and_is_in_the_signature(language: str, tokenizer: str, tmp_path: Path) -> None:
+    dataset = write_leaking_dataset(tmp_path / "dataset", language=language)
+    report = evaluate(dataset, write_predictions(tmp_path / "captions.json"), **QUICK)
+    assert f"rouge-l|tok:{tokenizer}|" in report.signature

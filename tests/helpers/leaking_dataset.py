@@ -23,7 +23,7 @@ def captions_of(clip: str) -> list[str]:
     return [*texts[:2], "a man is talking"] if clip == "t3" else texts
 
 
-def write_leaking_dataset(folder: Path) -> Path:
+def write_leaking_dataset(folder: Path, language: str = "en") -> Path:
     """Write the dataset ``me/small`` with a protocol ``two``, and return its folder."""
     clips = [
         Clip(
@@ -40,7 +40,11 @@ def write_leaking_dataset(folder: Path) -> Path:
         )
         for clip, source in SOURCE_OF.items()
     ]
-    captions = [Caption(clip, number, text) for clip in SOURCE_OF for number, text in enumerate(captions_of(clip), 1)]
+    captions = [
+        Caption(clip, number, text, None, language)
+        for clip in SOURCE_OF
+        for number, text in enumerate(captions_of(clip), 1)
+    ]
     captions.append(Caption("t0", 9, "a machine wrote this", author="captioner"))
     write_dataset(
         folder,

@@ -117,8 +117,8 @@ def _baseline_names() -> Iterable[str]:
 )
 @option(
     "--tokenizer NAME",
-    "Of captioning metrics; unicode for captions that are not English.",
-    default="ptb-3.4.1",
+    "Of captioning metrics: ptb-3.4.1, unicode or none.",
+    show_default="ptb-3.4.1 for English, else unicode",
     group="Computation",
 )
 @seed_option("Seed of the resampling.")
@@ -138,7 +138,7 @@ def command(
     missing: str,
     unknown: str,
     relevance: Path | None,
-    tokenizer: str,
+    tokenizer: str | None,
     seed: int,
 ) -> int:
     """Score predictions on exactly the items of a benchmark.

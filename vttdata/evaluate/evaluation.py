@@ -46,10 +46,10 @@ from vttdata.evaluate.resampling import (
 from vttdata.evaluate.retrieval import read_relevance, score_run, score_similarity
 from vttdata.evaluate.training_overlap import find_shared_items
 from vttdata.load.lookup import find_dataset
+from vttdata.text.tokenizers import tokenizer_for
 from vttdata.version import __version__
 
 DEFAULT_METRICS = ("bleu", "rouge-l", "cider-d", "chrf")
-TOKENIZER = "ptb-3.4.1"
 
 _MATRICES = (".npz", ".npy")
 _RUNS = (".run", ".trec", ".txt")
@@ -80,7 +80,7 @@ def evaluate(
     baseline: str | None = None,
     missing: Missing = "refuse",
     unknown: Unknown = "refuse",
-    tokenizer: str = TOKENIZER,
+    tokenizer: str | None = None,
     relevance: str | os.PathLike[str] | None = None,
     human: bool = False,
     seed: int = 0,
@@ -104,7 +104,8 @@ def evaluate(
             of a captioning metric, which judges the texts by their references.
         missing: ``refuse`` missing predictions, or score them ``worst``.
         unknown: ``refuse`` predictions about other items, or ``ignore`` them.
-        tokenizer: of the captioning metrics, see `vttdata.text.tokenizers`.
+        tokenizer: of the captioning metrics, see `vttdata.text.tokenizers`; by default ``ptb-3.4.1`` for English and
+            where the language is unknown, else ``unicode``.
         relevance: judgments of relevance for retrieval, in TREC's format.
         human: score the human captions too, each against the others of its clip.
         seed: of the resampling.
@@ -127,6 +128,7 @@ def evaluate(
         items = read_clips(folder, config=config or "clips", split=split)
     scoring = _Scoring(task, items, MatchRule(missing, unknown), Path(relevance) if relevance else None)
     unavailable: dict[str, str] = {}
+    tokenizer = tokenizer or _choose_tokenizer(items.languages)
     families = _load_metrics(metrics or DEFAULT_METRICS, tokenizer, cache, unavailable) if task == "captioning" else []
     if baseline is not None:
         scored = scoring.score_baseline(baseline, Setting(items, folder, seed), families, tokenizer)
@@ -254,6 +256,12 @@ def _guess_task(folder: Path, predictions: str | os.PathLike[str] | None, baseli
     if baseline is not None:
         return load_baseline(baseline).task
     return "retrieval" if Path(predictions or "").suffix.lower() in (*_MATRICES, *_RUNS) else "captioning"
+
+
+def _choose_tokenizer(languages: Sequence[str]) -> str:
+    """Return the tokenizer of the references' language, the one for all languages where there are several."""
+    names = {tokenizer_for(language) for language in languages} or {tokenizer_for("en")}
+    return names.pop() if len(names) == 1 else "unicode"
 
 
 def _load_metrics(

@@ -42,6 +42,7 @@ class Items:
         sen_ids: number of each reference, as n lists.
         truths: captions of the true text of each pair, n; empty for clips.
         foils: captions of its false text, n; empty for clips.
+        languages: of the references, as far as known.
         other_split: split of ids that belong to other splits of the configuration.
         notes: sentences on what is left out.
     """
@@ -59,6 +60,7 @@ class Items:
     seconds: Sequence[float] = ()
     truths: Sequence[Sequence[str]] = ()
     foils: Sequence[Sequence[str]] = ()
+    languages: Sequence[str] = ()
     other_split: dict[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
 
@@ -112,6 +114,7 @@ def read_clips(folder: Path, *, config: str = "clips", split: str | None = None)
         source_ids=source_ids,
         categories=[_category(clip["category"], label) for clip, _ in rows],
         references=[[reference.text for reference in references] for _, references in rows],
+        languages=[language for language in counts.languages if language != "unknown"],
         seconds=[_seconds(clip["start"], clip["end"]) for clip, _ in rows],
         sen_ids=[[reference.sen_id for reference in references] for _, references in rows],
         other_split=_other_splits(dataset, config, split, "video_id"),
