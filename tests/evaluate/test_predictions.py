@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -166,3 +167,42 @@ def test_malformed_similarities_are_refused(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(VttdataError, match="cannot be read"):
             read_similarity(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_json_is_read_in_the_encodings_of_tables(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text('[{"image_id": "a", "caption": "größer"}]', encoding=encoding)
+    assert list(read_captions(path)) == [("a", "größer")]
+
+
+@pytest.mark.parametrize("text", ['[{{"image_id": "a", "caption": "{}"}}]', '{{"a": "{}"}}'])
+def test_caption_of_megabytes_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(text.format("a man is talking " * 600_000))
+    with pytest.raises(VttdataError, match=r"the caption of 'a' has 10,200,000 characters; at most 1,048,576"):
+        list(read_captions(path))
+
+
+def test_matrix_is_known_by_its_content_not_its_ending(tmp_path: Path) -> None:
+    np.savez(tmp_path / "s.npz", similarity=np.eye(2), query_ids=["a", "b"], video_ids=["a", "b"])
+    assert read_similarity((tmp_path / "s.npz").rename(tmp_path / "s.npy")).query_ids == ["a", "b"]
+    np.save(tmp_path / "t.npy", np.eye(2))
+    assert read_similarity((tmp_path / "t.npy").rename(tmp_path / "t.npz")).query_ids is None
+
+
+def test_zip_files_without_usable_arrays_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("similarity", "query_ids.npy", "video_ids.npy"):
+            archive.writestr(name, "no array")
+    with pytest.raises(VttdataError, match="'query_ids' is not a list of texts"):
+        read_similarity(path)
+    path.write_text("clip,caption\n")
+    with pytest.raises(VttdataError, match=r"\(no NumPy file, or it holds Python objects\)"):
+        read_similarity(path)
+
+
+def test_rule_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(VttdataError, match="missing is 'refuse' or 'worst'"):
+        match_predictions("p", [("a", 1)], ["a"], MatchRule("skip"))  # type: ignore[arg-type]

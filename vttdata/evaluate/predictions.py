@@ -10,16 +10,17 @@ import json
 import math
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import VttdataError
-from vttdata.files.tables import read_table
+from vttdata.files.tables import MAX_CELL_CHARACTERS, open_text, read_table
 
 T = TypeVar("T")
 Missing = Literal["refuse", "worst"]
@@ -29,6 +30,17 @@ _ID_COLUMNS = ("video_id", "image_id", "id")
 _CAPTION_COLUMNS = ("caption", "prediction", "text")
 _PREFERENCES = {"true": (1.0, 0.0), "foil": (0.0, 1.0), "tie": (0.0, 0.0)}
 _MAX_JSON_BYTES = 2**30
+# What NumPy and zipfile raise for files that are damaged, encrypted or of another kind.
+_NOT_NUMPY = (
+    zipfile.BadZipFile,
+    ValueError,
+    EOFError,
+    KeyError,
+    MemoryError,
+    NotImplementedError,
+    RuntimeError,
+    zlib.error,
+)
 _VIDEO_ENDINGS = (".mp4", ".webm", ".mkv", ".avi", ".mov")
 
 
@@ -103,6 +115,8 @@ def match_predictions(
             numbers and the first ids.
     """
     missing, unknown = rule
+    if missing not in get_args(Missing) or unknown not in get_args(Unknown):
+        raise VttdataError(f"missing is 'refuse' or 'worst', and unknown 'refuse' or 'ignore', not {tuple(rule)}.")
     wanted = set(expected)
     values: dict[str, T] = {}
     duplicated: list[str] = []
@@ -160,14 +174,14 @@ def read_captions(path: Path) -> Iterator[tuple[str, str]]:
     if path.suffix.lower() != ".json":
         yield from _captions_of_rows(path, read_table(path))
         return
-    value = _read_json(path)
+    value = read_json(path)
     if isinstance(value, dict):
         # Some code writes a list of one caption for each id, as pycocoevalcap takes it.
         for name, caption in value.items():
             text = caption[0] if isinstance(caption, list) and len(caption) == 1 else caption
             if not isinstance(text, str):
                 raise VttdataError(f"{path}: the prediction of {name!a} is not one caption.")
-            yield name, text
+            yield name, check_length(path, name, text)
     elif isinstance(value, list) and all(isinstance(row, dict) for row in value):
         yield from _captions_of_rows(path, enumerate(value, 1))
     else:
@@ -180,7 +194,21 @@ def _captions_of_rows(path: Path, rows: Iterable[tuple[int, Mapping[str, Any]]])
         caption = _cell(path, line, row, _CAPTION_COLUMNS, empty="")
         if not isinstance(name, (str, int)) or isinstance(name, bool) or not isinstance(caption, str):
             raise VttdataError(f"{path}:{line}: the id or the caption is not a text.")
-        yield str(name), caption
+        yield str(name), check_length(path, name, caption)
+
+
+def check_length(path: Path, name: object, caption: str) -> str:
+    """Return a caption that is no longer than a cell of a table may be.
+
+    Raises:
+        VttdataError: if it is longer.
+    """
+    if len(caption) > MAX_CELL_CHARACTERS:
+        raise VttdataError(
+            f"{path}: the caption of {str(name)[:80]!a} has {len(caption):,} characters; at most "
+            f"{MAX_CELL_CHARACTERS:,} are scored."
+        )
+    return caption
 
 
 def _cell(path: Path, line: int, row: Mapping[str, Any], names: Sequence[str], empty: Any = None) -> Any:
@@ -193,7 +221,13 @@ def _cell(path: Path, line: int, row: Mapping[str, Any], names: Sequence[str], e
     return empty if value is None else value
 
 
-def _read_json(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """Read a JSON file in UTF-8 or UTF-16.
+
+    Raises:
+        VttdataError: if it cannot be read, is too large, or an object has a key twice.
+    """
+
     def refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) < len(pairs):
@@ -205,7 +239,8 @@ def _read_json(path: Path) -> Any:
     try:
         if path.stat().st_size > _MAX_JSON_BYTES:
             raise VttdataError(f"{path}: larger than {_MAX_JSON_BYTES:,} bytes; use JSON lines instead.")
-        return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=refuse_duplicates)
+        with open_text(path) as stream:
+            return json.load(stream, object_pairs_hook=refuse_duplicates)
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except (ValueError, RecursionError) as error:
@@ -290,9 +325,10 @@ def read_similarity(path: Path) -> Similarity:
         VttdataError: if it cannot be read, holds Python objects, or the shapes do not fit.
     """
     try:
-        if path.suffix.lower() == ".npy":
-            return Similarity(_check_matrix(path, np.load(path, mmap_mode="r", allow_pickle=False)), None, None)
-        with np.load(path, allow_pickle=False) as arrays:
+        loaded = np.load(path, mmap_mode="r", allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return Similarity(_check_matrix(path, loaded), None, None)
+        with loaded as arrays:
             missing = [name for name in ("similarity", "query_ids", "video_ids") if name not in arrays.files]
             if missing:
                 raise VttdataError(
@@ -304,8 +340,10 @@ def read_similarity(path: Path) -> Similarity:
             scores = _check_matrix(path, arrays["similarity"] if scores is None else scores)
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
-    except (ValueError, EOFError, zipfile.BadZipFile, KeyError, MemoryError) as error:
-        raise VttdataError(f"{path}: cannot be read as NumPy arrays ({' '.join(str(error).split())}).") from error
+    except _NOT_NUMPY as error:
+        # NumPy takes any other content for a pickle, and recommends to load it.
+        reason = "no NumPy file, or it holds Python objects" if "pickle" in str(error) else " ".join(str(error).split())
+        raise VttdataError(f"{path}: cannot be read as NumPy arrays ({reason}).") from error
     if scores.shape != (len(query_ids), len(video_ids)):
         raise VttdataError(
             f"{path}: the matrix is {scores.shape[0]:,} x {scores.shape[1]:,}, but there are {len(query_ids):,} query "
@@ -320,8 +358,8 @@ def _check_matrix(path: Path, scores: npt.NDArray[Any]) -> npt.NDArray[np.floati
     return scores
 
 
-def _texts(path: Path, name: str, values: npt.NDArray[Any]) -> list[str]:
-    if values.ndim != 1 or values.dtype.kind not in "USi":
+def _texts(path: Path, name: str, values: object) -> list[str]:
+    if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in "USiu":
         raise VttdataError(f"{path}: '{name}' is not a list of texts.")
     return [value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in values.tolist()]
 

@@ -96,6 +96,8 @@ def _ids(texts: Texts, number: np.integer) -> list[int]:
 
 def _common_subsequence(first: list[int], second: list[int]) -> int:
     """Return the length of the longest common subsequence of two texts of any length."""
+    # The bits are those of the shorter text, since an operation costs as much as they are long.
+    first, second = sorted((first, second), key=len)
     same = 0
     while same < min(len(first), len(second)) and first[same] == second[same]:
         same += 1
