@@ -210,3 +210,39 @@ def test_tokenizer_follows_the_language_and_is_in_the_signature(language: str, t
     dataset = write_leaking_dataset(tmp_path / "dataset", language=language)
     report = evaluate(dataset, write_predictions(tmp_path / "captions.json"), **QUICK)
     assert f"rouge-l|tok:{tokenizer}|" in report.signature
+
+
+def test_systems_are_compared_on_the_scores_that_both_have(dataset: Path, tmp_path: Path) -> None:
+    np.savez(tmp_path / "s.npz", similarity=np.eye(6), query_ids=TEST, video_ids=TEST)
+    (tmp_path / "s.run").write_text("".join(f"{clip} Q0 {clip} 1 1 tag\n" for clip in TEST))
+    report = evaluate(dataset, tmp_path / "s.npz", against=tmp_path / "s.run", draws=50)
+    assert report.against["t2v/r@1"].difference == 0
+    assert not any(name.startswith("v2t") for name in report.against)
+    assert any(finding.startswith("Not compared") and "v2t/r@1" in finding for finding in report.findings)
+    queries = [f"{clip}#{number}" for clip in TEST for number in (1, 2, 3)]
+    np.savez(tmp_path / "all.npz", similarity=np.eye(18)[:, :6], query_ids=queries, video_ids=TEST)
+    with pytest.raises(VttdataError, match="no score of the same queries in common"):
+        evaluate(dataset, tmp_path / "s.npz", against=tmp_path / "all.npz", metrics=["t2v/r@1"], draws=50)
+
+
+def test_missing_predictions_of_the_other_system_are_told(dataset: Path, predictions: Write) -> None:
+    other = predictions("other.json", t1=None)
+    report = evaluate(dataset, predictions(), against=other, missing="worst", **QUICK)
+    assert any("other.json: 1 predictions are missing and 0 unknown." in finding for finding in report.findings)
+
+
+@pytest.mark.parametrize("scores", [{}, {"rouge-l": 3}, {"rouge-l": {"all": 3}}, {"rouge-l": {"all": {"score": "a"}}}])
+def test_report_without_usable_scores_gives_no_difference(
+    dataset: Path, predictions: Write, tmp_path: Path, scores: object
+) -> None:
+    (tmp_path / "evaluation.json").write_text(json.dumps({"signature": "other", "scores": scores}))
+    report = evaluate(dataset, predictions(), against=tmp_path / "evaluation.json", **QUICK)
+    assert not report.against
+
+
+def test_training_and_people_are_refused_for_tasks_without_them(tmp_path: Path, dataset: Path) -> None:
+    foils = build_foils(tmp_path / "foils")
+    with pytest.raises(VttdataError, match="A set of foils says nothing of sources"):
+        evaluate(foils, tmp_path / "scores.csv", train_split="train")
+    with pytest.raises(VttdataError, match="Human captions are scored beside captions only"):
+        evaluate(dataset, baseline="random-ranking", human=True)

@@ -81,7 +81,7 @@ def test_missing_videos_and_queries_come_last_on_request(items: Items) -> None:
     columns, counts, _ = score_similarity("s.npz", similarity, items, MatchRule("worst"))
     assert columns["t2v/mnr"].scores.items.tolist() == [1, 1, 1, 1, 6, 6]
     assert columns["v2t/mnr"].scores.items.tolist() == [1, 1, 1, 1, 6, 6]
-    assert (counts.scored, counts.missing) == (5, 1)
+    assert (counts.scored, counts.missing) == (4, 2)
 
 
 def test_unknown_videos_are_left_out_of_the_pool_on_request(items: Items) -> None:
@@ -141,3 +141,34 @@ def test_judged_relevance_adds_the_measures_of_ranking_sets(items: Items, tmp_pa
 
 def test_first_caption_is_the_query_of_a_clip(items: Items) -> None:
     assert [texts[0] for texts in items.references] == [captions_of(clip)[0] for clip in TEST]
+
+
+def test_missing_and_unknown_videos_are_counted(items: Items) -> None:
+    similarity = Similarity(np.eye(6)[:5, :4], TEST[:5], TEST[:4])
+    _, counts, findings = score_similarity("s.npz", similarity, items, MatchRule("worst"))
+    assert (counts.expected, counts.scored, counts.missing) == (6, 4, 2)
+    assert "Videos without a column, which come last in every ranking: 2." in findings
+    stranger = Similarity(np.hstack([np.eye(6), np.zeros((6, 1))]), TEST, [*TEST, "stranger"])
+    assert score_similarity("s.npz", stranger, items, MatchRule("refuse", "ignore"))[1].unknown == 1
+    run = {query: {"stranger": 9.0, query: 1.0} for query in TEST}
+    assert score_run("s.run", run, items, MatchRule("refuse", "ignore"))[1].unknown == 1
+
+
+def test_run_may_name_queries_and_videos_with_their_endings(items: Items) -> None:
+    run = {f"{query}.mp4": {f"{video}.mp4": float(query == video) for video in TEST} for query in TEST}
+    columns, _, _ = score_run("s.run", run, items)
+    assert score(columns, "t2v/r@1") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("t0 0 t0 nan\n", "the relevance is 'nan', which is not a finite number"),
+        ("t0 0 t0 inf\n", "not a finite number"),
+        ("t0 0 t0 1\nt0 0 t0 0\n", "qrels:2: 't0' has two different judgments for 't0'"),
+    ],
+)
+def test_malformed_relevance_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "qrels").write_text(text)
+    with pytest.raises(VttdataError, match=message):
+        read_relevance(tmp_path / "qrels")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from vttdata.evaluate.predictions import (
     match_predictions,
     read_captions,
     read_foil_scores,
+    read_json,
     read_run,
     read_similarity,
 )
@@ -126,6 +126,14 @@ def evaluate(
         items = read_foil_pairs(folder, config=config or "foils", split=split)
     else:
         items = read_clips(folder, config=config or "clips", split=split)
+    if task == "foils" and train_split is not None:
+        raise VttdataError(
+            "A set of foils says nothing of sources and times, so scores cannot be given apart for what was trained on."
+        )
+    if human and task != "captioning":
+        raise VttdataError(
+            "Human captions are scored beside captions only; leave the human ceiling out of other tasks."
+        )
     scoring = _Scoring(task, items, MatchRule(missing, unknown), Path(relevance) if relevance else None)
     unavailable: dict[str, str] = {}
     tokenizer = tokenizer or _choose_tokenizer(items.languages)
@@ -146,7 +154,9 @@ def evaluate(
         findings += notes
     elif against is not None:
         other = scoring.score_file(Path(against), families)
-        differences = _compare(columns, other.columns, sources, number, seed, draws)
+        common = _find_comparable(columns, other.columns)
+        findings += _compare_notes(Path(against), common, columns, other.counts)
+        differences = _compare(common, other.columns, sources, number, seed, draws)
     return Evaluation(
         dataset=items.dataset,
         version=items.version,
@@ -389,10 +399,6 @@ def _score_people(
     Every human caption is left out in turn; statistics are averaged over turns, so that both have the same references.
     """
     turns = min(map(len, items.references), default=0)
-    if not captions:
-        raise VttdataError(
-            "Human captions are scored beside captions only; leave the human ceiling out of other tasks."
-        )
     if turns < 2:
         raise VttdataError("A clip has only one human caption, so human captions cannot be scored against others.")
     sums: dict[tuple[str, str], list[ColumnScores]] = {}
@@ -419,6 +425,38 @@ def _score_people(
 def _count_leaks(shared: Mapping[str, Flags]) -> dict[str, int]:
     counts = {kind: int(flags.sum()) for kind, flags in shared.items()}
     return counts | {"clean": int((~shared["leaked"]).sum())} if shared else {}
+
+
+def _find_comparable(columns: Mapping[str, ScoreColumn], others: Mapping[str, ScoreColumn]) -> dict[str, ScoreColumn]:
+    """Return the columns that another system has too, for the same rows.
+
+    Raises:
+        VttdataError: if there are none.
+    """
+    common = {
+        name: column
+        for name, column in columns.items()
+        if name in others and np.array_equal(column.items, others[name].items)
+    }
+    if not common:
+        raise VttdataError(
+            "The two systems have no score of the same queries in common, so they cannot be compared; predict for the "
+            "same queries."
+        )
+    return common
+
+
+def _compare_notes(
+    path: Path, common: Mapping[str, ScoreColumn], columns: Mapping[str, ScoreColumn], counts: ItemCounts
+) -> list[str]:
+    """Return what a reader of the differences to another system should know."""
+    notes = []
+    if counts.missing or counts.unknown:
+        notes.append(f"{path}: {counts.missing:,} predictions are missing and {counts.unknown:,} unknown.")
+    absent = [name for name in columns if name not in common]
+    if absent:
+        notes.append(f"Not compared, since {path} has no such scores of the same queries: {', '.join(absent)}.")
+    return notes
 
 
 def _compare(
@@ -449,10 +487,7 @@ def _compare(
 
 def _read_report(path: Path) -> dict[str, Any] | None:
     """Return the content of an ``evaluation.json``; None for other JSON, which holds captions."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise VttdataError(f"{path}: cannot be read as JSON ({error}).") from error
+    content = read_json(path)
     is_report = isinstance(content, dict) and isinstance(content.get("signature"), str)
     return content if is_report and isinstance(content.get("scores"), dict) else None
 
@@ -465,7 +500,8 @@ def _compare_report(
     differences = {}
     for name, own in scores.items():
         other = report["scores"].get(name)
-        value = other.get("all", {}).get("score") if isinstance(other, dict) else None
+        estimate = other.get("all") if isinstance(other, dict) else None
+        value = estimate.get("score") if isinstance(estimate, dict) else None
         if isinstance(value, (int, float)):
             differences[name] = Difference(own.all.score - value, nan, nan, nan, nan)
     if report["signature"] == signature:

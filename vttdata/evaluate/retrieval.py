@@ -6,7 +6,9 @@ A query is relevant to its own video; for other relevance there are judgments. T
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -104,7 +106,8 @@ def choose_queries(items: Items, query_ids: Sequence[str] | None, rows: int) -> 
         rows: number of queries in predictions without ids.
     """
     if query_ids is not None:
-        return Queries(items, every_caption=any("#" in query for query in query_ids))
+        clips = set(items.ids)
+        return Queries(items, every_caption=any("#" in query and query not in clips for query in query_ids))
     captions = sum(map(len, items.sen_ids))
     if rows not in (len(items.ids), captions):
         raise VttdataError(
@@ -175,7 +178,14 @@ def score_similarity(
         video_to_text = _rank(swapped, columns, rows, scores, rank_columns)
         result |= measure_ranks(f"t2v{suffix}", text_to_video, queries.videos, judged=judged)
         result |= measure_ranks(f"v2t{suffix}", video_to_text, every_video, judged=judged)
-    return result, of_queries.counts, findings
+    counts, without_column = of_queries.counts, of_videos.counts.missing
+    if without_column:
+        findings.append(f"Videos without a column, which come last in every ranking: {without_column:,}.")
+    # A query is scored if both its row and the column of its video are there.
+    present = np.array([row is not None for row in rows])
+    scored = int((present & np.array([column is not None for column in columns])[queries.videos]).sum())
+    unknown = counts.unknown + of_videos.counts.unknown
+    return result, ItemCounts(counts.expected, scored, counts.expected - scored, unknown), findings
 
 
 def score_run(
@@ -191,16 +201,25 @@ def score_run(
     Videos that the run leaves out of a ranking share the places after it.
     """
     queries = choose_queries(items, list(run), len(run))
-    counts = match_predictions(place, run.items(), queries.ids, rule, noun="ranking").counts
-    videos = dict.fromkeys(video for ranking in run.values() for video in ranking)
+    matched = match_predictions(place, run.items(), queries.ids, rule, other_split=items.other_split, noun="ranking")
+    names = dict.fromkeys(video for ranking in run.values() for video in ranking)
     # A run need not list every video.
     listed = MatchRule("worst", rule.unknown)
-    match_predictions(place, videos.items(), items.ids, listed, other_split=items.other_split, noun="ranked video")
-    number = {video: index for index, video in enumerate(items.ids)}
+    videos = match_predictions(
+        place,
+        zip(names, names, strict=True),
+        items.ids,
+        listed,
+        other_split=items.other_split,
+        noun="ranked video",
+    )
+    # Files may name videos with their endings.
+    number = {name: index for index, name in enumerate(videos.values) if name is not None}
     rankings = [
-        {number[video]: score for video, score in run.get(query, {}).items() if video in number}
-        for query in queries.ids
+        {number[video]: score for video, score in (ranking or {}).items() if video in number}
+        for ranking in matched.values
     ]
+    counts = replace(matched.counts, unknown=matched.counts.unknown + videos.counts.unknown)
     result: dict[str, ScoreColumn] = {}
     for suffix, relevant in queries.relevances(items, relevance):
         ranks = rank_run(rankings, len(items.ids), *relevant)
@@ -251,10 +270,15 @@ def read_relevance(path: Path) -> dict[str, dict[str, float]]:
         if not cells:
             continue
         try:
-            query, _, video, gain = cells
-            relevance.setdefault(query, {})[video] = float(gain)
+            query, _, video, grade = cells
+            gain = float(grade)
         except ValueError:
             raise VttdataError(f"{path}:{line}: four columns are expected: query 0 video relevance.") from None
+        if not math.isfinite(gain):
+            raise VttdataError(f"{path}:{line}: the relevance is {grade[:40]!a}, which is not a finite number.")
+        judgments = relevance.setdefault(query, {})
+        if judgments.setdefault(video, gain) != gain:
+            raise VttdataError(f"{path}:{line}: {video!a} has two different judgments for {query!a}.")
     return relevance
 
 
