@@ -12,9 +12,12 @@ import vttdata
 from tests.evaluate.conftest import Write
 from tests.helpers.hub.built import build_foils
 from tests.helpers.leaking_dataset import TEST, captions_of, write_leaking_dataset, write_predictions
+from vttdata.dataset import Metadata, write_dataset
 from vttdata.errors import VttdataError
 from vttdata.evaluate.evaluation import evaluate
-from vttdata.evaluate.items import digest_of, read_foil_pairs
+from vttdata.evaluate.items import digest_of, read_clips, read_foil_pairs
+from vttdata.evaluate.training_overlap import find_shared_items
+from vttdata.records import Caption, Clip, Source
 
 QUICK = {"metrics": ["rouge-l"], "draws": 50}
 
@@ -79,7 +82,38 @@ def test_training_may_be_a_list_of_ids_sources_or_urls(
     path = tmp_path / "seen.txt"
     path.write_text(listed)
     report = evaluate(dataset, predictions(), train_split=str(path), **QUICK)
-    assert report.leaks == {"source": 2, "leaked": 2, "clean": 4}
+    assert (report.leaks["source"], report.leaks["leaked"], report.leaks["clean"]) == (2, 2, 4)
+
+
+def test_listed_training_clips_leak_as_their_split_does(dataset: Path, predictions: Write, tmp_path: Path) -> None:
+    path = tmp_path / "seen.txt"
+    path.write_text("r0\nr1\nr2\nelsewhere\n")
+    report = evaluate(dataset, predictions(), train_split=str(path), **QUICK)
+    assert report.leaks == evaluate(dataset, predictions(), train_split="train", **QUICK).leaks
+    assert any("1 of 4 entries name no clip, source or URL" in finding for finding in report.findings)
+
+
+def test_video_has_one_address_in_two_datasets(tmp_path: Path) -> None:
+    folders = []
+    for name, source, url in (
+        ("here", "abcdefghijk", "https://www.youtube.com/watch?v=abcdefghijk"),
+        ("there", "v_abcdefghijk", "https://youtu.be/abcdefghijk"),
+    ):
+        split = "test" if name == "here" else "train"
+        write_dataset(
+            tmp_path / name,
+            clips=[Clip(name, source, 0.0, 10.0, None, None, None, url=url, split=split)],
+            captions=[Caption(name, 1, f"a dog is {name}")],
+            sources=[Source(source, "", "nowhere", "", 0)],
+            metadata=Metadata(f"me/{name}", version="1.0.0", licence="cc-by-4.0"),
+            media=None,
+        )
+        folders.append(tmp_path / name)
+    items = read_clips(folders[0])
+    for training in (folders[1], tmp_path / "urls.txt"):
+        (tmp_path / "urls.txt").write_text("http://youtu.be/abcdefghijk\n")
+        shared, _ = find_shared_items(folders[0], items, str(training))
+        assert shared["source"].tolist() == [True], training
 
 
 def test_split_that_is_scored_is_no_training(dataset: Path, predictions: Write) -> None:

@@ -27,7 +27,7 @@ from vttdata.evaluate.predictions import (
     match_predictions,
     read_captions,
     read_foil_scores,
-    read_json,
+    read_strict_json,
     read_run,
     read_similarity,
 )
@@ -144,9 +144,9 @@ def evaluate(
         scored = scoring.score_file(Path(predictions or ""), families)
     columns = _choose_columns(scored.columns, metrics, families)
     sources, number = items.sources, len(items.source_ids)
-    shared = find_shared_items(folder, items, train_split) if train_split is not None else {}
+    shared, training_notes = find_shared_items(folder, items, train_split) if train_split is not None else ({}, [])
     scores = _score_columns(columns, sources, number, shared, seed, draws)
-    findings = [*items.notes, *scored.findings]
+    findings = [*items.notes, *scored.findings, *training_notes]
     signature = _signature(items, task, scored.counts, families, relevance=relevance is not None)
     differences: dict[str, Difference] = {}
     if against is not None and Path(against).suffix.lower() == ".json" and (report := _read_report(Path(against))):
@@ -487,7 +487,7 @@ def _compare(
 
 def _read_report(path: Path) -> dict[str, Any] | None:
     """Return the content of an ``evaluation.json``; None for other JSON, which holds captions."""
-    content = read_json(path)
+    content = read_strict_json(path)
     is_report = isinstance(content, dict) and isinstance(content.get("signature"), str)
     return content if is_report and isinstance(content.get("scores"), dict) else None
 

@@ -174,7 +174,7 @@ def read_captions(path: Path) -> Iterator[tuple[str, str]]:
     if path.suffix.lower() != ".json":
         yield from _captions_of_rows(path, read_table(path))
         return
-    value = read_json(path)
+    value = read_strict_json(path)
     if isinstance(value, dict):
         # Some code writes a list of one caption for each id, as pycocoevalcap takes it.
         for name, caption in value.items():
@@ -221,7 +221,7 @@ def _cell(path: Path, line: int, row: Mapping[str, Any], names: Sequence[str], e
     return empty if value is None else value
 
 
-def read_json(path: Path) -> Any:
+def read_strict_json(path: Path) -> Any:
     """Read a JSON file in UTF-8 or UTF-16.
 
     Raises:

@@ -6,7 +6,7 @@ were also written about a training clip are found too, but make no leak, since s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from vttdata.annotations.model import source_of
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.leak_audit import read_fingerprints
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows
@@ -30,18 +31,19 @@ Files = Mapping[str, Mapping[str, Sequence[Path]]]
 _COLUMNS = ["video_id", "source_id", "url", "start", "end"]
 
 
-def find_shared_items(folder: Path, items: Items, training: str) -> dict[str, Flags]:
-    """Return which items share something with training.
+def find_shared_items(folder: Path, items: Items, training: str) -> tuple[dict[str, Flags], list[str]]:
+    """Return which items share something with training, and findings.
 
     Args:
         folder: dataset that the items are from.
         items: clips of a split.
         training: split of the items' configuration, or of the dataset's clips; or the folder or name of another
-            dataset, all of whose clips count as seen; or a file of ids of clips or sources, or of URLs.
+            dataset, all of whose clips count as seen; or a file of ids of clips or sources, or of URLs: every clip of
+            the dataset, of any split, that the file names counts as seen.
 
     Returns:
         ``source``, ``overlap``, ``near_duplicate``, ``caption`` and ``leaked``, the union of the first three -> flags
-        of the items, n. What cannot be judged is missing: a list of ids says nothing of times, pictures or captions.
+        of the items, n. What cannot be judged is missing.
 
     Raises:
         VttdataError: if there is no such split, dataset or file, or it is the split of the items itself.
@@ -56,7 +58,7 @@ def find_shared_items(folder: Path, items: Items, training: str) -> dict[str, Fl
             raise VttdataError(f"'{training}' is the split that is scored, so all of it would count as training.")
         trained_files, sources = files[config][training], list(chain(*files.get("sources", {}).values()))
     elif Path(training).is_file():
-        return _find_listed(tested, read_ids(Path(training)))
+        return _find_listed(files, tested, items, Path(training))
     else:
         other = read_layout(find_dataset(training), needs="clips").files
         trained_files = list(chain(*other["clips"].values()))
@@ -64,10 +66,18 @@ def find_shared_items(folder: Path, items: Items, training: str) -> dict[str, Fl
     trained = _read_clips(trained_files)
     if not len(trained):
         raise VttdataError(f"'{training}' has no clips.")
-    split = np.repeat([0, 1], [len(tested), len(trained)])
-    table = ClipTable.from_arrow(pa.concat_tables([tested, trained]), split, ["test", "train"])
-    shared = _find_leaks(table, sources)
     texts = {text for row in read_parquet_rows(trained_files, ["captions"]) for text in row["captions"] or ()}
+    return _share(tested, trained, sources, texts, items), []
+
+
+def _share(
+    tested: Any, trained: Any, sources: Sequence[Path], texts: Collection[str], items: Items
+) -> dict[str, Flags]:
+    """Return the flags of `find_shared_items` for clips that were trained on and their captions."""
+    split = np.repeat([0, 1], [len(tested), len(trained)])
+    clips = _join_sources(pa.concat_tables([tested, trained]))
+    table = ClipTable.from_arrow(clips, split, ["test", "train"])
+    shared = _find_leaks(table, sources)
     captions = [any(text in texts for text in references) for references in items.references]
     return {**shared, "caption": np.array(captions), "leaked": np.logical_or.reduce([shared[leak] for leak in shared])}
 
@@ -91,12 +101,37 @@ def _find_leaks(table: ClipTable, source_files: Sequence[Path]) -> dict[str, Fla
     return leaks
 
 
-def _find_listed(tested: Any, listed: Iterable[str]) -> dict[str, Flags]:
-    """Return the clips whose id, source or URL is in a list."""
-    names = set(listed)
-    columns = [tested.column(name).to_pylist() for name in ("video_id", "source_id", "url")]
-    flags = np.array([any(value in names for value in row) for row in zip(*columns, strict=True)])
-    return {"source": flags, "leaked": flags}
+def _find_listed(files: Files, tested: Any, items: Items, path: Path) -> tuple[dict[str, Flags], list[str]]:
+    """Return what items share with the clips of the dataset, of any split, that a list names, and findings."""
+    listed = set(read_ids(path))
+    addresses = {source_of(name) for name in listed if "/" in name}
+    paths = list(dict.fromkeys(chain(*files["clips"].values(), *files[items.config].values())))
+    clips = _read_clips(paths)
+    ids, source_ids, urls = (clips.column(name).to_pylist() for name in ("video_id", "source_id", "url"))
+    named = np.array(
+        [
+            bool(listed & {video_id, source_id}) or (url is not None and source_of(url) in addresses)
+            for video_id, source_id, url in zip(ids, source_ids, urls, strict=True)
+        ],
+        dtype=np.bool_,
+    )
+    known = {*ids, *source_ids}
+    of_urls = {source_of(url) for url in urls if url is not None}
+    unknown = [name for name in listed if name not in known and ("/" not in name or source_of(name) not in of_urls)]
+    findings = []
+    if unknown:
+        findings.append(
+            f"{path}: {len(unknown):,} of {len(listed):,} entries name no clip, source or URL of the dataset (first "
+            f"{min(unknown)[:80]!a})."
+        )
+    texts = {
+        text
+        for row, is_named in zip(read_parquet_rows(paths, ["captions"]), named, strict=True)
+        if is_named
+        for text in row["captions"] or ()
+    }
+    sources = list(chain(*files.get("sources", {}).values()))
+    return _share(tested, clips.filter(pa.array(named)), sources, texts, items), findings
 
 
 def _read_clips(paths: Sequence[Path]) -> Any:
@@ -105,6 +140,18 @@ def _read_clips(paths: Sequence[Path]) -> Any:
         with open_parquet(path, *_COLUMNS) as file:
             tables.append(file.read(columns=_COLUMNS))
     return pa.concat_tables(tables)
+
+
+def _join_sources(table: Any) -> Any:
+    """Give sources of one address one id, since datasets name the same video differently."""
+    columns = (table.column(name).to_pylist() for name in ("source_id", "url"))
+    id_of: dict[str, str] = {}
+    joined = [
+        source_id if source_id is None or url is None else id_of.setdefault(source_of(url), source_id)
+        for source_id, url in zip(*columns, strict=True)
+    ]
+    index = table.schema.get_field_index("source_id")
+    return table.set_column(index, "source_id", pa.array(joined, pa.string()))
 
 
 def _first_rows(video_ids: Sequence[str], wanted: Sequence[str]) -> list[int]:
