@@ -89,7 +89,7 @@ def test_too_few_systems_are_told_and_captions_are_tested_all_the_same(
         ("video_id,system,raw,z,assessments\n", "contains no scores"),
         ("video_id,system,raw,z,assessments\nv,a,1,nan,1\n", ":2: 'z' is 'nan', which is not a finite number"),
         ("video_id,system,raw,z,assessments\nv,a,1,1,1\nv,a,1,1,1\n", ":3: the caption of 'v' by 'a' is duplicated"),
-        ("video_id,system\nv,a\n", "the column 'raw' is missing"),
+        ("video_id,system\nv,a\n", "there is no column 'raw'"),
     ],
 )
 def test_a_table_that_cannot_be_used_is_one_sentence(

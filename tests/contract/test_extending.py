@@ -164,8 +164,10 @@ def test_mistake_is_one_sentence_with_file_and_line(
     finally:
         path.write_text(content)
     assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert f"{path}:{content.count(chr(10)) + 1}" in done.stderr
+    # The folder `talks` is a build, and a first line says that the recipe is meant.
+    *notes, sentence = done.stderr.splitlines()
+    assert len(notes) <= ("build talks" in command)
+    assert f"{path}:{content.count(chr(10)) + 1}" in sentence
 
 
 def test_documentation_tables_list_the_extensions(workplace: Workplace, output: dict[str, str]) -> None:

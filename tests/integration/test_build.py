@@ -75,7 +75,7 @@ def test_build_json_has_settings_and_tools_but_no_secrets(videos: Path, tmp_path
     assert build(tmp_path / "out", f"collect.folder={videos}", *LOOSE, cookies).returncode == 0
     told = json.loads((tmp_path / "out" / "build.json").read_text())
     assert told["status"] == "complete"
-    assert told["settings"]["clips"] == {"min_seconds": 2.0, "max_seconds": 30.0, "per_source": 3}
+    assert told["settings"]["clips"] == {"min_seconds": 2.0, "max_seconds": 30.0, "per_source": 3, "whole": False}
     assert told["settings"]["collect"]["cookies"] is None
     assert {"ffmpeg", "av", "yt-dlp"} <= set(told["tools"])
 

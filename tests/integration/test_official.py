@@ -212,7 +212,7 @@ def test_leaking_official_split_is_an_error_with_advice(tmp_path: Path, capsys: 
     assert "allow_leaks: REASON" in error
     assert "split.together" not in error
     assert main(["audit", str(tmp_path / "out")]) == 2
-    assert "is a build without a dataset" in capsys.readouterr().err
+    assert "has no dataset" in capsys.readouterr().err
 
 
 def test_leaking_protocol_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

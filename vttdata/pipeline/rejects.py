@@ -62,7 +62,7 @@ def read_rejects(folder: Path, stage: str) -> Iterator[Reject]:
     """
     for table in ("rejected", "failed"):
         path = folder / "stages" / stage / f"{table}.parquet"
-        for row in read_parquet_rows([path], [*_ID_COLUMNS, *_COLUMNS]):
+        for row in read_parquet_rows([path], [], optional=[*_ID_COLUMNS, *_COLUMNS]):
             id_ = next((row[name] for name in _ID_COLUMNS if row.get(name)), "")
             file, reason, detail = (row.get(name) for name in _COLUMNS)
             yield Reject(
