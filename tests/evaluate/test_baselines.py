@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -77,3 +78,11 @@ def test_users_baseline_is_found(monkeypatch: pytest.MonkeyPatch, dataset: Path,
         load_baseline("broken")
     with pytest.raises(VttdataError, match="Unknown baseline 'nothing'; choose from"):
         load_baseline("nothing")
+
+
+@pytest.mark.parametrize("name", ["random-caption", "category-caption"])
+def test_training_clips_of_the_items_sources_alone_teach_nothing(dataset: Path, name: str) -> None:
+    items = read_clips(dataset)
+    every_source = replace(items, source_ids=["a", "b", "c"])
+    with pytest.raises(VttdataError, match="this baseline cannot learn"):
+        load_baseline(name).predict(Setting(every_source, dataset))

@@ -230,6 +230,8 @@ def test_report_is_json_and_every_item_is_written(dataset: Path, predictions: Wr
         ({"split": "dev"}, "no split of 'clips' is called 'dev'; choose from train, test"),
         ({"config": "1k"}, "no configuration is called '1k'"),
         ({"tokenizer": "moses"}, "tokenizer"),
+        ({"seed": -1}, "The seed must not be negative"),
+        ({"draws": 0}, "there must be a draw"),
         ({"baseline": "kcca"}, "either predictions or the name of a baseline"),
     ],
 )

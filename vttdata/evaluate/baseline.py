@@ -56,7 +56,8 @@ class Setting:
         """Clips of the split ``train``, without those of the items' sources.
 
         Raises:
-            VttdataError: if there is no such split, or it is the one that is scored.
+            VttdataError: if there is no such split, it is the one that is scored, or all its clips are of the items'
+                sources.
         """
         files = read_layout(self.folder, needs="clips").files
         config = self.items.config if "train" in files[self.items.config] else "clips"
@@ -66,7 +67,7 @@ class Setting:
         names = DatasetReader(self.folder).categories
         columns = ("video_id", "source_id", "category", "captions")
         rows = read_parquet_rows(files[config]["train"], columns)
-        return [
+        clips = [
             TrainingClip(
                 row["video_id"],
                 row["source_id"],
@@ -76,6 +77,12 @@ class Setting:
             for row in rows
             if row["captions"] and row["source_id"] not in sources
         ]
+        if not clips:
+            raise VttdataError(
+                f"{self.folder}: no clip of the split train has captions and is of another source than the items, so "
+                "this baseline cannot learn."
+            )
+        return clips
 
     def draw(self, item: str, purpose: str) -> random.Random:
         """Return a generator that depends on the seed, the item and the purpose alone."""

@@ -27,9 +27,9 @@ from vttdata.evaluate.predictions import (
     match_predictions,
     read_captions,
     read_foil_scores,
-    read_strict_json,
     read_run,
     read_similarity,
+    read_strict_json,
 )
 from vttdata.evaluate.report import Difference, Estimate, Evaluation, MetricScores, Task
 from vttdata.evaluate.resampling import (
@@ -120,6 +120,8 @@ def evaluate(
     if (predictions is None) == (baseline is None):
         raise VttdataError("Give either predictions or the name of a baseline.")
     task = task or _guess_task(folder, predictions, baseline)
+    if seed < 0 or draws < 1:
+        raise VttdataError(f"The seed must not be negative, and there must be a draw, not {seed} and {draws}.")
     if task not in get_args(Task):
         raise VttdataError(f"Unknown task {task!a}; choose from {', '.join(get_args(Task))}.")
     if task == "foils":

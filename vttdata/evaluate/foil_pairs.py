@@ -39,7 +39,7 @@ def score_by_metric(metric: CaptioningMetric, items: Items) -> dict[str, list[tu
     time, or all of them where there are none (ActivityNet-FOIL's published scoring).
 
     Returns:
-        ScoreColumn of the metric -> scores of the true text and of the foil, n.
+        Column of the metric -> scores of the true text and of the foil, n.
 
     Raises:
         VttdataError: if a pair has no references, or the metric cannot be computed.

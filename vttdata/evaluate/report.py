@@ -81,7 +81,8 @@ class Evaluation:
         split: split of the items.
         task: what was scored.
         signature: one line that names items, metrics and versions; scores of another signature are not comparable.
-        items: counts of expected, scored, missing, unknown and duplicated predictions.
+        items: counts of expected, scored, missing, unknown and duplicated predictions; in retrieval of queries, of
+            which those whose video has no column are missing too.
         scores: column -> scores.
         against: column -> difference to the other system; empty without one.
         groups: ``category`` or ``length`` -> group -> column -> score.
@@ -220,7 +221,7 @@ def _interval(low: float, high: float) -> str:
 
 
 def _number(value: float | None) -> str:
-    """Return a number with four significant digits below 1 and two decimals from 10 on."""
+    """Return a number with four decimals below 10 and two from 10 on."""
     if value is None or math.isnan(value):
         return "-"
     if value and abs(value) < 0.0001:

@@ -198,7 +198,7 @@ def _swapped_medians(first: ScoredRows, second: ScoredRows, swapped: Flags) -> F
 def mcnemar_p(first: Sequence[bool], second: Sequence[bool]) -> float:
     """Return the two-sided p-value of the exact McNemar test of two systems' hits on the same items.
 
-    Items are taken as independent, as in Hodosh et al. (JAIR 2013); `randomisation_p` respects sources.
+    Items are taken as independent, as in Hodosh et al. (JAIR 2013); `randomise_systems` respects sources.
     """
     only_first = sum(a and not b for a, b in zip(first, second, strict=True))
     only_second = sum(b and not a for a, b in zip(first, second, strict=True))
