@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -282,3 +283,12 @@ def test_training_and_people_are_refused_for_tasks_without_them(tmp_path: Path, 
         evaluate(foils, tmp_path / "scores.csv", train_split="train")
     with pytest.raises(VttdataError, match="Human captions are scored beside captions only"):
         evaluate(dataset, baseline="random-ranking", human=True)
+
+
+def test_metric_that_judges_foils_states_its_signature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = build_foils(tmp_path / "foils")
+    pairs = read_foil_pairs(folder)
+    pairs = dataclasses.replace(pairs, references=[[["a dog runs"]] for _ in pairs.ids])
+    monkeypatch.setattr("vttdata.evaluate.evaluation.read_foil_pairs", lambda *_, **__: pairs)
+    report = evaluate(folder, baseline="rouge-l", draws=10)
+    assert any("judged by rouge-l|tok:" in finding for finding in report.findings)

@@ -213,8 +213,9 @@ class _Scoring:
         counts = ItemCounts(len(self.items.ids), len(self.items.ids))
         if self.task == "foils" and name not in baseline_files():
             columns: dict[str, ScoreColumn] = {}
-            findings: list[str] = []
-            for column, pairs in score_by_metric(load_metric(name, tokenizer), self.items).items():
+            metric = load_metric(name, tokenizer)
+            findings = [f"The texts are judged by {metric.signature()}."]
+            for column, pairs in score_by_metric(metric, self.items).items():
                 accuracies, notes = score_pairs(pairs)
                 columns |= {f"{column}/{accuracy}": values for accuracy, values in accuracies.items()}
                 findings += [f"{column}: {note}" for note in notes]
