@@ -38,7 +38,9 @@ def test_control_characters_of_split_names_are_replaced() -> None:
 
 
 def near(source_a: str, source_b: str) -> NearDuplicate:
-    return NearDuplicate(source_a, source_b, 0.0, 1.0, 0.0, 5.0, mirrored=False, rotation=0, distance=0.1, similarity=2.0)
+    return NearDuplicate(
+        source_a, source_b, 0.0, 1.0, 0.0, 5.0, mirrored=False, rotation=0, distance=0.1, similarity=2.0
+    )
 
 
 def test_verdict_says_what_was_not_judged() -> None:
