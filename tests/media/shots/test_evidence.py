@@ -120,6 +120,14 @@ def test_cutting_to_another_scene_and_back_makes_two_cuts(detect: Callable) -> N
     assert detect(frames) == [(0, "start"), (50, "cut"), (100, "cut")]
 
 
+def test_scene_as_bright_as_the_one_before_a_cut_is_not_that_one_again(detect: Callable) -> None:
+    frames = scene(79, 150)
+    for number, sky in enumerate(((120, 160, 200), (0, 5, 40), (210, 140, 150))):
+        frames[50 * number : 50 * number + 50, :56] = 0.3 * scene(99 + number, 50)[:, :56] + sky
+    frames[50:100, 56:] *= 0.75
+    assert detect(frames) == [(0, "start"), (50, "cut"), (100, "cut")]
+
+
 def test_cut_with_a_blended_frame_is_found(detect: Callable) -> None:
     before, after = scene(63, 50), scene(64, 50)
     frames = np.concatenate((before, (before[-1:] + after[:1]) / 2, after))

@@ -45,8 +45,9 @@ _VISIBLE_CONTRAST, _GROWING = 3.0, 0.85
 _LASTING = 0.5
 # Change of colours at changes of light that look like gradual transitions.
 _RELIT_CHANGE = 0.03
-# Structure that stays, and distance to the picture that comes back over the change, where an arc or a flash dazzles.
-_KEPT_IF_BACK, _BACK = 0.15, 0.4
+# Structure that stays where an arc or a flash dazzles, and what remains of the change of luma and of colours when the
+# picture comes back: of colours at most 0.10, and 0.26 where another scene was as bright.
+_KEPT_IF_BACK, _BACK, _COLOURS_BACK = 0.15, 0.4, 0.17
 # Change of points, colours and structure where one page of text follows another: 11.7 times as much as around it in
 # levels, at most 0.008, and at least 0.73 of the structure.
 _PAGE_RATIO, _POINT_NOISE, _PAGE_COLOURS, _PAGE_REPLACED = 8.0, 0.5, 0.02, 0.65
@@ -208,18 +209,25 @@ def _full_contrast(thumbnails: NDArray[np.uint8], start: int, step: int, radius:
 
 
 def comes_back(signals: Signals, frame: int, radius: int) -> bool:
-    """Return whether the picture before a frame comes back within ten seconds, or the one at it was there before."""
+    """Return whether the picture before a frame comes back within ten seconds, or the one at it was there before.
+
+    In luma and in colours: of scenes that are as bright, blurred luma alone takes one for another.
+    """
     distance = _UNDONE_RADII * radius
-    old, new = signals.thumbnails[frame - 1].astype(np.int16), signals.thumbnails[frame].astype(np.int16)
-    later, earlier = (
-        signals.thumbnails[frame + 1 : frame + distance],
-        signals.thumbnails[max(frame - distance, 0) : frame - 1],
-    )
-    limit = _BACK * np.abs(new - old).mean()
-    return any(
-        len(pictures) > 0 and np.abs(pictures - picture).mean((1, 2)).min() < limit
-        for picture, pictures in ((old, later), (new, earlier))
-    )
+    first = max(frame - distance, 0)
+    nearby = slice(first, frame + distance)
+    luma = signals.thumbnails[nearby].astype(np.int16).reshape(-1, signals.thumbnails[0].size)
+    colours = signals.colours[nearby].cumsum(2, dtype=np.int32).reshape(len(luma), -1)
+    at = frame - first
+
+    def is_among(picture: int, frames: slice) -> bool:
+        is_same = np.ones(len(luma[frames]), bool)
+        for values, limit in ((luma, _BACK), (colours, _COLOURS_BACK)):
+            change = np.abs(values[at] - values[at - 1]).sum()
+            is_same &= np.abs(values[frames] - values[picture]).sum(1) < limit * change
+        return bool(is_same.any())
+
+    return is_among(at - 1, slice(at + 1, None)) or is_among(at, slice(at - 1))
 
 
 def find_page_turns(signals: Signals, decoded_frames: NDArray[np.int64]) -> list[int]:
