@@ -18,17 +18,10 @@ import pydantic
 
 from vttdata.annotations.files import SHAPE, OfficialFile, Seconds, list_files, read_json, read_text
 from vttdata.annotations.findings import Findings
-from vttdata.annotations.model import (
-    SPLITS,
-    Annotations,
-    check_captions,
-    check_spans,
-    checked_id,
-    source_of,
-    sources_of,
-)
+from vttdata.annotations.model import SPLITS, Annotations, check_captions, check_spans, checked_id, sources_of
 from vttdata.compose.official_benchmark import OfficialRecipe, build_official
 from vttdata.errors import VttdataError
+from vttdata.ids import source_of
 from vttdata.pipeline.build_folder import Build
 from vttdata.records import Caption, Clip
 

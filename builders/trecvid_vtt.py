@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import pydantic
 
 from vttdata.annotations import Annotations, Findings
-from vttdata.annotations.model import check_captions, source_of, sources_of
+from vttdata.annotations.model import check_captions, sources_of
 from vttdata.annotations.trecvid.id_offsets import OffsetScan, can_tell, peak, scan_offsets
 from vttdata.annotations.trecvid.judgments import JudgedSet, human_letter, read_set
 from vttdata.annotations.trecvid.subset_alignment import MatchedSet, match_videos, video_id
@@ -27,6 +27,7 @@ from vttdata.compose.package import package
 from vttdata.dataset import OfficialLayout
 from vttdata.dataset.rows import judgment_row
 from vttdata.errors import VttdataError
+from vttdata.ids import source_of
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import ALIGNMENT, CAPTIONS, CLIPS, FINDINGS, SCORES, SOURCES
 from vttdata.recipe import BaseRecipe

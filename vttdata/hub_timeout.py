@@ -56,7 +56,8 @@ class HubWait:
         self.failure: HubTimeoutError | None = None
         self._since: float | None = None
         self._seconds_without_bytes = 0.0
-        self._has_answered = self._has_notice = False
+        self._answered: set[str] = set()
+        self._has_notice = False
 
     def send(self, send: Callable[..., Any], request: Any, **options: Any) -> Any:
         """Send a request as a client of httpx does, within the limit.
@@ -84,13 +85,18 @@ class HubWait:
             try:
                 response = send(request, **options)
             except httpx.ConnectError as error:
+                # `datasets` also asks a service beside the Hub, and does without it where it is not there.
+                if self._answered and request.url.host not in self._answered:
+                    self._since = None
+                    raise
                 self._wait_for_connection(request, limit, attempt, error)
             except httpx.TimeoutException as error:
                 if time.monotonic() - self._since >= _NEARLY * limit:
                     raise self._fail(_not_answered(request, limit)) from error
                 raise
             else:
-                self._since, self._has_answered, self.failure = None, True, None
+                self._since, self.failure = None, None
+                self._answered.add(request.url.host)
                 if options.get("stream"):
                     response.stream = self._limit_stream(httpx, request, response.stream, limit)
                 return response
@@ -99,9 +105,9 @@ class HubWait:
         raise AssertionError  # for type checkers; the loop has no end
 
     def _wait_for_connection(self, request: Any, limit: float, attempt: int, error: Exception) -> None:
-        if self._has_answered and time.monotonic() - (self._since or 0.0) >= limit:
+        if self._answered and time.monotonic() - (self._since or 0.0) >= limit:
             raise self._fail(_not_answered(request, limit)) from error
-        if not self._has_answered and attempt >= _FIRST_WAITS:
+        if not self._answered and attempt >= _FIRST_WAITS:
             raise self._fail(f"{_host(request)} cannot be reached ({error})") from error
         time.sleep(_CONNECTION_WAITS[min(attempt, len(_CONNECTION_WAITS) - 1)])
 

@@ -13,6 +13,13 @@ from typing import Any
 _ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _DATASET_NAME_PART = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
 
+_YOUTUBE = re.compile(
+    r"\s*(?:(?i:https?):)?(?://)?(?i:(?:www\.|m\.|music\.)?youtube(?:-nocookie)?\.com)"
+    r"/(?:watch/?\?(?:[^#]*&)?v=|embed/|v/|e/|shorts/|live/)([\w-]{11})(?![\w-])"
+    r"|\s*(?:(?i:https?):)?(?://)?(?i:youtu\.be)/([\w-]{11})(?![\w-])",
+    re.ASCII,
+)
+
 # Ids become file names, which have 255 bytes at most.
 MAX_ID_LENGTH = 160
 
@@ -67,6 +74,12 @@ def clip_id(source_id: str, start: float, end: float) -> str:
 def sentence_id(video_id: str, annotator: str | None, caption: str) -> int:
     """Return the id of a caption without an official one: 52 bits of a hash of its text, its annotator and its clip."""
     return int(digest([video_id, annotator or "", caption])[:13], 16)
+
+
+def source_of(url: str) -> str:
+    """Return the id of the video at an address: its YouTube id, or else a hash of the address."""
+    match = _YOUTUBE.match(url)
+    return match[1] or match[2] if match else "r" + hashlib.sha256(url.encode()).hexdigest()[:16]
 
 
 def digest(value: Any) -> str:

@@ -9,8 +9,8 @@ import pytest
 from builders.msrvtt import read as read_msrvtt
 from tests.helpers.official_files import held_out, sentence, train_val, video, write_unpacked, write_zipped
 from vttdata.annotations import Annotations
-from vttdata.annotations.model import source_of
 from vttdata.errors import VttdataError
+from vttdata.ids import source_of
 
 
 def found(annotations: Annotations) -> dict[str, tuple[str, ...]]:

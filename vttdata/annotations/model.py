@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -23,13 +21,6 @@ SPLITS = {
     "test": "test",
     "testing": "test",
 }
-
-_YOUTUBE = re.compile(
-    r"\s*(?:(?i:https?):)?(?://)?(?i:(?:www\.|m\.|music\.)?youtube(?:-nocookie)?\.com)"
-    r"/(?:watch/?\?(?:[^#]*&)?v=|embed/|v/|e/|shorts/|live/)([\w-]{11})(?![\w-])"
-    r"|\s*(?:(?i:https?):)?(?://)?(?i:youtu\.be)/([\w-]{11})(?![\w-])",
-    re.ASCII,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +68,6 @@ def checked_id(video_id: str, place: str) -> str:
             f"{place}: {shown} is not a usable id; use 1-{MAX_EXTERNAL_ID_LENGTH} of A-Z a-z 0-9 . _ - without '..'."
         )
     return video_id
-
-
-def source_of(url: str) -> str:
-    """Return the id of the video at an address: its YouTube id, or else a hash of the address."""
-    match = _YOUTUBE.match(url)
-    return match[1] or match[2] if match else "r" + hashlib.sha256(url.encode()).hexdigest()[:16]
 
 
 def sources_of(clips: Iterable[Clip], seconds: Mapping[str, float] | None = None) -> tuple[Source, ...]:

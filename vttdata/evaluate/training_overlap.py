@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from vttdata.annotations.model import source_of
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.leak_audit import read_fingerprints
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows
@@ -22,6 +21,7 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.items import Items
 from vttdata.evaluate.resampling import Flags
 from vttdata.files.id_lists import read_ids
+from vttdata.ids import source_of
 from vttdata.load.lookup import find_dataset
 from vttdata.split.audit.clip_table import ClipTable
 from vttdata.split.audit.time_overlaps import count_overlaps
