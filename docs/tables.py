@@ -16,7 +16,7 @@ import click
 
 from vttdata.cli.main import cli
 from vttdata.cli.options import Command
-from vttdata.evaluate.baselines import list_baselines
+from vttdata.evaluate.baselines import BASELINES
 from vttdata.export.formats import export_formats
 from vttdata.media.filters import FILTERS
 from vttdata.recipe import packaged
@@ -79,7 +79,9 @@ def command_table() -> str:
 
 def baselines() -> str:
     """Return the table of baselines."""
-    return table(["baseline", "what it predicts"], ([f"`{name}`", text] for name, text in list_baselines().items()))
+    return table(
+        ["baseline", "what it predicts"], ([f"`{name}`", text] for name, text in BASELINES.descriptions().items())
+    )
 
 
 TABLES = {

@@ -12,10 +12,14 @@ import importlib.util
 import os
 import sys
 import traceback
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 from vttdata.errors import VttdataError
+
+T = TypeVar("T")
 
 PLUGINS_VARIABLE = "VTTDATA_PLUGINS"
 _PACKAGE = Path(__file__).resolve().parent
@@ -59,6 +63,49 @@ def discover(package_folder: Path | None, kind: str, extension: str = ".py") -> 
                 raise VttdataError(f"{path}: '{path.stem}' in {kind} is already packaged; rename the file.")
             files[path.stem] = path
     return files
+
+
+@dataclass(frozen=True, slots=True)
+class PluginKind:
+    """Kind of module that is listed without being imported, and named after its file, with ``-`` for ``_``.
+
+    Fields:
+        package_folder: folder of the packaged modules.
+        folder: name of the subfolder in the user's folder of plugins.
+        noun: singular, for messages.
+    """
+
+    package_folder: Path
+    folder: str
+    noun: str
+
+    def files(self) -> dict[str, Path]:
+        """Return the files by name, those of the package first.
+
+        Raises:
+            VttdataError: when a plugin has the name of another module, or the folder of plugins does not exist.
+        """
+        return {stem.replace("_", "-"): path for stem, path in discover(self.package_folder, self.folder).items()}
+
+    def descriptions(self) -> dict[str, str]:
+        """Return the first line of each docstring, or the error of a module that is not valid Python, by name."""
+        return {name: describe_module(path) for name, path in self.files().items()}
+
+    def load_definition(self, name: str, variable: str, expected: type[T]) -> T:
+        """Import a module, and return what it defines.
+
+        Raises:
+            VttdataError: when there is no such module, it cannot be imported, or its variable is of another type.
+        """
+        files = self.files()
+        if name not in files:
+            raise VttdataError(f"Unknown {self.noun} {name!a}; choose from {', '.join(files)}.")
+        value = getattr(load_module(files[name], self.noun), variable, None)
+        if not isinstance(value, expected):
+            article = "an" if self.noun[0] in "aeiou" else "a"
+            type_name = f"{expected.__module__}.{expected.__qualname__}"
+            raise VttdataError(f"{files[name]}:1: {article} {self.noun} must define {variable} as a {type_name}.")
+        return value
 
 
 def describe_module(path: Path) -> str:

@@ -11,7 +11,7 @@ import pytest
 from tests.helpers.leaking_dataset import TEST, captions_of
 from vttdata.errors import VttdataError
 from vttdata.evaluate.baseline import Setting, load_baseline
-from vttdata.evaluate.baselines import list_baselines
+from vttdata.evaluate.baselines import BASELINES
 from vttdata.evaluate.baselines.kcca import whiten
 from vttdata.evaluate.evaluation import evaluate
 from vttdata.evaluate.items import read_clips
@@ -71,7 +71,7 @@ def test_users_baseline_is_found(monkeypatch: pytest.MonkeyPatch, dataset: Path,
     )
     (folder / "broken.py").write_text("BASELINE = None\n")
     monkeypatch.setenv("VTTDATA_PLUGINS", str(folder.parent))
-    assert list_baselines()["always-no"] == "The word no"
+    assert BASELINES.descriptions()["always-no"] == "The word no"
     report = evaluate(dataset, baseline="always-no", metrics=["rouge-l"], draws=10)
     assert "All 6 captions are the same: 'no'." in report.findings
     with pytest.raises(VttdataError, match=r"broken\.py:1: a baseline must define BASELINE"):

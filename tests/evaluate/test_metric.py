@@ -7,7 +7,7 @@ import pytest
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.metric import ColumnScores, check_texts, load_metric, load_metric_class
-from vttdata.evaluate.metrics import captioning_metrics, metric_files
+from vttdata.evaluate.metrics import METRICS
 
 PLUGIN = '''
 """Share of words."""
@@ -36,10 +36,10 @@ def test_corpus_of_means_follows_from_sums() -> None:
     np.testing.assert_allclose(scores.corpus(draws @ scores.statistics, draws.sum(axis=1)), [5 / 3, 4.0, np.nan])
 
 
-@pytest.mark.parametrize("family", metric_files())
+@pytest.mark.parametrize("family", METRICS.files())
 def test_every_metric_is_documented_and_has_a_signature(family: str) -> None:
     metric = load_metric(family, "unicode")
-    assert captioning_metrics()[family]
+    assert METRICS.descriptions()[family]
     assert metric.name == family
     assert metric.signature().startswith(f"{family}|tok:{metric.tokenizer}|")
     assert metric.signature().endswith(f"|v:{metric.version}")
@@ -49,7 +49,7 @@ def test_every_metric_is_documented_and_has_a_signature(family: str) -> None:
 
 
 def test_metric_of_a_user_is_found(plugin: Path) -> None:
-    assert captioning_metrics()["words"] == "Share of words"
+    assert METRICS.descriptions()["words"] == "Share of words"
     assert load_metric("words-2", "none").signature() == "words|tok:none|v:1"
 
 

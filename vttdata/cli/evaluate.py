@@ -25,15 +25,15 @@ from vttdata.errors import VttdataError
 
 
 def _metric_names() -> Iterable[str]:
-    from vttdata.evaluate.metrics import metric_files
+    from vttdata.evaluate.metrics import METRICS
 
-    return metric_files()
+    return METRICS.files()
 
 
 def _baseline_names() -> Iterable[str]:
-    from vttdata.evaluate.baselines import baseline_files
+    from vttdata.evaluate.baselines import BASELINES
 
-    return baseline_files()
+    return BASELINES.files()
 
 
 @click.command(

@@ -19,11 +19,10 @@ import numpy.typing as npt
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
-from vttdata.evaluate.baselines import baseline_files
+from vttdata.evaluate.baselines import BASELINES
 from vttdata.evaluate.items import Items
 from vttdata.evaluate.report import Task
 from vttdata.export.reader import DatasetReader
-from vttdata.plugins import load_module
 
 Floats = npt.NDArray[np.float64]
 
@@ -143,13 +142,7 @@ def load_baseline(name: str) -> Baseline:
     Raises:
         VttdataError: if there is none of this name, or its module does not define `BASELINE`.
     """
-    files = baseline_files()
-    if name not in files:
-        raise VttdataError(f"Unknown baseline {name!a}; choose from {', '.join(files)}.")
-    baseline = getattr(load_module(files[name], "baseline"), "BASELINE", None)
-    if not isinstance(baseline, Baseline):
-        raise VttdataError(f"{files[name]}:1: a baseline must define BASELINE as a vttdata.evaluate.baseline.Baseline.")
-    return baseline
+    return BASELINES.load_definition(name, "BASELINE", Baseline)
 
 
 def word_vectors(texts: Sequence[str], others: Sequence[str]) -> tuple[Any, Any]:

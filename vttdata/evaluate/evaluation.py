@@ -13,7 +13,7 @@ import numpy as np
 from vttdata.dataset.foils.statistics import SHORTCUTS, read_worst_attacks
 from vttdata.errors import VttdataError
 from vttdata.evaluate.baseline import Setting, load_baseline
-from vttdata.evaluate.baselines import baseline_files
+from vttdata.evaluate.baselines import BASELINES
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.foil_pairs import score_by_metric, score_pairs
 from vttdata.evaluate.items import Items, read_clips, read_foil_pairs
@@ -211,7 +211,7 @@ class _Scoring:
     ) -> _Scored:
         """Compute and score the predictions of a baseline."""
         counts = ItemCounts(len(self.items.ids), len(self.items.ids))
-        if self.task == "foils" and name not in baseline_files():
+        if self.task == "foils" and name not in BASELINES.files():
             columns: dict[str, ScoreColumn] = {}
             metric = load_metric(name, tokenizer)
             findings = [f"The texts are judged by {metric.signature()}."]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vttdata.errors import VttdataError
-from vttdata.evaluate.metrics import metric_files
+from vttdata.evaluate.metrics import METRICS
 from vttdata.plugins import load_module
 from vttdata.text.tokenizers import load_tokenizer
 
@@ -158,7 +158,7 @@ def load_metric_class(name: str) -> type[CaptioningMetric]:
     Raises:
         VttdataError: if there is no such metric, or its file does not define one.
     """
-    files = metric_files()
+    files = METRICS.files()
     # A column begins with its family's name, so that no other file needs to be imported.
     family = max((known for known in files if name.startswith(known)), key=len, default=None)
     if family is None:

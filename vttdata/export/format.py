@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vttdata.errors import VttdataError
-from vttdata.export.formats import format_files
+from vttdata.export.formats import FORMATS
 from vttdata.export.reader import CaptionCounts, DatasetReader
-from vttdata.plugins import load_module
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +101,4 @@ def load_format(name: str) -> Format:
     Raises:
         VttdataError: if there is no such format, or its module cannot be imported or does not define a format.
     """
-    files = format_files()
-    if name not in files:
-        raise VttdataError(f"Unknown export format {name!a}; choose from {', '.join(files)}.")
-    chosen = getattr(load_module(files[name], "export format"), "FORMAT", None)
-    if not isinstance(chosen, Format):
-        raise VttdataError(f"{files[name]}:1: an export format must define FORMAT as a vttdata.export.format.Format.")
-    return chosen
+    return FORMATS.load_definition(name, "FORMAT", Format)

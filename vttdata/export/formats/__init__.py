@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vttdata.plugins import describe_module, discover
+from vttdata.plugins import PluginKind
+
+FORMATS = PluginKind(Path(__file__).parent, "export", "export format")
 
 
 def export_formats() -> dict[str, str]:
@@ -18,13 +20,4 @@ def export_formats() -> dict[str, str]:
     Raises:
         VttdataError: if a plugin has the name of another format, or the folder of plugins does not exist.
     """
-    return {name: describe_module(path) for name, path in format_files().items()}
-
-
-def format_files() -> dict[str, Path]:
-    """Return the files of all export formats by their names, which have ``-`` where file names have ``_``.
-
-    Raises:
-        VttdataError: if a plugin has the name of another format, or the folder of plugins does not exist.
-    """
-    return {stem.replace("_", "-"): path for stem, path in discover(Path(__file__).parent, "export").items()}
+    return FORMATS.descriptions()
