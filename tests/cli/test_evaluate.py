@@ -40,6 +40,14 @@ def test_json_has_the_keys_of_the_interface(dataset: Path, captions: Path, capsy
     assert set(report["against"]["rouge-l"]) >= {"difference", "low", "high", "p"}
 
 
+def test_training_may_be_repeated(dataset: Path, captions: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    seen = captions.with_name("seen.txt")
+    seen.write_text("d\n")
+    training = ["--train-split", "train", "--train-split", str(seen)]
+    assert main(["evaluate", str(dataset), str(captions), "--metric", "rouge-l", *training, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["leaks"]["leaked"] == 3
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -76,11 +76,22 @@ def test_scores_are_given_apart_for_items_that_leak(dataset: Path, predictions: 
     assert (scores.leaked.items, scores.clean.items, scores.by_leak["overlap"].items) == (2, 4, 1)
 
 
-@pytest.mark.parametrize("listed", ["d\nt5\n", "https://example.org/d\nt5\n"])
+@pytest.mark.parametrize(
+    ("name", "listed"),
+    [
+        ("seen.txt", "d\nt5\n"),
+        ("seen.txt", "https://example.org/d\nt5\n"),
+        ("seen.txt", "https://example.org/none?a=1,2;b\nd\nt5\n"),
+        ("seen.csv", "url;title\nhttps://example.org/d;none\nhttps://example.org/f;none\n"),
+        ("seen.csv", "video_id,source_id,url\n1,,https://example.org/d\n2,f,\n"),
+        ("seen.json", '["d", "https://example.org/f"]'),
+        ("seen.jsonl", '{"source_id": "d"}\n{"url": "https://example.org/f"}\n'),
+    ],
+)
 def test_training_may_be_a_list_of_ids_sources_or_urls(
-    dataset: Path, predictions: Write, listed: str, tmp_path: Path
+    dataset: Path, predictions: Write, name: str, listed: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "seen.txt"
+    path = tmp_path / name
     path.write_text(listed)
     report = evaluate(dataset, predictions(), train_split=str(path), **QUICK)
     assert (report.leaks["source"], report.leaks["leaked"], report.leaks["clean"]) == (2, 2, 4)
@@ -92,6 +103,40 @@ def test_listed_training_clips_leak_as_their_split_does(dataset: Path, predictio
     report = evaluate(dataset, predictions(), train_split=str(path), **QUICK)
     assert report.leaks == evaluate(dataset, predictions(), train_split="train", **QUICK).leaks
     assert any("1 of 4 entries name no clip, source or URL" in finding for finding in report.findings)
+
+
+def test_training_may_be_several_things(dataset: Path, predictions: Write, tmp_path: Path) -> None:
+    (tmp_path / "seen.txt").write_text("d\nelsewhere\n")
+    other = tmp_path / "other"
+    write_dataset(
+        other,
+        clips=[Clip("x", "x", 0.0, 9.0, None, None, None, url="https://example.org/f", split="train")],
+        captions=[Caption("x", 1, "a caption of another dataset")],
+        sources=[Source("x", "", "nowhere", "", 0)],
+        metadata=Metadata("me/other", version="1.0.0", licence="cc-by-4.0"),
+        media=None,
+    )
+    report = evaluate(dataset, predictions(), train_split=["train", tmp_path / "seen.txt", other], **QUICK)
+    # t0 and t1 are of the source a of train, t2 is listed, and t5 shows the same seconds as the clip elsewhere.
+    assert (report.leaks["source"], report.leaks["leaked"], report.leaks["clean"]) == (4, 4, 2)
+    assert (report.leaks["overlap"], report.leaks["caption"]) == (3, 2)
+    assert any("1 of 2 entries name no clip" in finding for finding in report.findings)
+
+
+def test_list_names_a_source_by_the_url_of_its_id(tmp_path: Path) -> None:
+    write_dataset(
+        tmp_path / "dataset",
+        clips=[Clip("here", "abcdefghijk", 0.0, 10.0, None, None, None, split="test")],
+        captions=[Caption("here", 1, "a dog is here")],
+        sources=[Source("abcdefghijk", "", "nowhere", "", 0)],
+        metadata=Metadata("me/here", version="1.0.0", licence="cc-by-4.0"),
+        media=None,
+    )
+    (tmp_path / "urls.txt").write_text("https://www.youtube.com/watch?v=abcdefghijk\n")
+    shared, findings = find_shared_items(
+        tmp_path / "dataset", read_clips(tmp_path / "dataset"), [tmp_path / "urls.txt"]
+    )
+    assert (shared["source"].tolist(), findings) == ([True], [])
 
 
 def test_video_has_one_address_in_two_datasets(tmp_path: Path) -> None:
@@ -113,7 +158,7 @@ def test_video_has_one_address_in_two_datasets(tmp_path: Path) -> None:
     items = read_clips(folders[0])
     for training in (folders[1], tmp_path / "urls.txt"):
         (tmp_path / "urls.txt").write_text("http://youtu.be/abcdefghijk\n")
-        shared, _ = find_shared_items(folders[0], items, str(training))
+        shared, _ = find_shared_items(folders[0], items, [training])
         assert shared["source"].tolist() == [True], training
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import (
-    DATASET,
     FILE,
     Command,
     Names,
     argument,
     config_option,
+    dataset_argument,
     json_option,
     option,
     seed_option,
@@ -51,7 +52,7 @@ def _baseline_names() -> Iterable[str]:
         "vttdata evaluate vttdata/msrvtt --baseline category-caption",
     ],
 )
-@argument("dataset", "DATASET", "A dataset folder, a build folder, or the name of a dataset.", type=DATASET)
+@dataset_argument
 @argument(
     "predictions",
     "[PREDICTIONS]",
@@ -88,8 +89,9 @@ def _baseline_names() -> Iterable[str]:
 )
 @option(
     "--train-split NAME",
-    "What the system was trained on: a split, another dataset, or a file of ids or URLs. Scores are given apart for "
-    "items that share a source, time or pictures with it.",
+    "What the system was trained on: a split, another dataset, or a file of ids or URLs; may be repeated. Scores are "
+    "given apart for items that share a source, time or pictures with it.",
+    multiple=True,
 )
 @option("--baseline NAME", "Score a baseline instead of a file.", type=Names("baseline", _baseline_names))
 @option("--human", "Score the human captions too, each against the others of its clip.", is_flag=True)
@@ -123,23 +125,7 @@ def _baseline_names() -> Iterable[str]:
 )
 @seed_option("Seed of the resampling.")
 def command(
-    dataset: str,
-    predictions: Path | None,
-    task: str | None,
-    split: str | None,
-    config: str | None,
-    metrics: tuple[str, ...],
-    against: Path | None,
-    train_split: str | None,
-    baseline: str | None,
-    human: bool,
-    out: Path | None,
-    as_json: bool,
-    missing: str,
-    unknown: str,
-    relevance: Path | None,
-    tokenizer: str | None,
-    seed: int,
+    dataset: str, predictions: Path | None, baseline: str | None, out: Path | None, as_json: bool, **options: Any
 ) -> int:
     """Score predictions on exactly the items of a benchmark.
 
@@ -150,23 +136,7 @@ def command(
 
     if (predictions is None) == (baseline is None):
         raise VttdataError("Give either a file of predictions or --baseline NAME.")
-    report = evaluate(
-        dataset,
-        predictions,
-        task=task,  # type: ignore[arg-type]
-        split=split,
-        config=config,
-        metrics=metrics,
-        against=against,
-        train_split=train_split,
-        baseline=baseline,
-        missing=missing,  # type: ignore[arg-type]
-        unknown=unknown,  # type: ignore[arg-type]
-        tokenizer=tokenizer,
-        relevance=relevance,
-        human=human,
-        seed=seed,
-    )
+    report = evaluate(dataset, predictions, baseline=baseline, **options)
     if out is not None:
         report.write(out)
     print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())

@@ -1,9 +1,9 @@
-"""Score predictions on a dataset: match items, compute columns, resample sources, tell leaks apart."""
+"""Score predictions on a dataset: match them with its items, compute columns, and report their estimates."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -15,6 +15,7 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.baseline import Setting, load_baseline
 from vttdata.evaluate.baselines import BASELINES
 from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.estimates import Estimator
 from vttdata.evaluate.foil_pairs import score_by_metric, score_pairs
 from vttdata.evaluate.items import Items, read_clips, read_foil_pairs
 from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, load_metric
@@ -31,18 +32,8 @@ from vttdata.evaluate.predictions import (
     read_similarity,
     read_strict_json,
 )
-from vttdata.evaluate.report import Difference, Estimate, Evaluation, MetricScores, Task
-from vttdata.evaluate.resampling import (
-    DRAWS,
-    Flags,
-    Integers,
-    Resampled,
-    ScoredRows,
-    holm,
-    mcnemar_p,
-    randomise_systems,
-    resample_scores,
-)
+from vttdata.evaluate.report import Difference, Evaluation, MetricScores, Task
+from vttdata.evaluate.resampling import DRAWS
 from vttdata.evaluate.retrieval import read_relevance, score_run, score_similarity
 from vttdata.evaluate.training_overlap import find_shared_items
 from vttdata.load.lookup import find_dataset
@@ -53,8 +44,6 @@ DEFAULT_METRICS = ("bleu", "rouge-l", "cider-d", "chrf")
 
 _MATRICES = (".npz", ".npy")
 _RUNS = (".run", ".trec", ".txt")
-# Quartiles of the items by the mean number of words of their references.
-_LENGTH_QUANTILES = (0.25, 0.5, 0.75)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +65,7 @@ def evaluate(
     config: str | None = None,
     metrics: Sequence[str] = (),
     against: str | os.PathLike[str] | None = None,
-    train_split: str | None = None,
+    train_split: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     baseline: str | None = None,
     missing: Missing = "refuse",
     unknown: Unknown = "refuse",
@@ -99,7 +88,7 @@ def evaluate(
         metrics: captioning metrics, by default BLEU, ROUGE-L, CIDEr-D and chrF; of other tasks the columns to report,
             by default all.
         against: predictions of another system on the same items, or an ``evaluation.json`` written before.
-        train_split: what the system was trained on: a split, another dataset, or a file of ids or URLs.
+        train_split: what the system was trained on: a split, another dataset, a file of ids or URLs, or several.
         baseline: name of a baseline to score instead of a file, see `vttdata.evaluate.baselines`; for foils also that
             of a captioning metric, which judges the texts by their references.
         missing: ``refuse`` missing predictions, or score them ``worst``.
@@ -128,7 +117,8 @@ def evaluate(
         items = read_foil_pairs(folder, config=config or "foils", split=split)
     else:
         items = read_clips(folder, config=config or "clips", split=split)
-    if task == "foils" and train_split is not None:
+    training = [train_split] if isinstance(train_split, (str, os.PathLike)) else list(train_split or ())
+    if task == "foils" and training:
         raise VttdataError(
             "A set of foils says nothing of sources and times, so scores cannot be given apart for what was trained on."
         )
@@ -145,9 +135,9 @@ def evaluate(
     else:
         scored = scoring.score_file(Path(predictions or ""), families)
     columns = _choose_columns(scored.columns, metrics, families)
-    sources, number = items.sources, len(items.source_ids)
-    shared, training_notes = find_shared_items(folder, items, train_split) if train_split is not None else ({}, [])
-    scores = _score_columns(columns, sources, number, shared, seed, draws)
+    estimator = Estimator(items, seed, draws)
+    shared, training_notes = find_shared_items(folder, items, training)
+    scores = estimator.score_columns(columns, shared)
     findings = [*items.notes, *scored.findings, *training_notes]
     signature = _signature(items, task, scored.counts, families, relevance=relevance is not None)
     differences: dict[str, Difference] = {}
@@ -158,7 +148,9 @@ def evaluate(
         other = scoring.score_file(Path(against), families)
         common = _find_comparable(columns, other.columns)
         findings += _compare_notes(Path(against), common, columns, other.counts)
-        differences = _compare(common, other.columns, sources, number, seed, draws)
+        differences = estimator.compare(common, other.columns)
+    people = _score_people(items, scored.captions, families, columns) if human else {}
+    estimates = estimator.estimate(people)
     return Evaluation(
         dataset=items.dataset,
         version=items.version,
@@ -169,9 +161,9 @@ def evaluate(
         items=scored.counts,
         scores=scores,
         against=differences,
-        groups=_score_groups(columns, items, seed, draws),
-        human=_score_people(items, scored.captions, families, columns, seed, draws) if human else {},
-        leaks=_count_leaks(shared),
+        groups=estimator.score_groups({name: column for name, column in columns.items() if "-verbatim/" not in name}),
+        human={name: {who: estimates[who, name] for who in ("human", "system")} for name in columns if people},
+        leaks={kind: int(flags.sum()) for kind, flags in shared.items()},
         blind=read_worst_attacks(folder / SHORTCUTS).get(items.config) if task == "foils" else None,
         unavailable=unavailable,
         findings=findings,
@@ -306,128 +298,39 @@ def _choose_columns(
     return chosen
 
 
-def _score_columns(
-    columns: Mapping[str, ScoreColumn],
-    sources: Integers,
-    number: int,
-    shared: Mapping[str, Flags],
-    seed: int,
-    draws: int,
-) -> dict[str, MetricScores]:
-    """Score each column on all items and, where training is known, on clean and leaked ones and by kind of leak."""
-    selections: dict[str, Flags] = {}
-    if shared:
-        kinds = {f"by {kind}": flags for kind, flags in shared.items() if kind != "leaked"}
-        selections = {"clean": ~shared["leaked"], "leaked": shared["leaked"], **kinds}
-    rows = {
-        (selection, name): ScoredRows.of_rows(
-            column.scores, sources[column.items], None if flags is None else flags[column.items]
-        )
-        for name, column in columns.items()
-        for selection, flags in {"all": None, **selections}.items()
-    }
-    resampled = resample_scores(rows, number, seed=seed, draws=draws)
-    found = {key: _score(resampled[key], len(selection.sources)) for key, selection in rows.items()}
-    if shared:
-        for name in columns:
-            gain = resampled["leaked", name].minus(resampled["clean", name])
-            found["gain", name] = _score(gain, found["leaked", name].items)
-    return {
-        name: MetricScores(
-            all=found["all", name],
-            clean=found.get(("clean", name)),
-            leaked=found.get(("leaked", name)),
-            gain=found.get(("gain", name)),
-            by_leak={key[3:]: found[key, name] for key in selections if key.startswith("by ")},
-            lower_is_better=column.lower_is_better,
-        )
-        for name, column in columns.items()
-    }
-
-
-def _score(resampled: Resampled, items: int) -> Estimate:
-    return Estimate(resampled.score, *resampled.interval(), items)
-
-
-def _score_groups(
-    columns: Mapping[str, ScoreColumn], items: Items, seed: int, draws: int
-) -> dict[str, dict[str, dict[str, Estimate]]]:
-    """Score each category, and each quarter of the items by the length of their references."""
-    columns = {name: column for name, column in columns.items() if "-verbatim/" not in name}
-    groups: dict[str, dict[str, Flags]] = {}
-    names = sorted({category for category in items.categories if category is not None})
-    if len(names) > 1:
-        categories = np.array([category or "" for category in items.categories], dtype=object)
-        groups["category"] = {name: categories == name for name in names}
-    lengths = np.array([_mean_words(references) for references in items.references])
-    limits = sorted(set(np.quantile(lengths, _LENGTH_QUANTILES).tolist()))
-    if len(items.ids) >= 2 * len(limits) and len(limits) > 1:
-        quarter = np.searchsorted(limits, lengths)
-        labels = [f"up to {limit:.1f} words" for limit in limits] + [f"over {limits[-1]:.1f} words"]
-        groups["length"] = {label: quarter == index for index, label in enumerate(labels)}
-    rows = {
-        (kind, group, name): ScoredRows.of_rows(column.scores, items.sources[column.items], flags[column.items])
-        for kind, selections in groups.items()
-        for group, flags in selections.items()
-        for name, column in columns.items()
-    }
-    resampled = resample_scores(rows, len(items.source_ids), seed=seed, draws=draws)
-    return {
-        kind: {
-            group: {
-                name: _score(resampled[kind, group, name], len(rows[kind, group, name].sources)) for name in columns
-            }
-            for group in selections
-        }
-        for kind, selections in groups.items()
-    }
-
-
-def _mean_words(references: Sequence[Any]) -> float:
-    """Return the mean number of words of captions, or of the lists of captions of a pair."""
-    texts = [text for item in references for text in ([item] if isinstance(item, str) else item)]
-    return sum(len(text.split()) for text in texts) / len(texts) if texts else 0.0
-
-
 def _score_people(
-    items: Items,
-    captions: Sequence[str],
-    metrics: Sequence[CaptioningMetric],
-    columns: Mapping[str, ScoreColumn],
-    seed: int,
-    draws: int,
-) -> dict[str, dict[str, Estimate]]:
+    items: Items, captions: Sequence[str], metrics: Sequence[CaptioningMetric], names: Collection[str]
+) -> dict[tuple[str, str], ScoreColumn]:
     """Score human captions against the other captions of their clips, and the system against as many references.
 
     Every human caption is left out in turn; statistics are averaged over turns, so that both have the same references.
+
+    Returns:
+        ``human`` or ``system``, and one of the `names` of columns -> column.
     """
     turns = min(map(len, items.references), default=0)
     if turns < 2:
         raise VttdataError("A clip has only one human caption, so human captions cannot be scored against others.")
-    sums: dict[tuple[str, str], list[ColumnScores]] = {}
+    scores: dict[tuple[str, str], list[ColumnScores]] = {}
     for turn in range(turns):
         left = [[*texts[:turn], *texts[turn + 1 :]] for texts in items.references]
         people = [texts[turn] for texts in items.references]
         for who, texts in (("human", people), ("system", captions)):
             for metric in metrics:
-                for name, scores in metric.score(texts, left).items():
-                    sums.setdefault((who, name), []).append(scores)
-    rows = {}
-    for (who, name), turns_of_column in sums.items():
-        values, statistics = (
-            np.mean([getattr(scores, part) for scores in turns_of_column], axis=0) for part in ("items", "statistics")
-        )
-        if name in columns:
-            rows[who, name] = ScoredRows(ColumnScores(values, statistics, turns_of_column[0].formula), items.sources)
-    resampled = resample_scores(rows, len(items.source_ids), seed=seed, draws=draws)
+                for name, column in metric.score(texts, left).items():
+                    if name in names:
+                        scores.setdefault((who, name), []).append(column)
     return {
-        name: {who: _score(resampled[who, name], len(items.ids)) for who in ("human", "system")} for name in columns
+        key: ScoreColumn(
+            ColumnScores(
+                np.mean([column.items for column in columns], axis=0),
+                np.mean([column.statistics for column in columns], axis=0),
+                columns[0].formula,
+            ),
+            np.arange(len(items.ids)),
+        )
+        for key, columns in scores.items()
     }
-
-
-def _count_leaks(shared: Mapping[str, Flags]) -> dict[str, int]:
-    counts = {kind: int(flags.sum()) for kind, flags in shared.items()}
-    return counts | {"clean": int((~shared["leaked"]).sum())} if shared else {}
 
 
 def _find_comparable(columns: Mapping[str, ScoreColumn], others: Mapping[str, ScoreColumn]) -> dict[str, ScoreColumn]:
@@ -460,32 +363,6 @@ def _compare_notes(
     if absent:
         notes.append(f"Not compared, since {path} has no such scores of the same queries: {', '.join(absent)}.")
     return notes
-
-
-def _compare(
-    columns: Mapping[str, ScoreColumn],
-    others: Mapping[str, ScoreColumn],
-    sources: Integers,
-    number: int,
-    seed: int,
-    draws: int,
-) -> dict[str, Difference]:
-    """Compare two systems on the same items."""
-    own, rivals = (
-        {name: ScoredRows(system[name].scores, sources[system[name].items]) for name in columns}
-        for system in (columns, others)
-    )
-    first, second = (resample_scores(rows, number, seed=seed, draws=draws) for rows in (own, rivals))
-    gains = {name: first[name].minus(second[name]) for name in columns}
-    p = randomise_systems(own, rivals, number, seed=seed)
-    corrected = holm(p)
-    differences = {}
-    for name, column in columns.items():
-        hits = [one.scores.items for one in (column, others[name])]
-        is_binary = column.binary and all(np.isin(values, (0, 1)).all() for values in hits)
-        mcnemar = mcnemar_p(*(values.astype(bool).tolist() for values in hits)) if is_binary else None
-        differences[name] = Difference(gains[name].score, *gains[name].interval(), p[name], corrected[name], mcnemar)
-    return differences
 
 
 def _read_report(path: Path) -> dict[str, Any] | None:

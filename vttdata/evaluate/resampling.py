@@ -87,14 +87,15 @@ class ScoredRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resampled:
-    """Score, and its values in bootstrap draws; NaN where a selection is empty."""
+    """Score of some rows, their number, and the score's values in bootstrap draws; NaN where there are no rows."""
 
     score: float
     draws: Floats
+    rows: int
 
     def minus(self, other: Resampled) -> Resampled:
-        """Return the difference of two scores in the same draws."""
-        return Resampled(self.score - other.score, self.draws - other.draws)
+        """Return the difference of two scores in the same draws, with the number of rows of the first."""
+        return Resampled(self.score - other.score, self.draws - other.draws, self.rows)
 
     def interval(self) -> tuple[float, float]:
         """Return the 95 % percentile interval; NaN where there are no draws."""
@@ -139,8 +140,8 @@ def resample_scores(
             values.append(scores)
     points = score_all(np.ones((1, number)))
     return {
-        key: Resampled(float(point[0]), np.concatenate([*values, np.empty(0)]))
-        for key, point, values in zip(selections, points, drawn, strict=True)
+        key: Resampled(float(point[0]), np.concatenate([*values, np.empty(0)]), len(selection.sources))
+        for (key, selection), point, values in zip(selections.items(), points, drawn, strict=True)
     }
 
 

@@ -6,10 +6,11 @@ were also written about a training clip are found too, but make no leak, since s
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -31,55 +32,75 @@ Files = Mapping[str, Mapping[str, Sequence[Path]]]
 _COLUMNS = ["video_id", "source_id", "url", "start", "end"]
 
 
-def find_shared_items(folder: Path, items: Items, training: str) -> tuple[dict[str, Flags], list[str]]:
+class _Training(NamedTuple):
+    """Clips that a model was trained on, the files of their sources, and their captions."""
+
+    clips: Any
+    sources: Sequence[Path]
+    captions: Collection[str]
+
+
+def find_shared_items(
+    folder: Path, items: Items, training: Sequence[str | os.PathLike[str]]
+) -> tuple[dict[str, Flags], list[str]]:
     """Return which items share something with training, and findings.
 
     Args:
         folder: dataset that the items are from.
         items: clips of a split.
-        training: split of the items' configuration, or of the dataset's clips; or the folder or name of another
+        training: each a split of the items' configuration, or of the dataset's clips; or the folder or name of another
             dataset, all of whose clips count as seen; or a file of ids of clips or sources, or of URLs: every clip of
             the dataset, of any split, that the file names counts as seen.
 
     Returns:
-        ``source``, ``overlap``, ``near_duplicate``, ``caption`` and ``leaked``, the union of the first three -> flags
-        of the items, n. What cannot be judged is missing.
+        ``source``, ``overlap``, ``near_duplicate``, ``caption``, ``leaked``, the union of the first three, and
+        ``clean``, all others -> flags of the items, n. What cannot be judged is missing; without training all is.
 
     Raises:
         VttdataError: if there is no such split, dataset or file, or it is the split of the items itself.
     """
+    if not training:
+        return {}, []
     files = read_layout(folder, needs=None).files
     tested = _read_clips(files[items.config][items.split])
     tested = tested.filter(pa.array(np.isin(tested.column("video_id").to_pylist(), items.ids)))
     tested = tested.take(pa.array(_first_rows(tested.column("video_id").to_pylist(), items.ids)))
-    config = items.config if training in files[items.config] else "clips"
-    if training in files.get(config, {}):
-        if (config, training) == (items.config, items.split):
-            raise VttdataError(f"'{training}' is the split that is scored, so all of it would count as training.")
-        trained_files, sources = files[config][training], list(chain(*files.get("sources", {}).values()))
-    elif Path(training).is_file():
-        return _find_listed(files, tested, items, Path(training))
-    else:
-        other = read_layout(find_dataset(training), needs="clips").files
-        trained_files = list(chain(*other["clips"].values()))
-        sources = [path for layout in (files, other) for path in chain(*layout.get("sources", {}).values())]
-    trained = _read_clips(trained_files)
-    if not len(trained):
-        raise VttdataError(f"'{training}' has no clips.")
-    texts = {text for row in read_parquet_rows(trained_files, ["captions"]) for text in row["captions"] or ()}
-    return _share(tested, trained, sources, texts, items), []
-
-
-def _share(
-    tested: Any, trained: Any, sources: Sequence[Path], texts: Collection[str], items: Items
-) -> dict[str, Flags]:
-    """Return the flags of `find_shared_items` for clips that were trained on and their captions."""
+    findings: list[str] = []
+    parts = [_read_training(files, items, os.fspath(name), findings) for name in training]
+    trained = pa.concat_tables([part.clips for part in parts])
     split = np.repeat([0, 1], [len(tested), len(trained)])
     clips = _join_sources(pa.concat_tables([tested, trained]))
     table = ClipTable.from_arrow(clips, split, ["test", "train"])
-    shared = _find_leaks(table, sources)
-    captions = [any(text in texts for text in references) for references in items.references]
-    return {**shared, "caption": np.array(captions), "leaked": np.logical_or.reduce([shared[leak] for leak in shared])}
+    sources = list(dict.fromkeys(chain(*files.get("sources", {}).values(), *(part.sources for part in parts))))
+    leaks = _find_leaks(table, sources)
+    texts = frozenset(chain.from_iterable(part.captions for part in parts))
+    captions = np.array([any(text in texts for text in references) for references in items.references])
+    leaked = np.logical_or.reduce(list(leaks.values()))
+    return {**leaks, "caption": captions, "leaked": leaked, "clean": ~leaked}, findings
+
+
+def _read_training(files: Files, items: Items, name: str, findings: list[str]) -> _Training:
+    """Read what one entry of the training stands for, and add to the findings."""
+    config = items.config if name in files[items.config] else "clips"
+    is_split = name in files.get(config, {})
+    is_list = not is_split and Path(name).is_file()
+    sources: list[Path] = []
+    if is_split:
+        if (config, name) == (items.config, items.split):
+            raise VttdataError(f"'{name}' is the split that is scored, so all of it would count as training.")
+        paths = files[config][name]
+    elif is_list:
+        paths = list(dict.fromkeys(chain(*files["clips"].values(), *files[items.config].values())))
+    else:
+        other = read_layout(find_dataset(name), needs="clips").files
+        paths, sources = list(chain(*other["clips"].values())), list(chain(*other.get("sources", {}).values()))
+    clips = _read_clips(paths)
+    if not len(clips):
+        raise VttdataError(f"'{name}' has no clips.")
+    seen = _find_listed(clips, Path(name), findings) if is_list else np.ones(len(clips), dtype=np.bool_)
+    rows = zip(read_parquet_rows(paths, ["captions"]), seen, strict=True)
+    texts = {text for row, is_seen in rows if is_seen for text in row["captions"] or ()}
+    return _Training(clips.filter(pa.array(seen)), sources, texts)
 
 
 def _find_leaks(table: ClipTable, source_files: Sequence[Path]) -> dict[str, Flags]:
@@ -101,37 +122,20 @@ def _find_leaks(table: ClipTable, source_files: Sequence[Path]) -> dict[str, Fla
     return leaks
 
 
-def _find_listed(files: Files, tested: Any, items: Items, path: Path) -> tuple[dict[str, Flags], list[str]]:
-    """Return what items share with the clips of the dataset, of any split, that a list names, and findings."""
-    listed = set(read_ids(path))
-    addresses = {source_of(name) for name in listed if "/" in name}
-    paths = list(dict.fromkeys(chain(*files["clips"].values(), *files[items.config].values())))
-    clips = _read_clips(paths)
-    ids, source_ids, urls = (clips.column(name).to_pylist() for name in ("video_id", "source_id", "url"))
-    named = np.array(
-        [
-            bool(listed & {video_id, source_id}) or (url is not None and source_of(url) in addresses)
-            for video_id, source_id, url in zip(ids, source_ids, urls, strict=True)
-        ],
-        dtype=np.bool_,
-    )
-    known = {*ids, *source_ids}
-    of_urls = {source_of(url) for url in urls if url is not None}
-    unknown = [name for name in listed if name not in known and ("/" not in name or source_of(name) not in of_urls)]
-    findings = []
+def _find_listed(clips: Any, path: Path, findings: list[str]) -> Flags:
+    """Return which clips a list names by their id, their source or its URL; entries that name none are a finding."""
+    listed = set(read_ids(path, "source_id", "url"))
+    columns = (clips.column(name).to_pylist() for name in ("video_id", "source_id", "url"))
+    names = [{video_id, source_id, url and source_of(url)} for video_id, source_id, url in zip(*columns, strict=True)]
+    known = frozenset(chain.from_iterable(names))
+    unknown = [name for name in listed if known.isdisjoint({name, source_of(name)})]
     if unknown:
         findings.append(
             f"{path}: {len(unknown):,} of {len(listed):,} entries name no clip, source or URL of the dataset (first "
             f"{min(unknown)[:80]!a})."
         )
-    texts = {
-        text
-        for row, is_named in zip(read_parquet_rows(paths, ["captions"]), named, strict=True)
-        if is_named
-        for text in row["captions"] or ()
-    }
-    sources = list(chain(*files.get("sources", {}).values()))
-    return _share(tested, clips.filter(pa.array(named)), sources, texts, items), findings
+    wanted = listed | {source_of(name) for name in listed}
+    return np.array([not wanted.isdisjoint(of_clip) for of_clip in names])
 
 
 def _read_clips(paths: Sequence[Path]) -> Any:
@@ -144,12 +148,13 @@ def _read_clips(paths: Sequence[Path]) -> Any:
 
 def _join_sources(table: Any) -> Any:
     """Give sources of one address one id, since datasets name the same video differently."""
-    columns = (table.column(name).to_pylist() for name in ("source_id", "url"))
+    rows = list(zip(*(table.column(name).to_pylist() for name in ("source_id", "url")), strict=True))
     id_of: dict[str, str] = {}
-    joined = [
-        source_id if source_id is None or url is None else id_of.setdefault(source_of(url), source_id)
-        for source_id, url in zip(*columns, strict=True)
-    ]
+    for source_id, url in rows:
+        if source_id is not None and url is not None:
+            id_of.setdefault(source_of(url), source_id)
+    # The id of a source whose address is not stored may be that of the video at an address.
+    joined = [id_of.get(source_id if url is None else source_of(url), source_id) for source_id, url in rows]
     index = table.schema.get_field_index("source_id")
     return table.set_column(index, "source_id", pa.array(joined, pa.string()))
 

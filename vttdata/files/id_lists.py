@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -21,17 +21,19 @@ _DIVIDED = re.compile("[,;\t]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def read_ids(path: Path) -> list[str]:
+def read_ids(path: Path, *others: str) -> list[str]:
     """Return all ids in a file, in its order.
 
     Args:
         path: text with one id per line, with or without the head ``video_id``; table (CSV, TSV, JSON) with a column
             ``video_id``, see `vttdata.files.tables.read_table`; or JSON list of texts.
+        *others: further columns of a table whose values are returned too; then a table needs only one of all.
 
     Raises:
-        VttdataError: when it cannot be read, is a table without that column, or contains no id.
+        VttdataError: when it cannot be read, is a table without such a column, or contains no id.
     """
-    return [video_id for video_id, _ in _read(path)]
+    with open_text(path) as stream:
+        return [name for name, _ in _checked(str(path), path.suffix, stream, (_ID, *others))]
 
 
 def ids_in(text: str, place: str, suffix: str) -> list[str]:
@@ -58,21 +60,17 @@ def read_pins(path: Path) -> dict[str, str]:
         VttdataError: as `read_ids`, and when an id has two splits or a row has none.
     """
     pins: dict[str, str] = {}
-    for video_id, split in _read(path):
-        if pins.setdefault(video_id, split) != split:
-            raise VttdataError(f"{path}: '{video_id}' is in two splits, {pins[video_id]} and {split}.")
+    with open_text(path) as stream:
+        for video_id, split in _checked(str(path), path.suffix, stream):
+            if pins.setdefault(video_id, split) != split:
+                raise VttdataError(f"{path}: '{video_id}' is in two splits, {pins[video_id]} and {split}.")
     return pins
 
 
-def _read(path: Path) -> Iterator[tuple[str, str]]:
-    with open_text(path) as stream:
-        yield from _checked(str(path), path.suffix, stream)
-
-
-def _checked(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[str, str]]:
-    """Yield the id and the split of each row; raise VttdataError without any row."""
+def _checked(place: str, suffix: str, stream: TextIO, names: Sequence[str] = (_ID,)) -> Iterator[tuple[str, str]]:
+    """Yield each id and its split; raise VttdataError without any row."""
     empty = True
-    for number, *values in _rows(place, suffix.lower(), stream):
+    for number, *values in _rows(place, suffix.lower(), stream, names):
         empty = False
         for column, value in zip((_ID, _SPLIT), values, strict=True):
             if not isinstance(value, str) or not value.strip():
@@ -84,17 +82,19 @@ def _checked(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[str, str
         raise VttdataError(f"{place}: contains no clip id.")
 
 
-def _rows(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[int, object, object]]:
-    """Yield line number, id and split of each row, unchecked."""
+def _rows(place: str, suffix: str, stream: TextIO, names: Sequence[str]) -> Iterator[tuple[int, object, object]]:
+    """Yield line number, id and split of each row, unchecked; of a table, each cell of the columns `names`."""
     first = stream.readline(_MAX_LINE_LENGTH)
     stream.seek(0)
     if suffix in {".json", *JSON_LINES}:
         if first.lstrip().removeprefix("[").lstrip()[:1] == '"':
             yield from ((number, video_id, "test") for number, video_id in parse_json(place, suffix, stream))
             return
-    elif not _DIVIDED.search(first) and first.strip().strip('"').casefold() != _ID:
+    # Addresses contain commas and semicolons, and no column is called like one.
+    elif "://" in first or (not _DIVIDED.search(first) and first.strip().strip('"').casefold() not in names):
         yield from ((number, line, "test") for number, line in enumerate(stream, 1) if line.strip())
         return
     table_suffix = suffix if suffix in READ_SUFFIXES else ".txt"
-    for number, row in parse_table(place, table_suffix, stream, Columns((_ID, _SPLIT), ((_ID,),))):
-        yield number, row.get(_ID), row.get(_SPLIT) if _SPLIT in row else "test"
+    for number, row in parse_table(place, table_suffix, stream, Columns((*names, _SPLIT), (names,))):
+        cells = [row[name] for name in names if row.get(name)] or [None]
+        yield from ((number, cell, row.get(_SPLIT, "test")) for cell in cells)

@@ -1,0 +1,150 @@
+"""Estimate scores of columns on all items and on selections of them, with intervals and differences by source."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.items import Items
+from vttdata.evaluate.report import Difference, Estimate, MetricScores
+from vttdata.evaluate.resampling import (
+    DRAWS,
+    Flags,
+    Resampled,
+    ScoredRows,
+    holm,
+    mcnemar_p,
+    randomise_systems,
+    resample_scores,
+)
+
+K = TypeVar("K", bound=Hashable)
+Columns = Mapping[str, ScoreColumn]
+
+# Quartiles of the items by the mean number of words of their references.
+_LENGTH_QUANTILES = (0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimator:
+    """Estimates on the items of a report, all from the same draws of their sources.
+
+    Fields:
+        items: of the columns.
+        seed: of the draws and of the random swaps of two systems.
+        draws: number of bootstrap draws.
+    """
+
+    items: Items
+    seed: int = 0
+    draws: int = DRAWS
+
+    def estimate(self, columns: Mapping[K, ScoreColumn]) -> dict[K, Estimate]:
+        """Score columns on all items."""
+        resampled = self._resample({key: self._rows(column) for key, column in columns.items()})
+        return {key: _estimate(scores) for key, scores in resampled.items()}
+
+    def score_columns(self, columns: Columns, shared: Mapping[str, Flags]) -> dict[str, MetricScores]:
+        """Score each column on all items and, where training is known, on clean and leaked ones and by kind of leak.
+
+        Args:
+            columns: by name.
+            shared: flags of the items by kind of leak, ``leaked`` and ``clean``, see `find_shared_items`; empty where
+                training is not known.
+        """
+        selections: dict[str, Flags | None] = {"all": None, **shared}
+        resampled = self._resample(
+            {
+                (selection, name): self._rows(column, flags)
+                for name, column in columns.items()
+                for selection, flags in selections.items()
+            }
+        )
+        scores = {}
+        for name, column in columns.items():
+            by_selection = {selection: _estimate(resampled[selection, name]) for selection in selections}
+            if shared:
+                by_selection["gain"] = _estimate(resampled["leaked", name].minus(resampled["clean", name]))
+            scores[name] = MetricScores(
+                **{part: by_selection.get(part) for part in ("clean", "leaked", "gain")},
+                all=by_selection["all"],
+                by_leak={kind: by_selection[kind] for kind in shared if kind not in ("leaked", "clean")},
+                lower_is_better=column.lower_is_better,
+            )
+        return scores
+
+    def score_groups(self, columns: Columns) -> dict[str, dict[str, dict[str, Estimate]]]:
+        """Score each category, and each quarter of the items by the length of their references."""
+        groups = _group_items(self.items)
+        resampled = self._resample(
+            {
+                (grouping, group, name): self._rows(column, flags)
+                for grouping, selections in groups.items()
+                for group, flags in selections.items()
+                for name, column in columns.items()
+            }
+        )
+        return {
+            grouping: {
+                group: {name: _estimate(resampled[grouping, group, name]) for name in columns} for group in selections
+            }
+            for grouping, selections in groups.items()
+        }
+
+    def compare(self, columns: Columns, others: Columns) -> dict[str, Difference]:
+        """Compare two systems on the same rows, in the columns of the first one."""
+        first = {name: self._rows(column) for name, column in columns.items()}
+        second = {name: self._rows(others[name]) for name in columns}
+        resampled = self._resample(first), self._resample(second)
+        p = randomise_systems(first, second, len(self.items.source_ids), seed=self.seed)
+        corrected = holm(p)
+        differences = {}
+        for name, column in columns.items():
+            difference = resampled[0][name].minus(resampled[1][name])
+            hits = [system.scores.items for system in (column, others[name])]
+            is_binary = column.binary and all(np.isin(values, (0, 1)).all() for values in hits)
+            mcnemar = mcnemar_p(*(values.astype(bool).tolist() for values in hits)) if is_binary else None
+            differences[name] = Difference(difference.score, *difference.interval(), p[name], corrected[name], mcnemar)
+        return differences
+
+    def _rows(self, column: ScoreColumn, flags: Flags | None = None) -> ScoredRows:
+        """Return the rows of a column that belong to flagged items, by default all."""
+        return ScoredRows.of_rows(
+            column.scores, self.items.sources[column.items], None if flags is None else flags[column.items]
+        )
+
+    def _resample(self, rows: Mapping[K, ScoredRows]) -> dict[K, Resampled]:
+        return resample_scores(rows, len(self.items.source_ids), seed=self.seed, draws=self.draws)
+
+
+def _estimate(resampled: Resampled) -> Estimate:
+    return Estimate(resampled.score, *resampled.interval(), resampled.rows)
+
+
+def _group_items(items: Items) -> dict[str, dict[str, Flags]]:
+    """Return flags of the items of each category, and of each quarter by the length of references.
+
+    A grouping is left out where it has only one group, or has more groups than half of the items.
+    """
+    groups: dict[str, dict[str, Flags]] = {}
+    names = sorted({category for category in items.categories if category is not None})
+    if len(names) > 1:
+        categories = np.array([category or "" for category in items.categories], dtype=object)
+        groups["category"] = {name: categories == name for name in names}
+    lengths = np.array([_mean_words(references) for references in items.references])
+    limits = sorted(set(np.quantile(lengths, _LENGTH_QUANTILES).tolist()))
+    if len(items.ids) >= 2 * len(limits) and len(limits) > 1:
+        quarter = np.searchsorted(limits, lengths)
+        labels = [f"up to {limit:.1f} words" for limit in limits] + [f"over {limits[-1]:.1f} words"]
+        groups["length"] = {label: quarter == index for index, label in enumerate(labels)}
+    return groups
+
+
+def _mean_words(references: Sequence[Any]) -> float:
+    """Return the mean number of words of captions, or of the lists of captions of a pair."""
+    texts = [text for item in references for text in ([item] if isinstance(item, str) else item)]
+    return sum(len(text.split()) for text in texts) / len(texts) if texts else 0.0
