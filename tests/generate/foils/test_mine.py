@@ -145,7 +145,9 @@ def test_repeated_text_counts_once() -> None:
         ({"v": ["a dog", 3]}, "list of texts"),
         ([Caption("v", 1, "a dog"), Caption("v", 1, "a cat")], "sen_id 1"),
         ({"v1": ["a dog runs"], "v2": ["a cat runs"]}, "too few videos"),
-        ({f"v{n}": ["ein Hund bellt laut"] for n in range(40)}, "are they English"),
+        ({f"v{n}": ["ein Hund bellt laut"] for n in range(40)}, "captions are German; the lexicon"),
+        # Italian has words of the lexicon, such as camera, pizza and piano.
+        ({f"v{n}": ["un uomo suona il piano in una stanza", "pizza"] for n in range(2)}, "captions are Italian"),
         ({f"v{n}": ["the dog runs fast"] for n in range(40)}, "nothing to swap"),
     ],
 )

@@ -26,6 +26,7 @@ from vttdata.generate.foils.video_texts import (
     select_usage_texts,
     stable_hash,
 )
+from vttdata.text.language import detect_other_language
 from vttdata.text.lm import Scorer, load_scorer, scorer_maker
 from vttdata.text.nouns.lexicon import Lexicon, Noun, load_lexicon
 from vttdata.text.nouns.spacy_finder import load_pipeline
@@ -122,9 +123,12 @@ def mine_videos(
         watch: shows progress; see `mine_foils`.
 
     Raises:
-        VttdataError: when no caption has a concept, no concept can be swapped, there is too little text, or only foils
-            with verdicts are to be taken and there are none.
+        VttdataError: when the captions are not English, no caption has a concept, no concept can be swapped, there is
+            too little text, or only foils with verdicts are to be taken and there are none.
     """
+    language = detect_other_language([text for video in videos for text in video.texts], "en")
+    if language is not None:
+        raise VttdataError(f"These captions are {language}; the lexicon and the grammar for foils are English.")
     if settings.selection == "balanced" and settings.judged_only and not verdicts:
         raise VttdataError("Only foils that were judged are to be taken, and there are no verdicts; give some.")
     folds = assign_training_folds(videos)
@@ -182,7 +186,7 @@ def _pair_frequent_concepts(
     counts: Mapping[str, int], lexicon: Lexicon, settings: FoilSettings
 ) -> dict[str, tuple[Noun, ...]]:
     if not counts:
-        raise VttdataError("No caption names a visible thing of the lexicon; are they English?")
+        raise VttdataError("No caption names a visible thing of the lexicon.")
     rivals = pair_concepts(counts, lexicon, min_count=settings.min_count)
     if not rivals:
         raise VttdataError(
