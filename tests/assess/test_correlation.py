@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import subprocess
 import sys
@@ -9,7 +10,15 @@ import sys
 import pytest
 
 from tests.helpers.judgments import caption_scores_around
-from vttdata.assess import compare_metrics, correlate, metric_agreement, replication, system_scores, williams
+from vttdata.assess import (
+    cohen_kappa,
+    compare_metrics,
+    correlate,
+    metric_agreement,
+    replication,
+    system_scores,
+    williams,
+)
 from vttdata.errors import VttdataError
 
 
@@ -27,6 +36,23 @@ def test_correlations_of_constants_are_undefined() -> None:
         assert constant.pearson != constant.pearson
     with pytest.raises(ValueError, match="3 scores"):
         correlate([1, 2, 3], [1, 2])
+
+
+def test_kappa_is_that_of_a_peer() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    draw = random.Random(2)
+    for agreement in (0.1, 0.5, 0.95):
+        first = [draw.random() < 0.3 for _ in range(200)]
+        second = [yes if draw.random() < agreement else draw.random() < 0.6 for yes in first]
+        assert cohen_kappa(first, second) == pytest.approx(metrics.cohen_kappa_score(first, second), abs=1e-12)
+
+
+def test_kappa_of_one_answer_to_all_is_undefined() -> None:
+    for answers in ([], [True, True], [False]):
+        assert math.isnan(cohen_kappa(answers, answers))
+    assert cohen_kappa([True, True], [False, False]) == 0
+    with pytest.raises(ValueError, match="shorter"):
+        cohen_kappa([True, False], [True])
 
 
 def test_replication_compares_common_systems_except_those_left_out() -> None:

@@ -10,6 +10,7 @@ from vttdata.assess.answers.wmt import read_moments
 from vttdata.assess.correlation import (
     Correlation,
     WilliamsTest,
+    cohen_kappa,
     compare_metrics,
     correlate,
     metric_agreement,
@@ -36,6 +37,7 @@ __all__ = [
     "WorkerReport",
     "bootstrap",
     "caption_scores",
+    "cohen_kappa",
     "compare_metrics",
     "correlate",
     "judge_workers",

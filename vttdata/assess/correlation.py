@@ -72,6 +72,24 @@ def correlate(x: Sequence[float], y: Sequence[float]) -> Correlation:
     return Correlation(len(x), *(float(test(x, y).statistic) for test in tests))
 
 
+def cohen_kappa(first: Sequence[bool], second: Sequence[bool]) -> float:
+    """Return Cohen's kappa of two lists of yes or no about the same items, at most 1; 0 is agreement by chance.
+
+    A metric's scores and people's become yes or no by a threshold each (Hodosh et al., JAIR 2013, section 4.2.2).
+
+    Returns:
+        NaN if there are no items, or both lists say the same of all.
+
+    Raises:
+        ValueError: if the lists are of different lengths.
+    """
+    both = sum(x == y for x, y in zip(first, second, strict=True))
+    n, yes, also = len(first), sum(first), sum(second)
+    # In whole numbers, times n squared.
+    by_chance = yes * also + (n - yes) * (n - also)
+    return (n * both - by_chance) / (n * n - by_chance) if n * n > by_chance else float("nan")
+
+
 def replication(
     first: Iterable[SystemScore], second: Iterable[SystemScore], *, leave_out: Collection[str] = ()
 ) -> tuple[Correlation, Correlation]:

@@ -1,0 +1,237 @@
+# ruff: noqa: SIM905
+"""Reproduce figures of Hodosh et al. (JAIR 2013) from Flickr8k's human judgments, beside those that the paper prints.
+
+Run `python benchmarks/ranking_judgments.py SHARED`; SHARED is the folder of real data. The words of captions are
+letters and digits in lower case, hyphens split; ROUGE and BLEUpre take Porter's stems of words that are not in
+`STOP_WORDS`, and need snowballstemmer. The crowd file is a damaged copy, and the paper's list of stop words is not
+known, so that only BLEU's figures can be exact.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vttdata.assess import cohen_kappa
+from vttdata.evaluate.metric import load_metric
+
+# NLTK's list of the paper's years.
+STOP_WORDS = frozenset(
+    """
+    i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it
+    its itself they them their theirs themselves what which who whom this that these those am is are was were be been
+    being have has had having do does did doing a an the and but if or because as until while of at by for with about
+    against between into through during before after above below to from up down in out on off over under again further
+    then once here there when where why how all any both each few more most other some such no nor not only own same so
+    than too very s t can will just don should now
+    """.split()
+)
+GOLD = 2
+"""Number of each image's caption that is in the pool of candidates."""
+
+Words = list[str]
+Counts = NDArray[np.int64]
+Pair = tuple[str, str]
+
+
+class Judgments(NamedTuple):
+    """Flickr8k's 1,000 test images, their captions, and what people said of pairs of the two.
+
+    Fields:
+        captions: texts by ``image#number``.
+        images: of the test set; the candidates are their captions `GOLD`.
+        expert: (image, caption) -> sum of three scores of 1 to 4.
+        crowd: (image, caption) -> share of judges who said that the caption describes the image.
+    """
+
+    captions: dict[str, str]
+    images: list[str]
+    expert: dict[Pair, int]
+    crowd: dict[Pair, float]
+
+
+class Figure(NamedTuple):
+    """A figure of the paper: what the files give, and what is printed."""
+
+    name: str
+    measured: float
+    printed: float
+
+
+def read_judgments(shared: Path) -> Judgments:
+    """Read Flickr8k from the folder of real data."""
+
+    def rows(name: str) -> list[list[str]]:
+        lines = (shared / "data/flickr8k" / name).read_text(encoding="utf-8").splitlines()
+        return [line.split("\t") for line in lines]
+
+    images = [name for (name,) in rows("Flickr_8k.testImages.txt")]
+    of_test = set(images)
+    return Judgments(
+        {name: text for name, text in rows("Flickr8k.token.txt") if name.partition("#")[0] in of_test},
+        images,
+        {(row[0], row[1]): sum(map(int, row[2:])) for row in rows("ExpertAnnotations.txt")},
+        {(row[0], row[1]): float(row[2]) for row in rows("CrowdFlowerAnnotations.txt")},
+    )
+
+
+def split_words(text: str) -> Words:
+    """Return words as the paper prepares them."""
+    return re.findall("[a-z0-9]+", text.lower())
+
+
+def stems() -> Callable[[str], Words]:
+    """Return the preparation for ROUGE and BLEUpre; ImportError without snowballstemmer."""
+    import snowballstemmer
+
+    stem = functools.cache(snowballstemmer.stemmer("porter").stemWord)
+    return lambda text: [stem(word) for word in split_words(text) if word not in STOP_WORDS]
+
+
+def unigram_precision(candidates: Sequence[Words], references: Sequence[Sequence[Words]]) -> tuple[Counts, Counts]:
+    """Return the paper's BLEU as fractions: clipped matches, and numbers of words of the candidates, ``(n,)`` each."""
+    joined = [[" ".join(words) for words in texts] for texts in references]
+    scores = load_metric("bleu", "none").score([" ".join(words) for words in candidates], joined)["bleu1"]
+    return scores.statistics[:, 0].astype(np.int64), scores.statistics[:, 4].astype(np.int64)
+
+
+def unigram_recall(candidates: Sequence[Words], references: Sequence[Sequence[Words]]) -> tuple[Counts, Counts]:
+    """Return the paper's ROUGE as fractions: matches with all references, and their numbers of words, ``(n,)`` each."""
+    counts = [Counter(words) for words in candidates]
+    matches = [
+        sum((count & Counter(words)).total() for words in texts)
+        for count, texts in zip(counts, references, strict=True)
+    ]
+    return np.array(matches), np.array([sum(map(len, texts)) for texts in references])
+
+
+def reaches(fractions: tuple[Counts, Counts], threshold: Fraction) -> NDArray[np.bool_]:
+    """Return which fractions are at least a threshold, without rounding; those of no words are not."""
+    matches, words = fractions
+    return (words > 0) & (matches * threshold.denominator >= threshold.numerator * words)
+
+
+def pool_precision(judgments: Judgments, prepare: Callable[[str], Words]) -> tuple[Counts, Counts]:
+    """Return BLEU of every image (row) with every candidate (column) against the image's five captions, as fractions.
+
+    A word that occurs k times counts as k different ones, so that clipped matches are a product of matrices.
+    """
+    columns: dict[tuple[str, int], int] = {}
+
+    def occurrences(text: str) -> set[int]:
+        counts = Counter(prepare(text))
+        return {columns.setdefault((word, k), len(columns)) for word, number in counts.items() for k in range(number)}
+
+    captions, images = judgments.captions, judgments.images
+    of_images = [set().union(*(occurrences(captions[f"{image}#{k}"]) for k in range(5))) for image in images]
+    of_candidates = [occurrences(captions[f"{image}#{GOLD}"]) for image in images]
+    matrices = []
+    for rows in (of_images, of_candidates):
+        matrix = np.zeros((len(rows), len(columns)), dtype=np.float32)
+        for row, present in zip(matrix, rows, strict=True):
+            row[list(present)] = 1
+        matrices.append(matrix)
+    matches = (matrices[0] @ matrices[1].T).astype(np.int64)
+    return matches, np.broadcast_to(matrices[1].sum(axis=1).astype(np.int64), matches.shape)
+
+
+def kappa_with_experts(
+    judgments: Judgments, prepare: Callable[[str], Words], *, recall: bool
+) -> Callable[[Sequence[int], Fraction, int], float]:
+    """Return a function from numbers of references, threshold and least sum of expert scores to Cohen's kappa."""
+    words = {name: prepare(text) for name, text in judgments.captions.items()}
+    candidates = [words[caption] for _, caption in judgments.expert]
+    score = unigram_recall if recall else unigram_precision
+
+    def kappa(numbers: Sequence[int], threshold: Fraction, least: int) -> float:
+        references = [[words[f"{image}#{number}"] for number in numbers] for image, _ in judgments.expert]
+        people = [total >= least for total in judgments.expert.values()]
+        return cohen_kappa(reaches(score(candidates, references), threshold).tolist(), people)
+
+    return kappa
+
+
+def filter_figures(
+    judgments: Judgments, name: str, kept: NDArray[np.bool_], printed: Sequence[float]
+) -> Iterator[Figure]:
+    """Yield percentages: of all pairs that a filter removes, and of pairs with expert scores from 8/3, and 3, it loses.
+
+    Args:
+        judgments: of people.
+        name: of the filter.
+        kept: pairs that pass it, images x candidates.
+        printed: percentages in the paper; the last one may be missing.
+    """
+    number = {image: index for index, image in enumerate(judgments.images)}
+    yield Figure(f"{name}: pairs removed", 100 * (1 - kept.mean()), printed[0])
+    for least, value in enumerate(printed[1:], start=8):
+        good = [(number[i], number[c[:-2]]) for (i, c), total in judgments.expert.items() if total >= least]
+        lost = [not kept[pair] for pair in good]
+        yield Figure(f"{name}: lost at expert >= {Fraction(least, 3)}", 100 * sum(lost) / len(lost), value)
+
+
+def bleu_figures(judgments: Judgments) -> Iterator[Figure]:
+    """Yield the kappas of BLEU with experts, and what raw BLEU filters."""
+    kappa = kappa_with_experts(judgments, split_words, recall=False)
+    yield Figure("kappa of BLEU, 5 references", kappa(range(5), Fraction(1), 12), 0.72)
+    yield Figure("kappa of BLEU, gold caption", kappa([GOLD], Fraction(8, 10), 12), 0.71)
+    yield Figure("kappa of BLEU, 4 other references", kappa([0, 1, 3, 4], Fraction(7, 10), 10), 0.52)
+    fractions = pool_precision(judgments, split_words)
+    yield from filter_figures(judgments, "BLEU >= .330", reaches(fractions, Fraction(33, 100)), (55, 6.9))
+    more = fractions[0] * 3 > fractions[1]
+    yield from filter_figures(judgments, "BLEU > 1/3", more, (65, 11.9))
+
+
+def stemmed_figures(judgments: Judgments) -> Iterator[Figure]:
+    """Yield the kappas of ROUGE with experts, and what BLEUpre filters."""
+    prepare = stems()
+    kappa = kappa_with_experts(judgments, prepare, recall=True)
+    yield Figure("kappa of ROUGE, 5 references", kappa(range(5), Fraction(4, 10), 12), 0.54)
+    yield Figure("kappa of ROUGE, gold caption", kappa([GOLD], Fraction(9, 10), 12), 0.69)
+    yield Figure("kappa of ROUGE, 4 other references", kappa([0, 1, 3, 4], Fraction(2, 10), 8), 0.51)
+    fractions = pool_precision(judgments, prepare)
+    for threshold, printed in ((25, (86.0, 6.7, 3.5)), (26, (90.4, 12.3, 7.5))):
+        kept = reaches(fractions, Fraction(threshold, 100))
+        yield from filter_figures(judgments, f"BLEUpre >= .{threshold}", kept, printed)
+
+
+def crowd_figures(judgments: Judgments) -> Iterator[Figure]:
+    """Yield the kappa of the crowd with experts, and how many images are relevant to captions."""
+    pairs = [(judgments.crowd[p] >= 0.66, total >= 10) for p, total in judgments.expert.items() if p in judgments.crowd]
+    yield Figure("kappa of the crowd", cohen_kappa(*zip(*pairs, strict=True)), 0.79)
+    originals = {(image, f"{image}#{GOLD}") for image in judgments.images}
+    relevant = relevant_pairs(judgments)
+    yield Figure("relevant pairs beyond the originals", len(relevant - originals), 2031)
+    images = Counter(Counter(caption for _, caption in relevant | originals).values())
+    for number, printed in ((1, 446), (2, 202), (3, 100)):
+        yield Figure(f"captions with {number} relevant images", images[number], printed)
+    yield Figure("captions with more", sum(n for number, n in images.items() if number > 3), 252)
+
+
+def relevant_pairs(judgments: Judgments) -> set[Pair]:
+    """Return the (image, caption) that most judges of the crowd found relevant."""
+    return {pair for pair, share in judgments.crowd.items() if share >= 0.66}
+
+
+def main() -> None:
+    """Print each figure beside the paper's."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shared", type=Path)
+    judgments = read_judgments(parser.parse_args().shared)
+    print("| figure | measured | paper |\n|---|--:|--:|")
+    for figures in (bleu_figures, stemmed_figures, crowd_figures):
+        for name, measured, printed in figures(judgments):
+            print(f"| {name} | {measured if isinstance(measured, int) else format(measured, '.3f')} | {printed} |")
+
+
+if __name__ == "__main__":
+    main()
