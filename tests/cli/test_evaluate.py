@@ -76,3 +76,29 @@ def test_missing_predictions_are_refused_with_their_ids(
     error = capsys.readouterr().err
     assert "1 of 6 items have no caption (first 't2'); --missing worst scores missing ones at the bottom." in error
     assert error.count("\n") == 1
+
+
+def test_earlier_evaluation_is_replaced_and_nothing_else(
+    dataset: Path, captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["evaluate", str(dataset), str(captions), "--metric", "rouge-l", "--out"]
+    for _ in range(2):
+        assert main([*command, str(tmp_path / "scores")]) == 0
+    assert sorted(path.name for path in (tmp_path / "scores").iterdir()) == ["evaluation.json", "items.jsonl"]
+    (tmp_path / "scores/notes.txt").write_text("mine")
+    (tmp_path / "export").mkdir()
+    (tmp_path / "export/items.jsonl").write_text("mine")
+    for folder, message in (
+        ("scores", "scores: holds 'notes.txt' and is not replaced"),
+        ("export", "export: holds 'items.jsonl' and is not replaced"),
+        ("captions.json", "captions.json: is a file and is not replaced"),
+        ("dataset", "is not replaced"),
+        ("dataset/scores", "dataset/scores: lies in a dataset"),
+    ):
+        capsys.readouterr()
+        assert main([*command, str(tmp_path / folder)]) == 2
+        error = capsys.readouterr().err
+        assert (message in error, error.count("\n")) == (True, 1)
+    assert (tmp_path / "export/items.jsonl").read_text() == "mine"
+    assert (tmp_path / "scores/evaluation.json").is_file()
+    assert not (tmp_path / "dataset/scores").exists()

@@ -268,6 +268,18 @@ def test_report_is_json_and_every_item_is_written(dataset: Path, predictions: Wr
     assert [line["item"] for line in lines] == TEST
 
 
+def test_values_of_queries_have_their_ids(dataset: Path, tmp_path: Path) -> None:
+    queries = [f"{clip}#{number}" for clip in TEST for number in (1, 2, 3)]
+    np.savez(tmp_path / "s.npz", similarity=np.eye(18)[:, :6], query_ids=queries, video_ids=TEST)
+    evaluate(dataset, tmp_path / "s.npz", draws=10).write(tmp_path / "out")
+    rows = [json.loads(line) for line in (tmp_path / "out/items.jsonl").read_text().splitlines()]
+    hits = [row for row in rows if row["metric"] == "t2v/r@1"]
+    assert [row["query"] for row in hits] == queries
+    assert [row["item"] for row in hits] == [query[:2] for query in queries]
+    assert [row["item"] for row in rows if row["metric"] == "v2t/r@1"] == TEST
+    assert not any("query" in row for row in rows if row["metric"].startswith("v2t"))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -133,9 +133,12 @@ def command(
     items that leak from training, and tables by category and length.
     """
     from vttdata.evaluate.evaluation import evaluate
+    from vttdata.evaluate.report import check_folder
 
     if (predictions is None) == (baseline is None):
         raise VttdataError("Give either a file of predictions or --baseline NAME.")
+    if out is not None:
+        check_folder(out)
     report = evaluate(dataset, predictions, baseline=baseline, **options)
     if out is not None:
         report.write(out)

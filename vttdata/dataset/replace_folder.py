@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 from collections.abc import Iterator
@@ -26,27 +27,47 @@ def replace_folder(folder: Path, *, marker: str = MANIFEST, what: str = "a datas
         what: Name of this kind, for messages.
 
     Raises:
-        VttdataError: If `folder` holds something else, which is left alone.
+        VttdataError: If `folder` holds something else, which is left alone, or another process is replacing it.
     """
     folder = folder.resolve()
     partial, old = (folder.with_name(f".{folder.name}.{suffix}") for suffix in ("partial", "old"))
-    if old.exists() and not folder.exists():
-        old.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
     is_replaceable = folder.is_dir() and ((folder / marker).is_file() or not any(folder.iterdir()))
     if folder.exists() and not is_replaceable:
         raise VttdataError(f"{folder}: is not {what} of vttdata and is not replaced; choose another folder.")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
+    with _locked_folder(partial, f"{folder}: another command is writing it; wait for it or choose another folder."):
+        if old.exists() and not folder.exists():
+            old.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
+        try:
+            yield partial
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+        if folder.exists():
+            folder.rename(old)
+        partial.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked_folder(folder: Path, refusal: str) -> Iterator[None]:
+    """Create a folder, or empty that of a process that was killed, and hold its lock; raise if another one holds it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        yield partial
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-    if folder.exists():
-        folder.rename(old)
-    partial.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Its former holder may have put it in place meanwhile.
+            is_here = os.path.samestat(os.stat(folder), os.fstat(descriptor))
+        except (BlockingIOError, FileNotFoundError):
+            is_here = False
+        if not is_here:
+            raise VttdataError(refusal)
+        for path in folder.iterdir():
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def link_or_copy(original: Path, target: Path, sha256: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vttdata.evaluate.metric import ColumnScores
@@ -17,9 +18,11 @@ class ScoreColumn:
         items: number of the item that each row belongs to, r.
         lower_is_better: True for ranks.
         binary: every row is a hit or none, so that McNemar's test applies.
+        queries: id of the query that each row is about, r; None where rows are items.
     """
 
     scores: ColumnScores | MedianScores
     items: Integers
     lower_is_better: bool = False
     binary: bool = False
+    queries: Sequence[str] | None = None

@@ -12,10 +12,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from vttdata.dataset.manifest import MANIFEST
+from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.predictions import ItemCounts
 from vttdata.files.plain_tables import align_columns, printable
+
+_REPORT, _ITEMS = "evaluation.json", "items.jsonl"
 
 Task = Literal["captioning", "retrieval", "foils"]
 
@@ -130,22 +134,44 @@ class Evaluation:
         return evaluation_text(self)
 
     def write(self, folder: Path) -> None:
-        """Write ``evaluation.json`` and ``items.jsonl``, the values of every item, into a folder.
+        """Write ``evaluation.json`` and ``items.jsonl``, the values of every item, into a folder; replace earlier ones.
 
         Raises:
-            VttdataError: if the folder cannot be written.
+            VttdataError: if the folder holds anything else, or cannot be written.
         """
+        check_folder(folder)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
-            (folder / "evaluation.json").write_text(content + "\n", encoding="utf-8")
-            with (folder / "items.jsonl").open("w", encoding="utf-8") as stream:
-                for name, column in self.columns.items():
-                    for item, value in zip(column.items.tolist(), column.scores.items.tolist(), strict=True):
-                        row = {"item": self.item_ids[item], "metric": name, "value": value}
-                        stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+            with replace_folder(folder, marker=_REPORT, what="an evaluation") as partial:
+                content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
+                (partial / _REPORT).write_text(content + "\n", encoding="utf-8")
+                with (partial / _ITEMS).open("w", encoding="utf-8") as stream:
+                    for name, column in self.columns.items():
+                        for row, value in zip(self._rows(column), column.scores.items.tolist(), strict=True):
+                            stream.write(json.dumps({**row, "metric": name, "value": value}, ensure_ascii=False) + "\n")
         except OSError as error:
             raise VttdataError(f"{folder}: cannot be written ({error.strerror or error}).") from error
+
+    def _rows(self, column: ScoreColumn) -> list[dict[str, str]]:
+        """Return the item of each row of a column, and its query if it has one."""
+        rows = [{"item": self.item_ids[item]} for item in column.items.tolist()]
+        if column.queries is None:
+            return rows
+        return [row | {"query": query} for row, query in zip(rows, column.queries, strict=True)]
+
+
+def check_folder(folder: Path) -> None:
+    """Check that a folder holds nothing but an earlier evaluation.
+
+    Raises:
+        VttdataError: if it holds something else, or lies in a dataset.
+    """
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    others = [name for name in names if name not in (_REPORT, _ITEMS)]
+    if others or (names and _REPORT not in names) or (folder.exists() and not folder.is_dir()):
+        what = f"holds {(others or names)[0]!a}" if names else "is a file"
+        raise VttdataError(f"{folder}: {what} and is not replaced by an evaluation; choose another folder.")
+    if any((path / MANIFEST).is_file() for path in folder.resolve().parents):
+        raise VttdataError(f"{folder}: lies in a dataset, which would differ from its manifest; choose another folder.")
 
 
 def _plain(value: Any) -> Any:

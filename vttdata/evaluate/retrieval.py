@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -176,7 +177,7 @@ def score_similarity(
         order = np.lexsort((relevant.queries, relevant.videos))
         swapped = Relevant(relevant.videos[order], relevant.queries[order], relevant.gains[order])
         video_to_text = _rank(swapped, columns, rows, scores, rank_columns)
-        result |= measure_ranks(f"t2v{suffix}", text_to_video, queries.videos, judged=judged)
+        result |= measure_ranks(f"t2v{suffix}", text_to_video, queries.videos, queries.ids, judged=judged)
         result |= measure_ranks(f"v2t{suffix}", video_to_text, every_video, judged=judged)
     counts, without_column = of_queries.counts, of_videos.counts.missing
     if without_column:
@@ -223,12 +224,17 @@ def score_run(
     result: dict[str, ScoreColumn] = {}
     for suffix, relevant in queries.relevances(items, relevance):
         ranks = rank_run(rankings, len(items.ids), *relevant)
-        result |= measure_ranks(f"t2v{suffix}", ranks, queries.videos, judged=suffix == "-judged")
+        result |= measure_ranks(f"t2v{suffix}", ranks, queries.videos, queries.ids, judged=suffix == "-judged")
     return result, counts, ["A run ranks videos for texts, so only text-to-video retrieval is scored."]
 
 
 def measure_ranks(
-    direction: str, ranks: RelevantRanks, items: Integers, *, judged: bool = False
+    direction: str,
+    ranks: RelevantRanks,
+    items: Integers,
+    query_ids: Sequence[str] | None = None,
+    *,
+    judged: bool = False,
 ) -> dict[str, ScoreColumn]:
     """Return the measures of a direction: R@k, median and mean rank, MRR, nDCG.
 
@@ -236,22 +242,22 @@ def measure_ranks(
         direction: first part of the names.
         ranks: of q queries.
         items: item that each query belongs to, q; queries without a relevant item are left out.
+        query_ids: of the queries, q; None where they are the items.
         judged: relevance comes from judges: R@k is called S@k, and R-precision is added (Hodosh et al., JAIR 2013).
     """
-    best, items = BestRanks(ranks), items[np.unique(ranks.query)]
-    found = "s" if judged else "r"
-    columns = {
-        f"{direction}/{found}@{k}": ScoreColumn(ColumnScores.from_means(best.hit(k)), items, binary=True) for k in CUTS
-    }
-    rank = best.rank()
-    columns[f"{direction}/mdr"] = ScoreColumn(MedianScores(rank), items, lower_is_better=True)
-    columns[f"{direction}/mnr"] = ScoreColumn(ColumnScores.from_means(rank), items, lower_is_better=True)
+    best, scored = BestRanks(ranks), np.unique(ranks.query)
+    column = partial(
+        ScoreColumn, items=items[scored], queries=None if query_ids is None else [query_ids[query] for query in scored]
+    )
+    rank, found = best.rank(), "s" if judged else "r"
+    columns = {f"{found}@{k}": column(ColumnScores.from_means(best.hit(k)), binary=True) for k in CUTS}
+    columns["mdr"] = column(MedianScores(rank), lower_is_better=True)
+    columns["mnr"] = column(ColumnScores.from_means(rank), lower_is_better=True)
     means = {"mrr": best.reciprocal(), "ndcg": ndcg(ranks), "ndcg@10": ndcg(ranks, 10)}
     if judged:
         means["r-precision"] = r_precision(ranks)
-    return columns | {
-        f"{direction}/{name}": ScoreColumn(ColumnScores.from_means(values), items) for name, values in means.items()
-    }
+    columns |= {name: column(ColumnScores.from_means(values)) for name, values in means.items()}
+    return {f"{direction}/{name}": scores for name, scores in columns.items()}
 
 
 def read_relevance(path: Path) -> dict[str, dict[str, float]]:
