@@ -92,7 +92,7 @@ def test_failed_export_keeps_the_earlier_one(dataset: Path, tmp_path: Path, monk
         ("retrieval", {"split": "dev"}, "no split of 'clips' is called 'dev'"),
         ("mteb", {"config": "1ka"}, "no configuration is called '1ka'; choose from clips, captions, sources, one-k"),
         ("jsonl", {"config": "../clips"}, "no configuration is called '../clips'"),
-        ("coco", {"config": "sources"}, "'sources' does not have a row per clip; the format coco takes clips, one-k"),
+        ("coco", {"config": "sources"}, "'sources' does not have a row per clip; choose from clips, one-k"),
         ("coco-results", {}, "needs a system's captions"),
         ("coco", {"captions": Path("x.csv")}, "takes no captions of a system"),
         ("coco-results", {"captions": Path("nowhere.csv")}, "nowhere.csv: cannot be read"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import math
 import tempfile
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,7 +87,7 @@ def read_clips(folder: Path, *, config: str = "clips", split: str | None = None)
     """
     dataset = DatasetReader(folder)
     dataset.require_captions()
-    split = choose_split(dataset, config, split)
+    split = dataset.single_split(config, split)
     counts = CaptionCounts()
     rows, without_captions = [], 0
     with tempfile.TemporaryDirectory() as scratch:
@@ -127,8 +126,7 @@ def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = 
 
     Args:
         folder: dataset folder.
-        config: ``foils``, whose texts are captions, or ``paragraphs``, whose texts are lists of captions. The id of a
-            paragraph is its ``video_id``, followed by ``:`` and the annotator where a video has several.
+        config: ``foils``, whose texts are captions, or ``paragraphs``, whose texts are lists of captions.
         split: ``test``, or the only one, if omitted.
 
     Raises:
@@ -138,8 +136,9 @@ def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = 
     if config not in ("foils", "paragraphs") or config not in dataset.configs:
         known = ", ".join(name for name in ("foils", "paragraphs") if name in dataset.configs) or "none"
         raise VttdataError(f"{folder}: '{config}' holds no pairs of texts; configurations that do: {known}.")
-    split = choose_split(dataset, config, split)
-    rows = list(dataset.rows(config, split))
+    split = dataset.single_split(config, split)
+    pairs = list(dataset.pairs(config, split))
+    rows = [row for _, row in pairs]
     videos = [row["video_id"] for row in rows]
     sources, source_ids = number_sources(videos, videos)
     shared: dict[str, Any] = {
@@ -147,26 +146,21 @@ def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = 
         "version": dataset.version,
         "config": config,
         "split": split,
+        "ids": [name for name, _ in pairs],
         "sources": sources,
         "source_ids": source_ids,
     }
     if config == "foils":
         return Items(
             **shared,
-            ids=[row["foil_id"] for row in rows],
             categories=[row["supercategory"] for row in rows],
             references=[[row["references"]] for row in rows],
             truths=[[row["caption"]] for row in rows],
             foils=[[row["foil"]] for row in rows],
             other_split=_other_splits(dataset, config, split, "foil_id"),
         )
-    repeated = Counter(videos)
     return Items(
         **shared,
-        ids=[
-            f"{video}:{row['annotator']}" if repeated[video] > 1 else video
-            for video, row in zip(videos, rows, strict=True)
-        ],
         categories=[None] * len(rows),
         references=[
             [
@@ -180,18 +174,6 @@ def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = 
         truths=[row["captions"] for row in rows],
         foils=[row["foils"] for row in rows],
     )
-
-
-def choose_split(dataset: DatasetReader, config: str, split: str | None) -> str:
-    """Return the split to score: the requested one, else ``test``, else the only one.
-
-    Raises:
-        VttdataError: if it does not exist, or there are several and none is requested.
-    """
-    names = dataset.splits(config, split)
-    if split is None and len(names) > 1 and "test" not in names:
-        raise VttdataError(f"{dataset.folder}: choose a split with --split; '{config}' has {', '.join(names)}.")
-    return "test" if "test" in names else names[0]
 
 
 def number_sources(source_ids: Iterable[str | None], ids: Iterable[str]) -> tuple[Integers, list[str]]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from vttdata.errors import VttdataError
 from vttdata.export.formats import FORMATS
 from vttdata.export.reader import CaptionCounts, DatasetReader
 
@@ -55,12 +54,7 @@ class ExportRequest:
         Raises:
             VttdataError: if the split does not exist, or none is requested and there are several without `test`.
         """
-        names = self.splits()
-        if len(names) > 1 and "test" not in names:
-            raise VttdataError(
-                f"{self.dataset.folder}: name a split with --split; '{self.clip_config}' has {', '.join(names)}."
-            )
-        return "test" if len(names) > 1 else names[0]
+        return self.dataset.single_split(self.clip_config, self.split)
 
 
 class Written(NamedTuple):

@@ -116,16 +116,22 @@ class DatasetReader:
                     f"{folder}: {(unsafe or [config])[0]!a} cannot name a configuration, a split or a file."
                 )
 
-    def require_captions(self) -> None:
-        """Check that there are clips with captions.
+    def require_captions(self, config: str | None = None) -> None:
+        """Check that there are clips with captions, and that a configuration has a row per clip.
 
         Raises:
-            VttdataError: if there are none.
+            VttdataError: if there are none, or it has not.
         """
         if "foils" in self.configs and "clips" not in self.configs:
-            raise VttdataError(f"{self.folder}: a set of foils pairs texts and has no references; use --format jsonl.")
+            raise VttdataError(
+                f"{self.folder}: a set of foils pairs texts and has no references; use --format jsonl or evaluation."
+            )
         if "clips" not in self.configs or "captions" not in self.configs:
             raise VttdataError(f"{self.folder}: this dataset has no captions; use --format jsonl.")
+        if config is not None and config not in self.clip_configs():
+            self.splits(config)
+            configs = ", ".join(self.clip_configs())
+            raise VttdataError(f"'{config}' does not have a row per clip; choose from {configs}.")
 
     def clip_configs(self) -> list[str]:
         """Return the configurations with a row per clip: `clips` and the protocols."""
@@ -154,6 +160,34 @@ class DatasetReader:
                 f"{self.folder}: no split of '{config}' is called {split!a}; choose from {', '.join(names)}."
             )
         return [split] if split is not None else names
+
+    def single_split(self, config: str, split: str | None = None) -> str:
+        """Return a split of a configuration: the requested one, else ``test``, else the only one.
+
+        Raises:
+            VttdataError: if it does not exist, or none is requested and there are several without ``test``.
+        """
+        names = self.splits(config, split)
+        if len(names) > 1 and "test" not in names:
+            raise VttdataError(f"{self.folder}: choose a split with --split; '{config}' has {', '.join(names)}.")
+        return "test" if len(names) > 1 else names[0]
+
+    def pairs(self, config: str, split: str) -> Iterator[tuple[str, Row]]:
+        """Yield the id and the row of each pair of texts of a set of foils.
+
+        The id of a paragraph is its ``video_id``, followed by ``:`` and the annotator where a video has several.
+
+        Args:
+            config: ``foils`` or ``paragraphs``.
+            split: split of this configuration.
+        """
+        if config == "foils":
+            yield from ((row["foil_id"], row) for row in self.rows(config, split))
+            return
+        paragraphs = Counter(row["video_id"] for row in self.rows(config, split, ["video_id"]))
+        for row in self.rows(config, split):
+            video_id = row["video_id"]
+            yield f"{video_id}:{row['annotator']}" if paragraphs[video_id] > 1 else video_id, row
 
     def count_rows(self, config: str, split: str) -> int:
         """Return the number of rows of a split, from the metadata of its files."""

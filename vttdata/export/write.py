@@ -56,12 +56,9 @@ def export(
         raise VttdataError(f"{out}: is inside the dataset; choose another folder.")
     reader = DatasetReader(dataset)
     if not chosen.any_config:
-        reader.require_captions()
-    if config is not None:
+        reader.require_captions(config)
+    elif config is not None:
         reader.splits(config)
-        if not chosen.any_config and config not in reader.clip_configs():
-            configs = ", ".join(reader.clip_configs())
-            raise VttdataError(f"'{config}' does not have a row per clip; the format {format} takes {configs}.")
     with replace_folder(out, marker=CHECKSUMS, what="an export") as partial:
         request = ExportRequest(reader, partial, config, split, captions)
         written = chosen.write(request)

@@ -7,9 +7,10 @@ an older build.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,11 @@ from vttdata.dataset.front_matter import read_infos, read_layout
 from vttdata.errors import VttdataError
 from vttdata.hub_timeout import limit_hub_waits
 from vttdata.ids import is_dataset_name
+from vttdata.load.evaluation_tables import is_evaluation_table, load_evaluation_table
 from vttdata.load.integrity import find_cached, loaded_version, verify_files, verify_row_counts
 from vttdata.load.local_videos import add_local_videos
 from vttdata.load.lookup import EMBEDDED_VIDEOS, download, find_local, hub_revision, version_in
-from vttdata.load.not_found import explain_not_found, explain_recipe_name, explain_unknown_part
+from vttdata.load.not_found import UnknownPartError, explain_not_found, explain_recipe_name, explain_unknown_part
 from vttdata.recipe import packaged
 
 _DATASETS_SIGNATURE = inspect.signature(datasets.load_dataset)
@@ -40,9 +42,11 @@ def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False,
         *args: Further arguments of `datasets.load_dataset`, in its order.
         verify: Compare every file with the dataset's manifest first, and the number of loaded rows with the tables. Of
             a dataset on the Hub all files but videos are downloaded for this.
-        **kwargs: Further arguments of `datasets.load_dataset`. ``name`` is the configuration, ``clips`` by default. A
-            local build serves a ``revision`` only if it is its version (``1.0.0`` or ``v1.0.0``); others come from
-            the Hub. The requested version is loaded or an error raised, offline from the Hub's cache.
+        **kwargs: Further arguments of `datasets.load_dataset`. ``name`` is the configuration, ``clips`` by default;
+            ``items``, ``queries`` and ``relevance`` are made from clips and captions for harnesses, and those of a
+            protocol are called ``PROTOCOL-items`` and so on. A local build serves a ``revision`` only if it is its
+            version (``1.0.0`` or ``v1.0.0``); others come from the Hub. The requested version is loaded or an error
+            raised, offline from the Hub's cache.
 
     Returns:
         As `datasets.load_dataset`; where the dataset's video files are on this machine, the column ``video`` is a
@@ -67,18 +71,28 @@ def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False,
             raise VttdataError(f"'{reference}' is not a dataset of vttdata, so there is nothing to verify it with.")
         with limit_hub_waits(reference):
             return _load(reference, {"path": reference, "revision": revision, **arguments})
-    if verify:
-        videos = EMBEDDED_VIDEOS if arguments.get("name") == "videos" else ()
-        folder = local or download(reference, revision, token=arguments.get("token"), videos=videos)
-        verify_files(folder, reference)
-        _check_card(folder)
-        loaded = _load(reference, {"path": str(folder), **arguments})
-        verify_row_counts(loaded, folder, reference, arguments.get("split"))
-        return add_local_videos(loaded, folder)
-    if local is not None:
-        _check_card(local)
-        return add_local_videos(_load(reference, {"path": str(local), **arguments}), local)
-    return _load_from_hub(reference, revision, arguments)
+    try:
+        if verify:
+            videos = EMBEDDED_VIDEOS if arguments.get("name") == "videos" else ()
+            folder = local or download(reference, revision, token=arguments.get("token"), videos=videos)
+            verify_files(folder, reference)
+            _check_card(folder)
+            loaded = _load(reference, {"path": str(folder), **arguments})
+            verify_row_counts(loaded, folder, reference, arguments.get("split"))
+            return add_local_videos(loaded, folder)
+        if local is not None:
+            _check_card(local)
+            return add_local_videos(_load(reference, {"path": str(local), **arguments}), local)
+        return _load_from_hub(reference, revision, arguments)
+    except UnknownPartError:
+        if not is_evaluation_table(arguments.get("name")):
+            raise
+        folder = local or download(reference, revision, token=arguments.get("token"))
+        with _explained(reference):
+            table = load_evaluation_table(folder, arguments)
+        if table is None:
+            raise
+        return add_local_videos(table, folder)
 
 
 _VERIFY = inspect.signature(load_dataset).parameters["verify"]
@@ -124,7 +138,8 @@ def _check_card(folder: Path) -> None:
 def _load(reference: str, arguments: Mapping[str, Any]) -> Any:
     """Load with `datasets`; explain an unknown configuration or split, or a damaged table, in one sentence."""
     try:
-        return datasets.load_dataset(**arguments)
+        with _explained(reference):
+            return datasets.load_dataset(**arguments)
     except (datasets.exceptions.DatasetGenerationError, NonMatchingSplitsSizesError) as error:
         reason = " ".join(str(error.__cause__ or error).split())[:300]
         hint = (
@@ -133,6 +148,13 @@ def _load(reference: str, arguments: Mapping[str, Any]) -> Any:
         raise VttdataError(
             f"'{reference}': a table is damaged, or is not as the card says ({reason}){hint}."
         ) from error
+
+
+@contextlib.contextmanager
+def _explained(reference: str) -> Iterator[None]:
+    """Explain an unknown configuration or split in one sentence."""
+    try:
+        yield
     except ValueError as error:
         explanation = explain_unknown_part(reference, error)
         if explanation is None:

@@ -29,7 +29,11 @@ _MESSAGES = (
 _SPLIT_NAMES = {"val": "validation", "valid": "validation", "dev": "validation", "training": "train", "eval": "test"}
 
 
-def explain_unknown_part(name: str, error: ValueError) -> VttdataError | None:
+class UnknownPartError(VttdataError):
+    """A dataset has no such configuration or split."""
+
+
+def explain_unknown_part(name: str, error: ValueError) -> UnknownPartError | None:
     """Return the error for a configuration or split that a dataset does not have, or None for other errors.
 
     Args:
@@ -40,7 +44,7 @@ def explain_unknown_part(name: str, error: ValueError) -> VttdataError | None:
         match = pattern.search(str(error))
         if match:
             known = re.findall(r"'([^']+)'", match[2])
-            return VttdataError(
+            return UnknownPartError(
                 f"'{name}' has no {part} '{match[1]}'{where}; there is {', '.join(known)}.{suggest(match[1], known)}"
             )
     return None

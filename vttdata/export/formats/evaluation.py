@@ -1,11 +1,14 @@
-"""Items, queries, relevance and a template of predictions of one split, for `vttdata evaluate`.
+"""Items, queries, relevance and templates of predictions of one split, for `vttdata evaluate`.
 
 Harnesses read from it what to predict for, without any knowledge of the dataset's layout.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from vttdata.errors import VttdataError
+from vttdata.export.evaluation_rows import evaluation_rows
 from vttdata.export.files import JsonList, as_json, text_file
 from vttdata.export.format import ExportRequest, Format, Written
 
@@ -13,30 +16,78 @@ RULES = (
     "`items.jsonl` has a line for each clip with human captions: its id, its file in the dataset where one is shipped, "
     "its span and its references. `queries.jsonl` has a line for each caption; `query_id` is the clip's id and the "
     "number of the caption. `relevance.trec` says which clip each query was written about. `captions.json` is a "
-    "template of COCO results with empty captions, in the order of the items."
+    "template of COCO results with empty captions, in the order of the items, and `similarity.npz` one of similarities "
+    "of all queries and clips, with their ids and without the matrix. Of a set of foils, `items.jsonl` has a line for "
+    "each pair, and `scores.jsonl` is a template of the scores of its two texts."
 )
-_USAGE = """\
+_USAGE_OF_CLIPS = """\
 ```python
 import json
+import numpy
 
 items = [json.loads(line) for line in open("items.jsonl")]
 predictions = [{{"image_id": item["video_id"], "caption": describe(item)}} for item in items]
-json.dump(predictions, open("captions.json", "w"))
+json.dump(predictions, open("filled.json", "w"))
+
+queries = [json.loads(line) for line in open("queries.jsonl")]
+matrix = similarity([row["query"] for row in queries], items)  # queries x items
+numpy.savez("filled.npz", similarity=matrix, **numpy.load("similarity.npz"))
 ```
 
 ```console
-$ vttdata evaluate {name} captions.json{options}
+$ vttdata evaluate {name} filled.json{options}
+$ vttdata evaluate {name} filled.npz{options}
+```"""
+_USAGE_OF_PAIRS = """\
+```python
+import json
+
+with open("filled.jsonl", "w") as stream:
+    for pair in (json.loads(line) for line in open("items.jsonl")):
+        scores = {{"true_score": score(pair, pair["true"]), "foil_score": score(pair, pair["foil"])}}
+        print(json.dumps({{"foil_id": pair["foil_id"], **scores}}), file=stream)
+```
+
+```console
+$ vttdata evaluate {name} filled.jsonl{options}
 ```"""
 
 
 def write_evaluation(request: ExportRequest) -> Written:
-    """Write the four files.
+    """Write the items of one split and the templates.
 
     Raises:
-        VttdataError: if no clip of the split has a human caption.
+        VttdataError: if no clip of the split has a human caption, or the configuration has neither clips nor pairs.
     """
-    dataset, config, split = request.dataset, request.clip_config, request.single_split()
-    folder, left_out, number = request.folder, 0, 0
+    dataset = request.dataset
+    config = request.config or ("foils" if "foils" in dataset.configs else "clips")
+    is_pairs = config in ("foils", "paragraphs")
+    if not is_pairs:
+        dataset.require_captions(config)
+    split = dataset.single_split(config, request.split)
+    notes = _write_pairs(request, config, split) if is_pairs else _write_clips(request, config, split)
+    options = f" --split {split}" + (f" --config {config}" if config not in ("clips", "foils") else "")
+    usage = _USAGE_OF_PAIRS if is_pairs else _USAGE_OF_CLIPS
+    return Written(usage.format(name=dataset.name, options=options), notes)
+
+
+def _write_pairs(request: ExportRequest, config: str, split: str) -> list[str]:
+    texts = ("caption", "foil") if config == "foils" else ("captions", "foils")
+    with (
+        text_file(request.folder / "items.jsonl") as items,
+        text_file(request.folder / "scores.jsonl") as scores,
+    ):
+        for name, row in request.dataset.pairs(config, split):
+            true, foil = (row[text] for text in texts)
+            items.write(as_json({"foil_id": name, "video_id": row["video_id"], "true": true, "foil": foil}) + "\n")
+            scores.write(as_json({"foil_id": name, "true_score": None, "foil_score": None}) + "\n")
+    return []
+
+
+def _write_clips(request: ExportRequest, config: str, split: str) -> list[str]:
+    folder, left_out = request.folder, 0
+    video_ids: list[str] = []
+    query_ids: list[str] = []
     with (
         text_file(folder / "items.jsonl") as items,
         text_file(folder / "queries.jsonl") as queries,
@@ -45,26 +96,23 @@ def write_evaluation(request: ExportRequest) -> Written:
     ):
         captions.write("[")
         template = JsonList(captions)
-        for clip, references, repeated in dataset.references(config, split, folder, request.counts):
-            left_out += not references and not repeated
-            if not references:
-                continue
-            number += 1
-            video_id = clip["video_id"]
-            facts = {name: clip[name] for name in ("source_id", "url", "start", "end", "video")}
-            texts = [reference.text for reference in references]
-            items.write(as_json({"video_id": video_id, **facts, "references": texts}) + "\n")
-            for reference in references:
-                query = f"{video_id}#{reference.sen_id}"
-                queries.write(as_json({"query_id": query, "video_id": video_id, "query": reference.text}) + "\n")
-                relevance.write(f"{query} 0 {video_id} 1\n")
-            template.append({"image_id": video_id, "caption": ""})
+        for clip in request.dataset.references(config, split, folder, request.counts):
+            left_out += not clip.references and not clip.repeated
+            rows = evaluation_rows(clip)
+            items.writelines(as_json(row) + "\n" for row in rows["items"])
+            queries.writelines(as_json(row) + "\n" for row in rows["queries"])
+            relevance.writelines("{query_id} 0 {video_id} {relevance}\n".format_map(row) for row in rows["relevance"])
+            for row in rows["items"]:
+                video_ids.append(row["video_id"])
+                template.append({"image_id": row["video_id"], "caption": ""})
+            query_ids += [row["query_id"] for row in rows["queries"]]
         captions.write("\n]\n")
-    if not number:
-        raise VttdataError(f"{dataset.folder}: no clip of '{split}' has a human caption, so nothing can be scored.")
-    options = f" --split {split}" + (f" --config {config}" if config != "clips" else "")
-    notes = [f"Clips without a human caption, which are left out: {left_out:,}."] if left_out else []
-    return Written(_USAGE.format(name=dataset.name, options=options), notes)
+    if not video_ids:
+        raise VttdataError(
+            f"{request.dataset.folder}: no clip of '{split}' has a human caption, so nothing can be scored."
+        )
+    np.savez(folder / "similarity.npz", query_ids=np.array(query_ids), video_ids=np.array(video_ids))
+    return [f"Clips without a human caption, which are left out: {left_out:,}."] if left_out else []
 
 
-FORMAT = Format(write_evaluation, RULES)
+FORMAT = Format(write_evaluation, RULES, any_config=True)

@@ -1,4 +1,4 @@
-"""All tables as JSON lines, for anything; the only format that takes sets of foils.
+"""All tables as JSON lines, for anything.
 
 Every configuration and split becomes a file with all rows and columns. Labels are written as their names. Tables with
 binary columns, such as the bytes of videos, are left out with a note.

@@ -1,0 +1,67 @@
+"""Load the tables that harnesses need: ``items``, ``queries`` and ``relevance`` of the clips or of a protocol.
+
+They are made from the stored tables when they are loaded; see `vttdata.export.evaluation_rows`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import datasets
+
+from vttdata.export.evaluation_rows import SCHEMAS, evaluation_rows
+from vttdata.export.reader import CaptionCounts, DatasetReader
+
+
+def is_evaluation_table(name: object) -> bool:
+    """Return True for ``items``, ``queries`` and ``relevance``, and for these of a protocol: ``PROTOCOL-items``."""
+    return str(name).rpartition("-")[2] in SCHEMAS
+
+
+def load_evaluation_table(folder: Path, arguments: Mapping[str, Any]) -> Any:
+    """Return a table as `datasets.load_dataset` does, or None where it cannot be made, or is one that is stored.
+
+    Args:
+        folder: dataset folder.
+        arguments: of `datasets.load_dataset`: ``name``, for which `is_evaluation_table` is true, ``split`` and
+            ``streaming``; others have no effect.
+
+    Raises:
+        VttdataError: if the dataset cannot be read.
+        ValueError: if the split does not exist.
+    """
+    name: str = arguments["name"]
+    protocol, _, table = name.rpartition("-")
+    config, dataset = protocol or "clips", DatasetReader(folder)
+    if name in dataset.configs or "captions" not in dataset.configs or config not in dataset.clip_configs():
+        return None
+    features = datasets.Features.from_arrow_schema(SCHEMAS[table])
+    splits = datasets.DatasetDict()
+    for split in dataset.splits(config):
+        with tempfile.TemporaryDirectory() as scratch:
+            clips = dataset.references(config, split, Path(scratch), CaptionCounts())
+            rows = [row for clip in clips for row in evaluation_rows(clip)[table]]
+        info = datasets.DatasetInfo(features=features, version=dataset.version, config_name=name)
+        columns = {column: [row[column] for row in rows] for column in features}
+        splits[split] = datasets.Dataset.from_dict(columns, info=info, split=datasets.NamedSplit(split))
+    chosen = _choose(splits, arguments.get("split"))
+    if not arguments.get("streaming"):
+        return chosen
+    if isinstance(chosen, datasets.DatasetDict):
+        return datasets.IterableDatasetDict({split: rows.to_iterable_dataset() for split, rows in chosen.items()})
+    return chosen.to_iterable_dataset()
+
+
+def _choose(splits: datasets.DatasetDict, split: Any) -> Any:
+    """Return the rows of a split, or of an instruction such as ``train+test[:10]``; all splits for None."""
+    if split is None:
+        return splits
+    if isinstance(split, (list, tuple)):
+        return [_choose(splits, part) for part in split]
+    spec = split if isinstance(split, datasets.ReadInstruction) else datasets.ReadInstruction.from_spec(str(split))
+    parts = spec.to_absolute({name: rows.num_rows for name, rows in splits.items()})
+    chosen = [splits[part.splitname].select(range(part.from_, part.to)) for part in parts]
+    return chosen[0] if len(chosen) == 1 else datasets.concatenate_datasets(chosen)
