@@ -1,9 +1,9 @@
-"""Compare BLEU, ROUGE-L and CIDEr-D with pycocoevalcap on MSR-VTT's test clips, each human caption held out in turn.
+"""Compare BLEU, ROUGE-L and CIDEr-D with pycocoevalcap on ActivityNet's paragraphs and MSR-VTT's test clips.
 
 Run `python benchmarks/captioning_metrics.py SHARED [POSITION]...` where pycocoevalcap and Java are; SHARED is the
-folder of real data, and a position from 0 to 19 says which caption of each clip is the candidate (without one: all).
-The peer gets its own Java tokens. CPU seconds include child processes; "cached" is a run
-after the references were indexed.
+folder of real data. The paragraph of one annotator is compared with the other's, and of MSR-VTT each human caption is
+held out in turn: a position from 0 to 19 says which caption of each clip is the candidate (without one: all). The peer
+gets its own Java tokens. CPU seconds include child processes; "cached" is a run after the references were indexed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 import resource
 import tempfile
 import zipfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -56,20 +57,32 @@ def peer(candidates: list[str], references: list[list[str]]) -> tuple[dict[str, 
     return columns, cpu_seconds() - start
 
 
-def main() -> None:
-    """Print a line for each position: CPU seconds, the largest difference, and the scores."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("shared", type=Path)
-    parser.add_argument("positions", type=int, nargs="*", default=list(range(20)))
-    arguments = parser.parse_args()
-    with zipfile.ZipFile(arguments.shared / "data/msrvtt/test_videodatainfo.json.zip") as archive:
+def comparisons(shared: Path, positions: Iterable[int]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    """Yield names, candidates and references: all paragraphs of ActivityNet, then MSR-VTT's positions."""
+    first, second = (
+        json.loads((shared / f"data/activitynet/anet_entities_test_{number}.json").read_text()) for number in (1, 2)
+    )
+    videos = sorted(first.keys() & second.keys())
+    paragraphs = [[" ".join(table[video]["sentences"]) for video in videos] for table in (first, second)]
+    yield f"ActivityNet, {len(videos):,} paragraphs", paragraphs[0], [[text] for text in paragraphs[1]]
+    with zipfile.ZipFile(shared / "data/msrvtt/test_videodatainfo.json.zip") as archive:
         sentences = json.loads(archive.read("test_videodatainfo.json"))["sentences"]
     captions: dict[str, list[str]] = {}
     for sentence in sentences:
         captions.setdefault(sentence["video_id"], []).append(sentence["caption"])
-    for position in arguments.positions:
-        candidates = [texts[position] for texts in captions.values()]
-        references = [texts[:position] + texts[position + 1 :] for texts in captions.values()]
+    for position in positions:
+        held_out = [texts[position] for texts in captions.values()]
+        rest = [texts[:position] + texts[position + 1 :] for texts in captions.values()]
+        yield f"MSR-VTT, caption {position}", held_out, rest
+
+
+def main() -> None:
+    """Print a line for each comparison: CPU seconds, the largest difference, and the scores."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("shared", type=Path)
+    parser.add_argument("positions", type=int, nargs="*", default=list(range(20)))
+    arguments = parser.parse_args()
+    for name, candidates, references in comparisons(arguments.shared, arguments.positions):
         with tempfile.TemporaryDirectory() as folder:
             columns, fresh = ours(candidates, references, Path(folder))
             columns, cached = ours(candidates, references, Path(folder))
@@ -80,7 +93,7 @@ def main() -> None:
             for column, scores in columns.items()
         )
         print(
-            f"{position:2d}: ours {fresh:.2f} s, cached {cached:.2f} s, at most {memory} MiB so far; "
+            f"{name}: ours {fresh:.2f} s, cached {cached:.2f} s, at most {memory} MiB so far; "
             f"pycocoevalcap {theirs:.2f} s; largest difference {difference:.1e}; "
             + ", ".join(f"{column} {scores.score:.4f}" for column, scores in columns.items()),
             flush=True,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
+from collections.abc import Iterable
 
 # Error numbers of an `OSError` in writing that concern the disk or folder, and not what is written.
 DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
@@ -37,6 +39,14 @@ class ProgramKilledError(VttdataError):
 
 class LeakError(VttdataError):
     """Leaks found by an audit, so that a dataset was not packaged: exit code 3."""
+
+
+def list_choices(name: str, known: Iterable[str]) -> str:
+    """Return known names as a list for a message, and after them which one a mistyped name is nearest to."""
+    choices = list(known)
+    folded = {choice.casefold(): choice for choice in choices}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return ", ".join(choices) + (f" (did you mean '{folded[near[0]]}'?)" if near else "")
 
 
 def disk_error_halt(error: OSError, name: object) -> HaltError:

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, list_choices
 
 T = TypeVar("T")
 
@@ -99,7 +99,7 @@ class PluginKind:
         """
         files = self.files()
         if name not in files:
-            raise VttdataError(f"Unknown {self.noun} {name!a}; choose from {', '.join(files)}.")
+            raise VttdataError(f"Unknown {self.noun} {name!a}; choose from {list_choices(name, files)}.")
         value = getattr(load_module(files[name], self.noun), variable, None)
         if not isinstance(value, expected):
             article = "an" if self.noun[0] in "aeiou" else "a"

@@ -88,6 +88,7 @@ def test_failed_export_keeps_the_earlier_one(dataset: Path, tmp_path: Path, monk
     ("name", "options", "message"),
     [
         ("xml", {}, "Unknown export format 'xml'; choose from coco, coco-results, evaluation, jsonl"),
+        ("json-lines", {}, r"choose from .* \(did you mean 'jsonl'\?\)"),
         ("coco", {"split": "dev"}, "no split of 'clips' is called 'dev'; choose from train, validation, test"),
         ("retrieval", {"split": "dev"}, "no split of 'clips' is called 'dev'"),
         ("mteb", {"config": "1ka"}, "no configuration is called '1ka'; choose from clips, captions, sources, one-k"),

@@ -127,3 +127,9 @@ def test_plain_words_are_tokens(words: list[str]) -> None:
 def test_time_grows_with_length(piece: str) -> None:
     # Ten thousand repetitions would take minutes if any rule read the rest of the text at each token.
     assert isinstance(tokenize_caption(piece * 10_000), list)
+
+
+@given(st.one_of(st.text(string.ascii_letters), st.sampled_from(["cannot", "Gonna", "GOTTA", "lemme", "no", "Mr"])))
+def test_words_of_letters_are_cut_as_by_all_rules(word: str) -> None:
+    # With a "<" anywhere a caption is read by the rules alone.
+    assert [*tokenize_caption(word), "<"] == tokenize_caption(f"{word} <")

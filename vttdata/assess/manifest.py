@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, list_choices
 from vttdata.files.csv_safety import unescape_formula
 from vttdata.files.tables import Columns, read_table
 from vttdata.records import JudgmentKind
@@ -68,7 +68,7 @@ def parse_kind(name: str, location: str) -> JudgmentKind:
         VttdataError: if the name is unknown; the message begins with `location`.
     """
     if name not in KINDS:
-        raise VttdataError(f"{location}: unknown kind {name[:40]!a}; choose from {', '.join(KINDS)}.")
+        raise VttdataError(f"{location}: unknown kind {name[:40]!a}; choose from {list_choices(name, KINDS)}.")
     return KINDS[name]
 
 

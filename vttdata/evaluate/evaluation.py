@@ -11,7 +11,7 @@ from typing import Any, get_args
 import numpy as np
 
 from vttdata.dataset.foils.statistics import SHORTCUTS, read_worst_attacks
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.baseline import Setting, load_baseline
 from vttdata.evaluate.baselines import BASELINES
 from vttdata.evaluate.columns import ScoreColumn
@@ -112,7 +112,7 @@ def evaluate(
     if seed < 0 or draws < 1:
         raise VttdataError(f"The seed must not be negative, and there must be a draw, not {seed} and {draws}.")
     if task not in get_args(Task):
-        raise VttdataError(f"Unknown task {task!a}; choose from {', '.join(get_args(Task))}.")
+        raise VttdataError(f"Unknown task {task!a}; choose from {list_choices(task, get_args(Task))}.")
     if task == "foils":
         items = read_foil_pairs(folder, config=config or "foils", split=split)
     else:
@@ -294,7 +294,7 @@ def _choose_columns(
     chosen = {name: column for name, column in columns.items() if not names or {name, families.get(name)} & set(names)}
     unknown = [name for name in names if name not in columns and name not in families.values()]
     if unknown and not metrics:
-        raise VttdataError(f"Unknown metric {unknown[0]!a}; choose from {', '.join(columns)}.")
+        raise VttdataError(f"Unknown metric {unknown[0]!a}; choose from {list_choices(unknown[0], columns)}.")
     return chosen
 
 

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.metrics import METRICS
 from vttdata.plugins import load_module
 from vttdata.text.tokenizers import load_tokenizer
@@ -162,7 +162,7 @@ def load_metric_class(name: str) -> type[CaptioningMetric]:
     # A column begins with its family's name, so that no other file needs to be imported.
     family = max((known for known in files if name.startswith(known)), key=len, default=None)
     if family is None:
-        raise VttdataError(f"Unknown metric {name!a}; choose from {', '.join(files)}.")
+        raise VttdataError(f"Unknown metric {name!a}; choose from {list_choices(name, files)}.")
     path = files[family]
     module = load_module(path, "metric")
     classes = [
@@ -178,7 +178,7 @@ def load_metric_class(name: str) -> type[CaptioningMetric]:
     if problem:
         raise VttdataError(f"{path}:{inspect.getsourcelines(metric_class)[1]}: metric '{family}' {problem}.")
     if name not in (family, *metric_class.columns):
-        raise VttdataError(f"Unknown metric {name!a}; '{family}' has {', '.join(metric_class.columns)}.")
+        raise VttdataError(f"Unknown metric {name!a}; '{family}' has {list_choices(name, metric_class.columns)}.")
     return metric_class
 
 

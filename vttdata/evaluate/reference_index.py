@@ -6,6 +6,7 @@ given, so that a second system is scored without tokenizing the references again
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import tempfile
@@ -25,9 +26,11 @@ from vttdata.text.tokenizers import load_tokenizer
 ORDERS = (1, 2, 3, 4)
 _TABLES = ("keys", "entries", "counts", "frequencies", "norms")
 IntArray = NDArray[np.int64]
+# Arrays that are kept in files, where half the bytes are half the time to read them.
+SmallIntArray = NDArray[np.int32]
 
 # Raised when the arrays or a tokenizer change, so that older files are not read.
-_FORMAT = 1
+_FORMAT = 2
 _IN_MEMORY = 2
 _WORD_BITS = 31
 _last_candidates: list[Any] = []
@@ -39,7 +42,7 @@ _recent: OrderedDict[str, ReferenceIndex] = OrderedDict()
 class Texts:
     """Sequences of ids, one after another: sequence i is ``ids[starts[i]:starts[i + 1]]``."""
 
-    ids: IntArray
+    ids: SmallIntArray
     starts: IntArray
 
     @property
@@ -64,7 +67,7 @@ class NgramMatches(NamedTuple):
     candidate_count: IntArray
     row: IntArray
     reference: IntArray
-    reference_count: IntArray
+    reference_count: SmallIntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +94,7 @@ class ReferenceIndex:
     item_starts: IntArray
     keys: dict[int, IntArray]
     entries: dict[int, IntArray]
-    counts: dict[int, IntArray]
+    counts: dict[int, SmallIntArray]
     frequencies: dict[int, IntArray]
     norms: dict[int, NDArray[np.float64]]
     stride: int
@@ -120,7 +123,8 @@ class ReferenceIndex:
                 grams[inside] = named
             pair = item[: len(grams)][inside] * number + grams[inside]
             entry = pair * stride + within_item[: len(grams)][inside]
-            entries[order], counts[order] = np.unique(entry, return_counts=True)
+            entries[order], times = np.unique(entry, return_counts=True)
+            counts[order] = times.astype(np.int32)
             pair, within = np.divmod(entries[order], stride)
             item_of_pair, gram = np.divmod(pair, max(number, 1))
             first_of_pair = np.append(True, pair[1:] != pair[:-1])[: len(pair)]
@@ -138,7 +142,7 @@ class ReferenceIndex:
         """Yield for each order the n-grams of candidates that references of the same item have.
 
         Args:
-            words: of each item's candidate, from `index_candidates`.
+            words: of each item's candidate, numbered by `vocabulary`, unknown ones with further numbers.
         """
         item = np.repeat(np.arange(len(words.lengths)), words.lengths)
         grams = words.ids
@@ -166,14 +170,33 @@ class ReferenceIndex:
             yield NgramMatches(rows, gram, count, row, reference, self.counts[order][entry])
 
 
+@dataclass(frozen=True, eq=False)
+class CandidateIndex:
+    """CandidateIndex of the items of an index.
+
+    Attributes:
+        index: of the references.
+        tokens, words: of each candidate, as those of references; unknown ones have further numbers.
+    """
+
+    index: ReferenceIndex
+    tokens: Texts
+    words: Texts
+
+    @functools.cached_property
+    def matches(self) -> list[NgramMatches]:
+        """N-grams of each order that references of the same item have."""
+        return list(self.index.match(self.words))
+
+
 def gram_weights(frequencies: IntArray, items: int) -> NDArray[np.float64]:
     """Return the logarithm of items / document frequency; an n-gram that no reference has counts as in one."""
     weights: NDArray[np.float64] = np.log(max(items, 1)) - np.log(np.maximum(frequencies, 1))
     return weights
 
 
-def _pair(first: IntArray, word: IntArray) -> IntArray:
-    return np.where(first < 0, -1, (first << _WORD_BITS) | word)
+def _pair(first: IntArray | SmallIntArray, word: SmallIntArray) -> IntArray:
+    return np.where(first < 0, -1, (first.astype(np.int64) << _WORD_BITS) | word)
 
 
 def _number_texts(tokenized: Iterable[list[str]], vocabulary: dict[str, int]) -> tuple[Texts, Texts]:
@@ -192,7 +215,7 @@ def _number_texts(tokenized: Iterable[list[str]], vocabulary: dict[str, int]) ->
 
 def _concatenate(texts: list[list[int]]) -> Texts:
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-    ids = np.fromiter(chain.from_iterable(texts), dtype=np.int64, count=int(lengths.sum()))
+    ids = np.fromiter(chain.from_iterable(texts), dtype=np.int32, count=int(lengths.sum()))
     return Texts(ids, np.concatenate([[0], np.cumsum(lengths)]))
 
 
@@ -227,15 +250,12 @@ def index_references(references: Sequence[Sequence[str]], tokenizer: str, cache:
     return index
 
 
-def index_candidates(index: ReferenceIndex, candidates: Sequence[str], tokenizer: str) -> tuple[Texts, Texts]:
-    """Return the tokens and the words of candidates, numbered as those of references; unknown ones get further numbers.
-
-    What was returned last is returned again for the same index and candidates.
-    """
+def index_candidates(index: ReferenceIndex, candidates: Sequence[str], tokenizer: str) -> CandidateIndex:
+    """Return candidates as numbers; for the same index and texts as the last time, what was returned then."""
     if _last_candidates and _last_candidates[0] is index and _last_candidates[1:3] == [tokenizer, list(candidates)]:
-        last: tuple[Texts, Texts] = _last_candidates[3]
+        last: CandidateIndex = _last_candidates[3]
         return last
-    numbered = _number_texts(map(load_tokenizer(tokenizer), candidates), dict(index.vocabulary))
+    numbered = CandidateIndex(index, *_number_texts(map(load_tokenizer(tokenizer), candidates), dict(index.vocabulary)))
     _last_candidates[:] = [index, tokenizer, list(candidates), numbered]
     return numbered
 

@@ -20,7 +20,7 @@ from vttdata.dataset.front_matter import Layout, read_front_matter, read_layout
 from vttdata.dataset.manifest import read_manifest
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.sorted_captions import SortedCaptions
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, list_choices
 from vttdata.ids import is_safe_id
 from vttdata.records import Caption
 
@@ -151,13 +151,12 @@ class DatasetReader:
             VttdataError: if the configuration or the split does not exist; the message lists the existing ones.
         """
         if config not in self.configs:
-            raise VttdataError(
-                f"{self.folder}: no configuration is called {config!a}; choose from {', '.join(self.configs)}."
-            )
+            choices = list_choices(config, self.configs)
+            raise VttdataError(f"{self.folder}: no configuration is called {config!a}; choose from {choices}.")
         names = list(self.configs[config])
         if split is not None and split not in names:
             raise VttdataError(
-                f"{self.folder}: no split of '{config}' is called {split!a}; choose from {', '.join(names)}."
+                f"{self.folder}: no split of '{config}' is called {split!a}; choose from {list_choices(split, names)}."
             )
         return [split] if split is not None else names
 

@@ -7,7 +7,6 @@ The sections of a recipe are settings classes of the packages that use them; a b
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import inspect
 import json
 import os
@@ -19,7 +18,7 @@ from typing import Any, ClassVar, get_args, get_type_hints
 
 import pydantic
 
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, list_choices
 from vttdata.files.strict_yaml import parse_yaml, read_yaml
 from vttdata.ids import digest, is_dataset_name
 from vttdata.plugins import load_module
@@ -150,7 +149,7 @@ def load_recipe(reference: str, overrides: Sequence[str] = ()) -> Loaded:
     recipes = packaged.recipes()
     file = recipes.get(reference, Path(reference))
     if not file.is_file():
-        options = _options(reference, sorted(recipes))
+        options = list_choices(reference, sorted(recipes))
         raise VttdataError(f"No recipe '{reference}': no such file or build, and the known recipes are {options}.")
     return check_recipe(read_yaml(file), file, overrides)
 
@@ -225,7 +224,7 @@ def _load_builder(file: Path, raw: dict[str, Any]) -> types.ModuleType:
     known = packaged.builders()
     path = known.get(name, file.parent / os.path.expanduser(name))
     if path.suffix != ".py" or not path.is_file():
-        allowed = _options(name, sorted(known))
+        allowed = list_choices(name, sorted(known))
         raise VttdataError(f"{file}: builder: found '{name}'; allowed are {allowed} or an existing .py file.")
     builder = load_module(path, "builder")
     model = getattr(builder, "Recipe", None)
@@ -282,7 +281,7 @@ def _describe(key: str, problem: Any, model: type[BaseRecipe]) -> str:
     """Return a pydantic error as the second half of a sentence."""
     if problem["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
         *sections, name = key.split(".")
-        return f"{key}: there is no such key; allowed are {_options(name, _keys_of_section(model, sections))}."
+        return f"{key}: there is no such key; allowed are {list_choices(name, _keys_of_section(model, sections))}."
     field = model.model_fields.get(key)
     wanted = field.description if field else None
     if problem["type"] in {"missing", "missing_argument"}:
@@ -311,9 +310,3 @@ def _keys_of_section(model: type[BaseRecipe], sections: Sequence[str]) -> list[s
 
 def _settings_class(hint: Any) -> Any:
     return next((option for option in (hint, *get_args(hint)) if dataclasses.is_dataclass(option)), None)
-
-
-def _options(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    hint = f" (did you mean '{near[0]}'?)" if near else ""
-    return ", ".join(known) + hint

@@ -6,7 +6,6 @@ it never rewrites the words of a caption. Which clip a caption belongs to is dec
 
 from __future__ import annotations
 
-import difflib
 import functools
 import math
 import re
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, list_choices
 from vttdata.files.tables import Columns, parse_seconds, read_table
 from vttdata.ids import sentence_id
 from vttdata.records import Caption
@@ -106,9 +105,7 @@ def check_column_names(mapping: Iterable[str], columns: Collection[str]) -> None
     """Raise ValueError when a name that is mapped to a column of a table is none of these columns."""
     for name in mapping:
         if name not in columns:
-            near = difflib.get_close_matches(name, columns, n=1, cutoff=0.6)
-            hint = f" (did you mean '{near[0]}'?)" if near else ""
-            raise ValueError(f"'{name}' is not a column of captions; they are {', '.join(columns)}{hint}.")
+            raise ValueError(f"'{name}' is not a column of captions; they are {list_choices(name, columns)}.")
 
 
 def read_caption_table(

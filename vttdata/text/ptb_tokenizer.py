@@ -278,7 +278,9 @@ def tokenize_caption(text: str) -> list[str]:
 
 def _remember_chunk(chunk: str) -> tuple[str, ...]:
     """Return the tokens of a text without spaces, and keep them for the next time if it is short."""
-    words = _tokens_of(chunk)
+    # Nearly all chunks are words of plain letters, which no other rule applies to.
+    plain = chunk.isascii() and chunk.isalpha() and not TWO_WORDS.fullmatch(chunk)
+    words = (chunk.lower(),) if plain else _tokens_of(chunk)
     if len(chunk) <= LONGEST_CHUNK:
         if len(_chunks) >= MOST_CHUNKS:
             _chunks.clear()

@@ -11,7 +11,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, list_choices
 from vttdata.text.ptb_tokenizer import tokenize_caption
 
 Tokenizer = Callable[[str], list[str]]
@@ -79,7 +79,7 @@ def load_tokenizer(name: str) -> Tokenizer:
         VttdataError: if there is no such tokenizer.
     """
     if name not in TOKENIZERS:
-        raise VttdataError(f"Unknown tokenizer {name!a}; choose from {', '.join(TOKENIZERS)}.")
+        raise VttdataError(f"Unknown tokenizer {name!a}; choose from {list_choices(name, TOKENIZERS)}.")
     return TOKENIZERS[name]
 
 

@@ -40,9 +40,10 @@ class Bleu(CaptioningMetric):
         """Score captions; the corpus score follows from counts and lengths summed over items."""
         check_texts(candidates, references)
         index = index_references(references, self.tokenizer, self.cache)
-        words = index_candidates(index, candidates, self.tokenizer)[1]
+        indexed = index_candidates(index, candidates, self.tokenizer)
+        words = indexed.words
         statistics = np.zeros((len(candidates), 10))
-        for order, matches in zip(ORDERS, index.match(words), strict=True):
+        for order, matches in zip(ORDERS, indexed.matches, strict=True):
             best = np.zeros(len(matches.candidate_count), dtype=np.int64)
             np.maximum.at(best, matches.row, matches.reference_count)
             clipped = np.minimum(best, matches.candidate_count)

@@ -30,14 +30,14 @@ class CiderD(CaptioningMetric):
         """Score captions; the corpus score is the mean of the items' scores."""
         check_texts(candidates, references)
         index = index_references(references, self.tokenizer, self.cache)
-        words = index_candidates(index, candidates, self.tokenizer)[1]
+        indexed = index_candidates(index, candidates, self.tokenizer)
         per_item = np.diff(index.item_starts)
         item_of = np.repeat(np.arange(len(candidates)), per_item)
         # Lengths are numbers of bigrams.
-        lengths, reference_lengths = (np.maximum(texts.lengths - 1, 0) for texts in (words, index.words))
+        lengths, reference_lengths = (np.maximum(texts.lengths - 1, 0) for texts in (indexed.words, index.words))
         penalty = np.exp(-((lengths[item_of] - reference_lengths) ** 2) / (2 * SIGMA**2))
         similarity = np.zeros(len(item_of))
-        for order, matches in zip(ORDERS, index.match(words), strict=True):
+        for order, matches in zip(ORDERS, indexed.matches, strict=True):
             # Grams that no reference has come after the known ones.
             frequencies = np.append(index.frequencies[order], 0)
             weight = gram_weights(frequencies[np.minimum(matches.gram, len(frequencies) - 1)], len(candidates))

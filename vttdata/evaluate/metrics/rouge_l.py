@@ -31,7 +31,7 @@ class RougeL(CaptioningMetric):
         if not candidates:
             return {"rouge-l": ColumnScores.from_means(np.zeros(0))}
         index = index_references(references, self.tokenizer, self.cache)
-        tokens = index_candidates(index, candidates, self.tokenizer)[0]
+        tokens = index_candidates(index, candidates, self.tokenizer).tokens
         item_of = np.repeat(np.arange(len(candidates)), np.diff(index.item_starts))
         common = common_subsequences(tokens, index.tokens, item_of)
         first = index.item_starts[:-1]
