@@ -73,6 +73,10 @@ class TestVersions:
             "go online, or request 2.0.0."
         ]
 
+    def test_tables_for_harnesses_are_made_from_the_requested_version(self, client: Client) -> None:
+        ask = "print(load_dataset('vttdata/small', 'queries', split='test', revision={!r})[0]['query'])\n"
+        assert run(client, ask.format("1.0.0") + ask.format(None)) == ["one", "two"]
+
     def test_what_is_not_there_is_answered_with_what_is(self, client: Client) -> None:
         told = run(
             client,
