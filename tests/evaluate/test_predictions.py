@@ -206,3 +206,21 @@ def test_zip_files_without_usable_arrays_are_refused(tmp_path: Path) -> None:
 def test_rule_that_does_not_exist_is_refused() -> None:
     with pytest.raises(VttdataError, match="missing is 'refuse' or 'worst'"):
         match_predictions("p", [("a", 1)], ["a"], MatchRule("skip"))  # type: ignore[arg-type]
+
+
+def test_samples_of_lmms_eval_are_captions(tmp_path: Path) -> None:
+    # As `EvaluationTracker.save_results_samples` of lmms-eval 0.7.3 writes them.
+    result = {"video_id": "v1", "references": ["a dog runs", "it runs"], "answer": "a dog, running"}
+    sample = {
+        "doc_id": 0,
+        "target": "['a dog runs', 'it runs']",
+        "filtered_resps": "a dog, running",
+        "token_counts": [{"output_tokens": 4}],
+        "doc_hash": "0" * 64,
+        "Bleu_4": result,
+        "CIDEr": result,
+        "input": "Provide a caption.",
+    }
+    path = tmp_path / "20261122_samples_vttdata_small_test.jsonl"
+    path.write_text(json.dumps(sample) + "\n")
+    assert list(read_captions(path)) == [("v1", "a dog, running")]

@@ -27,7 +27,7 @@ Missing = Literal["refuse", "worst"]
 Unknown = Literal["refuse", "ignore"]
 
 _ID_COLUMNS = ("video_id", "image_id", "id")
-_CAPTION_COLUMNS = ("caption", "prediction", "text")
+_CAPTION_COLUMNS = ("caption", "prediction", "text", "answer")
 _PREFERENCES = {"true": (1.0, 0.0), "foil": (0.0, 1.0), "tie": (0.0, 0.0)}
 _MAX_JSON_BYTES = 2**30
 # What NumPy and zipfile raise for files that are damaged, encrypted or of another kind.
@@ -166,7 +166,8 @@ def read_captions(path: Path) -> Iterator[tuple[str, str]]:
 
     Args:
         path: JSON as COCO results (a list of objects with ``image_id`` or ``video_id``, and ``caption``), or as an
-            object from ids to captions; or a CSV, TSV or JSON lines table with ``video_id`` and ``caption``.
+            object from ids to captions; or a CSV, TSV or JSON lines table with ``video_id`` and ``caption``; or the
+            samples that lmms-eval logs for a task of `vttdata.export.formats.lmms_eval`.
 
     Raises:
         VttdataError: if it cannot be read, or a row has no id or no caption.
@@ -189,7 +190,10 @@ def read_captions(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _captions_of_rows(path: Path, rows: Iterable[tuple[int, Mapping[str, Any]]]) -> Iterator[tuple[str, str]]:
-    for line, row in rows:
+    for line, logged in rows:
+        # Rows of lmms-eval have the result of `lmms_eval_utils.process_results` under the name of each metric.
+        results = (value for value in logged.values() if isinstance(value, dict) and "video_id" in value)
+        row = next(results, logged)
         name = _cell(path, line, row, _ID_COLUMNS)
         caption = _cell(path, line, row, _CAPTION_COLUMNS, empty="")
         if not isinstance(name, (str, int)) or isinstance(name, bool) or not isinstance(caption, str):
