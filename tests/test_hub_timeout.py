@@ -122,11 +122,35 @@ def test_answer_that_stops_in_the_middle_is_not_waited_for(pieces: list[bytes]) 
 
 
 def test_slow_answer_is_read_to_its_end() -> None:
-    pieces = [HEAD, *(bytes([letter]) for letter in b"abcdef")]
+    pieces = [HEAD.replace(b"6", b"6000"), *(bytes([letter]) * 1000 for letter in b"abcdef")]
     with silent_server(pieces, pause=0.3) as server, limit_hub_waits("me/x") as wait:
         with huggingface_hub.get_session().stream("GET", server.url, timeout=None) as response:
-            assert response.read() == b"abcdef"
+            assert response.read() == b"".join(pieces[1:])
         assert wait.failure is None
+
+
+@pytest.mark.parametrize("complete", [b"", HEAD.replace(b"6", b"60")])
+def test_answer_that_comes_byte_by_byte_is_not_waited_for(complete: bytes) -> None:
+    rest = b"a" * 60 if complete else HEAD
+    client = huggingface_hub.get_session()
+    with silent_server([complete, *(rest[place : place + 1] for place in range(len(rest)))], pause=0.2) as server:
+        with limit_hub_waits("me/x"), pytest.raises(HubTimeoutError, match="has not answered for 1 s"):
+            client.get(server.url, timeout=None)
+        with (
+            limit_hub_waits("me/x"),
+            pytest.raises(HubTimeoutError, match="has not answered for 1 s"),
+            client.stream("GET", server.url, timeout=None) as response,
+        ):
+            response.read()
+        assert len(server.requests) == 2
+
+
+def test_command_ends_when_the_hub_trickles(tmp_path: Path) -> None:
+    trickle = [bytes([byte]) for byte in HEAD]
+    with silent_server(trickle, pause=0.2) as server:
+        results = call(tmp_path, server.url, [["stats", "me/x"], ["datasets", "--hub"]])
+    for code, text in results.values():
+        assert (code, "has not answered for 1 s (VTTDATA_HUB_TIMEOUT)" in text) == (2, True), text
 
 
 def test_shorter_limits_of_a_client_stay_and_add_up() -> None:

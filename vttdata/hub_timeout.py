@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent import futures
 from typing import Any
 
 import huggingface_hub
@@ -34,6 +35,8 @@ _CONNECTION_WAITS = (1.0, 2.0, 4.0, 8.0)
 _FIRST_WAITS = 2
 # Share of the limit after which a client's own time limit counts as ours.
 _NEARLY = 0.99
+# Bytes a second below which an answer that is under way counts as none: a modem of 1998 brings seven times as many.
+_MIN_BYTES_PER_SECOND = 1000
 
 
 class HubTimeoutError(errors.OfflineModeIsEnabled):
@@ -42,6 +45,8 @@ class HubTimeoutError(errors.OfflineModeIsEnabled):
 
 class HubWait:
     """Time that has passed since the Hub was asked and has not answered, over all requests of one operation.
+
+    An answer counts when its headers are complete, and its body as long as bytes come at a usable pace.
 
     Args:
         subject: what the Hub is asked about, for the notice.
@@ -55,7 +60,7 @@ class HubWait:
         self._subject, self._limit = subject, limit
         self.failure: HubTimeoutError | None = None
         self._since: float | None = None
-        self._seconds_without_bytes = 0.0
+        self._body_seconds = self._body_bytes = 0.0
         self._answered: set[str] = set()
         self._has_notice = False
 
@@ -71,7 +76,8 @@ class HubWait:
             HubTimeoutError: when there is no answer in time.
         """
         httpx = sys.modules[errors.HfHubHTTPError.__mro__[1].__module__.partition(".")[0]]
-        limit = self._limit * (1 if request.method in {"GET", "HEAD"} else _CHANGE_FACTOR)
+        is_change = request.method not in {"GET", "HEAD"}
+        limit = self._limit * (_CHANGE_FACTOR if is_change else 1)
         for attempt in itertools.count():
             self._since = time.monotonic() if self._since is None else self._since
             left = max(self._since + limit - time.monotonic(), 0.001)
@@ -79,11 +85,9 @@ class HubWait:
             request.extensions["timeout"] = {
                 step: min(left, given.get(step) or math.inf) for step in ("connect", "read", "write", "pool")
             }
-            notice = threading.Timer(_SECONDS_UNTIL_NOTICE, self._print_notice, [request, limit])
-            notice.daemon = True
-            notice.start()
             try:
-                response = send(request, **options)
+                # A large upload takes longer than any wait for an answer.
+                response = self._send_in_time(send, request, limit, math.inf if is_change else left, options)
             except httpx.ConnectError as error:
                 # `datasets` also asks a service beside the Hub, and does without it where it is not there.
                 if self._answered and request.url.host not in self._answered:
@@ -91,18 +95,45 @@ class HubWait:
                     raise
                 self._wait_for_connection(request, limit, attempt, error)
             except httpx.TimeoutException as error:
-                if time.monotonic() - self._since >= _NEARLY * limit:
+                # Another thread may have been answered meanwhile.
+                if self._since is not None and time.monotonic() - self._since >= _NEARLY * limit:
                     raise self._fail(_not_answered(request, limit)) from error
                 raise
             else:
                 self._since, self.failure = None, None
                 self._answered.add(request.url.host)
-                if options.get("stream"):
-                    response.stream = self._limit_stream(httpx, request, response.stream, limit)
+                response.stream = self._limit_stream(httpx, request, response.stream, limit)
+                if not options.get("stream"):
+                    with contextlib.closing(response):
+                        response.read()
                 return response
-            finally:
-                notice.cancel()
         raise AssertionError  # for type checkers; the loop has no end
+
+    def _send_in_time(
+        self, send: Callable[..., Any], request: Any, limit: float, left: float, options: dict[str, Any]
+    ) -> Any:
+        """Send a request in a thread, since limits of sockets begin anew with each byte and each address of a name.
+
+        Returns:
+            The response, whose body is not read yet.
+        """
+        answer: futures.Future[Any] = futures.Future()
+
+        def run() -> None:
+            try:
+                answer.set_result(send(request, **options | {"stream": True}))
+            except BaseException as error:
+                answer.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        is_there = futures.wait([answer], min(left, _SECONDS_UNTIL_NOTICE)).done
+        if not is_there and left > _SECONDS_UNTIL_NOTICE:
+            self._print_notice(request, limit)
+            is_there = futures.wait([answer], None if left == math.inf else left - _SECONDS_UNTIL_NOTICE).done
+        if not is_there:
+            answer.add_done_callback(lambda late: late.exception() or late.result().close())
+            raise self._fail(_not_answered(request, limit))
+        return answer.result()
 
     def _wait_for_connection(self, request: Any, limit: float, attempt: int, error: Exception) -> None:
         if self._answered and time.monotonic() - (self._since or 0.0) >= limit:
@@ -116,27 +147,39 @@ class HubWait:
         return self.failure
 
     def _limit_stream(self, httpx: Any, request: Any, stream: Any, limit: float) -> Any:
-        """Return a body that raises `HubTimeoutError` where no bytes arrive in time, also over several requests."""
+        """Return a body that raises `HubTimeoutError` where bytes come too slowly, also over several requests."""
         wait = self
 
         class Body(httpx.SyncByteStream):  # type: ignore[misc]
             def __iter__(self) -> Iterator[bytes]:
-                last = time.monotonic()
+                asked = time.monotonic()
                 try:
                     for piece in stream:
-                        wait._seconds_without_bytes = 0.0
+                        wait._check_pace(request, limit, time.monotonic() - asked, len(piece))
                         yield piece
-                        last = time.monotonic()
-                except httpx.ReadTimeout as error:
-                    wait._seconds_without_bytes += time.monotonic() - last
-                    if wait._seconds_without_bytes >= _NEARLY * limit:
-                        raise wait._fail(_not_answered(request, limit)) from error
+                        asked = time.monotonic()
+                except httpx.ReadTimeout:
+                    wait._check_pace(request, limit, time.monotonic() - asked, 0)
                     raise
+                wait._body_seconds = wait._body_bytes = 0.0
 
             def close(self) -> None:
                 stream.close()
 
         return Body()
+
+    def _check_pace(self, request: Any, limit: float, seconds: float, received: int) -> None:
+        """Count what was received of a body in some seconds.
+
+        Raises:
+            HubTimeoutError: when too little came for as long as the limit.
+        """
+        self._body_seconds += seconds
+        self._body_bytes += received
+        if self._body_seconds >= _NEARLY * limit:
+            if self._body_bytes < _MIN_BYTES_PER_SECOND * self._body_seconds:
+                raise self._fail(_not_answered(request, limit))
+            self._body_seconds = self._body_bytes = 0.0
 
     def _print_notice(self, request: Any, limit: float) -> None:
         if not self._has_notice:
