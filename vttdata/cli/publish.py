@@ -23,15 +23,24 @@ from vttdata.cli.options import Command, argument, dataset_argument, option
 @argument("repo_id", "REPO_ID", "Repository on the Hub, owner/name; created where there is none.")
 @option("--private", "Make a new repository private; refused for one that is public.", is_flag=True)
 @option("--dry-run", "Check, print what would change, and stop.", is_flag=True)
+@option("--allow-incomplete", "Publish a dataset that lacks items whose processing was cut short.", is_flag=True)
 @option("--endpoint URL", "URL of another Hub.", show_default="HF_ENDPOINT", group="Target")
 @option("--tag VERSION", "Refuse a dataset of another version than this one.", group="Target")
-def command(dataset: str, repo_id: str, private: bool, dry_run: bool, endpoint: str | None, tag: str | None) -> int:
+def command(
+    dataset: str,
+    repo_id: str,
+    private: bool,
+    dry_run: bool,
+    allow_incomplete: bool,
+    endpoint: str | None,
+    tag: str | None,
+) -> int:
     """Publish a dataset on the HuggingFace Hub as a version.
 
-    Checks the dataset (files as they were built, tables and card in agreement, no leaks, a licence), prints what would
-    change, then changes it in one commit with the tag v<version>. Rows that differ from the published version need a
-    higher version, and the card lists them. Interrupted at any moment, nothing incomplete is visible, and the same
-    command goes on.
+    Checks the dataset (files as they were built, tables and card in agreement, complete, no leaks, a licence), prints
+    what would change, then changes it in one commit with the tag v<version>. Rows that differ from the published
+    version need a higher version, and the card lists them. Interrupted at any moment, nothing incomplete is visible,
+    and the same command goes on.
     """
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
@@ -40,9 +49,9 @@ def command(dataset: str, repo_id: str, private: bool, dry_run: bool, endpoint: 
 
     if not sys.stderr.isatty():
         disable_progress_bars()
-    with plan_publication(
-        find_dataset(dataset, videos=ALL_VIDEOS), repo_id, endpoint=endpoint, tag=tag, private=private, dry_run=dry_run
-    ) as (plan, api):
+    options = {"private": private, "dry_run": dry_run, "allow_incomplete": allow_incomplete}
+    folder = find_dataset(dataset, videos=ALL_VIDEOS)
+    with plan_publication(folder, repo_id, endpoint=endpoint, tag=tag, **options) as (plan, api):
         print(plan.as_text(), flush=True)
         if not api.token:
             print(

@@ -50,6 +50,7 @@ def publish(
     tag: str | None = None,
     private: bool = False,
     dry_run: bool = False,
+    allow_incomplete: bool = False,
 ) -> Publication:
     """Publish a dataset folder as a version of a dataset on the Hub.
 
@@ -60,6 +61,7 @@ def publish(
         tag: Expected version, ``1.2.0`` or ``v1.2.0``; a dataset of another version is refused.
         private: Create a repository that only its owner sees; refused for an existing public one.
         dry_run: Only check and plan. Without a token the Hub is not asked, and the plan is that of a first publication.
+        allow_incomplete: Accept a dataset that lacks items because their processing was cut short.
 
     Raises:
         VttdataError: If the dataset has a defect, the name, token or repository is wrong, or the version is not high
@@ -67,10 +69,8 @@ def publish(
         LeakError: If the splits leak and the card gives no reason.
         HaltError: If the Hub cannot be reached, or somebody else published meanwhile; repeating the call continues.
     """
-    with plan_publication(dataset, repo_id, endpoint=endpoint, tag=tag, private=private, dry_run=dry_run) as (
-        plan,
-        api,
-    ):
+    options = {"private": private, "dry_run": dry_run, "allow_incomplete": allow_incomplete}
+    with plan_publication(dataset, repo_id, endpoint=endpoint, tag=tag, **options) as (plan, api):
         commit = None if dry_run else execute_plan(plan, api)
     return Publication(plan, f"{api.endpoint}/datasets/{repo_id}", commit)
 
@@ -84,6 +84,7 @@ def plan_publication(
     tag: str | None = None,
     private: bool = False,
     dry_run: bool = False,
+    allow_incomplete: bool = False,
 ) -> Iterator[tuple[PublishPlan, HfApi]]:
     """Yield the plan of `publish` and the client to execute it; explain errors of the client in the block.
 
@@ -95,7 +96,7 @@ def plan_publication(
             f"'{repo_id}' is not a name on the Hub; use owner/name, each of at most 96 letters, digits, '.', '_' and "
             "'-', with neither '.' nor '-' at its ends, and without '--' and '..'."
         )
-    manifest = check_dataset(dataset)
+    manifest = check_dataset(dataset, allow_incomplete=allow_incomplete)
     version = manifest["version"]
     if tag is not None and tag.removeprefix("v") != version:
         raise VttdataError(

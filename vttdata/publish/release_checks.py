@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from vttdata.dataset.card.card import INCOMPLETE
 from vttdata.dataset.front_matter import read_front_matter, read_infos, read_version
 from vttdata.dataset.leak_audit import audit_all
 from vttdata.dataset.manifest import MANIFEST, find_damage, read_manifest
@@ -30,12 +31,16 @@ _NO_REASON = "not said"
 _NO_LICENCE = {"", "none", "null", "unknown"}
 
 
-def check_dataset(dataset: Path) -> dict[str, Any]:
+def check_dataset(dataset: Path, *, allow_incomplete: bool = False) -> dict[str, Any]:
     """Check everything that can be checked without the Hub, and return the manifest.
+
+    Args:
+        dataset: Folder.
+        allow_incomplete: Accept a dataset that lacks items because their processing was cut short.
 
     Raises:
         VttdataError: At the first defect: a file that differs from the manifest or is not in it, no licence, a table
-            that is not as the card says (columns, types, labels, rows), a split without rows.
+            that is not as the card says (columns, types, labels, rows), a split without rows, items that are missing.
         LeakError: If the splits leak and the card gives no reason for accepting that.
     """
     manifest = read_manifest(dataset)
@@ -53,10 +58,17 @@ def check_dataset(dataset: Path) -> dict[str, Any]:
         raise VttdataError(f"{dataset / MANIFEST}: {version!r} is not a version such as 1.0.0.")
     if version != readme_version:
         raise VttdataError(f"{dataset}: its {MANIFEST} has version {version}, but its README {readme_version}.")
+    card = (dataset / "README.md").read_text(encoding="utf-8").splitlines()
+    incomplete = next((line.removeprefix(INCOMPLETE) for line in card if line.startswith(INCOMPLETE)), None)
+    if incomplete is not None and not allow_incomplete:
+        raise VttdataError(
+            f"{dataset}: is incomplete: {incomplete.partition('. ')[0].rstrip('.')}; run the same build again, or "
+            "publish it as it is with --allow-incomplete."
+        )
     _check_licence(dataset)
     files = {config: tables.files for config, tables in read_tables(dataset).items()}
     _check_tables(dataset, files, manifest)
-    _check_leaks(dataset, files)
+    _check_leaks(dataset, card, files)
     return manifest
 
 
@@ -133,10 +145,9 @@ def _check_labels(name: str, column: str, values: Any, classes: int) -> None:
         )
 
 
-def _check_leaks(dataset: Path, files: Mapping[str, Mapping[str, Sequence[Path]]]) -> None:
+def _check_leaks(dataset: Path, card: Sequence[str], files: Mapping[str, Mapping[str, Sequence[Path]]]) -> None:
     """Audit the splits and those of the protocols; sets of foils have no clips and cannot leak this way."""
-    lines = (dataset / "README.md").read_text(encoding="utf-8").splitlines()
-    reasons = (line.removeprefix(ACCEPTED_LEAKS).strip() for line in lines if line.startswith(ACCEPTED_LEAKS))
+    reasons = (line.removeprefix(ACCEPTED_LEAKS).strip() for line in card if line.startswith(ACCEPTED_LEAKS))
     if "clips" not in files or any(reason and reason != _NO_REASON for reason in reasons):
         return
     for config, audit in audit_all(files).items():

@@ -128,6 +128,20 @@ def test_a_label_that_does_not_exist_is_refused_before_zero_too(hub: Hub, datase
         publish(dataset, NAME, endpoint=hub.url)
 
 
+def test_incomplete_dataset_is_published_only_on_request(hub: Hub, client: Client, tmp_path: Path) -> None:
+    incomplete = build(tmp_path / "incomplete", unprocessed="stage 'cut' (1 killed)")
+    refused = client.vttdata("publish", str(incomplete), NAME, "--endpoint", hub.url)
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        f"vttdata: {incomplete}: is incomplete: items of stage 'cut' (1 killed) are missing, because their processing "
+        "was cut short; run the same build again, or publish it as it is with --allow-incomplete.\n",
+    )
+    assert not hub.requests
+    done = client.vttdata("publish", str(incomplete), NAME, "--endpoint", hub.url, "--allow-incomplete")
+    assert done.returncode == 0, done.stderr
+    assert hub.store.find(NAME).tags
+
+
 def test_splits_that_leak_need_a_reason(hub: Hub, tmp_path: Path) -> None:
     leaking = {"texts": ["a", "b"], "sources": ["s", "s"]}
     with pytest.raises(LeakError, match=r"its splits leak: .*'allow_leaks: REASON'"):

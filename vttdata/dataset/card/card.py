@@ -25,6 +25,9 @@ from vttdata.split import Audit
 from vttdata.split.audit.leaks import leak_sentence
 from vttdata.split.audit.text import count_rows, leak_rows, notes
 
+# Beginning of the card's line on items that the dataset lacks because their processing was cut short.
+INCOMPLETE = "**Incomplete:** "
+
 _TOGETHER = {
     "source": "one source",
     "query": "one search query",
@@ -55,7 +58,7 @@ def format_card(
     audits = audits or {}
     parts = [
         f"# {metadata.name.partition('/')[2]} {metadata.version}",
-        f"**Incomplete:** items of {escape(metadata.unprocessed)} are missing, because their processing was cut short. "
+        f"{INCOMPLETE}items of {escape(metadata.unprocessed)} are missing, because their processing was cut short. "
         "The same build, run again, tries them again."
         if metadata.unprocessed
         else "",
