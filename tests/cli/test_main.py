@@ -115,6 +115,11 @@ def test_importing_the_package_pulls_nothing_heavy(module: str) -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_too_long_name_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["stats", "x" * 300]) == 2
+    assert capsys.readouterr().err.startswith("vttdata: File name too long (xxx")
+
+
 def test_a_closed_pipe_ends_quietly_and_a_full_disk_with_a_sentence() -> None:
     recipes = [sys.executable, "-m", "vttdata", "recipes"]
     reader, writer = os.pipe()

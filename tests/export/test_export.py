@@ -16,7 +16,7 @@ import pytest
 
 from tests.export.conftest import Write, captions, clips
 from vttdata.cli.main import main
-from vttdata.dataset import Metadata
+from vttdata.dataset import Metadata, OfficialLayout
 from vttdata.errors import VttdataError
 from vttdata.export import export, export_formats
 from vttdata.export import write as export_module
@@ -49,6 +49,21 @@ def test_checksums_name_every_file_and_no_temporary_file_remains(dataset: Path, 
     assert listed == {path: hashlib.sha256(content).hexdigest() for path, content in files.items()}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dataset", "x"]
     assert all(note in files["README.md"].decode() for note in written.notes)
+
+
+@pytest.mark.parametrize("name", export_formats())
+def test_long_names_of_dataset_and_protocol_are_no_too_long_names_of_files(
+    write: Write, tmp_path: Path, name: str
+) -> None:
+    protocol = "p" * 90
+    layout = OfficialLayout(protocols={protocol: {"s" * 90: ["video10"]}})
+    folder = write(metadata=Metadata(f"{'o' * 96}/{'n' * 96}"), official=layout)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"name": f"me/{'n' * 300}"}))
+    table = tmp_path / "system.csv"
+    table.write_text("video_id,caption\nvideo10,a dog\n")
+    written = export(folder, name, tmp_path / "x", config=protocol, captions=table if name == "coco-results" else None)
+    assert len(written.files) > 2
 
 
 def test_earlier_export_is_replaced_completely(dataset: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ Shell completion is click's: ``eval "$(_VTTDATA_COMPLETE=bash_source vttdata)"``
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -108,7 +109,8 @@ def describe_error(error: BaseException) -> tuple[str, int]:
             if error.filename is None:
                 _discard_output()
             file = f" ({error.filename})" if error.filename else ""
-            return f"vttdata: {error.strerror or error}{file}.", INCOMPLETE
+            code = BAD_INPUT if error.errno == errno.ENAMETOOLONG else INCOMPLETE
+            return f"vttdata: {error.strerror or error}{file}.", code
         case _:
             raise error
 

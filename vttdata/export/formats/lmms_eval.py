@@ -20,6 +20,7 @@ from vttdata.errors import VttdataError
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.files.yaml_writer import TextDumper
+from vttdata.ids import digest
 
 RULES = (
     "Each clip with a human caption is a document; all its human captions are its references. Videos are searched in "
@@ -42,6 +43,7 @@ _SCHEMA = pa.schema(
         ("captions", pa.list_(pa.string())),
     ]
 )
+_MAX_TASK = 200
 _AGGREGATIONS = {"Bleu_4": "bleu4", "METEOR": "meteor", "ROUGE_L": "rouge_l", "CIDEr": "cider"}
 _PROMPT = "Provide a brief single-sentence caption for the video. Do not give any reasoning, just the caption."
 
@@ -80,6 +82,9 @@ def write_lmms_eval(request: ExportRequest) -> Written:
         raise VttdataError(f"{dataset.folder}: no clip of '{split}' has a human caption, so nothing can be scored.")
     parts = [dataset.name.rpartition("/")[2], *([] if config == "clips" else [config]), split]
     task = "vttdata_" + re.sub(r"\W", "_", "_".join(parts), flags=re.ASCII).lower()
+    if len(task) > _MAX_TASK:
+        # The name is that of a file too; the digest tells tasks apart whose names begin alike.
+        task = f"{task[:_MAX_TASK]}_{digest(parts)[:8]}"
     # Documents are always called "test", whichever split they are from, since lmms-eval scores a task's test split.
     content = {
         "dataset_path": "parquet",
