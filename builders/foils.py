@@ -66,6 +66,8 @@ class Recipe(FoilRecipe):
 def build(recipe: Recipe, run: Build) -> FoilSet:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
     check_foil_libraries()
+    # Sentences, foils and blind attacks; of official files findings too.
+    run.steps = 3 + (recipe.input is None)
     texts = (
         read_foil_texts(recipe.input, recipe.columns, run) if recipe.input is not None else _official_texts(recipe, run)
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import vttdata
+from tests.cli.test_foil import write_captions
 from tests.helpers.builds import LOOSE, film
 from tests.helpers.official_files import write_unpacked
 from vttdata.pipeline import progress
@@ -66,6 +67,17 @@ def test_build_of_own_videos_numbers_its_steps(tmp_path: Path, capsys: pytest.Ca
     shown = capsys.readouterr().err.splitlines()
     assert any(line.startswith("[5/13] measure: 0 of 1, ") for line in shown)
     assert all(", build 0" in line for line in shown if line.startswith("["))
+
+
+@pytest.mark.usefixtures("impatient")
+def test_build_of_foils_numbers_its_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "foils.yaml").write_text(
+        f"name: me/foils\nbuilder: foils\ninput: {write_captions(tmp_path / 'c.csv')}\n"
+    )
+    vttdata.build(tmp_path / "foils.yaml", out=tmp_path / "out", workers=1)
+    shown = capsys.readouterr().err.splitlines()
+    assert any(line.startswith("[2/3] finding things: 0 of 160, ") for line in shown)
+    assert any(line.startswith("[3/3] blind attacks: ") for line in shown)
 
 
 def test_build_of_official_files_numbers_its_steps(tmp_path: Path) -> None:

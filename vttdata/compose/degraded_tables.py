@@ -55,6 +55,7 @@ def build_degraded(reference: str, columns: Mapping[str, str], settings: Degrade
     _check_sources(reference, material)
     recipe = run.loaded.recipe
     captions = [caption for split in material.splits for caption in split.captions]
+    run.steps = 2
     run.stage(CleanedCaptions(), [*captions, *material.removed])
     entries = [
         CaptionInSplit(caption, split.source_of[caption.video_id], split.split)

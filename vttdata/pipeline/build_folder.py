@@ -48,6 +48,7 @@ class Build:
         tables: of the finished stages, in order.
         steps: number of stages and one for the packaging, where the builder knows it beforehand; 0 where not.
         audit: result of an audit of the splits as plain values, once there was one.
+        languages: of the captions, ISO 639-1, where the recipe states none; empty where none is known.
         files: id of a source or clip -> file name or address of the source, for tables of rejects.
     """
 
@@ -59,6 +60,7 @@ class Build:
     tables: list[Table] = field(default_factory=list)
     steps: int = 0
     audit: dict[str, Any] | None = None
+    languages: Sequence[str] = ()
     files: dict[str, str] = field(default_factory=dict)
 
     @functools.cached_property
@@ -87,8 +89,8 @@ class Build:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
     def watch(self, items: Sequence[Any], label: str) -> Iterator[Any]:
-        """Yield items one by one and show how far they are, unless the build is quiet."""
-        with self.engine.progress(label, len(items)) as progress:
+        """Yield the items of a step, or of a part of it, and show how far they are, unless the build is quiet."""
+        with self.engine.progress(self.step(label), len(items)) as progress:
             for item in items:
                 yield item
                 progress.advance()
