@@ -7,6 +7,7 @@ paper had people choose clips by eye, a deterministic rule chooses here.
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,7 +19,7 @@ from vttdata.collect import CollectSettings, list_folder, list_manifest, remove_
 from vttdata.collect.reachability import Address, addresses
 from vttdata.compose.package import package
 from vttdata.dataset.videos import PublishSettings
-from vttdata.errors import VttdataError
+from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.files.id_lists import read_pins
 from vttdata.ids import digest
 from vttdata.media.clip_selection import ClipSettings
@@ -37,6 +38,7 @@ from vttdata.recipe.paths import Paths
 from vttdata.records import Candidate, Source
 from vttdata.split import SplitSettings
 from vttdata.text.captions import CaptionSettings, read_caption_table
+from vttdata.text.language import UNDETERMINED, detect_other_language, primary_language
 
 
 class Recipe(BaseRecipe):
@@ -109,7 +111,9 @@ def build(recipe: Recipe, run: Build) -> None:
     captions = None
     if captions_file is not None:
         raw_captions = group_raw_captions(captions_file, recipe.captions, clips, sources)
-        captions = run.stage(CleanCaptions(recipe.captions), raw_captions, may_be_empty=True)
+        language = recipe.language or recipe.captions.language or guess_language_of(captions_file, recipe.captions)
+        captions = run.stage(CleanCaptions(recipe.captions, language), raw_captions, may_be_empty=True)
+        run.languages = sorted(filter(None, {primary_language(caption.language) for caption in captions}))
         clips = run.stage(EnoughCaptions(recipe.captions), count_captions(clips, captions), len(clips))
     pairs = tuple((pair.source_a, pair.source_b) for pair in duplicates)
     pins = read_pins(Path(recipe.split.pin)) if recipe.split.pin is not None else {}
@@ -138,6 +142,17 @@ def check_inputs(recipe: Recipe, run: Build) -> None:
         deque(read_caption_table(Path(recipe.captions.file), recipe.captions.columns), maxlen=0)
     if recipe.split.pin is not None:
         read_pins(Path(recipe.split.pin))
+
+
+def guess_language_of(captions_file: Path, settings: CaptionSettings) -> str:
+    """Return ``en`` if the captions of a table that state no language look English; else warn, and `UNDETERMINED`."""
+    raws = read_caption_table(captions_file, settings.columns)
+    other = detect_other_language(sorted({raw.caption for raw in raws if raw.language is None}), "en")
+    if other is None:
+        return "en"
+    message = f"{captions_file}: the captions seem to be {other}; state their language, such as --set language=de."
+    warnings.warn(message, VttdataWarning, stacklevel=2)
+    return UNDETERMINED
 
 
 class ListedVideos(NamedTuple):

@@ -49,11 +49,13 @@ class Recipe(BaseRecipe):
     """Recipe for TRECVID's judgments.
 
     Fields:
+        language: of the captions, ISO 639-1.
         annotations: folder that holds ``single-annotator`` and ``multiple-annotator``.
     """
 
     paths: ClassVar[Paths] = {"annotations": "folder"}
 
+    language: str = "en"
     annotations: str = pydantic.Field(description="a folder with the official files, such as --set annotations=FOLDER")
 
 

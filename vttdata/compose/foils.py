@@ -65,6 +65,8 @@ class FoilRecipe(BaseRecipe):
         "foils.caution": "foils.unsound_penalty",
     }
 
+    # The lexicon of things and the rules of swapping are English.
+    language: str = "en"
     foils: FoilSettings = FoilSettings()
     scorer: str = "ngram"
     judges: tuple[str, ...] = ()

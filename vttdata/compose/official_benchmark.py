@@ -42,6 +42,7 @@ class OfficialRecipe(BaseRecipe):
     """Recipe for a benchmark's official files.
 
     Fields:
+        language: of the captions, ISO 639-1.
         annotations: folder of the official files.
         videos: folder with files ``<video_id>.<extension>`` (or ``<source_id>.<extension>``, as the builder says).
         protocols: name -> split -> file of clip ids; each becomes a configuration.
@@ -56,6 +57,7 @@ class OfficialRecipe(BaseRecipe):
         "protocols.*.*": "file",
     }
 
+    language: str = "en"
     annotations: str = pydantic.Field(description="a folder with the official files, such as --set annotations=FOLDER")
     videos: str | None = None
     protocols: dict[str, dict[str, str]] = pydantic.Field(default_factory=dict)

@@ -124,7 +124,7 @@ def _dataset_keys(metadata: Metadata, tables: Tables, limitations: Sequence[str]
         "license": None if "unknown" in licences else licences[0] if len(licences) == 1 else licences,
         "datePublished": metadata.date,
         "creator": {"@type": "Organization", "name": owner, "url": f"https://huggingface.co/{owner}"},
-        "inLanguage": metadata.language,
+        "inLanguage": metadata.languages[0] if len(metadata.languages) == 1 else metadata.languages,
         "keywords": ["video captioning", "video-to-text", *tables],
         "isLiveDataset": False,
         "rai:dataCollection": metadata.collected,

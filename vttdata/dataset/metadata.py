@@ -36,7 +36,7 @@ class Metadata:
         name: ``owner/name``, as `load_dataset` takes it.
         version: MAJOR.MINOR.PATCH.
         licence: Identifier of the Hub (``cc-by-4.0``) or a name; or one for each of `LICENSED_PARTS`.
-        language: Language of the captions, ISO 639-1.
+        language: Language of the captions, ISO 639-1, or several; none where it is not known.
         seed: Seed of all random choices.
         description: One paragraph of plain text.
         split_ratios: Split -> requested ratio; empty for official splits.
@@ -58,7 +58,7 @@ class Metadata:
     name: str
     version: str = "1.0.0"
     licence: str | Mapping[str, str] = "unknown"
-    language: str = "en"
+    language: str | Sequence[str] = "en"
     seed: int = 0
     description: str = ""
     split_ratios: Mapping[str, float] = field(default_factory=dict)
@@ -84,6 +84,11 @@ class Metadata:
             raise ValueError(f"'{self.version}' is not a version; use MAJOR.MINOR.PATCH, such as 1.0.0.")
         check_licence(self.licence)
         check_date(self.date)
+
+    @property
+    def languages(self) -> list[str]:
+        """Languages of the captions; empty where none is known."""
+        return [self.language] if isinstance(self.language, str) else [*self.language]
 
     @property
     def licences(self) -> dict[str, str | None]:

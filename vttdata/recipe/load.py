@@ -42,7 +42,8 @@ class BaseRecipe(pydantic.BaseModel):
         version: of the dataset, MAJOR.MINOR.PATCH.
         seed: only source of randomness.
         licence: identifier such as ``cc-by-4.0``, or one for each of ``annotations``, ``captions`` and ``videos``.
-        language, description: for the card.
+        language: of the captions, ISO 639-1; None where the builder finds out.
+        description: for the card.
         citation: BibTeX entries of the papers behind the dataset.
         date: day on which this version is published, YYYY-MM-DD.
         allow_leaks: reason to package a dataset although an audit finds leaks between its splits; the card quotes it.
@@ -65,7 +66,7 @@ class BaseRecipe(pydantic.BaseModel):
     version: str = pydantic.Field("1.0.0", pattern=r"^\d+\.\d+\.\d+$", description="a text such as 1.0.0")
     seed: Count = 0
     licence: str | dict[str, str] = "unknown"
-    language: str = "en"
+    language: str | None = None
     description: str = ""
     citation: str = ""
     date: str | None = pydantic.Field(None, description="a day such as 2026-11-21")

@@ -21,7 +21,7 @@ from vttdata.files.tables import Columns, parse_seconds, read_table
 from vttdata.ids import sentence_id
 from vttdata.records import Caption
 from vttdata.settings import Count, PositiveCount, Strict
-from vttdata.text.language import is_language
+from vttdata.text.language import is_language, primary_language
 
 # Columns of a caption table; only `caption` and either `video_id` or `source` are required.
 COLUMNS = ("video_id", "source", "start", "end", "caption", "annotator", "language", "sen_id", "author")
@@ -178,8 +178,12 @@ def _parse_sentence_id(row: str, column: str, value: Any) -> int | None:
     return int(text)
 
 
-def clean_captions(video_id: str, raws: Iterable[RawCaption], settings: CaptionSettings) -> list[Caption | Removal]:
+def clean_captions(
+    video_id: str, raws: Iterable[RawCaption], settings: CaptionSettings, language: str = "en"
+) -> list[Caption | Removal]:
     """Clean the captions of one clip; each comes back once, kept or removed.
+
+    A caption without a stated language has `language`.
 
     Kept captions are in the order of their `sen_id`, removals after them in the order of their lines. Nothing but the
     lines named in removals depends on the order of rows: of several captions that say the same, the one with the
@@ -206,8 +210,8 @@ def clean_captions(video_id: str, raws: Iterable[RawCaption], settings: CaptionS
         exact.add(text)
         caseless.add(key)
         sen_id = sentence_id(video_id, raw.annotator, text) if raw.sen_id is None else raw.sen_id
-        language = raw.language or settings.language or "en"
-        kept.append((Caption(video_id, sen_id, text, raw.annotator, language, raw.author or "human"), raw.line))
+        stated = raw.language or settings.language or language
+        kept.append((Caption(video_id, sen_id, text, raw.annotator, stated, raw.author or "human"), raw.line))
     kept.sort(key=lambda pair: pair[0].sen_id)
     uses = Counter(caption.sen_id for caption, _ in kept)
     for caption, line in kept:
@@ -235,6 +239,6 @@ def _find_reason_to_remove(text: str, raw: RawCaption, settings: CaptionSettings
         return "too_long"
     if settings.language is None:
         return None
-    stated = (raw.language or "").lower().replace("_", "-").partition("-")[0]
-    right = stated == settings.language if stated else is_language(text, settings.language)
+    stated = raw.language
+    right = primary_language(stated) == settings.language if stated else is_language(text, settings.language)
     return None if right else "language"

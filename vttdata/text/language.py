@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,6 +79,15 @@ _NAMES = {
     "vi": "Vietnamese",
     "zh": "Chinese",
 }
+
+# ISO 639-2: the language is not known.
+UNDETERMINED = "und"
+
+
+def primary_language(tag: str) -> str | None:
+    """Return the ISO 639 code of a language tag such as ``en-GB``; None if it has none or says undetermined."""
+    code = re.split("[-_]", tag.strip().lower())[0]
+    return code if re.fullmatch("[a-z]{2,3}", code) and code != UNDETERMINED else None
 
 
 def is_language(text: str, language: str) -> bool:

@@ -31,6 +31,9 @@ _TYPE_NAMES = {"category": "class label", "video": "bytes and path"}
 _TYPE_NAMES |= {name: f"list of {item}" for name, item in ITEMS.items()}
 
 
+_NO_LANGUAGE = "not stated; the key `language` of the recipe states it"
+
+
 def escape(text: str) -> str:
     """Return text as one line of Markdown without any markup: no HTML, no links, no table cells."""
     folded = " ".join("".join(char for char in text if char.isprintable() or char.isspace()).split())
@@ -50,7 +53,7 @@ def format_details(metadata: Metadata) -> str:
     lines = [
         f"- **Name:** `{metadata.name}`",
         f"- **Version:** {metadata.version}" + (f", published {metadata.date}" if metadata.date else ""),
-        f"- **Language:** {escape(metadata.language)}",
+        f"- **Language:** {escape(', '.join(metadata.languages)) or _NO_LANGUAGE}",
         f"- **Seed of all random choices:** {metadata.seed}",
     ]
     return "## Dataset Details\n\n" + "\n".join(lines)

@@ -46,7 +46,12 @@ def group_raw_captions(
 
 @dataclass(frozen=True)
 class CleanCaptions(Stage):
-    """Clean the captions of each clip; every removal is counted under its reason."""
+    """Clean the captions of each clip; every removal is counted under its reason.
+
+    Fields:
+        settings: of the selection.
+        language: of captions that state none.
+    """
 
     name = "captions"
     output = Caption
@@ -58,6 +63,7 @@ class CleanCaptions(Stage):
     )
 
     settings: CaptionSettings
+    language: str = "en"
 
     def count(self, item: RawClipCaptions) -> int:
         """Count captions, not clips."""
@@ -68,7 +74,7 @@ class CleanCaptions(Stage):
         if item.reason is not None:
             yield Rejected(item.video_id, item.reason, item.detail)
             return
-        for result in clean_captions(item.video_id, item.captions, self.settings):
+        for result in clean_captions(item.video_id, item.captions, self.settings, self.language):
             if isinstance(result, Caption):
                 yield Kept(result)
             else:
