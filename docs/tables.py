@@ -18,6 +18,7 @@ from vttdata.cli.main import cli
 from vttdata.cli.options import Command
 from vttdata.evaluate.baselines import BASELINES
 from vttdata.export.formats import export_formats
+from vttdata.generate.foils.blind.attackers import ATTACKERS
 from vttdata.media.filters import FILTERS
 from vttdata.recipe import packaged
 
@@ -84,7 +85,15 @@ def baselines() -> str:
     )
 
 
+def attackers() -> str:
+    """Return the table of blind attackers."""
+    return table(
+        ["blind attacker", "how it decides"], ([f"`{name}`", text] for name, text in ATTACKERS.descriptions().items())
+    )
+
+
 TABLES = {
+    "attackers": attackers,
     "commands": command_table,
     "recipes": recipes,
     "formats": formats,

@@ -16,20 +16,51 @@ def test_a_table_of_pairs_is_audited(tmp_path: Path, capsys: pytest.CaptureFixtu
     lines = ["true,foil,video_id", *(f"a dog runs {n},a cat runs {n},v{n}" for n in range(100))]
     (tmp_path / "pairs.csv").write_text("\n".join(lines) + "\n")
     assert main(["audit", str(tmp_path / "pairs.csv")]) == 0
-    assert "blind attackers are right on more than 0.55 of 100 pairs" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "is right on 1.000 of 100 pairs" in said
+    assert "above 0.55: the set is open to blind solving" in said
     assert main(["audit", str(tmp_path / "pairs.csv"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["ok"] is False
     assert found["attacks"][0]["accuracy"] == 1.0
 
 
-@pytest.mark.parametrize("rows", ["true,foil\na,\n", "true,wrong\na,b\n", "true,foil\n"])
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("true,foil\na,\n", "pairs.csv:2: the foil text is missing"),
+        ("true,foil\n,a\n", "pairs.csv:2: the true text is missing"),
+        ("true,wrong\na,b\n", "there is no column 'foil'; the columns are 'true', 'wrong'"),
+        ("caption,foil\na,b\n", "there is no column 'true'; the columns are 'caption', 'foil'"),
+        ("true,foil\n", "no pairs"),
+        ("true,foil,video_id\na b,a b,v\na c,a d,w\n", "one text twice: 'a b'"),
+        ("true,foil,video_id\na b,a c,v\na c,a d,v\n", "All pairs are of one video"),
+        (
+            "true,foil,video_id\n\u72d7\u5728\u8dd1,\u732b\u5728\u8dd1,v\n\u4eba\u8d70,\u4eba\u5750,w\n",
+            "without spaces between words",
+        ),
+    ],
+)
 def test_pairs_that_are_none_are_refused_in_one_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: str, words: str
 ) -> None:
     (tmp_path / "pairs.csv").write_text(rows)
     assert main(["audit", str(tmp_path / "pairs.csv")]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["true", "foil"])
+def test_a_text_that_json_lacks_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    rows = [{"true": f"a dog {video}", "foil": f"a cat {video}", "video_id": f"v{video}"} for video in range(3)]
+    del rows[1][name]
+    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["audit", str(tmp_path / "pairs.jsonl")]) == 2
+    error = capsys.readouterr().err
+    assert "pairs.jsonl:2" in error
+    assert name in error
+    assert "should hold" not in error
 
 
 def test_a_set_is_audited_by_the_name_it_was_built_under(
@@ -54,8 +85,8 @@ def test_other_models_and_texts_try_a_set_as_well(tmp_path: Path, capsys: pytest
     (tmp_path / "texts.csv").write_text("caption\n" + "a dog runs\n" * 5 + "a cat sits\n")
     command = ["audit", str(tmp_path / "pairs.csv"), "--json", "--judge", str(tmp_path / "cats.npz")]
     assert main([*command, "--texts", str(tmp_path / "texts.csv")]) == 0
-    found = {own["attacker"]: own["accuracy"] for own in json.loads(capsys.readouterr().out)["attacks"]}
-    assert found["bigram model"] == 1.0  # has read of dogs that run
+    found = {own["attacker"]: own.get("accuracy") for own in json.loads(capsys.readouterr().out)["attacks"]}
+    assert found["ngram-models"] == 1.0  # has read of dogs that run
     assert [accuracy for name, accuracy in found.items() if name.startswith("ngram-2")] == [0.0]  # of cats that run
 
 

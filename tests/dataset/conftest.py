@@ -56,7 +56,7 @@ def written_foils(folder: Path, about: Metadata | None = None) -> Path:
     paragraph = Paragraph(
         "v1", "1", 2.5, ("v1_0",), ("a dog runs",), ((0.0, 2.5),), ("it runs", "fast"), ((0.0, 1.0), (1.0, 2.0))
     )
-    attack = Attack("length", "the shorter one", PairAccuracy(1, 0, 0))
+    attack = Attack("ensemble", "all of them", PairAccuracy(1, 0, 0), (0.0, 1.0))
     foils = FoilSet(pairs, "balanced", 3, "1", "ngram", [paragraph], {"foils": [attack], "paragraphs": [attack]})
     write_foils(folder, foils, about or Metadata("vttdata/some-foil", licence="mit"))
     return folder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -56,8 +56,14 @@ from vttdata.errors import VttdataError
 )
 @option(
     "--texts FILE",
-    "Of foils: train the n-gram attackers on the column caption of this table, about other videos.",
+    "Of foils: let attackers learn how people write from the column caption of this table, about other videos (column "
+    "video_id, if there is one).",
     type=FILE,
+    group="Language models",
+)
+@option(
+    "--encoder MODEL",
+    "Of foils: try sentence embeddings by this encoder as well (HuggingFace name or folder).",
     group="Language models",
 )
 @device_option
@@ -68,6 +74,7 @@ def command(
     config: str,
     judges: tuple[str, ...],
     texts: Path | None,
+    encoder: str | None,
     device: str,
 ) -> int:
     """Find what the splits of a dataset share.
@@ -81,8 +88,8 @@ def command(
     from vttdata.split.audit.text import audit_text
 
     if not splits and (is_table(dataset) or (find_dataset(dataset) / "foils").is_dir()):
-        return _audit_foils(dataset, judges, texts, device, as_json=as_json)
-    for name, value in (("judge", judges), ("texts", texts)):
+        return _audit_foils(dataset, judges, texts, encoder, device, as_json=as_json)
+    for name, value in (("judge", judges), ("texts", texts), ("encoder", encoder)):
         if value:
             raise VttdataError(f"--{name} is for sets of foils, and {dataset} is none.")
     by_name = dict(splits)
@@ -93,25 +100,39 @@ def command(
     return DONE if audit.ok else LEAKS
 
 
-def _audit_foils(dataset: str, judges: Iterable[str], texts: Path | None, device: str, *, as_json: bool) -> int:
+def _audit_foils(
+    dataset: str, judges: Iterable[str], texts: Path | None, encoder: str | None, device: str, *, as_json: bool
+) -> int:
     """Let blind attackers try the pairs of a table or of a dataset of foils."""
     from vttdata.compose.foils import read_text_pairs
     from vttdata.generate.foils.blind.shortcuts import attacks_text, audit_shortcuts
     from vttdata.text.lm import load_judges
+    from vttdata.text.lm.sentence_encoder import load_encoder
 
     models = load_judges(judges, device=device)
-    pairs = list(read_text_pairs(dataset))
-    training = {0: list(_captions(texts))} if texts else None
-    attacks = audit_shortcuts(pairs, texts=training, models=models)
-    content = {"attacks": [attack.as_json() for attack in attacks], "ok": all(attack.closed for attack in attacks)}
-    print(json.dumps(content, indent=2, ensure_ascii=False) if as_json else attacks_text(attacks))
+    encode = load_encoder(encoder, device=device) if encoder else None
+    training = {0: _read_texts(texts)} if texts else None
+    audits = {
+        config: audit_shortcuts(pairs, texts=training, models=models, encoder=encode)
+        for config, pairs in read_text_pairs(dataset).items()
+    }
+    if not as_json:
+        headed = (f"{config}\n\n{attacks_text(attacks)}" for config, attacks in audits.items())
+        print("\n\n".join(headed) if len(audits) > 1 else attacks_text(audits["foils"]))
+        return DONE
+    results = {config: [attack.as_json() for attack in attacks] for config, attacks in audits.items()}
+    is_open = any(attacks[0].open for attacks in audits.values())
+    print(json.dumps({"attacks": results.pop("foils"), **results, "ok": not is_open}, indent=2, ensure_ascii=False))
     return DONE
 
 
-def _captions(path: Path) -> Iterator[str]:
+def _read_texts(path: Path) -> list[list[str]]:
+    """Read the captions of a table, those of one video together where it names videos."""
     from vttdata.files.tables import Columns, read_table
 
-    for line, row in read_table(path, Columns(("caption",), (("caption",),))):
+    videos: dict[object, list[str]] = {}
+    for line, row in read_table(path, Columns(("caption", "video_id"), (("caption",),))):
         if not isinstance(row.get("caption"), str):
             raise VttdataError(f"{path}:{line}: the column 'caption' should hold a text.")
-        yield row["caption"]
+        videos.setdefault(str(row["video_id"]) if row.get("video_id") else line, []).append(row["caption"])
+    return list(videos.values())

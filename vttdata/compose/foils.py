@@ -23,7 +23,8 @@ from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.provenance import InputFile, input_file, write_provenance
 from vttdata.errors import VttdataError
 from vttdata.files.tables import Columns, read_table
-from vttdata.generate.foils.blind.shortcuts import TextPair, audit_shortcuts
+from vttdata.generate.foils.blind.attacker import TextPair
+from vttdata.generate.foils.blind.shortcuts import audit_shortcuts
 from vttdata.generate.foils.human_verdicts import read_verdicts
 from vttdata.generate.foils.search import FoilSettings
 from vttdata.generate.foils.video_texts import VideoTexts, assign_training_folds, group_texts_by_video
@@ -187,7 +188,7 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
     judged = sum(pair.foil_id in verdicts for pair in pairs) if recipe.foils.selection == "balanced" else 0
     made = dataclasses.replace(made, counts=_counts(texts, mined, made, judged))
 
-    libraries = ["scikit-learn", "scipy", "spacy", *([recipe.pipeline] if recipe.pipeline else [])]
+    libraries = ["scipy", "spacy", *([recipe.pipeline] if recipe.pipeline else [])]
     models = {"scorer": recipe.scorer, **{f"judges.{place}": judge for place, judge in enumerate(recipe.judges)}}
     if any(not is_trained(model) and not model.endswith(".npz") for model in models.values()):
         libraries += ["torch", "transformers"]
@@ -226,24 +227,34 @@ def model_files(key: str, path: Path) -> Iterable[InputFile]:
     return []
 
 
-def read_text_pairs(reference: str) -> Iterator[TextPair]:
-    """Yield the pairs of a table (columns true, foil and perhaps video_id) or of a dataset of foils.
+def read_text_pairs(reference: str) -> dict[str, list[TextPair]]:
+    """Read the pairs of a table (columns true, foil and perhaps video_id) or of a dataset of foils.
+
+    Returns:
+        ``foils`` -> pairs; of a dataset with paragraphs also ``paragraphs`` -> pairs.
 
     Raises:
         VttdataError: when there is no such table or dataset, or a pair lacks a text.
     """
     if not is_table(reference):
-        columns = ["caption", "foil", "video_id"]
-        for path in sorted((find_dataset(reference) / "foils").glob("*.parquet")):
-            with open_parquet(path, *columns) as table:
-                for row in table.read(columns=columns).to_pylist():
-                    yield TextPair(row["caption"], row["foil"], row["video_id"])
-        return
-    known = Columns(("true", "foil", "video_id"), (("true",), ("foil",)))
-    for line, row in read_table(Path(reference), known):
+        columns = {"foils": ("caption", "foil"), "paragraphs": ("captions", "foils")}
+        dataset = find_dataset(reference)
+        pairs: dict[str, list[TextPair]] = {}
+        for config, sides in columns.items():
+            for path in sorted((dataset / config).glob("*.parquet")):
+                with open_parquet(path, *sides, "video_id") as table:
+                    for row in table.read(columns=[*sides, "video_id"]).to_pylist():
+                        true, foil = (
+                            row[side] if isinstance(row[side], str) else " ".join(row[side]) for side in sides
+                        )
+                        pairs.setdefault(config, []).append(TextPair(true, foil, row["video_id"]))
+        return pairs
+    listed = []
+    for line, row in read_table(Path(reference), Columns(("true", "foil", "video_id"), (("true",), ("foil",)))):
         for name in ("true", "foil"):
-            if not isinstance(row.get(name), str):
-                raise VttdataError(
-                    f"{reference}:{line}: the column '{name}' should hold a text; a row has true and foil."
-                )
-        yield TextPair(row["true"], row["foil"], str(row.get("video_id") or line))
+            if row.get(name) is None:
+                raise VttdataError(f"{reference}:{line}: the {name} text is missing; a row has true and foil.")
+            if not isinstance(row[name], str):
+                raise VttdataError(f"{reference}:{line}: the column '{name}' should hold a text.")
+        listed.append(TextPair(row["true"], row["foil"], str(row.get("video_id") or line)))
+    return {"foils": listed}

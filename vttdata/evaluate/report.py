@@ -217,8 +217,9 @@ def evaluation_text(evaluation: Evaluation) -> str:
     if evaluation.blind:
         blind = evaluation.blind
         parts.append(
-            f"Without any video, {blind['attacker']} reaches {blind['accuracy']:.3f} "
-            f"({blind['low']:.3f}-{blind['high']:.3f}), the best of the blind attackers that were tried on this set."
+            f"Without any video, the {blind['attacker']} reaches {blind['accuracy']:.3f} "
+            f"({blind['low']:.3f}-{blind['high']:.3f}), of the blind attackers that were tried "
+            "on this set; others may reach more."
         )
     notes = [f"{name} is unavailable: {reason}" for name, reason in evaluation.unavailable.items()]
     notes += evaluation.findings

@@ -1,4 +1,4 @@
-"""Count the contents of a set of foils by split, and report the result of its most successful blind attacker."""
+"""Count the contents of a set of foils by split, and report what blind attackers reach together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.files.plain_tables import align_columns
 
-# File in a dataset with the results of the blind attackers, the most successful one first.
+# File in a dataset with the results of the blind attackers, their ensemble first.
 SHORTCUTS = "shortcuts.json"
 
 _COLUMNS = ("video_id", "caption_id", "concept", "foil_concept", "supercategory")
@@ -36,7 +36,7 @@ class FoilFigures:
 
 @dataclass(frozen=True, slots=True)
 class FoilStatistics:
-    """Figures of each split and of all, and configuration -> the most successful attack."""
+    """Figures of each split and of all, and configuration -> the attack of the ensemble."""
 
     splits: dict[str, FoilFigures]
     total: FoilFigures
@@ -47,13 +47,13 @@ class FoilStatistics:
         return dataclasses.asdict(self)
 
     def as_text(self) -> str:
-        """Return a table with aligned columns, and a sentence on each worst attack."""
+        """Return a table with aligned columns, and a line on the ensemble of blind attackers for each configuration."""
         columns = [*self.splits.values(), self.total]
         rows: list[tuple[str, ...]] = [("", *self.splits, "total")]
         for field in dataclasses.fields(FoilFigures):
             rows.append((field.name, *(f"{getattr(column, field.name):,}" for column in columns)))
         attacks = [
-            f"worst blind attacker on {config}: {attack['attacker']}, right on {attack['accuracy']:.3f} of "
+            f"blind attackers on {config}: {attack['attacker']}, right on {attack['accuracy']:.3f} of "
             f"{attack['pairs']:,} pairs (95 % interval {attack['low']:.3f}-{attack['high']:.3f})"
             for config, attack in self.worst_attack.items()
         ]
@@ -96,7 +96,7 @@ def _count(rows: Sequence[tuple[Any, ...]], paragraphs: int) -> FoilFigures:
 
 
 def read_worst_attacks(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the most successful attack on each configuration; nothing if there were no attackers.
+    """Return the first attack on each configuration, that of the ensemble; nothing if there were no attackers.
 
     Args:
         path: the dataset's file `SHORTCUTS`.

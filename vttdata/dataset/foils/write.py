@@ -31,7 +31,8 @@ from vttdata.dataset.rows import make_row
 from vttdata.dataset.shards import SplitFiles, split_key, write_split
 from vttdata.errors import VttdataError
 from vttdata.generate.foils.blind.accuracy import select_references
-from vttdata.generate.foils.blind.shortcuts import Attack, TextPair, attack_rows, attack_sentence
+from vttdata.generate.foils.blind.attacker import TextPair
+from vttdata.generate.foils.blind.shortcuts import Attack, attack_rows, attack_sentences
 from vttdata.generate.foils.documents import FoilPair
 
 # Input files of the published scoring script of ActivityNet-FOIL: true paragraphs, false ones, and the paragraphs of
@@ -124,7 +125,7 @@ def write_foils(
         _write_json(partial / SHORTCUTS, attacks)
         if add_files is not None:
             add_files(partial)
-        limitations = [f"`{config}`: {attack_sentence(results)}" for config, results in foils.attacks.items()]
+        limitations = [f"`{config}`: {attack_sentences(results)}" for config, results in foils.attacks.items()]
         body = _format_card(foils, metadata, tables, partial)
         write_description(partial, metadata, tables, body, limitations=limitations)
 
@@ -254,9 +255,9 @@ def _format_card(foils: FoilSet, metadata: Metadata, tables: Tables, folder: Pat
 
 def _format_attacks(config: str, attacks: Sequence[Attack]) -> str:
     explanation = (
-        f"{attack_sentence(attacks)} An attacker sees both texts but no video, and learns only from other videos. The "
-        "worst attack is first, and ties count half. If each pair of words is used equally often in both directions, "
-        "an attacker that counts words is right in less than half of the pairs: what the other videos lack comes next. "
-        "So never reveal a part of the labels."
+        f"{attack_sentences(attacks)} An attacker sees both texts but no video; what it learned from is in the last "
+        "column. Ties count half, and intervals come from drawing videos with replacement. If each pair of words is "
+        "used equally often in both directions, an attacker that counts words is right in less than half of the pairs: "
+        "what the other videos lack comes next. So never reveal a part of the labels."
     )
     return f"## Blind attackers on `{config}`\n\n{explanation}\n\n{format_table(attack_rows(attacks))}"

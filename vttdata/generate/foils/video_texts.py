@@ -104,11 +104,14 @@ def _video_texts(video_id: str, texts: Sequence[str] | Mapping[str, str], split:
 
 
 class TrainingTexts(NamedTuple):
-    """Texts for the models that work on one fold; the three lists share no video, and none with the fold."""
+    """Texts for the models that work on one fold; the three lists share no video, and none with the fold.
+
+    Those of blind attackers are in lists by video.
+    """
 
     scorer: list[str]
     second_scorer: list[str]
-    attackers: list[str]
+    attackers: list[Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +126,8 @@ class TrainingFolds:
     fold_of: Mapping[str, int]
     training: Sequence[TrainingTexts]
 
-    def attacker_texts(self) -> dict[int, Sequence[str]]:
-        """Return for each fold the texts that no model behind its foils was trained on."""
+    def attacker_texts(self) -> dict[int, Sequence[Sequence[str]]]:
+        """Return for each fold the texts, by video, that no model behind its foils was trained on."""
         return {fold: training.attackers for fold, training in enumerate(self.training)}
 
 
@@ -148,12 +151,13 @@ def assign_training_folds(videos: Sequence[VideoTexts]) -> TrainingFolds:
 
 
 def _divide_in_thirds(texts: Mapping[str, Sequence[str]]) -> TrainingTexts:
-    thirds = TrainingTexts([], [], [])
+    thirds: list[list[Sequence[str]]] = [[], [], []]
     for video_id, of_video in texts.items():
-        thirds[_third(video_id)].extend(of_video)
-    if not all(any(text.split() for text in third) for third in thirds):
+        thirds[_third(video_id)].append(of_video)
+    if not all(any(text.split() for texts in third for text in texts) for third in thirds):
         raise VttdataError("There are too few videos with captions to train language models on; give more captions.")
-    return thirds
+    scorer, second_scorer = ([text for texts in third for text in texts] for third in thirds[:2])
+    return TrainingTexts(scorer, second_scorer, thirds[2])
 
 
 def select_usage_texts(videos: Sequence[VideoTexts], fold: int, folds: TrainingFolds) -> Iterator[Sequence[str]]:

@@ -1,67 +1,70 @@
 """Audit of a set of foils for shortcuts: attempts to solve it without any video.
 
-An attacker learns from other videos than those it is tried on. An accuracy near 0.5 shows that its shortcut is closed
-and says nothing of others.
+An attacker learns from other videos than those it is tried on. The ensemble stacks all of them, as an adversary would.
+A low accuracy says nothing of attackers that were not tried.
 """
 
 from __future__ import annotations
 
-import hashlib
-import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.files.plain_tables import align_columns
-from vttdata.generate.foils.blind.accuracy import PairAccuracy, pairwise_accuracy, wilson_interval
-from vttdata.generate.foils.blind.attackers import (
+from vttdata.generate.foils.blind.accuracy import PairAccuracy, pairwise_accuracy, resample_videos
+from vttdata.generate.foils.blind.attacker import (
+    AttackedPairs,
+    AttackerUnavailableError,
+    Encoder,
+    TextPair,
+    load_attackers,
+)
+from vttdata.generate.foils.blind.attackers import ATTACKERS
+from vttdata.generate.foils.blind.learning import (
     Floats,
     Integers,
-    PairFeatures,
-    list_surplus_words,
-    lower_words,
-    margins_by_classifier,
-    margins_by_naive_bayes,
-    margins_by_perplexity,
-    margins_by_sign,
+    cross_fit,
+    nonnegative_logistic_regression,
+    perplexity_margins,
 )
-from vttdata.text.lm import NgramModel, Scorer
+from vttdata.text.lm import Scorer
 
-# Accuracy up to which a shortcut counts as closed.
-MAX_CLOSED_ACCURACY = 0.55
+ENSEMBLE = "ensemble"
+# Accuracy above which a set counts as open to an attacker, where the whole 95 % interval is above it.
+MAX_ACCURACY = 0.55
 
-_FOLDS = 5
-# Sections of a text in which the position of a word is counted.
-_SECTIONS = 5
-_ORDER_NAMES = {2: "bigram", 3: "trigram", 4: "4-gram"}
+HEADER = ("blind attacker", "accuracy", "95 % interval", "cannot tell", "how it decides", "learned from")
 
-HEADER = ("blind attacker", "accuracy", "95 % interval", "cannot tell", "how it decides")
-
-
-@dataclass(frozen=True, slots=True)
-class TextPair:
-    """True and false text about one video; nothing that is learned from a pair is tried on its video.
-
-    `fold` tells which texts may train language models that try this pair, where there are several sets of texts.
-    """
-
-    true: str
-    foil: str
-    video_id: str
-    fold: int = 0
+_MAX_SCALED_MARGIN = 3.0
+_SAMPLED_PAIRS = 100
+# First words of the Unicode names of letters of scripts that put no spaces between words.
+_UNSPACED_SCRIPTS = frozenset({"CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"})
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """Result of a blind attacker. `meaning` says how it decides."""
+    """Result of a blind attacker.
+
+    Fields:
+        name: of the attacker.
+        meaning: how it decides.
+        result: counts of pairs that it is right on.
+        interval: 95 % interval of its accuracy, by drawing videos with replacement.
+        learned_from: what it was trained on.
+        unavailable: why it could not try the set; empty where it did.
+    """
 
     name: str
     meaning: str
     result: PairAccuracy
+    interval: tuple[float, float]
+    learned_from: str = "pairs of other videos"
+    unavailable: str = ""
 
     @property
     def accuracy(self) -> float:
@@ -69,21 +72,19 @@ class Attack:
         return self.result.half_credit
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """95 % interval of the accuracy (Wilson)."""
-        return wilson_interval(self.result.wins + self.result.ties / 2, self.result.pairs)
-
-    @property
-    def closed(self) -> bool:
-        """True if the accuracy is at most `MAX_CLOSED_ACCURACY`, or its interval reaches down to it."""
-        return self.interval[0] <= MAX_CLOSED_ACCURACY
+    def open(self) -> bool:
+        """True if the accuracy is above `MAX_ACCURACY` with its whole interval."""
+        return self.interval[0] > MAX_ACCURACY
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values, rounded to six digits."""
+        """Return plain values, rounded to six digits; of an attacker that is unavailable only why."""
+        described = {"attacker": self.name, "meaning": self.meaning}
+        if self.unavailable:
+            return described | {"unavailable": self.unavailable}
         low, high = self.interval
         return {
-            "attacker": self.name,
-            "meaning": self.meaning,
+            **described,
+            "learned_from": self.learned_from,
             "pairs": self.result.pairs,
             "ties": self.result.ties,
             "accuracy": round(self.accuracy, 6),
@@ -95,23 +96,76 @@ class Attack:
 def audit_shortcuts(
     pairs: Sequence[TextPair],
     *,
-    texts: Mapping[int, Sequence[str]] | None = None,
+    texts: Mapping[int, Sequence[Sequence[str]]] | None = None,
     models: Mapping[str, Scorer] | None = None,
+    encoder: Encoder | None = None,
 ) -> list[Attack]:
-    """Let every blind attacker try a set.
+    """Let every blind attacker try a set, and their ensemble.
 
     Args:
         pairs: the set.
-        texts: fold -> true texts of other videos that train language models; the models behind the foils must not have
-            been trained on them. If omitted, the true texts of other pairs serve.
+        texts: fold -> true texts of other videos, those of one video together, from which attackers learn how people
+            write; the models behind the foils must not have been trained on them. If omitted, the true texts of other
+            pairs serve.
         models: further language models by name, such as one of another family than the one that scored the foils.
+        encoder: of sentences; without one the attacker that needs it is unavailable.
 
     Returns:
-        The attacks, highest accuracy first.
+        The attack of the ensemble, then those of its members, highest accuracy first, then attackers that are
+        unavailable.
 
     Raises:
-        VttdataError: when there are no pairs, when all are of one video or a pair has the same text twice, or when
-            scikit-learn is not installed.
+        VttdataError: when the set cannot be attacked: it has no pairs, pairs of one video only, a pair with the same
+            text twice, or texts without spaces between words; or when SciPy is not installed.
+    """
+    check_pairs(pairs)
+    attacked = AttackedPairs(pairs, texts, encoder)
+    of_others = "true texts of pairs of other videos"
+    if texts is not None:
+        of_others = f"texts of {sum(map(len, texts.values())):,} other videos"
+    members: list[tuple[str, str, str, Floats]] = []
+    unavailable = []
+    meanings = ATTACKERS.descriptions()
+    for name, attacker in load_attackers().items():
+        learned_from = "pairs of other videos" + (f", {of_others}" if attacker.reads_texts else "")
+        try:
+            margins = cross_fit(attacker.differences(attacked), attacked.folds, attacker.learn)
+        except AttackerUnavailableError as error:
+            unavailable.append(
+                Attack(name, meanings[name], PairAccuracy(0, 0, 0), (0.0, 0.0), learned_from, str(error))
+            )
+            continue
+        members.append((name, meanings[name], learned_from, margins))
+    for name, model in (models or {}).items():
+        margin = perplexity_margins([pair.true for pair in pairs], [pair.foil for pair in pairs], model)
+        members.append(
+            (
+                name,
+                "Which text is likelier by this model",
+                "nothing of this set",
+                np.tile(margin, (attacked.fold_count, 1)),
+            )
+        )
+    stacked = stack_margins(np.array([margins for *_, margins in members]), attacked.folds)
+    meaning = f"Logistic regression on the margins of the other {len(members)}"
+    ensemble, *attacks = _judge_margins(
+        [
+            (ENSEMBLE, meaning, "pairs of other videos", stacked),
+            *(
+                (name, meaning, learned_from, margins[attacked.folds, np.arange(len(pairs))])
+                for name, meaning, learned_from, margins in members
+            ),
+        ],
+        attacked.videos,
+    )
+    return [ensemble, *sorted(attacks, key=lambda attack: (-attack.accuracy, attack.name)), *unavailable]
+
+
+def check_pairs(pairs: Sequence[TextPair]) -> None:
+    """Check that pairs can be attacked.
+
+    Raises:
+        VttdataError: when they cannot; says what to do.
     """
     if not pairs:
         raise VttdataError("There are no pairs of texts to audit.")
@@ -120,102 +174,75 @@ def audit_shortcuts(
     same = next((pair for pair in pairs if pair.true == pair.foil), None)
     if same is not None:
         raise VttdataError(f"A pair of video {same.video_id[:80]!a} has one text twice: {same.true[:80]!a}.")
-    folds = np.array(
-        [hashlib.sha256(pair.video_id.encode("utf-8", "replace")).digest()[0] % _FOLDS for pair in pairs],
-        dtype=np.int64,
-    )
-    true, foil = [pair.true for pair in pairs], [pair.foil for pair in pairs]
-    guesses = [
-        *attack_by_words(pairs, folds),
-        *attack_by_ngrams(pairs, folds, texts),
-        *(
-            (name, "the likelier text", margins_by_perplexity(true, foil, model))
-            for name, model in (models or {}).items()
-        ),
-        ("linear classifier", "a logistic regression on 1- to 3-grams", margins_by_classifier(true, foil, folds)),
+    letters = [letter for pair in islice(pairs, _SAMPLED_PAIRS) for letter in pair.true if letter.isalpha()]
+    scripts = [unicodedata.name(letter, "").partition(" ")[0] for letter in letters]
+    unspaced = [script for script in scripts if script in _UNSPACED_SCRIPTS]
+    if len(unspaced) * 2 > len(letters):
+        script = max(set(unspaced), key=unspaced.count).capitalize()
+        raise VttdataError(
+            f"The texts are written in a script without spaces between words ({script}), and blind attackers compare "
+            "words; separate the words by spaces."
+        )
+
+
+def stack_margins(margins: Floats, folds: Integers) -> Floats:
+    """Return the margins of a logistic regression on those of several attackers, without weights below 0.
+
+    What it learns for a fold comes from margins that nothing of the fold has gone into.
+
+    Args:
+        margins: attackers x folds x pairs; see `cross_fit`.
+        folds: of the pairs.
+    """
+    stacked = np.zeros(len(folds))
+    for fold in range(margins.shape[1]):
+        of_fold = margins[:, fold].T
+        scale = np.sqrt((of_fold[folds != fold] ** 2).mean(axis=0))
+        scaled = np.clip(of_fold / np.where(scale > 0, scale, 1), -_MAX_SCALED_MARGIN, _MAX_SCALED_MARGIN)
+        stacked[folds == fold] = scaled[folds == fold] @ nonnegative_logistic_regression(scaled[folds != fold])
+    return stacked
+
+
+def _judge_margins(guesses: Sequence[tuple[str, str, str, Floats]], videos: Integers) -> list[Attack]:
+    """Return the results of attackers from their names, meanings, training and margins."""
+    right = np.array([(np.sign(margins) + 1) / 2 for *_, margins in guesses])
+    intervals = resample_videos(right, videos)
+    return [
+        Attack(name, meaning, pairwise_accuracy(margins, np.zeros(len(margins))), interval, learned_from)
+        for (name, meaning, learned_from, margins), interval in zip(guesses, intervals, strict=True)
     ]
-    attacks = [
-        Attack(name, meaning, pairwise_accuracy(margins, np.zeros(len(margins)))) for name, meaning, margins in guesses
-    ]
-    return sorted(attacks, key=lambda attack: (-attack.accuracy, attack.name))
-
-
-def attack_by_words(pairs: Sequence[TextPair], folds: Integers) -> Iterator[tuple[str, str, Floats]]:
-    """Attack by lengths and by the words by which the texts of a pair differ."""
-    words = [(lower_words(pair.true), lower_words(pair.foil)) for pair in pairs]
-    surplus = [(list_surplus_words(true, foil), list_surplus_words(foil, true)) for true, foil in words]
-    frequency = Counter(word for sides in words for side in sides for word in side)
-
-    def rarity(side: Sequence[tuple[str, int]]) -> float:
-        return math.fsum(-math.log(frequency[word] + 1) for word, _ in side)
-
-    def sections(side: Sequence[tuple[str, int]], length: int) -> list[tuple[str, int]]:
-        return [(word, index * _SECTIONS // length) for word, index in side]
-
-    differences = {
-        "length in words": [len(true) - len(foil) for true, foil in words],
-        "length in characters": [len(pair.true) - len(pair.foil) for pair in pairs],
-        "repetition": [len(set(true)) - len(set(foil)) for true, foil in words],
-        "unigram rarity": [rarity(true) - rarity(foil) for true, foil in surplus],
-    }
-    for name, values in differences.items():
-        yield name, "less or more of it", margins_by_sign(np.array(values, dtype=float), folds)
-    bare = [([word for word, _ in true], [word for word, _ in foil]) for true, foil in surplus]
-    features: dict[str, tuple[str, PairFeatures]] = {
-        "word prior": ("how often each word was a foil", bare),
-        "pair prior": (
-            "which of the same two words was the foil",
-            [([(str(true), str(foil))], [(str(foil), str(true))]) for true, foil in bare],
-        ),
-        "position": (
-            "how often each word was a foil in this fifth of the text",
-            [
-                (sections(true, len(true_words)), sections(foil, len(foil_words)))
-                for (true, foil), (true_words, foil_words) in zip(surplus, words, strict=True)
-            ],
-        ),
-    }
-    for name, (meaning, of_pairs) in features.items():
-        yield name, meaning, margins_by_naive_bayes(of_pairs, folds)
-
-
-def attack_by_ngrams(
-    pairs: Sequence[TextPair], folds: Integers, texts: Mapping[int, Sequence[str]] | None
-) -> Iterator[tuple[str, str, Floats]]:
-    """Attack by language models trained on the texts of each fold, or else on the true texts of other folds."""
-    if texts is not None:
-        folds = np.array([pair.fold for pair in pairs], dtype=np.int64)
-    for order, name in _ORDER_NAMES.items():
-        margins = np.zeros(len(pairs))
-        for fold in np.unique(folds).tolist():
-            tried = [pair for pair, number in zip(pairs, folds, strict=True) if number == fold]
-            others = [pair.true for pair, number in zip(pairs, folds, strict=True) if number != fold]
-            model = NgramModel.train(others if texts is None else texts[fold], order=order)
-            true, foil = [pair.true for pair in tried], [pair.foil for pair in tried]
-            margins[folds == fold] = margins_by_perplexity(true, foil, model)
-        yield f"{name} model", "the likelier text, learned from texts of other videos", margins
 
 
 def attack_rows(attacks: Sequence[Attack]) -> list[tuple[str, ...]]:
     """Return a header and a row for each attack, in the given order."""
     rows: list[tuple[str, ...]] = [HEADER]
     for attack in attacks:
+        if attack.unavailable:
+            rows.append((attack.name, "unavailable", "", "", f"{attack.meaning}: {attack.unavailable}", ""))
+            continue
         low, high = attack.interval
-        accuracy = f"{attack.accuracy:.3f}" + ("" if attack.closed else " (open)")
-        rows.append((attack.name, accuracy, f"{low:.3f}-{high:.3f}", f"{attack.result.ties:,}", attack.meaning))
+        accuracy = f"{attack.accuracy:.3f}" + (" (open)" if attack.open else "")
+        interval = f"{low:.3f}-{high:.3f}"
+        rows.append((attack.name, accuracy, interval, f"{attack.result.ties:,}", attack.meaning, attack.learned_from))
     return rows
 
 
-def attack_sentence(attacks: Sequence[Attack]) -> str:
-    """Summarize attacks in one sentence."""
-    still_open = [attack.name for attack in attacks if not attack.closed]
-    limit, pairs = f"{MAX_CLOSED_ACCURACY:.2f}", f"{attacks[0].result.pairs:,} pairs"
-    if not still_open:
-        return f"No blind attacker is right on more than {limit} of {pairs}, its 95 % interval considered."
-    number = f"{len(still_open)} of {len(attacks)} blind attackers"
-    return f"{number} are right on more than {limit} of {pairs}: {', '.join(still_open)}."
+def attack_sentences(attacks: Sequence[Attack]) -> str:
+    """Summarize attacks: what the ensemble reaches, and what that does not show."""
+    ensemble, *members = [attack for attack in attacks if not attack.unavailable]
+    low, high = ensemble.interval
+    reached = (
+        f"An ensemble of {len(members)} blind attackers, tried on videos that they did not learn from, is right on "
+        f"{ensemble.accuracy:.3f} of {ensemble.result.pairs:,} pairs (95 % interval {low:.3f}-{high:.3f})"
+    )
+    if ensemble.open:
+        verdict = f", above {MAX_ACCURACY:.2f}: the set is open to blind solving."
+    else:
+        verdict = f", not above {MAX_ACCURACY:.2f} with certainty. An attacker outside this suite may find more."
+    opened = [attack.name for attack in members if attack.open]
+    return reached + verdict + (f" Alone, above {MAX_ACCURACY:.2f}: {', '.join(opened)}." if opened else "")
 
 
 def attacks_text(attacks: Sequence[Attack]) -> str:
-    """Return the table and the sentence, for a terminal."""
-    return f"{align_columns(attack_rows(attacks), left=range(len(HEADER)))}\n\n{attack_sentence(attacks)}"
+    """Return the table and the sentences, for a terminal."""
+    return f"{align_columns(attack_rows(attacks), left=range(len(HEADER)))}\n\n{attack_sentences(attacks)}"
