@@ -34,7 +34,7 @@ def dataset(tmp_path: Path) -> Path:
     return folder
 
 
-def test_json_is_as_the_interface_says(dataset: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_the_keys_of_the_interface(dataset: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "--json", str(dataset)]) == 0
     found = json.loads(capsys.readouterr().out)
     none = {"train": 0, "validation": 0, "test": 0}
@@ -48,7 +48,7 @@ def test_json_is_as_the_interface_says(dataset: Path, capsys: pytest.CaptureFixt
     assert found["ok"] is True
 
 
-def test_other_splits_from_files_are_judged_and_leaks_end_with_code_3(
+def test_splits_from_files_are_audited_and_leaks_end_with_code_3(
     dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "a.csv").write_text("key,video_id\n1,v1\n2,v3\n")
@@ -77,7 +77,7 @@ def test_one_clip_in_two_files_counts_in_both(dataset: Path, tmp_path: Path) -> 
     assert found.leaks["caption"] == {"captions": 2, "sentences": 4, "clips": {"a": 1, "b": 1}}
 
 
-def test_all_rows_of_an_id_are_judged(tmp_path: Path) -> None:
+def test_all_rows_of_a_duplicated_id_are_audited(tmp_path: Path) -> None:
     spans = [("v1", "a", 0.0), ("v1", "b", 50.0), ("v2", "b", 55.0)]
     clips = [Clip(v, s, start, start + 9, None, None, 1, split="train") for v, s, start in spans]
     folder = tmp_path / "dataset"
@@ -99,7 +99,7 @@ def test_all_rows_of_an_id_are_judged(tmp_path: Path) -> None:
         (["a=gone.csv"], "gone.csv: cannot be read"),
     ],
 )
-def test_lists_that_cannot_be_used_are_refused(
+def test_unusable_id_lists_are_refused(
     dataset: Path,
     tmp_path: Path,
     splits: list[str],
@@ -169,7 +169,9 @@ def test_a_build_refuses_splits_that_leak_and_packages_them_for_a_reason(manifes
     assert main(["audit", str(tmp_path)]) == 3
 
 
-def test_a_pinned_test_set_stays_and_lost_ids_are_rejects(manifest: Path, tmp_path: Path) -> None:
+def test_build_with_only_unknown_pins_is_refused_and_known_pins_keep_their_split(
+    manifest: Path, tmp_path: Path
+) -> None:
     settings = [f"collect.manifest={manifest}", *LOOSE, "filter.max_frozen=1.0", "media.keep=none"]
     (tmp_path / "pins.csv").write_text("video_id,split\ngone,test\n")
     pin = f"split.pin={tmp_path / 'pins.csv'}"

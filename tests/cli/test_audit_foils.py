@@ -41,7 +41,7 @@ def test_a_table_of_pairs_is_audited(tmp_path: Path, capsys: pytest.CaptureFixtu
         ),
     ],
 )
-def test_pairs_that_are_none_are_refused_in_one_sentence(
+def test_invalid_pairs_are_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: str, words: str
 ) -> None:
     (tmp_path / "pairs.csv").write_text(rows)
@@ -78,7 +78,7 @@ def test_a_set_is_audited_by_the_name_it_was_built_under(
     assert "no dataset 'me/nobody'" in capsys.readouterr().err
 
 
-def test_other_models_and_texts_try_a_set_as_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_given_models_and_texts_attack_a_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["true,foil,video_id", *(f"a dog runs {n},a cat runs {n},v{n}" for n in range(100))]
     (tmp_path / "pairs.csv").write_text("\n".join(lines) + "\n")
     NgramModel.train(["a cat runs"] * 3 + ["a dog sits"], order=2).save(tmp_path / "cats.npz")
@@ -98,7 +98,7 @@ def test_other_models_and_texts_try_a_set_as_well(tmp_path: Path, capsys: pytest
         (["--texts", "none.csv"], "none.csv"),
     ],
 )
-def test_judges_and_texts_that_are_not_there_are_refused_in_one_sentence(
+def test_missing_judges_and_texts_are_refused_in_one_sentence(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,

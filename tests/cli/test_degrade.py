@@ -104,7 +104,9 @@ def test_a_table_in_any_order_and_format_gives_the_same_bytes(tmp_path: Path) ->
     assert all(source_of[a] != source_of[b] for a, b in zip(table["video_id"], table["donor_video_id"], strict=True))
 
 
-def test_what_cannot_be_degraded_is_counted_and_kept_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_captions_that_cannot_be_degraded_are_counted_in_their_own_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     odd = ["", "a man is running in a park", "=1+1", "<b>x</b>", "ein Mädchen läuft 跑", "w " * 3000, "half \ud800"]
     rows = [*ROWS, *({"video_id": "v0", "caption": text, "source_id": "s0"} for text in odd)]
     (tmp_path / "odd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -129,7 +131,7 @@ def test_what_cannot_be_degraded_is_counted_and_kept_apart(tmp_path: Path, capsy
         ([], "has no caption to degrade"),
     ],
 )
-def test_a_table_that_is_no_use_is_one_sentence(
+def test_unusable_table_is_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: list[dict[str, Any]], words: str
 ) -> None:
     file = write_csv(tmp_path / "t.csv", rows)
@@ -141,7 +143,7 @@ def test_a_table_that_is_no_use_is_one_sentence(
 
 
 @pytest.mark.parametrize("given", ["nowhere.csv", "nowhere", "--seed=-1 x", "--variant=mine x"])
-def test_a_mistake_in_the_command_is_one_sentence(
+def test_invalid_option_is_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, given: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

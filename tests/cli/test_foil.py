@@ -118,7 +118,7 @@ def test_a_set_of_foils_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "blind attackers on foils: ensemble" in text
 
 
-def test_what_blind_attackers_reached_must_be_readable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_malformed_results_of_attackers_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     assert main(["foil", str(write_captions(tmp_path / "captions.csv", 100)), "--out", str(out)]) == 0
     capsys.readouterr()
@@ -144,7 +144,7 @@ def test_a_judge_is_on_the_card_and_changes_no_foil(tmp_path: Path) -> None:
     assert "| ngram-2 " in (tmp_path / "judged" / "README.md").read_text()
 
 
-def test_what_a_set_swaps_is_listed_with_its_counts(tmp_path: Path) -> None:
+def test_swaps_are_listed_with_their_counts(tmp_path: Path) -> None:
     file = write_captions(tmp_path / "captions.csv")
     assert main(["foil", str(file), "--out", str(tmp_path / "out")]) == 0
     load = partial(datasets.load_dataset, str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"), split="test")
@@ -215,7 +215,7 @@ def test_a_lexicon_of_ones_own_that_contradicts_itself_is_refused_in_one_sentenc
         (["--lexicon", "none.yaml"], "none.yaml"),
     ],
 )
-def test_options_that_cannot_be_are_refused_in_one_sentence(
+def test_invalid_options_are_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], given: list[str], words: str
 ) -> None:
     command = ["foil", str(write_captions(tmp_path / "captions.csv", 20)), "--out", str(tmp_path / "out"), *given]
@@ -225,7 +225,7 @@ def test_options_that_cannot_be_are_refused_in_one_sentence(
     assert error.count("\n") == 1
 
 
-def test_the_command_chooses_as_the_library_does_unless_told_otherwise() -> None:
+def test_defaults_of_the_command_are_those_of_the_library() -> None:
     context = command.make_context("foil", ["captions.csv", "--out", "out"])
     options = {key: value for key, value in context.params.items() if key not in ("out", "quiet", "replace")}
     assert foil_recipe(**options)["foils"] == dataclasses.asdict(FoilSettings())

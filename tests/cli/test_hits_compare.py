@@ -72,7 +72,7 @@ def test_metrics_are_correlated_with_people_and_tested_against_each_other(
     assert float(better[1][2]) < 0.05 < 0.5 < float(worse[1][1])
 
 
-def test_too_few_systems_are_told_and_captions_are_tested_all_the_same(
+def test_too_few_systems_are_noted_and_captions_still_tested(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = [metric(tmp_path / "good.csv", sign=1), metric(tmp_path / "bad.csv", sign=-1)]
@@ -92,7 +92,7 @@ def test_too_few_systems_are_told_and_captions_are_tested_all_the_same(
         ("video_id,system\nv,a\n", "there is no column 'raw'"),
     ],
 )
-def test_a_table_that_cannot_be_used_is_one_sentence(
+def test_unusable_table_is_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, words: str
 ) -> None:
     (tmp_path / "1.csv").write_text(content)
@@ -102,7 +102,9 @@ def test_a_table_that_cannot_be_used_is_one_sentence(
     assert told.count("\n") == 1
 
 
-def test_there_must_be_something_to_compare_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_comparison_with_nothing_or_of_one_name_twice_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     first = captions(tmp_path / "1.csv", FIRST)
     assert main(["hits", "compare", first]) == 2
     assert "nothing to compare with" in capsys.readouterr().err

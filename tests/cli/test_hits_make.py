@@ -81,9 +81,7 @@ def check_ranking(results: Path, manifest: Path, systems: list[str]) -> None:
     assert all(own.degraded.pairs == own.repeat.pairs == 20 for own in summary.workers)
 
 
-def test_a_campaign_goes_all_the_way_from_captions_to_a_ranking(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_campaign_leads_from_captions_to_a_ranking(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "campaign"
     command = ["hits", "make", *inputs(tmp_path), "--out", str(out), "--assessments", "2", "--seed", "4"]
     assert main([*command, "--videos", "https://example.org/{video_id}.mp4"]) == 0
@@ -99,7 +97,7 @@ def test_a_campaign_goes_all_the_way_from_captions_to_a_ranking(
         assert [row["system"] for row in csv.DictReader(stream)] == ["human", "good", "fair", "poor"]
 
 
-def test_the_library_does_what_the_command_does(tmp_path: Path) -> None:
+def test_library_writes_what_the_command_writes(tmp_path: Path) -> None:
     assert main(["hits", "make", *inputs(tmp_path), "--out", str(tmp_path / "one"), "--seed", "2"]) == 0
     plan: HitPlan = make_hits(system_captions(["good", "fair", "poor"], 120), human_captions(120), seed=2)
     videos = {f"v{n}": f"../videos/v{n}.mp4" for n in range(120)}
@@ -111,7 +109,7 @@ def test_the_library_does_what_the_command_does(tmp_path: Path) -> None:
     assert first == second
 
 
-def test_answers_to_another_campaign_and_edited_ids_are_told(tmp_path: Path) -> None:
+def test_answers_to_another_campaign_and_edited_ids_are_reported(tmp_path: Path) -> None:
     files = inputs(tmp_path)
     for seed in ("1", "2"):
         assert main(["hits", "make", *files, "--out", str(tmp_path / seed), "--seed", seed]) == 0
@@ -141,7 +139,7 @@ def test_videos_without_a_file_and_doubled_rows_are_counted(tmp_path: Path, caps
     assert shown == {f"../../films/v{n}.mp4" for n in range(1, 120)}
 
 
-def test_one_system_alone_is_assessed_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_single_system_is_assessed_with_a_note(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = inputs(tmp_path)
     assert main(["hits", "make", files[0], *files[3:], "--out", str(tmp_path / "out")]) == 0
     assert "only one system, 'good': it can be compared with human captions alone" in capsys.readouterr().out
@@ -167,7 +165,7 @@ def test_one_system_alone_is_assessed_and_told(tmp_path: Path, capsys: pytest.Ca
         (["--seed", "x"], "'x' is not a non-negative integer"),
     ],
 )
-def test_a_mistake_is_one_sentence(
+def test_invalid_input_is_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], told: str | None
 ) -> None:
     command = ["hits", "make", *inputs(tmp_path), "--out", str(tmp_path / "out"), *options]

@@ -105,7 +105,7 @@ def test_real_published_results_are_scored_as_published(shared: Path, tmp_path: 
         (["--moments", "nowhere.txt"], "nowhere.txt: cannot be read"),
     ],
 )
-def test_a_mistake_is_one_sentence(
+def test_invalid_input_is_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], words: str
 ) -> None:
     assert main([*campaign(tmp_path, {"a": "diligent"}), *more]) == 2
@@ -114,12 +114,12 @@ def test_a_mistake_is_one_sentence(
     assert error.count("\n") == 1
 
 
-def test_an_out_folder_that_is_a_file_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_file_as_output_folder_is_refused_in_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "o").write_text("x")
     assert main(campaign(tmp_path, {"a": "diligent"})) == 2
     assert "cannot be written" in capsys.readouterr().err
 
 
-def test_a_level_that_is_none_is_bad_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_significance_level_is_bad_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*campaign(tmp_path, {"a": "diligent"}), "--alpha", "5"]) == 2
     assert "5.0 is not in the range 0<x<1" in capsys.readouterr().err

@@ -85,7 +85,7 @@ def test_a_dataset_is_made_again_to_the_byte_wherever_it_and_its_inputs_lie(
     assert "data files" in out
 
 
-def test_files_that_nobody_listed_are_named(dataset: Path, capsys: Capture) -> None:
+def test_unlisted_files_are_named(dataset: Path, capsys: Capture) -> None:
     table = next((dataset / "captions").glob("train-*"))
     shutil.copy(table, table.with_name("train-more.parquet"))
     (dataset / ".hidden").write_text("x")
@@ -95,22 +95,20 @@ def test_files_that_nobody_listed_are_named(dataset: Path, capsys: Capture) -> N
         load_dataset(dataset, verify=True)
 
 
-def test_files_beside_tables_without_a_card_are_nobodys_business(foils: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_unlisted_files_beside_tables_without_a_card_are_ignored(foils: Path, tmp_path: Path, capsys: Capture) -> None:
     folder = shutil.copytree(foils / "degrade", tmp_path / "degraded")
     (folder / "notes.txt").write_text("mine")
     assert run(capsys, "verify", folder, "--files-only")[0] == 0
 
 
-def test_without_inputs_the_files_are_checked_and_the_way_to_go_on_is_said(dataset: Path, capsys: Capture) -> None:
+def test_verify_without_inputs_checks_files_and_prints_the_rebuild_command(dataset: Path, capsys: Capture) -> None:
     code, out, err = run(capsys, "verify", dataset)
     assert (code, out.count("\n")) == (0, 1)
     assert err == f"To make it again: vttdata verify {dataset} --set annotations=FOLDER\n"
     assert run(capsys, "verify", dataset, "--files-only")[2] == ""
 
 
-def test_where_only_loading_is_installed_the_files_are_checked(
-    dataset: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_base_install_verifies_files(dataset: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vttdata.recipe.dump", None)
     code, out, err = run(capsys, "verify", dataset)
     assert (code, out.count("\n")) == (0, 1)
@@ -146,7 +144,7 @@ def test_inputs_that_are_other_files_are_named_before_the_rows(dataset: Path, tm
 
 
 @pytest.mark.parametrize("command", ["foil", "degrade"])
-def test_what_a_command_made_is_made_again_with_its_options(foils: Path, capsys: Capture, command: str) -> None:
+def test_result_of_a_command_is_rebuilt_with_its_options(foils: Path, capsys: Capture, command: str) -> None:
     captions = foils / "captions.csv"
     code, out, err = run(capsys, "verify", foils / command, "--input", captions)
     assert (code, err) == (0, "")
@@ -231,7 +229,7 @@ def test_a_dataset_in_the_cache_of_the_hub_is_verified_without_what_was_not_fetc
     assert (code, "README.md: is missing." in out) == (4, True)
 
 
-def test_other_tools_and_another_vttdata_are_told_and_tried(made: Path, dataset: Path, capsys: Capture) -> None:
+def test_other_versions_of_tools_are_named_and_the_rebuild_is_tried(made: Path, dataset: Path, capsys: Capture) -> None:
     account = json.loads((dataset / "provenance.json").read_text())
     account |= {"vttdata_version": "0.0.1", "tools": account["tools"] | {"pyarrow": "1.0", "strange": "2"}}
     rewrite(dataset, "provenance.json", json.dumps(account))
@@ -261,7 +259,7 @@ HEAD = "name: a/b\nbuilder: official\nformat: msrvtt\n"
         ("- 1\n", "a mapping of keys is expected"),
     ],
 )
-def test_a_recipe_that_is_not_to_be_trusted_is_refused_in_one_sentence(
+def test_untrustworthy_recipe_is_refused_in_one_sentence(
     made: Path, dataset: Path, capsys: Capture, text: str, words: str
 ) -> None:
     (dataset / "evil.py").write_text("raise SystemExit('ran')\n")
@@ -285,13 +283,13 @@ def test_a_recipe_that_is_not_to_be_trusted_is_refused_in_one_sentence(
         '{"command": "foil", "seed": 0, "inputs": [], "tools": {}, "vttdata_version": "1", "options": {"a b": []}}',
     ],
 )
-def test_a_provenance_that_is_none_is_refused_in_one_sentence(dataset: Path, capsys: Capture, text: str) -> None:
+def test_malformed_provenance_is_refused_in_one_sentence(dataset: Path, capsys: Capture, text: str) -> None:
     rewrite(dataset, "provenance.json", text)
     code, _, err = run(capsys, "verify", dataset, "--input", __file__)
     assert (code, err.count("\n")) == (2, 1), err
 
 
-def test_what_cannot_be_made_again_says_so_in_one_sentence(
+def test_dataset_that_cannot_be_rebuilt_is_refused_in_one_sentence(
     made: Path, dataset: Path, foils: Path, capsys: Capture
 ) -> None:
     code, _, err = run(capsys, "verify", dataset, "--input", "x.csv")

@@ -75,7 +75,7 @@ class TestHead:
             }
             assert all(own.features == info.features for own in rows.values())
 
-    def test_it_says_what_the_hub_searches_by(self, material: Material, tmp_path: Path) -> None:
+    def test_front_matter_has_the_keys_that_the_hub_searches_by(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d")
         data = DatasetCard.load(tmp_path / "d/README.md").data.to_dict()
         assert data["task_categories"] == ["video-text-to-text"]
@@ -116,7 +116,7 @@ class TestSections:
         assert 'foils = load_dataset("vttdata/small", split="test")' in text
         assert "| `paragraphs` | test | 1 | 1 |" in text
 
-    def test_it_says_how_to_get_the_same_bytes(self, material: Material, tmp_path: Path) -> None:
+    def test_card_gives_the_command_that_rebuilds_the_same_bytes(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d", metadata=full_metadata(material.metadata), add_files=write_recipe)
         text = card(tmp_path / "d")
         keys = "--set annotations=FOLDER --set protocols.1k.test=FILE"
@@ -125,15 +125,15 @@ class TestSections:
         assert f"| train.json | `{'ab' * 32}` |" in text
         assert "- ffmpeg: 7\\.1" in text
 
-    def test_what_a_command_made_is_made_again_from_its_input(self, material: Material, tmp_path: Path) -> None:
+    def test_card_of_a_command_gives_that_command_with_its_input(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d", add_files=lambda folder: (folder / "provenance.json").write_text("{}"))
         assert "\nvttdata verify DATASET --input INPUT\n" in card(tmp_path / "d")
 
-    def test_without_provenance_it_promises_no_rebuilding(self, material: Material, tmp_path: Path) -> None:
+    def test_card_without_provenance_has_no_rebuild_command(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d", metadata=full_metadata(material.metadata))
         assert "Rebuilding" not in card(tmp_path / "d")
 
-    def test_papers_and_build_are_to_be_cited(self, material: Material, tmp_path: Path) -> None:
+    def test_card_cites_papers_and_vttdata(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d", metadata=full_metadata(material.metadata), add_files=write_recipe)
         text = card(tmp_path / "d")
         sha256 = "44efdeb940cf502aa719c3fe356159a13a581af38870ee6e7d0c4dfc64a878df"
@@ -144,7 +144,7 @@ class TestSections:
 
 
 class TestLicences:
-    def test_each_part_has_its_own(self, material: Material, tmp_path: Path) -> None:
+    def test_each_part_has_its_own_licence(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d", metadata=full_metadata(material.metadata))
         rows = "| annotations | cc-by-4.0 |\n| captions | mit |\n| videos | of their owners |"
         assert rows in card(tmp_path / "d")
@@ -157,7 +157,7 @@ class TestLicences:
         assert "| videos | remains with its owners; this dataset has links and times only |" in text
         assert DatasetCard.load(tmp_path / "d/README.md").data.to_dict()["license"] == "unknown"
 
-    def test_shipped_videos_have_that_of_their_sources(self, with_media: Material, tmp_path: Path) -> None:
+    def test_shipped_videos_have_the_licence_of_their_sources(self, with_media: Material, tmp_path: Path) -> None:
         with_media.write(tmp_path / "d")
         assert "| videos | as the column `licence` of `sources` says" in card(tmp_path / "d")
 

@@ -36,7 +36,7 @@ def dataset(cut: Path, folder: Path, **split_of: str) -> Path:
     return folder
 
 
-def test_a_copy_in_another_split_is_found_by_the_files_alone(cut: Path, tmp_path: Path) -> None:
+def test_copy_in_another_split_is_found_from_video_files_alone(cut: Path, tmp_path: Path) -> None:
     found = audit_dataset(dataset(cut, tmp_path / "d", one="train", two="train", copy="test"))
     assert not found.ok
     assert found.leaks["near_duplicate"] == {"pairs": 1, "clips": {"train": 1, "test": 1}}
@@ -46,14 +46,14 @@ def test_a_copy_in_another_split_is_found_by_the_files_alone(cut: Path, tmp_path
     assert found.unknown["fingerprints"] == 0
 
 
-def test_a_copy_in_the_same_split_is_no_leak_and_the_closest_pair_is_told(cut: Path, tmp_path: Path) -> None:
+def test_copy_in_the_same_split_is_no_leak_and_closest_pair_is_reported(cut: Path, tmp_path: Path) -> None:
     found = audit_dataset(dataset(cut, tmp_path / "d", one="train", two="test", copy="train"))
     assert found.ok
     assert found.leaks["near_duplicate"]["pairs"] == 0
     assert found.closest is None or found.closest["similarity"] < 1
 
 
-def test_a_file_that_cannot_be_decoded_is_counted(cut: Path, tmp_path: Path) -> None:
+def test_undecodable_file_is_counted(cut: Path, tmp_path: Path) -> None:
     found = audit_dataset(dataset(cut, tmp_path / "d", one="train", two="test", broken="test"))
     assert found.ok
     assert found.unknown["fingerprints"] == 1

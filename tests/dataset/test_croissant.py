@@ -63,7 +63,7 @@ def opened(folder: Path) -> Any:
     return mlcroissant.Dataset(str(folder / "croissant.json"), mapping={"repo": str(folder)})
 
 
-def test_the_rows_of_every_configuration_are_those_that_datasets_gives(material: Material, tmp_path: Path) -> None:
+def test_croissant_rows_equal_those_of_datasets(material: Material, tmp_path: Path) -> None:
     material.write(tmp_path / "d", official=GIVEN)
     configs = datasets.get_dataset_config_names(str(tmp_path / "d"))
     assert set(configs) == {"clips", "captions", "sources", "concepts", "degraded", "retrieval-1k"}
@@ -72,7 +72,7 @@ def test_the_rows_of_every_configuration_are_those_that_datasets_gives(material:
         assert by_content(found) == by_content(wanted), config
 
 
-def test_foils_and_their_lists_load_too(tmp_path: Path) -> None:
+def test_foils_load_with_croissant(tmp_path: Path) -> None:
     folder = written_foils(tmp_path / "foils")
     for config in ("foils", "paragraphs"):
         found, wanted = rows_of(folder, config), expected(folder, tmp_path / "cache", config)
@@ -89,7 +89,7 @@ def test_embedded_videos_load_as_bytes_and_path(with_media: Material, tmp_path: 
     }
 
 
-def test_the_validator_is_content_once_licence_and_date_are_given(
+def test_validator_passes_with_licence_and_date(
     material: Material, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     about = dataclasses.replace(material.metadata, licence="cc-by-4.0", date="2026-11-21", citation="@misc{x}")
@@ -142,7 +142,7 @@ def test_known_limitations_are_listed(material: Material, tmp_path: Path) -> Non
     ]
 
 
-def test_the_same_records_give_the_same_bytes(material: Material, tmp_path: Path) -> None:
+def test_same_records_give_the_same_croissant_bytes(material: Material, tmp_path: Path) -> None:
     for name in ("a", "b"):
         material.write(tmp_path / name, official=GIVEN)
     assert contents(tmp_path / "a") == contents(tmp_path / "b")

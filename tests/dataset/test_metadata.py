@@ -54,7 +54,7 @@ def test_duplicated_official_rows_are_kept(material: Material, tmp_path: Path) -
     assert clips["train"][0]["captions"][1:3] == [material.captions[0].caption, "another under the same number"]
 
 
-def test_a_protocol_is_a_configuration_of_its_own(material: Material, tmp_path: Path) -> None:
+def test_protocol_becomes_a_configuration(material: Material, tmp_path: Path) -> None:
     protocols = {"small-1": {"test": ["video12", "video7"], "train": ["video9"]}}
     facts = material.write(tmp_path / "d", official=OfficialLayout(protocols=protocols))
     assert facts == compute_statistics(tmp_path / "d")
@@ -93,7 +93,7 @@ def test_concepts_are_labels_with_all_their_classes(material: Material, tmp_path
     assert compute_statistics(tmp_path / "d") == facts
 
 
-def test_the_card_compares_with_the_paper_and_tells_findings(material: Material, tmp_path: Path) -> None:
+def test_card_compares_with_the_paper_and_lists_findings(material: Material, tmp_path: Path) -> None:
     about = Metadata(
         "vttdata/small",
         paper={"clips": PaperFigure(6), "hours": PaperFigure(0.1, "nobody | knows")},

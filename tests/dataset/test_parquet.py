@@ -31,7 +31,7 @@ ROW = {"video_id": "v1", "count": 1, "seconds": 2, "human": True, "texts": ["a"]
 LABELS = {"category": 2, "classes": 3}
 
 
-def test_a_row_that_fits_is_kept_as_it_is() -> None:
+def test_row_that_fits_its_schema_is_unchanged() -> None:
     empty = dict.fromkeys(ROW) | {"video_id": "v2"}
     assert build_table([ROW, empty], SCHEMA, LABELS, "clips/test").to_pylist() == [ROW, empty]
 
@@ -53,14 +53,14 @@ def test_a_row_that_fits_is_kept_as_it_is() -> None:
         ({"colour": "red"}, "the row of 'v1' has 'colour'"),
     ],
 )
-def test_each_misfit_is_one_sentence(changes: dict[str, Any], words: str) -> None:
+def test_value_of_the_wrong_type_is_refused_in_one_sentence(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(VttdataError, match=words) as caught:
         build_table([ROW, ROW | changes], SCHEMA, LABELS, "clips/test")
     assert str(caught.value).startswith("clips/test: ")
     assert "\n" not in str(caught.value)
 
 
-def test_a_column_that_is_left_out_is_no_null() -> None:
+def test_missing_column_is_refused_and_not_filled_with_nulls() -> None:
     with pytest.raises(VttdataError, match="the row of 'v1' lacks 'seconds'"):
         build_table([{name: ROW[name] for name in ROW if name != "seconds"}], SCHEMA, LABELS, "clips/test")
 
@@ -69,7 +69,7 @@ VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) 
 
 
 @given(st.fixed_dictionaries(dict.fromkeys(ROW, VALUES)))
-def test_whatever_comes_is_kept_unchanged_or_refused(row: dict[str, Any]) -> None:
+def test_any_row_is_unchanged_or_refused(row: dict[str, Any]) -> None:
     try:
         table = build_table([row], SCHEMA, LABELS, "clips/test")
     except VttdataError:

@@ -28,7 +28,7 @@ DEMO = load_recipe("demo")
 
 
 @pytest.mark.parametrize("name", sorted(packaged.recipes()))
-def test_every_packaged_recipe_is_written_out_so_that_it_reads_back_the_same(name: str, tmp_path: Path) -> None:
+def test_packaged_recipe_reads_back_the_same_after_dumping(name: str, tmp_path: Path) -> None:
     (tmp_path / "list.csv").write_text("path\na.mp4\n")
     places = {"collect.manifest": tmp_path / "list.csv"}
     given = [f"{key}={places.get(key, tmp_path)}" for key in NEEDED.get(name, ["annotations"])]
@@ -40,7 +40,7 @@ def test_every_packaged_recipe_is_written_out_so_that_it_reads_back_the_same(nam
     assert load_foreign_recipe(read_yaml(file), file, [*given]).recipe.model_dump() == recipe.model_dump()
 
 
-def test_a_recipe_with_everything_in_it_tells_no_path_and_no_secret(tmp_path: Path) -> None:
+def test_dumped_recipe_contains_no_path_and_no_secret(tmp_path: Path) -> None:
     for name in ("captions.csv", "pins.csv", "cookies.txt", "builder.py"):
         (tmp_path / name).write_text("secret")
     (tmp_path / "builder.py").write_text((packaged.folder("builders") / "own_videos.py").read_text())
@@ -64,7 +64,7 @@ def test_a_recipe_with_everything_in_it_tells_no_path_and_no_secret(tmp_path: Pa
 @given(text=TEXTS)
 @example(text="\x85")
 @example(text="one\u2028two \u2029three: '\x85' \"four\"\n")
-def test_whatever_a_recipe_says_reads_back_the_same(text: str, tmp_path: Path) -> None:
+def test_any_recipe_reads_back_the_same_after_dumping(text: str, tmp_path: Path) -> None:
     recipe = DEMO.recipe.model_copy(update={"description": text, "allow_leaks": text})
     (tmp_path / "recipe.yaml").write_text(recipe_text(recipe), encoding="utf-8")
     written = read_yaml(tmp_path / "recipe.yaml")
@@ -76,14 +76,14 @@ def test_whatever_a_recipe_says_reads_back_the_same(text: str, tmp_path: Path) -
 @given(text=st.one_of(TEXTS, st.text()))
 @example(text="\x85")
 @example(text=os.fsdecode(b"caf\xe9.csv"))
-def test_whatever_a_provenance_says_reads_back_the_same(text: str, tmp_path: Path) -> None:
+def test_any_provenance_reads_back_the_same(text: str, tmp_path: Path) -> None:
     inputs = [InputFile("captions.file", text, "0" * 64, 1)]
     written = Provenance("build", 1, inputs, options={text: text}, tools={text: text})
     write_provenance(tmp_path, written)
     assert read_provenance(tmp_path) == written
 
 
-def test_a_recipe_that_wants_inputs_does_not_load_without_them(tmp_path: Path) -> None:
+def test_dumped_recipe_with_inputs_does_not_load_without_them(tmp_path: Path) -> None:
     recipe = load_recipe("msrvtt", [f"annotations={tmp_path}"]).recipe
     (tmp_path / "recipe.yaml").write_text(recipe_text(recipe))
     with pytest.raises(VttdataError, match="give it with --set annotations=FOLDER', which is not an existing folder"):
@@ -132,7 +132,7 @@ def test_clips_are_cut_again_from_their_videos_and_another_video_is_named(
     assert found == ["b.mp4"]
 
 
-def test_a_provenance_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+def test_written_provenance_reads_back_the_same(tmp_path: Path) -> None:
     inputs = [InputFile("input", "ü\n.csv", "0" * 64, 7), InputFile("lexicon", "a", "1" * 64, 1)]
     written = Provenance("foil", 7, inputs, options={"scorer": "ngram", "n": 3, "x": None}, tools={"numpy": "2"})
     write_provenance(tmp_path, written)
@@ -140,7 +140,7 @@ def test_a_provenance_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert not (tmp_path / "recipe.yaml").exists()
 
 
-def test_files_that_cannot_be_opened_are_no_inputs(tmp_path: Path) -> None:
+def test_unreadable_files_are_not_recorded_as_inputs(tmp_path: Path) -> None:
     (tmp_path / "broken.zip").write_bytes(b"PK\x03\x04 broken")
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.json").write_text("x")

@@ -12,7 +12,7 @@ from vttdata.errors import VttdataError
 from vttdata.records import Caption, Clip
 
 
-def test_figures_are_those_that_a_hand_count_gives(material: Material, tmp_path: Path) -> None:
+def test_statistics_equal_a_count_by_hand(material: Material, tmp_path: Path) -> None:
     captions = [
         Caption("video7", 1, "A man runs"),
         Caption("video7", 2, "a man WALKS slowly"),
@@ -32,7 +32,7 @@ def test_figures_are_those_that_a_hand_count_gives(material: Material, tmp_path:
     assert facts.splits["validation"].words_per_sentence is None
 
 
-def test_json_and_text_say_the_same(material: Material, tmp_path: Path) -> None:
+def test_json_and_text_have_the_same_figures(material: Material, tmp_path: Path) -> None:
     facts = material.write(tmp_path / "d")
     plain = json.loads(json.dumps(facts.as_json()))
     assert plain["total"]["clips"] == 6
@@ -44,14 +44,14 @@ def test_json_and_text_say_the_same(material: Material, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("readme", [None, "# no head", "---\n- a\n---\n", "---\nconfigs: 3\n---\n", "---\na: [\n---\n"])
-def test_what_is_no_dataset_is_refused_with_a_sentence(tmp_path: Path, readme: str | None) -> None:
+def test_statistics_refuse_folders_that_are_no_datasets(tmp_path: Path, readme: str | None) -> None:
     if readme is not None:
         (tmp_path / "README.md").write_text(readme)
     with pytest.raises(VttdataError):
         compute_statistics(tmp_path)
 
 
-def test_a_pattern_that_leads_out_is_refused(material: Material, tmp_path: Path) -> None:
+def test_file_pattern_outside_the_dataset_is_refused(material: Material, tmp_path: Path) -> None:
     material.write(tmp_path / "d")
     readme = tmp_path / "d/README.md"
     readme.write_text(readme.read_text().replace("path: clips/", "path: ../d/clips/"))

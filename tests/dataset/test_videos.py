@@ -39,7 +39,9 @@ def checksums(filmed: Material, split: str) -> dict[str, str]:
 
 class TestEmbedded:
     @pytest.mark.parametrize("streaming", [False, True])
-    def test_the_bytes_come_back_as_they_were(self, filmed: Material, tmp_path: Path, streaming: bool) -> None:
+    def test_embedded_videos_have_the_bytes_of_their_files(
+        self, filmed: Material, tmp_path: Path, streaming: bool
+    ) -> None:
         filmed.write(tmp_path / "d", mode="embedded")
         for split in ("train", "validation", "test"):
             rows = load(tmp_path / "d", tmp_path / "cache", "videos", split=split, streaming=streaming)
@@ -47,7 +49,7 @@ class TestEmbedded:
             assert found == checksums(filmed, split)
             assert all(row["video"]["path"] == f"{row['video_id']}.mp4" for row in rows)
 
-    def test_they_become_videos_when_that_is_asked(self, filmed: Material, tmp_path: Path) -> None:
+    def test_embedded_videos_can_be_cast_to_videos(self, filmed: Material, tmp_path: Path) -> None:
         filmed.write(tmp_path / "d", mode="embedded")
         for streaming in (False, True):
             rows = load(tmp_path / "d", tmp_path / "cache", "videos", split="test", streaming=streaming)
@@ -55,7 +57,7 @@ class TestEmbedded:
             assert cast.features["video"] == datasets.Video(decode=False)
             assert next(iter(cast)) == next(iter(rows))
 
-    def test_no_type_is_declared_that_older_readers_refuse(self, filmed: Material, tmp_path: Path) -> None:
+    def test_embedded_videos_declare_no_type_unknown_to_older_readers(self, filmed: Material, tmp_path: Path) -> None:
         filmed.write(tmp_path / "d", mode="embedded")
         head = yaml.safe_load((tmp_path / "d/README.md").read_text().split("\n---\n")[0].removeprefix("---\n"))
         assert "video" not in {str(column.get("dtype")) for info in head["dataset_info"] for column in info["features"]}
@@ -75,7 +77,7 @@ class TestEmbedded:
         assert media is not None
         assert done.stdout == f"None a person does thing 11 for time 0 {media.bytes}\n"
 
-    def test_a_streamed_row_comes_after_one_file(
+    def test_each_large_video_is_a_row_group(
         self, filmed: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(shards, "_BYTES_PER_BATCH", 1)
@@ -83,15 +85,13 @@ class TestEmbedded:
         table = pq.ParquetFile(next((tmp_path / "d").glob("videos/train-*")))
         assert [table.metadata.row_group(index).num_rows for index in range(table.num_row_groups)] == [1, 1, 1]
 
-    def test_tables_are_hardly_larger_than_the_files(self, filmed: Material, tmp_path: Path) -> None:
+    def test_tables_of_videos_are_hardly_larger_than_the_files(self, filmed: Material, tmp_path: Path) -> None:
         filmed.write(tmp_path / "d", mode="embedded")
         files = sum(clip.media.bytes for clip in filmed.clips if clip.media is not None)
         tables = sum(path.stat().st_size for path in (tmp_path / "d/videos").iterdir())
         assert tables < 1.02 * files + 3 * 2_000
 
-    def test_the_order_of_clips_changes_no_byte_and_all_files_are_listed(
-        self, filmed: Material, tmp_path: Path
-    ) -> None:
+    def test_order_of_clips_does_not_change_embedded_videos(self, filmed: Material, tmp_path: Path) -> None:
         filmed.write(tmp_path / "a", mode="embedded")
         filmed.clips.reverse()
         filmed.write(tmp_path / "b", mode="embedded")
@@ -101,7 +101,7 @@ class TestEmbedded:
         card = (tmp_path / "a/README.md").read_text()
         assert "Video files of 5 of 6 clips are in the configuration `videos`." in card
 
-    def test_a_changed_file_is_refused(self, filmed: Material, tmp_path: Path) -> None:
+    def test_changed_video_file_is_refused(self, filmed: Material, tmp_path: Path) -> None:
         assert filmed.media is not None
         (filmed.media / "video8.mp4").write_bytes(b"another film")
         with pytest.raises(VttdataError, match=r"video8\.mp4: the clip's content has changed"):
@@ -111,7 +111,7 @@ class TestEmbedded:
 
 class TestFiles:
     @pytest.mark.parametrize("streaming", [False, True])
-    def test_the_folder_is_a_videofolder_of_its_own(self, filmed: Material, tmp_path: Path, streaming: bool) -> None:
+    def test_folder_of_videos_loads_as_videofolder(self, filmed: Material, tmp_path: Path, streaming: bool) -> None:
         filmed.write(tmp_path / "d")
         folder = {"data_dir": str(tmp_path / "d/videos"), "cache_dir": str(tmp_path / "cache")}
         splits = datasets.load_dataset("videofolder", streaming=streaming, **folder)
@@ -124,7 +124,7 @@ class TestFiles:
             )
 
     @pytest.mark.parametrize("streaming", [False, True])
-    def test_the_tables_beside_it_load_as_ever(self, filmed: Material, tmp_path: Path, streaming: bool) -> None:
+    def test_tables_beside_a_folder_of_videos_load(self, filmed: Material, tmp_path: Path, streaming: bool) -> None:
         filmed.write(tmp_path / "d")
         rows = list(load(tmp_path / "d", tmp_path / "cache", split="test", streaming=streaming))
         assert [row["video"] for row in rows] == ["videos/test/video11.mp4", None]
@@ -133,7 +133,7 @@ class TestFiles:
 
 
 class TestNone:
-    def test_checksums_are_kept_and_no_file_is_passed_on(self, filmed: Material, tmp_path: Path) -> None:
+    def test_mode_none_keeps_checksums_and_ships_no_file(self, filmed: Material, tmp_path: Path) -> None:
         filmed.write(tmp_path / "d", mode="none")
         assert not (tmp_path / "d/videos").exists()
         rows = load(tmp_path / "d", tmp_path / "cache", split="train")

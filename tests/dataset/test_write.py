@@ -59,7 +59,7 @@ class TestLoading:
         assert list(stream) == list(whole)
         assert stream.features == whole.features
 
-    def test_types_are_known_without_opening_a_table(self, material: Material, tmp_path: Path) -> None:
+    def test_front_matter_states_the_types_of_columns(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d")
         for path in (tmp_path / "d").rglob("*.parquet"):
             path.write_bytes(b"")
@@ -67,7 +67,7 @@ class TestLoading:
         assert builder.info.features["category"] == datasets.ClassLabel(names=["music", "sport"])
         assert str(builder.info.version) == "1.0.0"
 
-    def test_tables_carry_no_types_that_older_readers_choke_on(self, material: Material, tmp_path: Path) -> None:
+    def test_tables_declare_no_type_unknown_to_older_readers(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d")
         for path in (tmp_path / "d").rglob("*.parquet"):
             assert not pq.read_schema(path).metadata
@@ -86,7 +86,7 @@ class TestLoading:
 class TestFreshness:
     """Everything here shares one cache folder, as all datasets of a user do."""
 
-    def test_a_rebuild_never_gives_old_rows(self, material: Material, tmp_path: Path) -> None:
+    def test_rebuilt_dataset_does_not_load_cached_rows(self, material: Material, tmp_path: Path) -> None:
         folder, cache = tmp_path / "dataset", tmp_path / "cache"
         material.write(folder)
         assert load(folder, cache, split="test")[0]["captions"][0] == "a person does thing 11 for time 0"
@@ -101,14 +101,14 @@ class TestFreshness:
         material.write(folder)
         assert load(folder, cache, "captions", split="test").num_rows == 5
 
-    def test_two_folders_of_one_name_are_not_mixed_up(self, material: Material, tmp_path: Path) -> None:
+    def test_two_folders_of_one_name_load_their_own_rows(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "a/dataset")
         changed = [dataclasses.replace(clip, start=clip.start + 1, end=clip.end + 1) for clip in material.clips]
         material.write(tmp_path / "b/dataset", clips=changed)
         starts = [load(tmp_path / name / "dataset", tmp_path / "cache", split="train")[0]["start"] for name in "aba"]
         assert starts == [70.1, 71.1, 70.1]
 
-    def test_renamed_categories_are_not_read_from_the_old_build(self, material: Material, tmp_path: Path) -> None:
+    def test_renamed_categories_are_not_loaded_from_the_cache(self, material: Material, tmp_path: Path) -> None:
         names = []
         for category in ("music", "melody"):
             clips = [
@@ -120,14 +120,14 @@ class TestFreshness:
 
 
 class TestBytes:
-    def test_the_order_of_records_changes_no_byte(self, with_media: Material, tmp_path: Path) -> None:
+    def test_order_of_records_does_not_change_bytes(self, with_media: Material, tmp_path: Path) -> None:
         facts = with_media.write(tmp_path / "a")
         for records in (with_media.clips, with_media.captions, with_media.sources):
             random.Random(5).shuffle(records)
         assert with_media.write(tmp_path / "b") == facts
         assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
-    def test_the_folder_holds_what_it_should_and_nothing_else(self, with_media: Material, tmp_path: Path) -> None:
+    def test_dataset_folder_contains_nothing_else(self, with_media: Material, tmp_path: Path) -> None:
         with_media.write(tmp_path / "out/d")
         assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["d"]
         assert sorted(path.name for path in (tmp_path / "out/d").iterdir()) == [
@@ -143,7 +143,7 @@ class TestBytes:
 
 
 class TestSparse:
-    def test_an_empty_split_is_left_out_and_said(self, material: Material, tmp_path: Path) -> None:
+    def test_empty_split_is_left_out_and_noted_on_the_card(self, material: Material, tmp_path: Path) -> None:
         clips = [
             dataclasses.replace(clip, split="train" if clip.split == "train" else "test") for clip in material.clips
         ]
@@ -153,13 +153,13 @@ class TestSparse:
         assert "No clips fell into: validation." in readme
         assert "| validation | 20.00% | 0.00% | 0 |" in readme
 
-    def test_the_card_says_what_is_never_divided(self, material: Material, tmp_path: Path) -> None:
+    def test_card_states_what_splits_do_not_share(self, material: Material, tmp_path: Path) -> None:
         about = dataclasses.replace(material.metadata, together=("source", "near_duplicate"))
         material.write(tmp_path / "d", metadata=about)
         promise = "Clips of one source or sources found to be near-duplicates are never in different splits."
         assert promise in (tmp_path / "d/README.md").read_text()
 
-    def test_without_captions_there_is_no_such_configuration(self, material: Material, tmp_path: Path) -> None:
+    def test_dataset_without_captions_has_no_captions_configuration(self, material: Material, tmp_path: Path) -> None:
         facts = material.write(tmp_path / "d", captions=[])
         assert datasets.get_dataset_config_names(str(tmp_path / "d")) == ["clips", "sources"]
         assert load(tmp_path / "d", tmp_path / "cache", split="test")[0]["captions"] == []
@@ -172,7 +172,7 @@ class TestSparse:
         assert list(load(tmp_path / "d", tmp_path / "cache", "captions")) == ["train", "test"]
         assert load(tmp_path / "d", tmp_path / "cache", split="validation")[0]["captions"] == []
 
-    def test_without_categories_and_splits_it_loads_all_the_same(self, material: Material, tmp_path: Path) -> None:
+    def test_dataset_without_categories_and_splits_loads(self, material: Material, tmp_path: Path) -> None:
         clips = [dataclasses.replace(clip, category=None, split=None) for clip in material.clips]
         material.write(tmp_path / "d", clips=clips, sources=[])
         loaded = load(tmp_path / "d", tmp_path / "cache")

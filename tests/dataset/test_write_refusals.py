@@ -27,13 +27,13 @@ class TestMedia:
         assert (rows[0]["width"], rows[0]["frames"], rows[1]["width"]) == (320, 312, None)
         assert "Video files of 5 of 6 clips" in (tmp_path / "d/README.md").read_text()
 
-    def test_without_media_no_file_is_promised(self, with_media: Material, tmp_path: Path) -> None:
+    def test_dataset_without_media_lists_no_video_file(self, with_media: Material, tmp_path: Path) -> None:
         with_media.write(tmp_path / "d", media=None)
         assert not (tmp_path / "d/videos").exists()
         assert set(load(tmp_path / "d", tmp_path / "cache", split="train")["video"]) == {None}
 
     @pytest.mark.parametrize("damage", ["missing", "shortened"])
-    def test_a_file_that_is_not_as_recorded_stops_and_leaves_the_old_dataset(
+    def test_changed_video_file_is_refused_and_keeps_the_earlier_dataset(
         self, with_media: Material, tmp_path: Path, damage: str
     ) -> None:
         with_media.write(tmp_path / "out/d")
@@ -48,7 +48,7 @@ class TestMedia:
         assert contents(tmp_path / "out/d") == before
         assert [path.name for path in (tmp_path / "out").iterdir()] == ["d"]
 
-    def test_a_name_that_leads_elsewhere_is_refused(self, with_media: Material, tmp_path: Path) -> None:
+    def test_video_name_outside_its_folder_is_refused(self, with_media: Material, tmp_path: Path) -> None:
         media = with_media.clips[0].media
         assert media is not None
         for name in ("videos/../x.mp4", "/etc/passwd", "videos/other.mp4"):
@@ -58,7 +58,7 @@ class TestMedia:
 
 
 class TestReplacing:
-    def test_a_build_killed_between_the_renames_is_repaired(self, material: Material, tmp_path: Path) -> None:
+    def test_writing_killed_between_renames_is_repaired(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d")
         before = contents(tmp_path / "d")
         (tmp_path / "d").rename(tmp_path / ".d.old")
@@ -68,7 +68,7 @@ class TestReplacing:
         assert contents(tmp_path / "d") == before
         assert [path.name for path in tmp_path.iterdir()] == ["d"]
 
-    def test_a_folder_of_something_else_is_never_replaced(self, material: Material, tmp_path: Path) -> None:
+    def test_folder_that_is_no_dataset_is_not_replaced(self, material: Material, tmp_path: Path) -> None:
         (tmp_path / "thesis.txt").write_text("ten years")
         with pytest.raises(VttdataError, match="is not a dataset of vttdata and is not replaced"):
             material.write(tmp_path)
@@ -76,7 +76,7 @@ class TestReplacing:
 
 
 class TestContradictions:
-    def test_each_is_one_sentence(self, material: Material, tmp_path: Path) -> None:
+    def test_contradiction_is_refused_in_one_sentence(self, material: Material, tmp_path: Path) -> None:
         first = material.clips[0]
         cases: list[tuple[dict[str, Any], str]] = [
             ({"captions": [Caption("video99", 1, "x")]}, "'video99', which is not in the dataset"),
@@ -106,7 +106,7 @@ class TestContradictions:
         assert "OSError: [Errno" in done.stderr.splitlines()[-1]
         assert "captions cannot be sorted on disk" in done.stderr
 
-    def test_names_and_versions_are_checked(self) -> None:
+    def test_invalid_names_and_versions_are_refused(self) -> None:
         for name in ("demo", "../demo", "a/b/c", "a/b..c", "a/b\nc"):
             with pytest.raises(ValueError, match="is not a name for a dataset"):
                 Metadata(name)
@@ -117,7 +117,9 @@ class TestContradictions:
 class TestHostileTexts:
     TEXT = 'x"\n---\n<script>alert(1)</script> | [a](javascript:b) `c` # %s {{d}} \u202eé https://e.org'
 
-    def test_they_survive_in_tables_and_are_harmless_in_the_card(self, material: Material, tmp_path: Path) -> None:
+    def test_hostile_texts_survive_in_tables_and_are_escaped_on_the_card(
+        self, material: Material, tmp_path: Path
+    ) -> None:
         clips = [dataclasses.replace(clip, category=self.TEXT, query=self.TEXT) for clip in material.clips]
         captions = [dataclasses.replace(caption, caption=self.TEXT) for caption in material.captions]
         about = Metadata(
@@ -144,7 +146,7 @@ class TestHostileTexts:
 
 
 class TestDamage:
-    def test_an_untouched_dataset_has_none(self, with_media: Material, tmp_path: Path) -> None:
+    def test_unchanged_dataset_has_no_damage(self, with_media: Material, tmp_path: Path) -> None:
         with_media.write(tmp_path / "d")
         assert find_damage(tmp_path / "d") == []
 
@@ -166,7 +168,7 @@ class TestDamage:
         with pytest.raises(VttdataError, match="no file matches 'clips/test"):
             compute_statistics(folder)
 
-    def test_a_damaged_table_is_an_error_of_one_sentence(self, material: Material, tmp_path: Path) -> None:
+    def test_damaged_table_is_refused_in_one_sentence(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d")
         next((tmp_path / "d").glob("captions/test-*")).write_bytes(b"PAR1 nothing PAR1")
         with pytest.raises(VttdataError, match=r"captions/test-.*: is damaged or unreadable"):

@@ -49,20 +49,20 @@ def is_untouched(hub: Hub) -> bool:
 @pytest.mark.usefixtures("logged_in")
 class TestPassing:
     @pytest.mark.parametrize(("method", "pattern"), ENDPOINTS)
-    def test_a_busy_hub_is_asked_again(self, hub: Hub, dataset: Path, method: str, pattern: str) -> None:
+    def test_busy_hub_is_asked_again(self, hub: Hub, dataset: Path, method: str, pattern: str) -> None:
         hub.fail(method, pattern, 429, Retry_After="1")
         hub.fail(method, pattern, 503, times=2)
         publish(dataset, NAME, endpoint=hub.url)
         assert is_whole(hub, dataset)
 
     @pytest.mark.parametrize(("method", "pattern"), ENDPOINTS)
-    def test_a_broken_connection_is_made_again(self, hub: Hub, dataset: Path, method: str, pattern: str) -> None:
+    def test_broken_connection_is_retried(self, hub: Hub, dataset: Path, method: str, pattern: str) -> None:
         hub.cut(method, pattern, times=2)
         publish(dataset, NAME, endpoint=hub.url)
         assert is_whole(hub, dataset)
         assert len([own for own in hub.asked(method, pattern) if own.status == 0]) == 2
 
-    def test_the_hub_says_how_long_to_wait(self, hub: Hub, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_wait_that_the_hub_requests_is_kept(self, hub: Hub, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         waits: list[float] = []
         monkeypatch.setattr("time.sleep", waits.append)
         hub.fail("POST", "/tag/", 429, Retry_After="7")
@@ -72,7 +72,7 @@ class TestPassing:
         assert waits == [7.0, 2.0, 55.0]
 
     @pytest.mark.parametrize("pattern", ["/commit/main$", "/tag/"])
-    def test_an_answer_that_is_lost_is_no_harm(self, hub: Hub, dataset: Path, pattern: str) -> None:
+    def test_lost_answer_to_a_commit_makes_no_second_commit(self, hub: Hub, dataset: Path, pattern: str) -> None:
         """The commit or tag is made, and then the connection breaks: asking again finds it made."""
         left = iter([True])
 
@@ -87,7 +87,7 @@ class TestPassing:
         assert is_whole(hub, dataset)
 
     @pytest.mark.parametrize(("method", "pattern"), ENDPOINTS[2:8])
-    def test_a_hub_that_stays_away_leaves_nothing_visible(
+    def test_hub_that_stops_answering_leaves_nothing_visible(
         self, hub: Hub, dataset: Path, method: str, pattern: str
     ) -> None:
         hub.fail(method, pattern, 503, times=40)
@@ -99,7 +99,7 @@ class TestPassing:
         publish(dataset, NAME, endpoint=hub.url)
         assert is_whole(hub, dataset)
 
-    def test_what_is_uploaded_is_not_sent_again(self, hub: Hub, dataset: Path) -> None:
+    def test_uploaded_files_are_not_sent_again(self, hub: Hub, dataset: Path) -> None:
         hub.fail("POST", "/commit/main$", 503, times=40)
         with pytest.raises(HaltError):
             publish(dataset, NAME, endpoint=hub.url)
@@ -108,13 +108,11 @@ class TestPassing:
         publish(dataset, NAME, endpoint=hub.url)
         assert (sent, len(hub.asked("PUT", "/storage/"))) == (6, 6)
 
-    def test_a_hub_that_is_not_there(self, dataset: Path) -> None:
+    def test_unreachable_address_halts_publication(self, dataset: Path) -> None:
         with pytest.raises(HaltError, match="cannot be reached"):
             publish(dataset, NAME, endpoint="http://127.0.0.1:9")
 
-    def test_the_faster_uploader_may_break_off_too(
-        self, hub: Hub, dataset: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_failed_upload_hides_the_token(self, hub: Hub, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def fail(*_: object, **__: object) -> None:
             raise RuntimeError(f"Data processing error: token {WRITER} expired\nmore")
 
@@ -123,7 +121,7 @@ class TestPassing:
             publish(dataset, NAME, endpoint=hub.url)
         assert is_untouched(hub)
 
-    def test_what_the_hub_refuses_is_said_in_its_words(self, hub: Hub, dataset: Path) -> None:
+    def test_refusal_of_the_hub_is_quoted(self, hub: Hub, dataset: Path) -> None:
         words = "Private repository storage limit reached"
         hub.fail("POST", "/api/repos/create$", 402, X_Error_Message=words)
         with pytest.raises(VttdataError, match=f"The Hub refuses 'vttdata/small': .*{words}"):
@@ -133,7 +131,7 @@ class TestPassing:
 @pytest.mark.usefixtures("logged_in")
 class TestRaces:
     @pytest.mark.parametrize("is_new", [True, False])
-    def test_somebody_elses_commit_is_not_overwritten(self, hub: Hub, tmp_path: Path, is_new: bool) -> None:
+    def test_concurrent_commit_is_not_overwritten(self, hub: Hub, tmp_path: Path, is_new: bool) -> None:
         if not is_new:
             publish(build(tmp_path / "a"), NAME, endpoint=hub.url)
 
@@ -150,7 +148,7 @@ class TestRaces:
         assert found.history()[0].title == "theirs"
         assert set(found.tags) == (set() if is_new else {"v1.0.0"})
 
-    def test_a_repository_that_appears_meanwhile_is_left_alone(self, hub: Hub, dataset: Path) -> None:
+    def test_concurrently_created_repository_is_left_alone(self, hub: Hub, dataset: Path) -> None:
         def create_first(request: Request) -> None:
             if request.path == "/api/repos/create":
                 found = hub.store.create(NAME, private=False)
@@ -161,7 +159,7 @@ class TestRaces:
             publish(dataset, NAME, endpoint=hub.url)
         assert hub.asked("POST", "/commit/") == []
 
-    def test_a_tag_that_appears_meanwhile_is_not_moved(self, hub: Hub, dataset: Path) -> None:
+    def test_concurrently_created_tag_is_not_moved(self, hub: Hub, dataset: Path) -> None:
         def tag_first(request: Request) -> None:
             found = hub.store.repositories.get(NAME)
             if "/tag/" in request.path and found is not None and not found.tags:
@@ -201,7 +199,7 @@ class TestKilled:
             yield running
             running.stdin.close()
 
-    def test_ten_kills_end_with_one_whole_version(
+    def test_publish_killed_ten_times_ends_with_one_complete_version(
         self, hub: Hub, dataset: Path, publisher: subprocess.Popen[str]
     ) -> None:
         assert publisher.stdin is not None

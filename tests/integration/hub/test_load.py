@@ -97,9 +97,7 @@ def test_older_readers_get_the_same_rows(
     check_rows(found, published, tmp_path / "cache")
 
 
-def test_a_private_dataset_is_there_for_its_owner_only(
-    client: Client, logged_in: None, hub: Hub, dataset: Path
-) -> None:
+def test_private_dataset_loads_for_its_owner_only(client: Client, logged_in: None, hub: Hub, dataset: Path) -> None:
     publish(dataset, "vttdata/small", endpoint=hub.url, private=True)
     code = "import datasets; print(datasets.load_dataset('vttdata/small', split='test').num_rows)"
     assert client.python(code, token=WRITER).stdout == "1\n"
@@ -107,7 +105,9 @@ def test_a_private_dataset_is_there_for_its_owner_only(
     assert "DatasetNotFoundError" in stranger.python(code).stderr
 
 
-def test_each_tag_is_its_version_for_ever(client: Client, logged_in: None, hub: Hub, tmp_path: Path) -> None:
+def test_tag_keeps_loading_its_version_after_later_ones(
+    client: Client, logged_in: None, hub: Hub, tmp_path: Path
+) -> None:
     for number, text in enumerate(("one", "two"), 1):
         publish(build(tmp_path / text, ["x", text], version=f"{number}.0.0"), "vttdata/small", endpoint=hub.url)
     code = (

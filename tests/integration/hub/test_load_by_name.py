@@ -52,7 +52,7 @@ def two_versions(logged_in: None, hub: Hub, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("two_versions")
 class TestVersions:
-    def test_the_version_asked_for_comes_online_and_offline(self, client: Client, hub: Hub) -> None:
+    def test_requested_version_loads_online_and_offline(self, client: Client, hub: Hub) -> None:
         ask = "".join(
             f"told({CAPTIONS}, revision={revision!r}, streaming={streaming})\n"
             for revision in ("1.0.0", "v2.0.0", None, "v1.0.0")
@@ -65,7 +65,7 @@ class TestVersions:
         assert [offline[place] for place in (0, 1, 2, 3, 6, 7)] == [right[place] for place in (0, 1, 2, 3, 6, 7)]
         assert len(hub.requests) == before
 
-    def test_offline_another_version_is_not_passed_on(self, client: Client) -> None:
+    def test_offline_load_refuses_another_cached_version(self, client: Client) -> None:
         run(client, f"told({CAPTIONS}, revision='2.0.0')")
         refused = run(client, f"told({CAPTIONS}, revision='1.0.0')", HF_HUB_OFFLINE="1")
         assert refused == [
@@ -77,7 +77,7 @@ class TestVersions:
         ask = "print(load_dataset('vttdata/small', 'queries', split='test', revision={!r})[0]['query'])\n"
         assert run(client, ask.format("1.0.0") + ask.format(None)) == ["one", "two"]
 
-    def test_what_is_not_there_is_answered_with_what_is(self, client: Client) -> None:
+    def test_unknown_part_is_refused_with_the_existing_ones(self, client: Client) -> None:
         told = run(
             client,
             "told('vttdata/small', 'caption')\n"
@@ -100,7 +100,7 @@ class TestVersions:
         assert told[4].startswith("refused: There is no dataset 'vttdata/smal': no local build at")
         assert told[5].endswith("The recipe 'demo' builds it: vttdata build demo.")
 
-    def test_files_are_verified(self, client: Client, hub: Hub) -> None:
+    def test_verified_load_accepts_unchanged_and_refuses_changed_files(self, client: Client, hub: Hub) -> None:
         assert (
             run(client, f"told({CAPTIONS}, verify=True)\ntold({CAPTIONS}, verify=True, streaming=True)") == ["two"] * 2
         )
@@ -116,7 +116,7 @@ class TestVersions:
         (refused,) = run(stranger, f"told({CAPTIONS}, verify=True)")
         assert refused.startswith(f"refused: 'vttdata/small' is not as it was built: {path}: ")
 
-    def test_the_hub_is_listed_on_request(self, client: Client, hub: Hub, tmp_path: Path) -> None:
+    def test_datasets_on_the_hub_are_listed_on_request(self, client: Client, hub: Hub, tmp_path: Path) -> None:
         code = "print([own.name for own in list_datasets(hub=True) if own.on_hub])"
         assert run(client, code) == ["['vttdata/small']"]
         assert hub.asked("GET", "^/api/datasets$")
@@ -128,7 +128,7 @@ class TestVersions:
 
 
 class TestLocal:
-    def test_a_local_build_needs_no_network(self, client: Client, hub: Hub) -> None:
+    def test_local_build_loads_without_network(self, client: Client, hub: Hub) -> None:
         build(client.home / "builds/vttdata/small/dataset")
         blocked = (
             "import socket\n"
@@ -149,7 +149,7 @@ class TestLocal:
         assert "'captions': {'train': 1, 'test': 1}" in told[6]
         assert hub.requests == []
 
-    def test_another_version_than_the_local_one_comes_from_the_hub(
+    def test_version_other_than_the_local_build_loads_from_the_hub(
         self, client: Client, hub: Hub, two_versions: None
     ) -> None:
         build(client.home / "builds/vttdata/small/dataset", ["x", "local"], version="3.0.0")
@@ -158,7 +158,7 @@ class TestLocal:
         assert came == ["local", "local", "two"]
         assert "the local build has 3.0.0, the Hub has 1.0.0, 2.0.0" in refused
 
-    def test_files_edited_by_hand_are_found(self, client: Client) -> None:
+    def test_edited_file_of_a_local_build_fails_verification(self, client: Client) -> None:
         folder = build(client.home / "builds/vttdata/small/dataset")
         (folder / "README.md").write_text((folder / "README.md").read_text() + "!")
         (refused,) = run(client, f"told({CAPTIONS}, verify=True)")
@@ -167,7 +167,7 @@ class TestLocal:
         (other,) = run(client, "told('csv', data_files='x.csv', verify=True)")
         assert other == "refused: 'csv' is not a dataset of vttdata, so there is nothing to verify it with."
 
-    def test_the_command_lists_and_describes(
+    def test_command_lists_and_describes_datasets(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         build(tmp_path / "vttdata/small/dataset")

@@ -51,7 +51,7 @@ def test_clips_and_foils_are_published_alike(hub: Hub, tmp_path: Path) -> None:
     assert "videos/train/v0.mp4" in files(hub, name="vttdata/films")
 
 
-def test_many_files_are_told_together_and_another_name_is_noted(hub: Hub, tmp_path: Path) -> None:
+def test_plan_groups_many_files_and_notes_another_name(hub: Hub, tmp_path: Path) -> None:
     many = build(tmp_path / "many", [f"text {number}" for number in range(25)], media=tmp_path / "cut")
     text = publish(many, "vttdata/many", endpoint=hub.url, dry_run=True).plan.as_text()
     assert re.search(r"added +videos/train/ \(\d+ files\) +[\d,]+ bytes", text)
@@ -77,7 +77,7 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(hub: Hub, dataset:
     assert all(name in text for name in contents(dataset))
 
 
-def test_a_private_repository_stays_unseen_by_others(hub: Hub, dataset: Path) -> None:
+def test_private_repository_is_invisible_to_others(hub: Hub, dataset: Path) -> None:
     publish(dataset, NAME, endpoint=hub.url, private=True)
     assert repository(hub).private
     publish(dataset, NAME, endpoint=hub.url, private=True)
@@ -123,7 +123,7 @@ def test_the_list_of_changes_grows_with_the_versions(hub: Hub, tmp_path: Path) -
         (["a person waves"], "1.1.0", "2.0.0"),
     ],
 )
-def test_a_version_has_to_rise_with_what_differs(
+def test_version_must_rise_with_the_change(
     hub: Hub, dataset: Path, tmp_path: Path, texts: list[str], version: str, needed: str
 ) -> None:
     publish(dataset, NAME, endpoint=hub.url)
@@ -134,7 +134,7 @@ def test_a_version_has_to_rise_with_what_differs(
     assert before == (files(hub), len(hub.asked("PUT", "")))
 
 
-def test_another_card_alone_needs_a_patch_version(hub: Hub, dataset: Path, tmp_path: Path) -> None:
+def test_changed_card_alone_needs_a_patch_version(hub: Hub, dataset: Path, tmp_path: Path) -> None:
     publish(dataset, NAME, endpoint=hub.url)
     said = {"description": "Now with a description."}
     with pytest.raises(VttdataError, match=r"files differ, though no row does; .*'version: 1\.0\.1'"):
@@ -145,7 +145,7 @@ def test_another_card_alone_needs_a_patch_version(hub: Hub, dataset: Path, tmp_p
     assert hub.asked("GET", "/resolve/.*parquet") == []
 
 
-def test_a_tag_that_names_something_else_is_not_moved(hub: Hub, dataset: Path, tmp_path: Path) -> None:
+def test_tag_of_another_commit_is_not_moved(hub: Hub, dataset: Path, tmp_path: Path) -> None:
     publish(dataset, NAME, endpoint=hub.url)
     repository(hub).tags["v2.0.0"] = repository(hub).head
     newer = build(tmp_path / "newer", ["x", "y"], version="2.0.0")
@@ -175,7 +175,7 @@ def test_no_token_reaches_the_storage_of_large_files(hub: Hub, dataset: Path) ->
     assert not any("authorization" in own.headers for own in stored)
 
 
-def test_the_command_says_what_it_does_and_never_the_token(hub: Hub, client: Client, dataset: Path) -> None:
+def test_command_prints_its_steps_and_never_the_token(hub: Hub, client: Client, dataset: Path) -> None:
     arguments = ["publish", str(dataset), NAME, "--private", "--tag", "1.0.0"]
     dry, wet = client.vttdata(*arguments, "--dry-run"), client.vttdata(*arguments)
     assert (dry.returncode, wet.returncode) == (0, 0), dry.stderr + wet.stderr

@@ -105,9 +105,7 @@ def swap_bytes(dataset: Path) -> None:
         (double, "captions/test has 2 rows, but its README says 1"),
     ],
 )
-def test_a_dataset_that_is_not_as_it_was_built(
-    hub: Hub, dataset: Path, spoil: Callable[[Path], object], told: str
-) -> None:
+def test_changed_dataset_is_refused(hub: Hub, dataset: Path, spoil: Callable[[Path], object], told: str) -> None:
     spoil(dataset)
     with pytest.raises(VttdataError, match=told) as caught:
         publish(dataset, NAME, endpoint=hub.url)
@@ -115,7 +113,7 @@ def test_a_dataset_that_is_not_as_it_was_built(
     assert hub.requests == []
 
 
-def test_a_label_that_does_not_exist_is_refused_before_zero_too(hub: Hub, dataset: Path) -> None:
+def test_negative_label_is_refused(hub: Hub, dataset: Path) -> None:
     path = table(dataset, "clips/test*")
     rows = pq.read_table(path)
     place = rows.schema.get_field_index("category")
@@ -153,19 +151,19 @@ def test_splits_that_leak_need_a_reason(hub: Hub, tmp_path: Path) -> None:
     "name",
     ["small", "a/b/c", "vttdata/sm all", "vttdata/-small", "vttdata/a--b", "../small", "vttdata/..", "", "a/b\n"],
 )
-def test_names_that_the_hub_refuses(hub: Hub, dataset: Path, name: str) -> None:
+def test_invalid_repository_name_is_refused(hub: Hub, dataset: Path, name: str) -> None:
     with pytest.raises(VttdataError, match="is not a name on the Hub"):
         publish(dataset, name, endpoint=hub.url)
     assert hub.requests == []
 
 
-def test_another_version_than_the_expected_one(hub: Hub, dataset: Path) -> None:
+def test_version_other_than_the_expected_tag_is_refused(hub: Hub, dataset: Path) -> None:
     with pytest.raises(VttdataError, match=r"has version 1\.0\.0, not v1\.1\.0; .*'version: 1\.1\.0'"):
         publish(dataset, NAME, endpoint=hub.url, tag="v1.1.0")
     assert hub.requests == []
 
 
-def test_a_missing_token_names_the_usual_places(hub: Hub, client: Client, dataset: Path) -> None:
+def test_missing_token_is_refused_with_how_to_give_one(hub: Hub, client: Client, dataset: Path) -> None:
     told = client.vttdata("publish", str(dataset), NAME, token=None)
     assert told.returncode == 2
     assert "There is no token for the Hub: log in with 'hf auth login', or set HF_TOKEN" in told.stderr
@@ -199,7 +197,9 @@ def test_dry_run_without_a_token_says_what_a_first_publish_would_send(hub: Hub, 
         ("hf_damagedToken ThatNobodyMaySee", "has characters that no token has"),
     ],
 )
-def test_tokens_that_do_not_do(hub: Hub, dataset: Path, monkeypatch: pytest.MonkeyPatch, token: str, told: str) -> None:
+def test_invalid_or_read_only_token_is_refused(
+    hub: Hub, dataset: Path, monkeypatch: pytest.MonkeyPatch, token: str, told: str
+) -> None:
     monkeypatch.setenv("HF_TOKEN", token)
     with pytest.raises(VttdataError, match=told) as caught:
         publish(dataset, NAME, endpoint=hub.url)
@@ -208,7 +208,7 @@ def test_tokens_that_do_not_do(hub: Hub, dataset: Path, monkeypatch: pytest.Monk
     assert hub.store.repositories == {}
 
 
-def test_a_repository_with_another_dataset(hub: Hub, dataset: Path, tmp_path: Path) -> None:
+def test_repository_of_another_dataset_is_refused(hub: Hub, dataset: Path, tmp_path: Path) -> None:
     publish(build(tmp_path / "other", name="vttdata/other"), NAME, endpoint=hub.url)
     before = hub.store.find(NAME).head
     with pytest.raises(VttdataError, match="'vttdata/small' holds the dataset 'vttdata/other', which is not replaced"):
@@ -216,7 +216,7 @@ def test_a_repository_with_another_dataset(hub: Hub, dataset: Path, tmp_path: Pa
     assert hub.store.find(NAME).head == before
 
 
-def test_a_repository_whose_version_cannot_be_told(hub: Hub, dataset: Path) -> None:
+def test_repository_without_a_readable_version_is_refused(hub: Hub, dataset: Path) -> None:
     publish(dataset, NAME, endpoint=hub.url)
     content = json.dumps({"name": NAME, "version": "latest", "files": {}}).encode()
     hub.store.commit(hub.store.find(NAME), "mine", [("file", {"path": "manifest.json", "content": content})], None)
@@ -225,7 +225,7 @@ def test_a_repository_whose_version_cannot_be_told(hub: Hub, dataset: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["README.md", "data/train.csv", "manifest.json"])
-def test_a_repository_with_something_else(hub: Hub, dataset: Path, name: str) -> None:
+def test_repository_with_other_files_is_refused(hub: Hub, dataset: Path, name: str) -> None:
     made = hub.store.create(NAME, private=False)
     hub.store.commit(made, "mine", [("file", {"path": name, "content": b"{}"})], None)
     hub.store.commit(made, "mine", [("file", {"path": "README.md", "content": b"mine"})], None)
@@ -234,7 +234,7 @@ def test_a_repository_with_something_else(hub: Hub, dataset: Path, name: str) ->
     assert len(made.commits) == 3
 
 
-def test_a_public_repository_does_not_become_private(hub: Hub, dataset: Path) -> None:
+def test_private_publication_into_a_public_repository_is_refused(hub: Hub, dataset: Path) -> None:
     publish(dataset, NAME, endpoint=hub.url)
     with pytest.raises(VttdataError, match="exists and is public; make it private in its settings"):
         publish(dataset, NAME, endpoint=hub.url, private=True)

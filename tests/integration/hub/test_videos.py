@@ -35,9 +35,7 @@ def command(client: Client, *arguments: object) -> str:
 
 
 @pytest.mark.parametrize("mode", ["files", "embedded"])
-def test_a_dataset_is_judged_by_name_without_its_videos(
-    client: Client, hub: Hub, tmp_path: Path, mode: MediaMode
-) -> None:
+def test_verify_and_stats_by_name_download_no_videos(client: Client, hub: Hub, tmp_path: Path, mode: MediaMode) -> None:
     films(hub, tmp_path, mode)
     told = command(client, "verify", "vttdata/small", "--files-only")
     assert told.startswith("files: ")
@@ -47,14 +45,14 @@ def test_a_dataset_is_judged_by_name_without_its_videos(
     assert asked_for(hub) == set()
 
 
-def test_rows_that_hold_videos_are_compared(client: Client, hub: Hub, tmp_path: Path) -> None:
+def test_diff_compares_rows_with_embedded_videos(client: Client, hub: Hub, tmp_path: Path) -> None:
     folder = films(hub, tmp_path, "embedded")
     assert command(client, "diff", "vttdata/small", folder) == "No row differs.\n"
     assert len(asked_for(hub)) == 2
 
 
 @pytest.mark.parametrize("mode", ["files", "embedded"])
-def test_a_dataset_of_the_hub_is_published_again_with_its_videos(
+def test_dataset_of_the_hub_is_published_elsewhere_with_its_videos(
     client: Client, hub: Hub, tmp_path: Path, mode: MediaMode
 ) -> None:
     folder = films(hub, tmp_path, mode)
@@ -63,7 +61,7 @@ def test_a_dataset_of_the_hub_is_published_again_with_its_videos(
     assert files == set(hub.store.find("vttdata/copy").find("main").files) - {".gitattributes"}
 
 
-def test_what_is_loaded_verified_brings_no_other_videos(client: Client, hub: Hub, tmp_path: Path) -> None:
+def test_verified_load_downloads_videos_for_their_configuration_only(client: Client, hub: Hub, tmp_path: Path) -> None:
     films(hub, tmp_path, "embedded")
     ask = "told('vttdata/small', {!r}, verify=True)\n"
     assert run(client, ask.format("clips")) == ["loaded"]
