@@ -90,7 +90,9 @@ def _official_texts(recipe: Recipe, run: Build) -> FoilTexts:
 def activitynet_texts(
     official: Annotations, captions: list[Caption], *, both: bool
 ) -> tuple[list[VideoTexts], list[Paragraph]]:
-    """Return the test videos with both paragraphs, and the training videos, whose texts only train models.
+    """Return the test videos with both paragraphs, and the other videos, whose texts only train models.
+
+    The validation videos take the place of test videos where the files have none of these.
 
     Args:
         official: the official files.
@@ -98,12 +100,13 @@ def activitynet_texts(
         both: change either annotator's paragraph; the paper changes the first annotator's.
 
     Raises:
-        VttdataError: when no test video has two paragraphs.
+        VttdataError: when no test video, or no validation video in its place, has two paragraphs.
     """
     clips = {clip.video_id: clip for clip in official.clips}
     seconds = {source.source_id: source.stated_seconds for source in official.sources}
     concepts = {concept.video_id: concept for concept in official.concepts}
-    tested = {clip.source_id for clip in official.clips if clip.split == "test"}
+    split = "test" if any(clip.split == "test" for clip in official.clips) else "validation"
+    tested = {clip.source_id for clip in official.clips if clip.split == split}
     written: dict[str, tuple[list[Caption], list[Caption]]] = defaultdict(lambda: ([], []))
     for caption in captions:
         written[clips[caption.video_id].source_id][caption.annotator == "2"].append(caption)
@@ -131,6 +134,7 @@ def activitynet_texts(
                 other_ids=other_ids if complete and both else (),
                 present=names,
                 annotations=annotated,
+                split=split,
                 needs_other_texts=True,
             )
         )
@@ -140,7 +144,7 @@ def activitynet_texts(
             Paragraph(video, "2", seconds[video], other_ids, others, spans[1], texts, spans[0]),
         ]
     if not any(paragraph.texts and paragraph.references for paragraph in paragraphs):
-        raise VttdataError("No test video has a paragraph in both files of the test split; are they of one release?")
+        raise VttdataError(f"No {split} video has a paragraph in both files of its split; are they of one release?")
     return videos, paragraphs
 
 

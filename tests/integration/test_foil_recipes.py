@@ -162,6 +162,25 @@ def test_videos_that_are_in_one_of_the_two_paragraph_files_only_are_counted(tmp_
     assert rejected(tmp_path / "out")["no_reference"] == 2
 
 
+def test_validation_videos_get_foils_where_there_are_no_test_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_paragraphs(tmp_path / "files")
+    (folder / "split_ids_anet_entities.json").unlink()
+    (folder / "anet_entities_cleaned_class_thresh50_test_skeleton.json").unlink()
+    for side in ("1", "2"):
+        (folder / f"anet_entities_test_{side}.json").rename(folder / f"val_{side}.json")
+    rows = build("activitynet-foil", tmp_path / "out", f"annotations={folder}")
+    assert len(rows) > 15
+    assert set(rows["split"]) == {"validation"}
+    paragraphs = datasets.load_dataset(str(tmp_path / "out" / "dataset"), "paragraphs", cache_dir=str(tmp_path / "c"))
+    assert set(paragraphs) == {"validation"}
+    assert set(rows["video_id"]) == set(paragraphs["validation"]["video_id"])
+    command = ["build", "activitynet-foil", "--quiet", "--workers", "1", "--out", str(tmp_path / "judged")]
+    assert main([*command, "--set", f"annotations={folder}"]) == 2
+    assert "the verdicts are on foils of other captions" in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_paragraph_files_without_a_common_video_are_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -173,6 +173,11 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
     )
     mined = run.stage(stage, texts.videos, may_be_empty=True)
     pairs = list(mined)
+    if not pairs and recipe.foils.judged_only:
+        raise VttdataError(
+            "No foil is left: the verdicts are on foils of other captions, or refuse them all. For foils that nobody "
+            "judged set judged_only to false (--set foils.judged_only=false), or give verdicts on these."
+        )
     if not pairs:
         raise VttdataError("No foil is left: no swap keeps a caption right, or none can be balanced by another one.")
 

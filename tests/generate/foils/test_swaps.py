@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers.words import LEXICON, NOUNS, RIVALS, mentions, video
 from vttdata.generate.foils.swaps import Swap, find_swaps, pair_concepts, select_absent_rivals, summarize_mentions
+from vttdata.text.nouns.lexicon import load_lexicon
+from vttdata.text.nouns.mentions import find_mentions
 
 
 def foils(text: str, *others: str, names: tuple[str, ...] = ()) -> list[str]:
@@ -149,3 +153,102 @@ def test_text_outside_the_span_stays_and_the_article_fits(words: list[str]) -> N
         assert swap.foil_concept not in summarize_mentions([(text, mentions(text))], LEXICON).nouns
         changed = foil[swap.start : swap.start + len(swap.replacement)].lower()
         assert not changed.startswith(("a umbrella", "a ox", "an dog", "an ball"))
+
+
+PACKAGED = load_lexicon()
+FREQUENT = dict.fromkeys(PACKAGED.nouns, 100)
+
+
+def packaged_foils(text: str, *others: str) -> set[tuple[str, str]]:
+    """Return the pairs of concepts that may be swapped in a caption, where `others` are said, too."""
+    said = [(own, find_mentions(own, PACKAGED)) for own in (text, *others)]
+    video = summarize_mentions(said, PACKAGED)
+    absent = select_absent_rivals(pair_concepts(FREQUENT, PACKAGED, min_count=1), video, PACKAGED)
+    document = summarize_mentions(said[:1], PACKAGED)
+    found = find_swaps(text, said[0][1], PACKAGED, absent, document)
+    return {(swap.concept, swap.foil_concept) for swap in found}
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "swap"),
+    [
+        # A verb or a compound implies the thing.
+        ("a man sits in a raft", "people are kayaking", ("raft", "kayak")),
+        ("a man holds a skateboard", "they go surfing", ("skateboard", "surfboard")),
+        ("a man pushes a car", "a boy is biking", ("motorcycle", "bicycle")),
+        ("a man plays a guitar", "the pianist bows", ("guitar", "piano")),
+        ("a man wears a hat", "he takes off his sweatshirt", ("hat", "shirt")),
+        # What is worn contains what is worn.
+        ("a man wears a suit", "he smiles", ("suit", "shirt")),
+        ("a woman wears a coat", "she smiles", ("coat", "dress")),
+        ("a girl wears a shirt", "she smiles", ("shirt", "uniform")),
+        ("a man wears glasses", "he smiles", ("glasses", "clothes")),
+        # Kinds of each other.
+        ("she lands on the mat", "she jumps", ("mat", "floor")),
+        ("he eats a hamburger", "he likes meat", ("pizza", "meat")),
+        ("a man eats some meat", "he smiles", ("meat", "hamburger")),
+        ("a man walks on a track", "he jumps", ("track", "path")),
+        # Families and ages.
+        ("a child watches", "an adult and parents watch", ("child", "man")),
+        ("a girl reads", "her mother laughs", ("girl", "young woman")),
+        ("a child shovels snow", "the whole family helps", ("child", "man")),
+        ("a boy rides by", "the cameraman waves", ("boy", "man")),
+    ],
+)
+def test_thing_that_is_implied_or_of_a_related_kind_is_not_surely_absent(
+    text: str, others: str, swap: tuple[str, str]
+) -> None:
+    assert swap not in packaged_foils(text, others)
+
+
+def test_thing_that_nothing_implies_is_absent() -> None:
+    assert ("raft", "kayak") in packaged_foils("a man sits in a raft", "people are laughing")
+    assert ("guitar", "piano") in packaged_foils("a man plays a guitar", "the crowd cheers")
+    # Both are adults, so "adult" says nothing new.
+    assert ("woman", "man") in packaged_foils("a woman watches", "an adult watches")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a boy with no shirt mows the lawn",
+        "a man does not wear a shirt",
+        "a man isn't wearing a shirt",
+        "nobody wears a shirt",
+        "without a shirt, he dances",
+        "he wears a towel instead of a shirt",
+        "it looks like a shirt",
+    ],
+)
+def test_noun_in_a_sentence_with_a_negation_is_not_swapped(text: str) -> None:
+    dropped: Counter[str] = Counter()
+    mentioned = find_mentions(text, PACKAGED)
+    rivals = pair_concepts(FREQUENT, PACKAGED, min_count=1)
+    document = summarize_mentions([(text, mentioned)], PACKAGED)
+    assert find_swaps(text, mentioned, PACKAGED, rivals, document, dropped=dropped) == []
+    assert dropped.keys() <= {"negated"}
+
+
+def test_negation_in_another_sentence_says_nothing() -> None:
+    assert ("shirt", "hat") in packaged_foils("He does not dance. A man wears a shirt.")
+
+
+def test_verb_of_the_true_noun_elsewhere_contradicts_its_foil() -> None:
+    assert ("kayak", "raft") in packaged_foils("a man sits in a kayak")
+    assert ("kayak", "raft") not in packaged_foils("a man is kayaking in a kayak")
+
+
+def test_plural_of_something_worn_is_swapped_for_what_is_worn_in_the_same_place() -> None:
+    assert ("glove", "coat") not in packaged_foils("a man wearing gray gloves")
+    assert ("shirt", "coat") in packaged_foils("two men wearing gray shirts")
+
+
+def test_dropped_rivals_are_counted_by_reason() -> None:
+    texts = ["a man sits in a raft", "people are kayaking near a ship", "she waves"]
+    video = summarize_mentions([(text, find_mentions(text, PACKAGED)) for text in texts], PACKAGED)
+    dropped: Counter[str] = Counter()
+    rivals = pair_concepts(FREQUENT, PACKAGED, min_count=1)
+    select_absent_rivals({"raft": rivals["raft"], "man": rivals["man"]}, video, PACKAGED, dropped)
+    assert dropped["implied"] >= 1
+    assert dropped["mentioned"] >= 1
+    assert dropped["pronoun"] >= 1

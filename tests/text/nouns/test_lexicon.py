@@ -116,7 +116,7 @@ def test_subcategories_share_rivals_and_vague_nouns_have_none(tmp_path: Path):
 
 def test_nearly_every_noun_has_a_rival():
     alone = [name for name in NAMES if not LEXICON.rivals(name)]
-    assert len(alone) < 20
+    assert len(alone) <= 20
     assert {noun.name for noun in LEXICON.rivals("dog")} >= {"cat", "horse", "bird"}
     assert "puppy" not in {noun.name for noun in LEXICON.rivals("dog")}
 

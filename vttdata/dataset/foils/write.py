@@ -164,8 +164,9 @@ def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
     for pair in foils.pairs:
         row = make_row("foils", pair, pair.swap, foils, references=references.get(pair.caption_id, []))
         rows["foils"].setdefault(pair.split or "test", []).append(row)
-    if foils.paragraphs:
-        rows["paragraphs"]["test"] = [_paragraph_row(foiled) for foiled in foiled_paragraphs]
+    split_of = {pair.video_id: pair.split or "test" for pair in foils.pairs}
+    for foiled in foiled_paragraphs:
+        rows["paragraphs"].setdefault(split_of[foiled.paragraph.video_id], []).append(_paragraph_row(foiled))
     rows["swaps"] = {split: _swap_rows(split_rows) for split, split_rows in rows["foils"].items()}
     tables: dict[str, list[SplitFiles]] = {}
     for config, splits in rows.items():

@@ -71,7 +71,8 @@ class MinedFoils:
 
     Fields:
         pairs: the captions with their foils.
-        rejected: captions and videos without foils: id, reason, detail.
+        rejected: captions and videos without foils, and videos with possible foils that were left out (``foil_...``):
+            id, reason, detail.
         scorer: name of the model that the perplexities of the pairs come from.
         candidates: number of possible foils that were scored.
     """

@@ -172,6 +172,7 @@ def mine_videos(
             )
             mined.pairs += of_side.pairs
             mined.candidates += of_side.candidates
+            mined.rejected += of_side.rejected
     unused = {video.video_id for video in usable} - {pair.video_id for pair in mined.pairs}
     reason = ("not_chosen", "no swap keeps its texts right, or none was chosen")
     mined.rejected += [(video.video_id, *reason) for video in sources if video.video_id in unused]

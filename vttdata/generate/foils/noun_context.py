@@ -13,6 +13,14 @@ from vttdata.text.nouns.mentions import Mention
 
 PERSON = "person"
 
+# Words that say of what follows or precedes them in a sentence that it is not there, or only looks as if it were.
+_NEGATION = re.compile(
+    r"""\b(?:no|not|never|without|nobody|none|nothing|neither|nor|cannot|instead\s+of|rather\s+than|except|unlike|lacks?
+    |lacking|pretend\w*|imagin\w+|imaginary|invisible|fake|resembl\w+|look(?:s|ed|ing)?\s+like|as\s+if|as\s+though|if)\b
+    |n['\u2019]t\b|\b(?:do|does|did|is|was|are|were|would|could|has|have)nt\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
 _WORD = r"[^\W_]+(?:['\u2019-][^\W_]+)*"
 _WORD_BEFORE = re.compile(rf"({_WORD})( +)$")
 _WORD_AFTER = re.compile(rf" +({_WORD})")
@@ -66,6 +74,13 @@ def accepts_another_noun(text: str, mention: Mention, lexicon: Lexicon, *, repea
     if text[mention.end : mention.end + 1] in ("-", "/", "_"):
         return False
     return not is_continued(text, mention, lexicon) and is_introduced(text, mention, lexicon, repeated)
+
+
+def is_negated(text: str, mention: Mention) -> bool:
+    """Return whether a sentence denies something, or says that it only seems so: then the foil may be true."""
+    before = max(text.rfind(stop, 0, mention.start) for stop in ".!?") + 1
+    after = min((place for stop in ".!?" if (place := text.find(stop, mention.end)) >= 0), default=len(text))
+    return _NEGATION.search(text, before, after) is not None
 
 
 def begins_sentence(text: str, position: int) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -101,7 +101,7 @@ def search_foils(
             they say.
 
     Returns:
-        The pairs in the order of the videos, and the number of candidates.
+        The pairs in the order of the videos, the number of candidates, and how many others each video had, by reason.
     """
     balanced = settings.selection == "balanced"
     edits: list[Edit] = []
@@ -112,7 +112,11 @@ def search_foils(
         if balanced and len(edits) >= _OPTIONS_PER_CHOICE:
             mined.pairs += choose_balanced(edits, margins, second_scorer, settings, seed)
             edits, margins = [], []
-        new = [edit for video in block for edit in list_edits(video, lexicon, rivals, settings, seed, usage, verdicts)]
+        new = []
+        for video in block:
+            dropped: Counter[str] = Counter()
+            new += list_edits(video, lexicon, rivals, settings, seed, usage, verdicts, dropped)
+            mined.rejected += [(video.video_id, f"foil_{why}", f"{n} possible foils") for why, n in dropped.items()]
         mined.candidates += len(new)
         new = [replace(edit, perplexities=own) for edit, own in zip(new, score_edits(new, scorer), strict=True)]
         new_margins = [log_perplexity_margin(edit.perplexities) for edit in new]
@@ -161,10 +165,11 @@ def list_edits(
     seed: int,
     usage: NounUsage | None,
     verdicts: Verdicts,
+    dropped: Counter[str],
 ) -> list[Edit]:
-    """List the possible edits of a video, at most `settings.candidates`."""
+    """List the possible edits of a video, at most `settings.candidates`; `dropped` counts others by reason."""
     balanced = settings.selection == "balanced"
-    absent = select_absent_rivals(rivals, video.summary, lexicon)
+    absent = select_absent_rivals(rivals, video.summary, lexicon, dropped)
     unsound_probability: UnsoundProbability | None = None
     spellings: Spellings | None = None
     if usage is not None:
@@ -178,7 +183,7 @@ def list_edits(
         swaps = [
             (index, swap)
             for index, (text, mentions) in enumerate(captions)
-            for swap in find_swaps(text, mentions, lexicon, absent, summary, unsound_probability, spellings)
+            for swap in find_swaps(text, mentions, lexicon, absent, summary, unsound_probability, spellings, dropped)
         ]
         if not balanced:
             edits += [Edit(video, document, (swap,)) for swap in swaps]
@@ -187,6 +192,8 @@ def list_edits(
             edit = Edit(video, document, group).apply_verdicts(verdicts, judged_only=settings.judged_only)
             if edit is not None and edit.unsound_probability <= settings.max_unsound_probability:
                 edits.append(edit)
+            else:
+                dropped["implausible" if edit is not None else "refused"] += 1
     if settings.selection == "paper" or len(edits) <= settings.candidates:
         return edits
     ranked = sorted(edits, key=lambda edit: hashlib.sha256(f"{seed}\0{edit.key}".encode("utf-8", "replace")).digest())

@@ -6,12 +6,20 @@ not judged here; `vttdata.generate.foils.selection` chooses among swaps.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from vttdata.generate.foils.noun_context import PERSON, accepts_another_noun, begins_sentence, follows_age_adjective
+from vttdata.generate.foils.noun_context import (
+    PERSON,
+    accepts_another_noun,
+    begins_sentence,
+    follows_age_adjective,
+    is_negated,
+)
+from vttdata.text.nouns.implied import derived_nouns, implied_nouns
 from vttdata.text.nouns.inflect import indefinite_article
 from vttdata.text.nouns.lexicon import Lexicon, Noun
 from vttdata.text.nouns.mentions import Mention, possible_nouns
@@ -20,6 +28,8 @@ from vttdata.text.nouns.mentions import Mention, possible_nouns
 UnsoundProbability = Callable[[str, Mention, str], float | None]
 # Noun and whether a plural is needed -> the name or synonym to be written, and its form in this number.
 Spellings = Callable[[Noun, bool], Iterable[tuple[str, str]]]
+
+WORN = "something worn"
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _ARTICLE = re.compile(r"\b(an?)( +)$", re.IGNORECASE)
@@ -70,12 +80,15 @@ class MentionSummary:
         possible: names of all nouns that a word could name, sure or not, and of annotated ones.
         words: number of occurrences of each lower-cased word.
         genders: of the pronouns.
+        derived, implied: names of the nouns that words are derived from, or imply; see `vttdata.text.nouns.implied`.
     """
 
     nouns: Mapping[str, int]
     possible: frozenset[str]
     words: Mapping[str, int]
     genders: frozenset[str]
+    derived: frozenset[str] = frozenset()
+    implied: frozenset[str] = frozenset()
 
 
 def summarize_mentions(
@@ -92,7 +105,9 @@ def summarize_mentions(
         possible |= possible_nouns(text, lexicon)
         words.update(match[0].lower() for match in _WORD.finditer(text))
     genders = frozenset(_PRONOUN_GENDERS[word] for word in words if word in _PRONOUN_GENDERS)
-    return MentionSummary(nouns, frozenset(possible | nouns.keys()), words, genders)
+    derived = derived_nouns(words, lexicon)
+    implied = implied_nouns(words, lexicon)
+    return MentionSummary(nouns, frozenset(possible | nouns.keys()), words, genders, derived, implied)
 
 
 def pair_concepts(counts: Mapping[str, int], lexicon: Lexicon, *, min_count: int) -> dict[str, tuple[Noun, ...]]:
@@ -115,34 +130,52 @@ def pair_concepts(counts: Mapping[str, int], lexicon: Lexicon, *, min_count: int
 
 
 def select_absent_rivals(
-    rivals: Mapping[str, Sequence[Noun]], video: MentionSummary, lexicon: Lexicon
+    rivals: Mapping[str, Sequence[Noun]],
+    video: MentionSummary,
+    lexicon: Lexicon,
+    dropped: Counter[str] | None = None,
 ) -> dict[str, tuple[Noun, ...]]:
-    """Reduce rivals to those absent from a video: neither they nor nouns related to them are mentioned.
+    """Reduce rivals to those that are surely absent from a video.
 
-    Pronouns count as persons of their gender, so no man becomes a woman where a text says "her" of anybody; where only
-    one of "he" and "she" is said, a child may be meant, and may become a person of that gender.
+    Dropped are, by reason:
+        mentioned: they, or nouns related to them, are mentioned. A vague noun counts unless it contains the true noun,
+            too: an adult beside a child may be a man, and an adult beside a woman is the woman.
+        implied: another word implies them, as kayaking does a kayak.
+        pronoun: a pronoun may mean them. No man becomes a woman where a text says "her" of anybody; where only one of
+            "he" and "she" is said, a child may be meant, and may become a person of that gender.
+
+    Args:
+        rivals: concept -> nouns that may replace it; see `pair_concepts`.
+        video: everything that any text or annotation says is in it.
+        lexicon: of the nouns.
+        dropped: counts the dropped rivals of the concepts of this video by reason.
     """
-    absent: dict[str, bool] = {}
     present = [name for name in video.possible if not lexicon.nouns[name].vague]
+    vague = video.possible - set(present)
 
-    def is_absent(noun: Noun) -> bool:
-        if noun.name not in absent:
-            absent[noun.name] = not {form.lower() for form, _ in noun.forms()} & video.words.keys() and not any(
-                lexicon.related(noun.name, name) for name in present
-            )
-        return absent[noun.name]
-
-    def is_not_meant_by_pronoun(noun: Noun, concept: Noun) -> bool:
-        means_child = concept.gender is None and video.genders == {noun.gender}
-        return means_child or noun.gender not in video.genders or noun.gender == concept.gender
-
-    return {
-        name: tuple(
-            noun for noun in rivals[name] if is_absent(noun) and is_not_meant_by_pronoun(noun, lexicon.nouns[name])
+    @functools.cache
+    def is_mentioned(noun: Noun) -> bool:
+        return bool({form.lower() for form, _ in noun.forms()} & video.words.keys()) or any(
+            lexicon.related(noun.name, name) for name in present
         )
-        for name in video.nouns
-        if name in rivals
-    }
+
+    def find_doubt(noun: Noun, concept: Noun) -> str | None:
+        unexplained = vague & lexicon.containing(noun.name) - lexicon.containing(concept.name)
+        if unexplained or is_mentioned(noun):
+            return "mentioned"
+        if noun.name in video.derived | video.implied:
+            return "implied"
+        means_child = concept.gender is None and video.genders == {noun.gender}
+        is_meant = noun.gender in video.genders and noun.gender != concept.gender and not means_child
+        return "pronoun" if is_meant else None
+
+    absent: dict[str, tuple[Noun, ...]] = {}
+    for name in video.nouns.keys() & rivals.keys():
+        doubts = [(noun, find_doubt(noun, lexicon.nouns[name])) for noun in rivals[name]]
+        absent[name] = tuple(noun for noun, doubt in doubts if doubt is None)
+        if dropped is not None:
+            dropped.update(doubt for _, doubt in doubts if doubt is not None)
+    return absent
 
 
 def find_swaps(
@@ -153,6 +186,7 @@ def find_swaps(
     document: MentionSummary,
     unsound_probability: UnsoundProbability | None = None,
     spellings: Spellings | None = None,
+    dropped: Counter[str] | None = None,
 ) -> list[Swap]:
     """Find all swaps of a text, in the order of its mentions and then of the name of the false noun.
 
@@ -166,10 +200,15 @@ def find_swaps(
         unsound_probability: estimates the soundness of foils and leaves out nouns that are out of place; without it,
             all nouns count as sound.
         spellings: the words to be written for a noun; its name alone by default.
+        dropped: counts, as ``negated``, rivals of nouns that the text denies, or names as what something looks like.
     """
     swaps: list[Swap] = []
     for mention in mentions:
         if mention.noun not in rivals:
+            continue
+        if is_negated(text, mention):
+            if dropped is not None:
+                dropped["negated"] += len(rivals[mention.noun])
             continue
         noun = lexicon.nouns[mention.noun]
         others = count_other_mentions(noun, lexicon, document)
@@ -205,15 +244,19 @@ def list_fitting_nouns(
 ) -> Iterator[Noun]:
     """Yield the rivals that fit the grammar of a mention and that the document does not give away."""
     noun = lexicon.nouns[mention.noun]
-    # A hypernym elsewhere in the document would contradict the foil: the dog is still called an animal.
+    # Other words of the document would contradict the foil: the dog is still called an animal, its rider still bikes.
     hypernyms = lexicon.containing(noun.name) & document.nouns.keys() - {noun.name}
-    if not all(lexicon.nouns[name].vague for name in hypernyms):
+    is_derived = noun.supercategory != PERSON and noun.name in document.derived
+    if is_derived or not all(lexicon.nouns[name].vague for name in hypernyms):
         return
     if not accepts_another_noun(text, mention, lexicon, repeated=others > 0):
         return
     has_age = noun.supercategory == PERSON and follows_age_adjective(text, mention)
     for foil in rivals:
         if (has_age and foil.hypernyms != noun.hypernyms) or foil.countable != noun.countable:
+            continue
+        # One person wears two gloves or shoes, and one coat.
+        if mention.plural and noun.supercategory == WORN and foil.subcategory != noun.subcategory:
             continue
         if foil.gender is None or foil.gender == noun.gender or document.genders <= {foil.gender}:
             yield foil

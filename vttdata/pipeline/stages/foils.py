@@ -34,11 +34,13 @@ class Foils(Stage):
     """
 
     name = "foils"
-    version = 3
+    version = 4
     output = FoilPair
     id_column = "video_id"
     all_at_once = True
-    reasons = frozenset({"empty", "misaligned", "no_concept", "no_reference", "not_chosen"})
+    reasons = frozenset({"empty", "misaligned", "no_concept", "no_reference", "not_chosen"}) | {
+        f"foil_{why}" for why in ("implausible", "implied", "mentioned", "negated", "pronoun", "refused")
+    }
 
     settings: FoilSettings
     seed: int

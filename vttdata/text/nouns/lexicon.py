@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,6 +52,7 @@ class Noun:
         synonym_plurals: of the synonyms, in their order.
         subcategory: class within the supercategory; its nouns are used alike (what people ride, or throw).
         vague: whether it is so general that it says nothing of what else is present (person).
+        implied_by: beginnings of words that imply it: "surf" implies a surfboard.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Noun:
     synonym_plurals: tuple[str, ...] = ()
     subcategory: str = ""
     vague: bool = False
+    implied_by: tuple[str, ...] = ()
 
     def spellings(self) -> Iterable[tuple[str, str]]:
         """Return the singular and the plural of its name and of each synonym; equal where there is one form only."""
@@ -106,6 +109,11 @@ class Lexicon:
             _normalize(form): (noun, plural) for noun in self.nouns.values() for form, plural in noun.forms()
         }
         self.most_words = max((form.count(" ") + 1 for form in self._forms), default=1)
+        self._alike: defaultdict[str, set[str]] = defaultdict(set)
+        for noun in self.nouns.values():
+            self._alike[noun.name].update(noun.alike)
+            for name in noun.alike:
+                self._alike[name].add(noun.name)
         self._containing: dict[str, frozenset[str]] = {}
         self._rivals: dict[str, tuple[Noun, ...]] = {}
 
@@ -118,11 +126,18 @@ class Lexicon:
         return ((form, noun, plural) for form, (noun, plural) in self._forms.items())
 
     def related(self, first: str, second: str) -> bool:
-        """Return whether two nouns, by name or form, may name the same thing: equal, hypernym and hyponym, or alike."""
+        """Return whether two nouns, by name or form, may name the same thing.
+
+        They may if they are equal, hypernym and hyponym, or alike, or if one is alike to a hypernym of the other:
+        with bread alike to dough, toast is dough too. A man and a woman never are.
+        """
         first, second = self._name(first), self._name(second)
-        if first in self.containing(second) or second in self.containing(first):
+        above_first, above_second = self.containing(first), self.containing(second)
+        if first in above_second or second in above_first:
             return True
-        return first in self.nouns[second].alike or second in self.nouns[first].alike
+        if {self.nouns[first].gender, self.nouns[second].gender} == {"male", "female"}:
+            return False
+        return bool(self._alike[first] & above_second or self._alike[second] & above_first)
 
     def containing(self, name: str) -> frozenset[str]:
         """Return the names of a noun and of all its direct and indirect hypernyms."""
@@ -170,6 +185,7 @@ class _Entry(Strict):
     gender: Gender | None = None
     bare: bool = False
     vague: bool = False
+    implied_by: list[_Form] = field(default_factory=list)
 
     def noun(self, name: str, category: str) -> Noun:
         """Return the noun with all its forms; `category` is ``supercategory`` or ``supercategory/subcategory``."""
@@ -189,6 +205,7 @@ class _Entry(Strict):
             tuple(plural or (regular_plural(singular) if has_plural else singular) for singular, _, plural in synonyms),
             subcategory,
             self.vague,
+            tuple(self.implied_by),
         )
 
 
