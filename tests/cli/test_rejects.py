@@ -14,6 +14,8 @@ import pytest
 from tests.helpers.builds import LOOSE, film
 from tests.helpers.builds import build as run_build
 from tests.helpers.builds import vttdata as run
+from vttdata.cli.main import main
+from vttdata.load.local_builds import register_build
 
 SETTINGS = ["name=me/street", *LOOSE, "filter.min_seconds=3", "max_failed=1.0"]
 
@@ -135,6 +137,15 @@ def test_bad_input_is_one_sentence(street: Path, tmp_path: Path, damage: str, me
     done = run("rejects", str(folder), *options)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert message in done.stderr
+
+
+def test_name_of_several_builds_is_asked_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("me/road", "you/road"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "build.json").write_text(json.dumps({"recipe": name}))
+        register_build(name, tmp_path / name)
+    assert main(["rejects", "road"]) == 2
+    assert capsys.readouterr().err == "vttdata: 'road' may be me/road or you/road; write which.\n"
 
 
 def test_build_without_rejects_says_so(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -24,12 +23,6 @@ from vttdata.cli.options import (
     replace_option,
     set_option,
 )
-
-
-def _executors() -> Iterable[str]:
-    from vttdata.pipeline.executors import executors
-
-    return executors()
 
 
 @click.command(
@@ -60,7 +53,7 @@ def _executors() -> Iterable[str]:
 @option(
     "--engine NAME",
     "Where stages run; a file of vttdata/pipeline/executors or of your plugins.",
-    type=Names("executor", _executors),
+    type=Names("executor", "vttdata.pipeline.executors:executors"),
     default="local",
     group="Execution",
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +22,6 @@ from vttdata.cli.options import (
     split_option,
 )
 from vttdata.errors import VttdataError
-
-
-def _metric_names() -> Iterable[str]:
-    from vttdata.evaluate.metrics import METRICS
-
-    return METRICS.files()
-
-
-def _baseline_names() -> Iterable[str]:
-    from vttdata.evaluate.baselines import BASELINES
-
-    return BASELINES.files()
 
 
 @click.command(
@@ -78,7 +65,7 @@ def _baseline_names() -> Iterable[str]:
     "--metric NAME",
     "A metric, or one of its columns, such as bleu4 or t2v/r@1; may be repeated.",
     name="metrics",
-    type=Names("metric", _metric_names),
+    type=Names("metric", "vttdata.evaluate.metrics:METRICS.files"),
     multiple=True,
     show_default="bleu, rouge-l, cider-d and chrf; all of retrieval and foils",
 )
@@ -93,7 +80,11 @@ def _baseline_names() -> Iterable[str]:
     "given apart for items that share a source, time or pictures with it.",
     multiple=True,
 )
-@option("--baseline NAME", "Score a baseline instead of a file.", type=Names("baseline", _baseline_names))
+@option(
+    "--baseline NAME",
+    "Score a baseline instead of a file.",
+    type=Names("baseline", "vttdata.evaluate.baselines:BASELINES.files"),
+)
 @option("--human", "Score the human captions too, each against the others of its clip.", is_flag=True)
 @option("--out DIR", "Write evaluation.json and the values of all items into this folder.", type=FILE)
 @json_option

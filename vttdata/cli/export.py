@@ -21,20 +21,16 @@ from vttdata.cli.options import (
 from vttdata.errors import VttdataError
 
 
-def _formats() -> dict[str, str]:
-    from vttdata.export.formats import export_formats
-
-    return export_formats()
-
-
 class ExportCommand(Command):
     """Command whose help lists the export formats, plugins among them."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the formats, then notes and examples."""
+        from vttdata.export.formats import export_formats
+
         with formatter.section("Formats"):
             try:
-                formatter.write_dl(list(_formats().items()))
+                formatter.write_dl(list(export_formats().items()))
             except VttdataError as error:
                 formatter.write_text(str(error))
         super().format_epilog(ctx, formatter)
@@ -49,7 +45,13 @@ class ExportCommand(Command):
     ],
 )
 @dataset_argument
-@option("--format NAME", "A format.", name="format_name", type=Names("format", _formats), required=True)
+@option(
+    "--format NAME",
+    "A format.",
+    name="format_name",
+    type=Names("format", "vttdata.export.formats:export_formats"),
+    required=True,
+)
 @out_option("Folder to write.")
 @split_option(
     "Only this split.",

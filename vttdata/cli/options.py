@@ -13,6 +13,7 @@ import functools
 import importlib.util
 import inspect
 import math
+import operator
 import os
 import pkgutil
 import re
@@ -241,9 +242,9 @@ class SettingType(ParamType):
 
 
 def _load(path: str) -> Any:
-    """Import what a text ``module:name`` names."""
+    """Import what a text ``module:name`` or ``module:name.attribute`` names."""
     module, _, name = path.partition(":")
-    return getattr(importlib.import_module(module), name)
+    return operator.attrgetter(name)(importlib.import_module(module))
 
 
 class NumberRange(click.FloatRange):
@@ -281,17 +282,18 @@ class Names(ParamType):
 
     Args:
         name: of the type.
-        list_names: returns all names.
+        list_names: returns all names; or where it is, as ``module:function``, imported when names are completed.
         files: a path may be given as well.
     """
 
-    def __init__(self, name: str, list_names: Callable[[], Iterable[str]], *, files: bool = False) -> None:
+    def __init__(self, name: str, list_names: str | Callable[[], Iterable[str]], *, files: bool = False) -> None:
         self.name = name
         self._list_names, self._files = list_names, files
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """Complete names, and ask the shell for files."""
-        names = [CompletionItem(name) for name in self._list_names() if name.startswith(incomplete)]
+        list_names = _load(self._list_names) if isinstance(self._list_names, str) else self._list_names
+        names = [CompletionItem(name) for name in list_names() if name.startswith(incomplete)]
         # Shells add names to what they complete of files by themselves, so that item comes first.
         return [CompletionItem(incomplete, type="file"), *names] if self._files else names
 

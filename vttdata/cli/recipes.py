@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 
 import click
 
@@ -12,14 +11,14 @@ from vttdata.cli.options import Command, Names, argument
 from vttdata.errors import VttdataError
 
 
-def _packaged_recipes() -> Iterable[str]:
-    from vttdata.recipe import packaged
-
-    return packaged.recipes()
-
-
 @click.command("recipes", cls=Command, examples=["vttdata recipes", "vttdata recipes own-folder"])
-@argument("recipe", "[RECIPE]", "Print this packaged recipe.", type=Names("recipe", _packaged_recipes), required=False)
+@argument(
+    "recipe",
+    "[RECIPE]",
+    "Print this packaged recipe.",
+    type=Names("recipe", "vttdata.recipe.packaged:recipes"),
+    required=False,
+)
 def command(recipe: str | None) -> int:
     """List the packaged recipes, a line each, or print one to start from.
 

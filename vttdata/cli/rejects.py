@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-from pathlib import Path
 
 import click
 
@@ -31,17 +30,14 @@ def command(build: str, stage: str | None, as_json: bool) -> int:
     A line for each source, clip or caption: stage, id, file of the source, reason, and the value with its limit.
     """
     from vttdata.files.plain_tables import align_columns
-    from vttdata.load.local_builds import builds_named, read_account
+    from vttdata.load.local_builds import find_build
     from vttdata.pipeline.rejects import read_rejects, stages_of_build
 
-    folders = (
-        [Path(build)] if read_account(Path(build)) is not None else [found.folder for found in builds_named(build)]
-    )
-    if not folders:
+    folder = find_build(build)
+    if folder is None:
         raise VttdataError(
             f"There is no build '{build[:80]}' on this machine; 'vttdata datasets' lists those there are."
         )
-    folder = folders[0]
     stages = stages_of_build(folder)
     if stage is not None and stage not in stages:
         raise VttdataError(f"{folder}: has no stage '{stage[:80]}'; there are {', '.join(stages)}.")

@@ -12,7 +12,7 @@ from typing import Any
 from vttdata.collect.video_list import COLUMNS as VIDEO_COLUMNS
 from vttdata.errors import HaltError, VttdataError
 from vttdata.files.strict_yaml import parse_yaml
-from vttdata.load.local_builds import builds_folder, builds_named, read_account, register_build
+from vttdata.load.local_builds import builds_folder, builds_named, find_build, read_account, register_build
 from vttdata.pipeline.build_folder import TRY_AGAIN, Build, given_secrets, load_stored_recipe, open_build
 from vttdata.pipeline.executors import create_executor
 from vttdata.publish.unchanged_version import warn_if_rows_changed
@@ -62,7 +62,9 @@ def build(
     """
     if isinstance(settings, Mapping):
         settings = [f"{key}={_as_yaml(value)}" for key, value in settings.items()]
-    earlier = find_build(os.fspath(recipe))
+    # A file, and the name of a packaged recipe, are recipes, whatever folder has the same name.
+    is_recipe = os.fspath(recipe) in packaged.recipes() or Path(recipe).is_file()
+    earlier = None if is_recipe else find_build(os.fspath(recipe))
     load = partial(load_recipe, os.fspath(recipe)) if earlier is None else partial(load_stored_recipe, earlier)
     loaded = load(settings)
     if columns:
@@ -91,24 +93,6 @@ def build(
             f"{unprocessed}; {TRY_AGAIN}."
         )
     return run
-
-
-def find_build(reference: str) -> Path | None:
-    """Return the folder of an earlier build by its path or by its name; None for a recipe.
-
-    A file, and the name of a packaged recipe, are recipes, whatever folder has the same name.
-
-    Raises:
-        VttdataError: If several builds have the name.
-    """
-    if reference in packaged.recipes() or Path(reference).is_file():
-        return None
-    if read_account(Path(reference)) is not None:
-        return Path(reference)
-    folders = {build.name: build.folder for build in reversed(builds_named(reference)) if read_account(build.folder)}
-    if len(folders) > 1:
-        raise VttdataError(f"'{reference}' may be {' or '.join(sorted(folders))}; write which.")
-    return next(iter(folders.values()), None)
 
 
 def _register(run: Build, note: Callable[[str], None]) -> None:

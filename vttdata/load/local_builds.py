@@ -11,11 +11,12 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from vttdata.errors import VttdataError
 from vttdata.ids import is_dataset_name
 
 ACCOUNT = "build.json"
@@ -92,6 +93,30 @@ def builds_named(name: str) -> list[LocalBuild]:
         return [build for build in local_builds() if build.name.partition("/")[2] == name]
     at_home = [build] if is_dataset_name(name) and (build := _build_at_home(name)) else []
     return [*at_home, *(build for build in _registered() if isinstance(build, LocalBuild) and build.name == name)]
+
+
+def find_build(reference: str) -> Path | None:
+    """Return the folder of a build by its path or by its name; None if there is none.
+
+    Raises:
+        VttdataError: If several builds have the name.
+    """
+    if read_account(Path(reference)) is not None:
+        return Path(reference)
+    builds = [build for build in builds_named(reference) if read_account(build.folder) is not None]
+    check_unambiguous(reference, builds)
+    return builds[0].folder if builds else None
+
+
+def check_unambiguous(name: str, builds: Iterable[LocalBuild]) -> None:
+    """Check that the builds of a name without its owner have one owner.
+
+    Raises:
+        VttdataError: If they have several.
+    """
+    names = {build.name for build in builds}
+    if len(names) > 1:
+        raise VttdataError(f"'{name}' may be {' or '.join(sorted(names))}; write which.")
 
 
 def register_build(name: str, folder: Path) -> None:

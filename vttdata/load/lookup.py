@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from vttdata.errors import VttdataError, VttdataWarning
 from vttdata.ids import is_dataset_name
-from vttdata.load.local_builds import LocalBuild, build_in, builds_named
+from vttdata.load.local_builds import LocalBuild, build_in, builds_named, check_unambiguous
 from vttdata.load.not_found import explain_bare_name, explain_not_found
 
 if TYPE_CHECKING:
@@ -87,8 +87,7 @@ def find_local(reference: str, revision: object) -> Path | None:
 
     requested = version_in(revision)
     builds = [] if "/" not in reference and Path(reference).exists() else builds_named(reference)
-    if "/" not in reference and len(names := {build.name for build in builds}) > 1:
-        raise VttdataError(f"'{reference}' may be {' or '.join(sorted(names))}; write which.")
+    check_unambiguous(reference, builds)
     for build in builds:
         if build.dataset is not None and (revision is None or requested == read_version(build.dataset)):
             return _warn_if_unfinished(build, build.dataset)
