@@ -191,6 +191,15 @@ def test_report_of_another_signature_is_not_compared_without_saying_so(
     again = evaluate(dataset, predictions(), against=tmp_path / "own/evaluation.json", **QUICK)
     assert again.against["rouge-l"].difference == 0
     assert not any("NOT COMPARABLE" in finding for finding in again.findings)
+    more = {"against": tmp_path / "own/evaluation.json", "draws": 50}
+    further = evaluate(dataset, predictions(), metrics=["bleu4", "rouge-l"], **more)
+    assert list(further.against) == ["rouge-l"]
+    assert not any("NOT COMPARABLE" in finding for finding in further.findings)
+    assert any(
+        "none of these scores" in text for text in evaluate(dataset, predictions(), metrics=["chrf"], **more).findings
+    )
+    tokens = evaluate(dataset, predictions(), metrics=["rouge-l"], tokenizer="none", **more)
+    assert any(finding.startswith("NOT COMPARABLE") for finding in tokens.findings)
     other = evaluate(dataset, predictions(t0=None), missing="worst", against=tmp_path / "own/evaluation.json", **QUICK)
     assert any(finding.startswith("NOT COMPARABLE") for finding in other.findings)
 

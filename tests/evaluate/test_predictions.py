@@ -39,8 +39,13 @@ def test_captions_are_read_from_every_form(tmp_path: Path, name: str, text: str)
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("x.json", '[{"image_id": "a", "caption": "1", "caption": "2"}]', "the key 'caption' is duplicated"),
-        ("x.json", '{"a": "1", "a": "2"}', "the key 'a' is duplicated"),
+        ("x.json", '[{"image_id": "a", "caption": "1", "caption": "2"}]', 'the key "caption" is duplicated'),
+        (
+            "x.jsonl",
+            '{"video_id": "a", "caption": "1", "caption": "2"}',
+            'x.jsonl:1: not a JSON object .the key "caption" is',
+        ),
+        ("x.json", '{"a": "1", "a": "2"}', 'the key "a" is duplicated'),
         ("x.json", '["one"]', "a list of objects with image_id and caption"),
         ("x.json", '{"a": ["1", "2"]}', "the prediction of 'a' is not one caption"),
         ("x.json", '[{"image_id": "a"}]', "x.json:1: the column 'caption' is missing"),

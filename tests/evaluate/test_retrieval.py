@@ -96,8 +96,22 @@ def test_unknown_videos_are_left_out_of_the_pool_on_request(items: Items) -> Non
 def test_nan_is_refused(items: Items) -> None:
     scores = np.eye(6)
     scores[3, 2] = np.nan
-    with pytest.raises(VttdataError, match=r"s\.npz: a similarity is not a number"):
+    with pytest.raises(VttdataError, match=r"s\.npz: the similarity of 't3' and 't2' is not a number"):
         score_similarity("s.npz", Similarity(scores, TEST, TEST), items)
+
+
+def test_ties_are_counted(items: Items) -> None:
+    scores = np.eye(6)
+    scores[2] = 1.0
+    _, _, findings = score_similarity("s", Similarity(scores, TEST, TEST), items)
+    assert [finding.partition(" rankings")[0] for finding in findings] == [
+        "Ties, text to video: in 1 of 6",
+        "Ties, video to text: in 5 of 6",
+    ]
+    run = {clip: {"t0": 1.0, "t1": 1.0, clip: 1.0} for clip in TEST}
+    _, _, findings = score_run("s", run, items)
+    assert any(finding.startswith("Ties, text to video: in 6 of 6 rankings") for finding in findings)
+    assert not any("Ties" in finding for finding in score_similarity("s", Similarity(np.eye(6), TEST, TEST), items)[2])
 
 
 def test_matrix_without_ids_needs_the_shape_of_the_split(items: Items) -> None:

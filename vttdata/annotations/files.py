@@ -11,7 +11,6 @@ import json
 import re
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -20,6 +19,7 @@ from typing import Annotated, Any, TypeVar
 import pydantic
 
 from vttdata.errors import VttdataError
+from vttdata.files.json_values import refuse_duplicate_keys
 
 # Official files are checked without conversions, for finite numbers; further keys are allowed.
 SHAPE = pydantic.ConfigDict(strict=True, allow_inf_nan=False)
@@ -138,7 +138,7 @@ def read_json(file: OfficialFile, shape: pydantic.TypeAdapter[Shape], checksums:
     """
     text = read_text(file, checksums)
     try:
-        value = json.loads(text, object_pairs_hook=_refuse_duplicate_keys)
+        value = json.loads(text, object_pairs_hook=refuse_duplicate_keys)
     except (ValueError, RecursionError) as error:
         raise VttdataError(f"{file}: cut off, damaged or not JSON ({error}).") from error
     # Walking through the whole value takes longer than reading it, so it is done only where an escape makes it likely.
@@ -155,14 +155,6 @@ def read_json(file: OfficialFile, shape: pydantic.TypeAdapter[Shape], checksums:
         shown = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
         wanted = re.sub(r"^(Input|\w+) should be", "it should be", first["msg"].removeprefix("Value error, "))
         raise VttdataError(f"{file}: {place}: found {shown}; {wanted.rstrip('.')}.") from error
-
-
-def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        duplicate, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-        raise ValueError(f"the key {json.dumps(duplicate)} is duplicated in an object")
-    return value
 
 
 def _refuse_surrogates(file: OfficialFile, value: Any, place: tuple[str | int, ...]) -> None:

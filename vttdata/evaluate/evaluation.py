@@ -126,29 +126,26 @@ def evaluate(
         raise VttdataError(
             "Human captions are scored beside captions only; leave the human ceiling out of other tasks."
         )
-    scoring = _Scoring(task, items, MatchRule(missing, unknown), Path(relevance) if relevance else None)
     unavailable: dict[str, str] = {}
     tokenizer = tokenizer or _choose_tokenizer(items.languages)
     families = _load_metrics(metrics or DEFAULT_METRICS, tokenizer, cache, unavailable) if task == "captioning" else []
+    scoring = _Scoring(task, items, families, MatchRule(missing, unknown), Path(relevance) if relevance else None)
     if baseline is not None:
-        scored = scoring.score_baseline(baseline, Setting(items, folder, seed), families, tokenizer)
+        scored = scoring.score_baseline(baseline, Setting(items, folder, seed), tokenizer)
     else:
-        scored = scoring.score_file(Path(predictions or ""), families)
+        scored = scoring.score_file(Path(predictions or ""))
     columns = _choose_columns(scored.columns, metrics, families)
     estimator = Estimator(items, seed, draws)
     shared, training_notes = find_shared_items(folder, items, training)
     scores = estimator.score_columns(columns, shared)
     findings = [*items.notes, *scored.findings, *training_notes]
+    if len(items.source_ids) == 1:
+        findings.append("All items are of one source, so there are no intervals.")
     signature = _signature(items, task, scored.counts, families, relevance=relevance is not None)
     differences: dict[str, Difference] = {}
-    if against is not None and Path(against).suffix.lower() == ".json" and (report := _read_report(Path(against))):
-        differences, notes = _compare_report(scores, report, signature)
+    if against is not None:
+        differences, notes = _compare(Path(against), columns, scores, signature, scoring, estimator)
         findings += notes
-    elif against is not None:
-        other = scoring.score_file(Path(against), families)
-        common = _find_comparable(columns, other.columns)
-        findings += _compare_notes(Path(against), common, columns, other.counts)
-        differences = estimator.compare(common, other.columns)
     people = _score_people(items, scored.captions, families, columns) if human else {}
     estimates = estimator.estimate(people)
     return Evaluation(
@@ -178,10 +175,11 @@ class _Scoring:
 
     task: Task
     items: Items
+    metrics: Sequence[CaptioningMetric]
     rule: MatchRule
     relevance: Path | None
 
-    def score_file(self, path: Path, metrics: Sequence[CaptioningMetric]) -> _Scored:
+    def score_file(self, path: Path) -> _Scored:
         """Read and score the predictions of a system."""
         if self.task == "retrieval":
             relevance = read_relevance(self.relevance) if self.relevance else None
@@ -196,11 +194,9 @@ class _Scoring:
             columns, findings = score_pairs(pairs.values)
             return _Scored(columns, pairs.counts, findings)
         matched = match_predictions(str(path), read_captions(path), ids, self.rule, other_split=other_split)
-        return self._score_captions(matched.values, matched.counts, metrics)
+        return self._score_captions(matched.values, matched.counts)
 
-    def score_baseline(
-        self, name: str, setting: Setting, metrics: Sequence[CaptioningMetric], tokenizer: str
-    ) -> _Scored:
+    def score_baseline(self, name: str, setting: Setting, tokenizer: str) -> _Scored:
         """Compute and score the predictions of a baseline."""
         counts = ItemCounts(len(self.items.ids), len(self.items.ids))
         if self.task == "foils" and name not in BASELINES.files():
@@ -223,16 +219,14 @@ class _Scoring:
             similarity = Similarity(predictions, self.items.ids, self.items.ids)
             relevance = read_relevance(self.relevance) if self.relevance else None
             return _Scored(*score_similarity(name, similarity, self.items, relevance=relevance))
-        return self._score_captions(predictions, counts, metrics)
+        return self._score_captions(predictions, counts)
 
-    def _score_captions(
-        self, captions: Sequence[str | None], counts: ItemCounts, metrics: Sequence[CaptioningMetric]
-    ) -> _Scored:
+    def _score_captions(self, captions: Sequence[str | None], counts: ItemCounts) -> _Scored:
         texts = [caption or "" for caption in captions]
         every = np.arange(len(texts))
         columns = {
             name: ScoreColumn(scores, every)
-            for metric in metrics
+            for metric in self.metrics
             for name, scores in metric.score(texts, self.items.references).items()
         }
         return _Scored(columns, counts, _caption_findings(captions, self.items), texts)
@@ -333,36 +327,39 @@ def _score_people(
     }
 
 
-def _find_comparable(columns: Mapping[str, ScoreColumn], others: Mapping[str, ScoreColumn]) -> dict[str, ScoreColumn]:
-    """Return the columns that another system has too, for the same rows.
+def _compare(
+    path: Path,
+    columns: Mapping[str, ScoreColumn],
+    scores: Mapping[str, MetricScores],
+    signature: str,
+    scoring: _Scoring,
+    estimator: Estimator,
+) -> tuple[dict[str, Difference], list[str]]:
+    """Compare with another system's predictions or report; also return what a reader of the differences should know.
 
     Raises:
-        VttdataError: if there are none.
+        VttdataError: if there is no score of the same rows in common.
     """
+    if path.suffix.lower() == ".json" and (report := _read_report(path)):
+        return _compare_report(scores, report, signature)
+    other = scoring.score_file(path)
     common = {
         name: column
         for name, column in columns.items()
-        if name in others and np.array_equal(column.items, others[name].items)
+        if name in other.columns and np.array_equal(column.items, other.columns[name].items)
     }
     if not common:
         raise VttdataError(
             "The two systems have no score of the same queries in common, so they cannot be compared; predict for the "
             "same queries."
         )
-    return common
-
-
-def _compare_notes(
-    path: Path, common: Mapping[str, ScoreColumn], columns: Mapping[str, ScoreColumn], counts: ItemCounts
-) -> list[str]:
-    """Return what a reader of the differences to another system should know."""
     notes = []
-    if counts.missing or counts.unknown:
-        notes.append(f"{path}: {counts.missing:,} predictions are missing and {counts.unknown:,} unknown.")
+    if other.counts.missing or other.counts.unknown:
+        notes.append(f"{path}: {other.counts.missing:,} predictions are missing and {other.counts.unknown:,} unknown.")
     absent = [name for name in columns if name not in common]
     if absent:
         notes.append(f"Not compared, since {path} has no such scores of the same queries: {', '.join(absent)}.")
-    return notes
+    return estimator.compare(common, other.columns), notes
 
 
 def _read_report(path: Path) -> dict[str, Any] | None:
@@ -384,11 +381,20 @@ def _compare_report(
         value = estimate.get("score") if isinstance(estimate, dict) else None
         if isinstance(value, (int, float)):
             differences[name] = Difference(own.all.score - value, nan, nan, nan, nan)
-    if report["signature"] == signature:
+    if not differences:
+        return {}, ["The other report has none of these scores, so nothing is compared."]
+    if _is_comparable(signature, report["signature"]):
         return differences, ["The other report has no values of single items, so differences have no interval."]
     return differences, [
         f"NOT COMPARABLE: the signatures differ. This one is {signature}; the other one is {report['signature']}."
     ]
+
+
+def _is_comparable(signature: str, other: str) -> bool:
+    """Return True if two signatures name the same items, and the metrics that are in both in the same version."""
+    (items, *metrics), (other_items, *other_metrics) = signature.split(" "), other.split(" ")
+    of_other = {metric.partition("|")[0]: metric for metric in other_metrics}
+    return items == other_items and all(of_other.get(name.partition("|")[0], name) == name for name in metrics)
 
 
 def _signature(

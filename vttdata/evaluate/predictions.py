@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import VttdataError
+from vttdata.files.json_values import refuse_duplicate_keys
 from vttdata.files.tables import MAX_CELL_CHARACTERS, open_text, read_table
 
 T = TypeVar("T")
@@ -153,7 +154,7 @@ def match_predictions(
 
 
 def _first(ids: Sequence[str]) -> str:
-    return f"first {', '.join(ascii(name) for name in ids[:3])}"
+    return f"first {', '.join(ascii(name[:80]) for name in list(dict.fromkeys(ids))[:3])}"
 
 
 def _without_ending(name: str) -> str:
@@ -231,20 +232,11 @@ def read_strict_json(path: Path) -> Any:
     Raises:
         VttdataError: if it cannot be read, is too large, or an object has a key twice.
     """
-
-    def refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        value = dict(pairs)
-        if len(value) < len(pairs):
-            names = [name for name, _ in pairs]
-            repeated = next(name for name in names if names.count(name) > 1)
-            raise VttdataError(f"{path}: the key {repeated!a} is duplicated in an object.")
-        return value
-
     try:
         if path.stat().st_size > _MAX_JSON_BYTES:
             raise VttdataError(f"{path}: larger than {_MAX_JSON_BYTES:,} bytes; use JSON lines instead.")
         with open_text(path) as stream:
-            return json.load(stream, object_pairs_hook=refuse_duplicates)
+            return json.load(stream, object_pairs_hook=refuse_duplicate_keys)
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except (ValueError, RecursionError) as error:

@@ -156,6 +156,10 @@ class BestRanks:
         # Relevant items that are tied with the best one.
         self._relevant = np.bincount(group[same], minlength=len(starts))
 
+    def count_ties(self) -> int:
+        """Return the number of queries whose best relevant item is tied with others that are not relevant."""
+        return int(np.count_nonzero((self._tied > self._relevant) & self._found))
+
     def rank(self) -> Floats:
         """Return the rank of the best relevant item, from 1."""
         ranks: Floats = self._above + (self._tied + 1) / (self._relevant + 1)

@@ -167,8 +167,11 @@ def score_similarity(
         kept = [index for index in rows if index is not None], [index for index in columns if index is not None]
         scores = scores[np.ix_(*map(np.array, kept))]
         rows, columns = _renumber(rows), _renumber(columns)
-    if any(np.isnan(scores[start : start + 4096]).any() for start in range(0, len(scores), 4096)):
-        raise VttdataError(f"{place}: a similarity is not a number (NaN).")
+    for start in range(0, len(scores), 4096):
+        if (nan := np.argwhere(np.isnan(scores[start : start + 4096]))).size:
+            row, column = nan[0].tolist()
+            query, video = queries.ids[rows.index(start + row)], items.ids[columns.index(column)]
+            raise VttdataError(f"{place}: the similarity of {query!a} and {video!a} is not a number (NaN).")
     result: dict[str, ScoreColumn] = {}
     every_video = np.arange(len(items.ids))
     for suffix, relevant in queries.relevances(items, relevance):
@@ -177,6 +180,9 @@ def score_similarity(
         order = np.lexsort((relevant.queries, relevant.videos))
         swapped = Relevant(relevant.videos[order], relevant.queries[order], relevant.gains[order])
         video_to_text = _rank(swapped, columns, rows, scores, rank_columns)
+        if not suffix:
+            findings += _describe_ties(len(queries.ids), text_to_video, "text to video")
+            findings += _describe_ties(len(items.ids), video_to_text, "video to text")
         result |= measure_ranks(f"t2v{suffix}", text_to_video, queries.videos, queries.ids, judged=judged)
         result |= measure_ranks(f"v2t{suffix}", video_to_text, every_video, judged=judged)
     counts, without_column = of_queries.counts, of_videos.counts.missing
@@ -221,11 +227,26 @@ def score_run(
         for ranking in matched.values
     ]
     counts = replace(matched.counts, unknown=matched.counts.unknown + videos.counts.unknown)
+    findings = ["A run ranks videos for texts, so only text-to-video retrieval is scored."]
     result: dict[str, ScoreColumn] = {}
     for suffix, relevant in queries.relevances(items, relevance):
         ranks = rank_run(rankings, len(items.ids), *relevant)
+        if not suffix:
+            findings += _describe_ties(len(queries.ids), ranks, "text to video")
         result |= measure_ranks(f"t2v{suffix}", ranks, queries.videos, queries.ids, judged=suffix == "-judged")
-    return result, counts, ["A run ranks videos for texts, so only text-to-video retrieval is scored."]
+    return result, counts, findings
+
+
+def _describe_ties(queries: int, ranks: RelevantRanks, direction: str) -> list[str]:
+    ties = BestRanks(ranks).count_ties()
+    return (
+        [
+            f"Ties, {direction}: in {ties:,} of {queries:,} rankings the best relevant item scores the same as others; "
+            "measures are expectations over their orders."
+        ]
+        if ties
+        else []
+    )
 
 
 def measure_ranks(

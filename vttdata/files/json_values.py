@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, TextIO
 
@@ -15,7 +16,18 @@ JSON_LINES = frozenset({".jsonl", ".ndjson"})
 _CHUNK = 2**16
 _MAX_VALUE_CHARACTERS = 2**24
 _SPACE = re.compile(r"\s*")
-_DECODER = json.JSONDecoder()
+
+
+def refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object, as `object_pairs_hook` of `json`; raise ValueError if it has a key twice."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        duplicate, _ = Counter(name for name, _ in pairs).most_common(1)[0]
+        raise ValueError(f"the key {json.dumps(duplicate)} is duplicated in an object")
+    return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=refuse_duplicate_keys)
 
 
 def parse_json(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[int, Any]]:
@@ -27,7 +39,7 @@ def parse_json(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[int, A
         stream: seekable text.
 
     Raises:
-        VttdataError: when it is not JSON; names the value or line.
+        VttdataError: when it is not JSON, or an object has a key twice; names the value or line.
     """
     start = stream.read(_CHUNK).lstrip()
     stream.seek(0)
@@ -38,7 +50,7 @@ def parse_json(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[int, A
         if not line.strip():
             continue
         try:
-            yield number, json.loads(line)
+            yield number, _DECODER.decode(line)
         except (ValueError, RecursionError) as error:
             raise VttdataError(f"{place}:{number}: not a JSON object ({error}).") from error
 
