@@ -96,6 +96,7 @@ def test_given_models_and_texts_attack_a_set(tmp_path: Path, capsys: pytest.Capt
         (["--judge", "nowhere.npz"], "nowhere.npz"),
         (["--judge", "no/such-model"], "no/such-model"),
         (["--texts", "none.csv"], "none.csv"),
+        (["--encoder", "no/such-encoder"], "no/such-encoder"),
     ],
 )
 def test_missing_judges_and_texts_are_refused_in_one_sentence(

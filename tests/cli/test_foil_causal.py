@@ -13,6 +13,7 @@ import pytest
 from tests.cli.test_foil import FRAMES, write_captions
 from vttdata.cli.main import main
 from vttdata.text.lm import CausalModel, Substitution
+from vttdata.text.lm.sentence_encoder import load_encoder
 
 TEXTS = [frame.format(animal) for frame in FRAMES for animal in ("dog", "cat", "horse", "cow", "sheep", "goat")]
 
@@ -70,12 +71,29 @@ def test_a_causal_model_mines_and_one_of_another_family_judges(
     assert "perplexities of tiny-gpt2" in card
     assert not [path for path in out.rglob("*") if path.is_file() and str(models[0]).encode() in path.read_bytes()]
     capsys.readouterr()
-    again = ["verify", str(out), "--input", file, "--set", f"scorer={miner}", "--set", f"judge={judge}"]
+    again = ["verify", str(out), "--input", file, "--set", f"scorer={miner}", "--set", f"judges.0={judge}"]
     assert main(again) == 0
     assert "are the same to the byte" in capsys.readouterr().out
     assert main(["audit", str(out), "--judge", judge, "--json"]) == 0
     found = {own["attacker"]: own for own in json.loads(capsys.readouterr().out)["attacks"]}
     assert found["tiny-neox"] == attacks["tiny-neox"]
+    assert "unavailable" in found["sentence-embeddings"]
+    assert main(["audit", str(out), "--encoder", miner, "--json"]) == 0
+    encoded = {own["attacker"]: own for own in json.loads(capsys.readouterr().out)["attacks"]}
+    assert encoded["sentence-embeddings"]["pairs"] == len(rows)
+
+
+def test_sentences_are_encoded_by_the_mean_of_their_tokens(models: tuple[Path, Path]) -> None:
+    import torch
+    import transformers
+
+    texts = [*TEXTS, "a dog", "the horse runs in the yard near the house"]
+    vectors = load_encoder(str(models[0]))(texts)
+    model = transformers.AutoModel.from_pretrained(models[0]).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(models[0])
+    with torch.inference_mode():
+        alone = [model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0].mean(0).numpy() for text in texts]
+    np.testing.assert_allclose(vectors, alone, rtol=1e-3, atol=1e-4)
 
 
 def test_how_many_texts_are_scored_at_once_changes_no_perplexity(models: tuple[Path, Path]) -> None:

@@ -121,8 +121,8 @@ def resample_videos(right: npt.ArrayLike, videos: npt.ArrayLike) -> list[tuple[f
     generator = np.random.default_rng(0)
     means = np.empty((len(right), _SAMPLES))
     for sample in range(_SAMPLES):
-        drawn = np.bincount(generator.integers(number, size=number), minlength=number)
-        means[:, sample] = sums @ drawn / (pairs @ drawn)
+        drawn = generator.integers(number, size=number)
+        means[:, sample] = sums[:, drawn].sum(axis=1) / pairs[drawn].sum()
     bounds = np.quantile(means, (0.025, 0.975), axis=1).T
     return [
         wilson_interval(row[0] * number, number) if (row == row[0]).all() else (float(low), float(high))
