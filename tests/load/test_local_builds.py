@@ -155,7 +155,7 @@ def test_many_processes_register_at_once(home: Path, tmp_path: Path) -> None:
 def test_interrupted_build_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_build(tmp_path / "street", "me/street", status="running", dataset=False)
     register_build("me/street", folder)
-    goes_on = f"was interrupted while it was built in {folder}; 'vttdata build {folder}' goes on."
+    goes_on = f"was interrupted or refused while it was built in {folder}; 'vttdata build {folder}' goes on."
     with pytest.raises(VttdataError, match="has no dataset") as caught:
         load_dataset("me/street")
     assert str(caught.value) == f"'me/street' has no dataset: it {goes_on}"

@@ -52,7 +52,7 @@ class LocalBuild:
             return f"is gone from {folder}; 'vttdata build {folder}' builds it again."
         if is_locked(folder):
             return f"is being built in {folder} at this moment; wait for that."
-        return f"was interrupted while it was built in {folder}; 'vttdata build {folder}' goes on."
+        return f"was interrupted or refused while it was built in {folder}; 'vttdata build {folder}' goes on."
 
 
 @dataclass(frozen=True, slots=True)
