@@ -175,23 +175,19 @@ def packaged_foils(text: str, *others: str) -> set[tuple[str, str]]:
         # A verb or a compound implies the thing.
         ("a man sits in a raft", "people are kayaking", ("raft", "kayak")),
         ("a man holds a skateboard", "they go surfing", ("skateboard", "surfboard")),
-        ("a man pushes a car", "a boy is biking", ("motorcycle", "bicycle")),
-        ("a man plays a guitar", "the pianist bows", ("guitar", "piano")),
-        ("a man wears a hat", "he takes off his sweatshirt", ("hat", "shirt")),
+        ("a man pushes a tricycle", "a boy is biking", ("tricycle", "motorcycle")),
+        ("a man plays an accordion", "the pianist bows", ("accordion", "piano")),
+        ("a man wears an apron", "he is shirtless", ("apron", "shirt")),
         # What is worn contains what is worn.
-        ("a man wears a suit", "he smiles", ("suit", "shirt")),
-        ("a woman wears a coat", "she smiles", ("coat", "dress")),
-        ("a girl wears a shirt", "she smiles", ("shirt", "uniform")),
-        ("a man wears glasses", "he smiles", ("glasses", "clothes")),
+        ("a man wears a jacket", "he smiles", ("jacket", "jersey")),
         # Kinds of each other.
-        ("she lands on the mat", "she jumps", ("mat", "floor")),
-        ("he eats a hamburger", "he likes meat", ("pizza", "meat")),
-        ("a man eats some meat", "he smiles", ("meat", "hamburger")),
+        ("a man eats some bread", "he likes hamburgers", ("bread", "meat")),
         ("a man walks on a track", "he jumps", ("track", "path")),
+        ("a man stands in a garage", "he talks", ("garage", "store")),
         # Families and ages.
-        ("a child watches", "an adult and parents watch", ("child", "man")),
-        ("a girl reads", "her mother laughs", ("girl", "young woman")),
-        ("a child shovels snow", "the whole family helps", ("child", "man")),
+        ("a child watches", "an adult waits", ("child", "man")),
+        ("a child watches", "the parents wait", ("child", "man")),
+        ("a child watches", "the family helps", ("child", "man")),
         ("a boy rides by", "the cameraman waves", ("boy", "man")),
     ],
 )
@@ -203,7 +199,7 @@ def test_thing_that_is_implied_or_of_a_related_kind_is_not_surely_absent(
 
 def test_thing_that_nothing_implies_is_absent() -> None:
     assert ("raft", "kayak") in packaged_foils("a man sits in a raft", "people are laughing")
-    assert ("guitar", "piano") in packaged_foils("a man plays a guitar", "the crowd cheers")
+    assert ("accordion", "piano") in packaged_foils("a man plays an accordion", "the crowd cheers")
     # Both are adults, so "adult" says nothing new.
     assert ("woman", "man") in packaged_foils("a woman watches", "an adult watches")
 
@@ -230,7 +226,7 @@ def test_noun_in_a_sentence_with_a_negation_is_not_swapped(text: str) -> None:
 
 
 def test_negation_in_another_sentence_says_nothing() -> None:
-    assert ("shirt", "hat") in packaged_foils("He does not dance. A man wears a shirt.")
+    assert ("raft", "kayak") in packaged_foils("He does not dance. A man sits in a raft.")
 
 
 def test_verb_of_the_true_noun_elsewhere_contradicts_its_foil() -> None:
@@ -238,9 +234,10 @@ def test_verb_of_the_true_noun_elsewhere_contradicts_its_foil() -> None:
     assert ("kayak", "raft") not in packaged_foils("a man is kayaking in a kayak")
 
 
-def test_plural_of_something_worn_is_swapped_for_what_is_worn_in_the_same_place() -> None:
+def test_something_worn_is_swapped_for_what_is_worn_in_its_place() -> None:
     assert ("glove", "coat") not in packaged_foils("a man wearing gray gloves")
-    assert ("shirt", "coat") in packaged_foils("two men wearing gray shirts")
+    assert ("coat", "cap") not in packaged_foils("a man wearing a black coat")
+    assert ("shorts", "pants") in packaged_foils("a man wearing black shorts")
 
 
 def test_dropped_rivals_are_counted_by_reason() -> None:

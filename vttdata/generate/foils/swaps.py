@@ -255,8 +255,8 @@ def list_fitting_nouns(
     for foil in rivals:
         if (has_age and foil.hypernyms != noun.hypernyms) or foil.countable != noun.countable:
             continue
-        # One person wears two gloves or shoes, and one coat.
-        if mention.plural and noun.supercategory == WORN and foil.subcategory != noun.subcategory:
+        # Who wears a coat may wear a cap, too; and gloves are two where a coat is one.
+        if noun.supercategory == WORN and foil.subcategory != noun.subcategory:
             continue
         if foil.gender is None or foil.gender == noun.gender or document.genders <= {foil.gender}:
             yield foil
