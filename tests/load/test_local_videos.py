@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.dataset.conftest import Material, material, with_media  # noqa: F401 - fixtures
@@ -47,6 +49,17 @@ def test_dataset_that_was_moved_finds_its_videos(with_media: Material, tmp_path:
     rows = load_dataset(str(tmp_path / "e" / "moved"), split="test")
     assert Path(rows[0]["video"]["path"]).is_relative_to(tmp_path / "e" / "moved")
     assert Path(rows[0]["video"]["path"]).is_file()
+
+
+def test_path_out_of_the_dataset_is_no_video(with_media: Material, tmp_path: Path) -> None:  # noqa: F811
+    with_media.write(tmp_path / "d")
+    (tmp_path / "secret.mp4").write_bytes(b"secret")
+    (table,) = (tmp_path / "d" / "clips").glob("test-*.parquet")
+    rows = pq.read_table(table)
+    for video in ("../secret.mp4", str(tmp_path / "secret.mp4")):
+        column = pa.array([video] * rows.num_rows)
+        pq.write_table(rows.set_column(rows.schema.get_field_index("video"), "video", column), table)
+        assert {row["video"] for row in load_dataset(str(tmp_path / "d"), split="test")} == {None}
 
 
 def test_rows_of_a_dataset_without_files_stay_as_they_are(material: Material, tmp_path: Path) -> None:  # noqa: F811
