@@ -55,6 +55,8 @@ _MAX_SUBCATEGORY_NOUNS = 5
 _MAX_TOPIC_FIT = 0.3
 # A noun this much rarer behind a preposition than expected is refused: nobody stands "on the gym".
 _MIN_PREPOSITION_RATIO = 0.25
+# A noun of another subcategory must have been seen so often in a context: nobody coats a dog but a hot dog.
+_MIN_SEEN = 2
 # Logarithm from which on a word counts as tied to a noun.
 _MIN_TIE = 0.7
 # Words of fewer videos say nothing of a topic.
@@ -226,7 +228,7 @@ class NounUsage:
 
         Returns:
             None for a noun that hardly ever stands behind the preposition before the mention, and for one of another
-            subcategory than the true noun that was never seen in such a context.
+            subcategory than the true noun that was seen in such a context less than twice.
         """
         evidence = self.evidence(text, mention, noun, topic_fit)
         if evidence is None:
@@ -240,7 +242,7 @@ class NounUsage:
         same_subcategory = self._category(noun) == self._category(mention.noun)
         seen = self._nouns_in_context[context, noun]
         preposition_ratio = self._preposition_ratio(context, noun)
-        if preposition_ratio < _MIN_PREPOSITION_RATIO or not (same_subcategory or seen):
+        if preposition_ratio < _MIN_PREPOSITION_RATIO or not (same_subcategory or seen >= _MIN_SEEN):
             return None
         expected = self._contexts[context] * self._nouns[noun] / self._total
         return Evidence(

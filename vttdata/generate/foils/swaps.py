@@ -29,7 +29,8 @@ UnsoundProbability = Callable[[str, Mention, str], float | None]
 # Noun and whether a plural is needed -> the name or synonym to be written, and its form in this number.
 Spellings = Callable[[Noun, bool], Iterable[tuple[str, str]]]
 
-WORN = "something worn"
+# Who wears a coat may wear a cap, too, and gloves are two where a coat is one; who sings plays no harmonica.
+_SAME_SUBCATEGORY = frozenset({"something worn", "instrument"})
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _ARTICLE = re.compile(r"\b(an?)( +)$", re.IGNORECASE)
@@ -255,8 +256,7 @@ def list_fitting_nouns(
     for foil in rivals:
         if (has_age and foil.hypernyms != noun.hypernyms) or foil.countable != noun.countable:
             continue
-        # Who wears a coat may wear a cap, too; and gloves are two where a coat is one.
-        if noun.supercategory == WORN and foil.subcategory != noun.subcategory:
+        if noun.supercategory in _SAME_SUBCATEGORY and foil.subcategory != noun.subcategory:
             continue
         if foil.gender is None or foil.gender == noun.gender or document.genders <= {foil.gender}:
             yield foil
