@@ -4,6 +4,7 @@ Run `python benchmarks/captioning_metrics.py SHARED [POSITION]...` where pycocoe
 folder of real data. The paragraph of one annotator is compared with the other's, and of MSR-VTT each human caption is
 held out in turn: a position from 0 to 19 says which caption of each clip is the candidate (without one: all). The peer
 gets its own Java tokens. CPU seconds include child processes; "cached" is a run after the references were indexed.
+With --meteor METEOR is compared too, by the same Java program on both sides.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from pycocoevalcap.bleu.bleu import Bleu
 from pycocoevalcap.cider.cider import Cider
+from pycocoevalcap.meteor.meteor import Meteor
 from pycocoevalcap.rouge.rouge import Rouge
 from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
 
@@ -33,17 +35,19 @@ def cpu_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-def ours(candidates: list[str], references: list[list[str]], cache: Path) -> tuple[dict[str, ColumnScores], float]:
+def ours(
+    candidates: list[str], references: list[list[str]], cache: Path, *, meteor: bool
+) -> tuple[dict[str, ColumnScores], float]:
     """Return scores by column and CPU seconds; nothing in memory is used."""
     forget_indexes()
     ptb_tokenizer._chunks.clear()
     start, columns = cpu_seconds(), {}
-    for family in ("bleu", "rouge-l", "cider-d"):
+    for family in ("bleu", "rouge-l", "cider-d", *(["meteor"] if meteor else [])):
         columns |= load_metric(family, cache=cache).score(candidates, references)
     return columns, cpu_seconds() - start
 
 
-def peer(candidates: list[str], references: list[list[str]]) -> tuple[dict[str, np.ndarray], float]:
+def peer(candidates: list[str], references: list[list[str]], *, meteor: bool) -> tuple[dict[str, np.ndarray], float]:
     """Return pycocoevalcap's items' scores by column, each with the corpus score appended, and CPU seconds."""
     start = cpu_seconds()
     tokenize = PTBTokenizer().tokenize
@@ -51,9 +55,12 @@ def peer(candidates: list[str], references: list[list[str]]) -> tuple[dict[str, 
     truth = tokenize({item: [{"caption": text} for text in texts] for item, texts in enumerate(references)})
     corpus, items = Bleu(4).compute_score(truth, results, verbose=0)
     columns = {f"bleu{order + 1}": np.append(items[order], corpus[order]) for order in range(4)}
-    for name, scorer in (("rouge-l", Rouge()), ("cider-d", Cider())):
+    scorers = {"rouge-l": Rouge(), "cider-d": Cider()} | ({"meteor": Meteor()} if meteor else {})
+    for name, scorer in scorers.items():
         score, values = scorer.compute_score(truth, results)
         columns[name] = np.append(values, score)
+    # METEOR's program runs until then, and only programs that have ended are counted.
+    del scorer, scorers
     return columns, cpu_seconds() - start
 
 
@@ -81,13 +88,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("shared", type=Path)
     parser.add_argument("positions", type=int, nargs="*", default=list(range(20)))
+    parser.add_argument("--meteor", action="store_true")
     arguments = parser.parse_args()
     for name, candidates, references in comparisons(arguments.shared, arguments.positions):
         with tempfile.TemporaryDirectory() as folder:
-            columns, fresh = ours(candidates, references, Path(folder))
-            columns, cached = ours(candidates, references, Path(folder))
+            columns, fresh = ours(candidates, references, Path(folder), meteor=arguments.meteor)
+            columns, cached = ours(candidates, references, Path(folder), meteor=arguments.meteor)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        expected, theirs = peer(candidates, references)
+        expected, theirs = peer(candidates, references, meteor=arguments.meteor)
         difference = max(
             float(np.abs(np.append(scores.items, scores.score) - expected[column]).max())
             for column, scores in columns.items()

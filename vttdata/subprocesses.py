@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -56,6 +56,7 @@ def run(
     folder: Path | None = None,
     max_bytes: int | None = None,
     feed: Callable[[int], None] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Completed:
     """Run a program and wait for it.
 
@@ -65,6 +66,7 @@ def run(
         folder: working folder of the program.
         max_bytes: size limit for everything in `folder`; a program that exceeds it is killed.
         feed: writes the program's standard input to the file descriptor that it gets; without it the input is empty.
+        environment: variables that differ from those of this process.
 
     Raises:
         OSError: ENOSPC when the program says that the disk is full, whatever its exit code.
@@ -77,6 +79,7 @@ def run(
             stdout=stdout,
             stderr=stderr,
             cwd=folder,
+            env=os.environ | (environment or {}),
             start_new_session=True,
             preexec_fn=die_with_parent,  # noqa: PLW1509 - one C call, no locks taken
         )

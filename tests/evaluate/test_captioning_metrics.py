@@ -17,7 +17,6 @@ from pycocoevalcap.rouge.rouge import Rouge
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.metric import ColumnScores, load_metric
-from vttdata.evaluate.metrics.meteor import meteor_scores
 from vttdata.evaluate.reference_index import forget_indexes, index_references
 from vttdata.text.tokenizers import load_tokenizer
 
@@ -180,26 +179,3 @@ def test_chrf_equals_sacrebleu() -> None:
     np.testing.assert_allclose(ours.items, theirs, rtol=0, atol=1e-9)
     corpus = CHRF().corpus_score(candidates, [list(column) for column in zip(*references, strict=True)])
     assert ours.score == pytest.approx(corpus.score / 100, abs=1e-9)
-
-
-def test_meteor_formula_gives_what_the_program_prints() -> None:
-    # Statistics and scores that METEOR 1.5 printed for captions written for this test, alone and together.
-    printed = [
-        ("8 6 4 3 1 1 2 2 0 0 0 0 0 0 0 0 0 0 0 0 3 3 3", 0.15873015873015872),
-        ("6 8 3 4 1 1 2 2 0 0 0 0 0 0 0 0 0 0 0 0 3 3 3", 0.12987012987012989),
-        ("6 2 2 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0", 0.0),
-        ("4 6 1 3 1 1 1 1 1 1 0 0 0 0 0 0 1 1 0 1 2 4 5", 0.33985992037853796),
-        ("4 2 2 1 1 1 1 1 0 0 0 0 0 0 0 0 0 0 0 0 1 2 2", 0.4153649234976744),
-    ]
-    statistics = np.array([[float(number) for number in line.split()] for line, _ in printed])
-    np.testing.assert_allclose(meteor_scores(statistics), [value for _, value in printed], rtol=1e-12)
-
-
-def test_java_metrics_say_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "English" in str(load_metric("meteor", "unicode").unavailable())
-    monkeypatch.setenv("PATH", "")
-    for family in ("meteor", "spice"):
-        metric = load_metric(family)
-        assert "Java is not installed" in str(metric.unavailable())
-        with pytest.raises(VttdataError, match="Java is not installed"):
-            metric.score(["a cat"], [["a cat"]])

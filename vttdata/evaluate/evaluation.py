@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
@@ -18,6 +18,7 @@ from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.estimates import Estimator
 from vttdata.evaluate.foil_pairs import score_by_metric, score_pairs
 from vttdata.evaluate.items import Items, read_clips, read_foil_pairs
+from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, load_metric
 from vttdata.evaluate.predictions import (
     ItemCounts,
@@ -36,6 +37,7 @@ from vttdata.evaluate.report import Difference, Evaluation, MetricScores, Task
 from vttdata.evaluate.resampling import DRAWS
 from vttdata.evaluate.retrieval import read_relevance, score_run, score_similarity
 from vttdata.evaluate.training_overlap import find_shared_items
+from vttdata.load.local_builds import builds_folder
 from vttdata.load.lookup import find_dataset
 from vttdata.text.tokenizers import tokenizer_for
 from vttdata.version import __version__
@@ -54,6 +56,7 @@ class _Scored:
     counts: ItemCounts
     findings: list[str]
     captions: Sequence[str] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
 
 
 def evaluate(
@@ -99,7 +102,8 @@ def evaluate(
         human: score the human captions too, each against the others of its clip.
         seed: of the resampling.
         draws: number of bootstrap draws.
-        cache: folder in which metrics keep costly results, by content.
+        cache: folder in which metrics keep costly results by content, at most 1 GiB; by default ``.metrics`` in
+            ``VTTDATA_HOME``.
 
     Raises:
         VttdataError: if the dataset or a file cannot be read, predictions do not match the items, or no metric can be
@@ -126,14 +130,19 @@ def evaluate(
         raise VttdataError(
             "Human captions are scored beside captions only; leave the human ceiling out of other tasks."
         )
+    cache = cache or builds_folder() / ".metrics"
     unavailable: dict[str, str] = {}
     tokenizer = tokenizer or _choose_tokenizer(items.languages)
     families = _load_metrics(metrics or DEFAULT_METRICS, tokenizer, cache, unavailable) if task == "captioning" else []
-    scoring = _Scoring(task, items, families, MatchRule(missing, unknown), Path(relevance) if relevance else None)
+    scoring = _Scoring(
+        task, items, families, MatchRule(missing, unknown), cache, Path(relevance) if relevance else None
+    )
     if baseline is not None:
         scored = scoring.score_baseline(baseline, Setting(items, folder, seed), tokenizer)
     else:
         scored = scoring.score_file(Path(predictions or ""))
+    unavailable |= scored.failed
+    families = [metric for metric in families if metric.name not in scored.failed]
     columns = _choose_columns(scored.columns, metrics, families)
     estimator = Estimator(items, seed, draws)
     shared, training_notes = find_shared_items(folder, items, training)
@@ -177,6 +186,7 @@ class _Scoring:
     items: Items
     metrics: Sequence[CaptioningMetric]
     rule: MatchRule
+    cache: Path
     relevance: Path | None
 
     def score_file(self, path: Path) -> _Scored:
@@ -201,7 +211,7 @@ class _Scoring:
         counts = ItemCounts(len(self.items.ids), len(self.items.ids))
         if self.task == "foils" and name not in BASELINES.files():
             columns: dict[str, ScoreColumn] = {}
-            metric = load_metric(name, tokenizer)
+            metric = load_metric(name, tokenizer, self.cache)
             findings = [f"The texts are judged by {metric.signature()}."]
             for column, pairs in score_by_metric(metric, self.items).items():
                 accuracies, notes = score_pairs(pairs)
@@ -224,12 +234,18 @@ class _Scoring:
     def _score_captions(self, captions: Sequence[str | None], counts: ItemCounts) -> _Scored:
         texts = [caption or "" for caption in captions]
         every = np.arange(len(texts))
-        columns = {
-            name: ScoreColumn(scores, every)
-            for metric in self.metrics
-            for name, scores in metric.score(texts, self.items.references).items()
-        }
-        return _Scored(columns, counts, _caption_findings(captions, self.items), texts)
+        columns: dict[str, ScoreColumn] = {}
+        failed: dict[str, str] = {}
+        for metric in self.metrics:
+            try:
+                scores = metric.score(texts, self.items.references)
+            except JavaError as error:
+                failed[metric.name] = str(error)
+            else:
+                columns |= {name: ScoreColumn(values, every) for name, values in scores.items()}
+        if not columns:
+            raise VttdataError(" ".join(failed.values()))
+        return _Scored(columns, counts, _caption_findings(captions, self.items), texts, failed)
 
 
 def _caption_findings(captions: Sequence[str | None], items: Items) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.evaluate.java_scores import INSTALL, cached_rows, find_jar, run_java
+from vttdata.evaluate.java_scores import INSTALL, JavaError, cached_rows, find_jar, run_java
 from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, FloatArray, check_texts
 from vttdata.text.tokenizers import load_tokenizer
 
@@ -48,8 +48,7 @@ class Meteor(CaptioningMetric):
             " ||| ".join(["SCORE", *(_plain(tokenize(text)) for text in texts), _plain(tokenize(candidate))])
             for candidate, texts in zip(candidates, references, strict=True)
         ]
-        rows = cached_rows(self.cache, "meteor-1.5", lines, lambda: _count_matches(lines))
-        statistics = np.array(rows, dtype=np.float64).reshape(len(lines), 23)
+        statistics = cached_rows(self.cache, "meteor-1.5", lines, (len(lines), 23), lambda: _count_matches(lines))
         # A caption that is its reference in one chunk has no penalty, in a corpus as well.
         perfect = (statistics[:, 20] == 1) & (statistics[:, 21:] == statistics[:, :2]).all(axis=1)
         statistics[perfect, 20] = 0
@@ -87,5 +86,5 @@ def _count_matches(lines: Sequence[str]) -> list[list[float]]:
     arguments = ["-Xmx2G", "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
     printed = run_java(arguments, jar.parent, "".join(f"{line}\n" for line in lines))
     if len(printed) != len(lines):
-        raise VttdataError(f"METEOR returned {len(printed)} lines for {len(lines)} captions.")
+        raise JavaError(f"METEOR returned {len(printed)} lines for {len(lines)} captions.")
     return [[float(value) for value in line.split()] for line in printed]

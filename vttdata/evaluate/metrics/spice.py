@@ -7,13 +7,13 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from vttdata.errors import VttdataError
-from vttdata.evaluate.java_scores import INSTALL, cached_rows, find_jar, run_java
+from vttdata.evaluate.java_scores import INSTALL, cached_rows, find_jar, java_version, run_java
 from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, check_texts
 from vttdata.text.tokenizers import load_tokenizer
 
+# The program writes its results with a JavaScript engine, which Java has no longer.
+NEWEST_JAVA = 14
 JAR, MODELS = "spice/spice-1.0.jar", "spice/lib/stanford-corenlp-3.6.0-models.jar"
 
 
@@ -21,7 +21,7 @@ class Spice(CaptioningMetric):
     """SPICE of Anderson et al. (2016): F score of the tuples of scene graphs."""
 
     columns = ("spice",)
-    needs = f"{INSTALL}; then python -m pycocoevalcap.spice.get_stanford_models"
+    needs = f"{INSTALL}, Java 8 to {NEWEST_JAVA}; then python -m pycocoevalcap.spice.get_stanford_models"
 
     def options(self) -> Mapping[str, str]:
         """Return the version of the program."""
@@ -31,9 +31,11 @@ class Spice(CaptioningMetric):
         """Return what is missing, or that the captions are not English."""
         if self.tokenizer != "ptb-3.4.1":
             return f"SPICE takes English captions with the tokenizer ptb-3.4.1, not {self.tokenizer}."
-        jar = find_jar(JAR)
+        jar, version = find_jar(JAR), java_version()
         if isinstance(jar, str):
             return jar
+        if isinstance(version, int) and version > NEWEST_JAVA:
+            return f"SPICE 1.0 runs on Java 8 to {NEWEST_JAVA}, not on {version}; put an older Java first in PATH."
         if isinstance(find_jar(MODELS), str):
             return "Stanford's models are not there: python -m pycocoevalcap.spice.get_stanford_models (400 MB)."
         return None
@@ -49,8 +51,8 @@ class Spice(CaptioningMetric):
             {"image_id": number, "test": " ".join(tokenize(text)), "refs": [" ".join(tokenize(ref)) for ref in texts]}
             for number, (text, texts) in enumerate(zip(candidates, references, strict=True))
         ]
-        rows = cached_rows(self.cache, "spice-1.0", items, lambda: _compare_graphs(items))
-        return {"spice": ColumnScores.from_means(np.array(rows, dtype=np.float64).reshape(-1))}
+        rows = cached_rows(self.cache, "spice-1.0", items, (len(items), 1), lambda: _compare_graphs(items))
+        return {"spice": ColumnScores.from_means(rows[:, 0])}
 
 
 def _compare_graphs(items: Sequence[Mapping[str, object]]) -> list[list[float]]:
