@@ -125,7 +125,7 @@ def test_bad_option_raises_one_sentence(
 @pytest.mark.parametrize("name", ["coco", "evaluation", "msrvtt", "retrieval", "mteb", "lmms-eval"])
 def test_dataset_without_captions_exports_only_to_jsonl(write: Write, tmp_path: Path, name: str) -> None:
     folder = write(captions=[])
-    with pytest.raises(VttdataError, match="has no captions; use --format jsonl"):
+    with pytest.raises(VttdataError, match="has no captions; 'vttdata export --format jsonl'"):
         export(folder, name, tmp_path / "x")
     assert "clips/test.jsonl" in export(folder, "jsonl", tmp_path / "x").files
 

@@ -111,5 +111,5 @@ def test_foils_are_exported_as_lines(foils: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["coco", "msrvtt", "retrieval", "mteb", "lmms-eval"])
 def test_foils_export_only_to_jsonl(foils: Path, tmp_path: Path, name: str) -> None:
-    with pytest.raises(VttdataError, match=r"a set of foils .* --format jsonl"):
+    with pytest.raises(VttdataError, match=r"a set of foils .* jsonl"):
         export(foils, name, tmp_path / "x")

@@ -124,10 +124,13 @@ class DatasetReader:
         """
         if "foils" in self.configs and "clips" not in self.configs:
             raise VttdataError(
-                f"{self.folder}: a set of foils pairs texts and has no references; use --format jsonl or evaluation."
+                f"{self.folder}: a set of foils pairs texts and has no references; 'vttdata export' writes it with "
+                "--format evaluation or jsonl."
             )
         if "clips" not in self.configs or "captions" not in self.configs:
-            raise VttdataError(f"{self.folder}: this dataset has no captions; use --format jsonl.")
+            raise VttdataError(
+                f"{self.folder}: this dataset has no captions; 'vttdata export --format jsonl' writes the rest."
+            )
         if config is not None and config not in self.clip_configs():
             self.splits(config)
             configs = ", ".join(self.clip_configs())
