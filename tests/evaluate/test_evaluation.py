@@ -301,6 +301,7 @@ def test_values_of_queries_have_their_ids(dataset: Path, tmp_path: Path) -> None
         ({"seed": -1}, "The seed must not be negative"),
         ({"draws": 0}, "there must be a draw"),
         ({"baseline": "kcca"}, "either predictions or the name of a baseline"),
+        ({"against": "other.json"}, "other.json: there is no such file of predictions to compare with"),
     ],
 )
 def test_bad_options_are_one_sentence(dataset: Path, predictions: Write, options: dict, message: str) -> None:
@@ -350,6 +351,8 @@ def test_training_and_people_are_refused_for_tasks_without_them(tmp_path: Path, 
         evaluate(foils, tmp_path / "scores.csv", train_split="train")
     with pytest.raises(VttdataError, match="Human captions are scored beside captions only"):
         evaluate(dataset, baseline="random-ranking", human=True)
+    with pytest.raises(VttdataError, match="Judgments of relevance are about retrieval"):
+        evaluate(dataset, baseline="random-caption", relevance=tmp_path / "relevance.txt")
 
 
 def test_metric_that_judges_foils_states_its_signature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,21 +122,14 @@ def evaluate(
     else:
         items = read_clips(folder, config=config or "clips", split=split)
     training = [train_split] if isinstance(train_split, (str, os.PathLike)) else list(train_split or ())
-    if task == "foils" and training:
-        raise VttdataError(
-            "A set of foils says nothing of sources and times, so scores cannot be given apart for what was trained on."
-        )
-    if human and task != "captioning":
-        raise VttdataError(
-            "Human captions are scored beside captions only; leave the human ceiling out of other tasks."
-        )
+    _check_options(task, training=training, human=human, relevance=relevance, against=against)
+    shared, training_notes = find_shared_items(folder, items, training)
     cache = cache or builds_folder() / ".metrics"
     unavailable: dict[str, str] = {}
     tokenizer = tokenizer or _choose_tokenizer(items.languages)
     families = _load_metrics(metrics or DEFAULT_METRICS, tokenizer, cache, unavailable) if task == "captioning" else []
-    scoring = _Scoring(
-        task, items, families, MatchRule(missing, unknown), cache, Path(relevance) if relevance else None
-    )
+    judgments = read_relevance(Path(relevance)) if relevance is not None else None
+    scoring = _Scoring(task, items, families, MatchRule(missing, unknown), cache, judgments)
     if baseline is not None:
         scored = scoring.score_baseline(baseline, Setting(items, folder, seed), tokenizer)
     else:
@@ -145,7 +138,6 @@ def evaluate(
     families = [metric for metric in families if metric.name not in scored.failed]
     columns = _choose_columns(scored.columns, metrics, families)
     estimator = Estimator(items, seed, draws)
-    shared, training_notes = find_shared_items(folder, items, training)
     scores = estimator.score_columns(columns, shared)
     findings = [*items.notes, *scored.findings, *training_notes]
     if len(items.source_ids) == 1:
@@ -178,6 +170,29 @@ def evaluate(
     )
 
 
+def _check_options(
+    task: Task,
+    *,
+    training: Sequence[object],
+    human: bool,
+    relevance: str | os.PathLike[str] | None,
+    against: str | os.PathLike[str] | None,
+) -> None:
+    """Raise VttdataError for an option that a task does not have, or another system's file that does not exist."""
+    if task == "foils" and training:
+        raise VttdataError(
+            "A set of foils says nothing of sources and times, so scores cannot be given apart for what was trained on."
+        )
+    if human and task != "captioning":
+        raise VttdataError(
+            "Human captions are scored beside captions only; leave the human ceiling out of other tasks."
+        )
+    if relevance is not None and task != "retrieval":
+        raise VttdataError("Judgments of relevance are about retrieval; leave them out of other tasks.")
+    if against is not None and not Path(against).is_file():
+        raise VttdataError(f"{os.fspath(against)}: there is no such file of predictions to compare with.")
+
+
 @dataclass(frozen=True, slots=True)
 class _Scoring:
     """How predictions are matched with the items and scored."""
@@ -187,16 +202,15 @@ class _Scoring:
     metrics: Sequence[CaptioningMetric]
     rule: MatchRule
     cache: Path
-    relevance: Path | None
+    relevance: Mapping[str, Mapping[str, float]] | None
 
     def score_file(self, path: Path) -> _Scored:
         """Read and score the predictions of a system."""
         if self.task == "retrieval":
-            relevance = read_relevance(self.relevance) if self.relevance else None
+            options = (self.items, self.rule, self.relevance)
             if path.suffix.lower() in _MATRICES:
-                similarity = read_similarity(path)
-                return _Scored(*score_similarity(str(path), similarity, self.items, self.rule, relevance=relevance))
-            return _Scored(*score_run(str(path), read_run(path), self.items, self.rule, relevance=relevance))
+                return _Scored(*score_similarity(str(path), read_similarity(path), *options))
+            return _Scored(*score_run(str(path), read_run(path), *options))
         ids, other_split = self.items.ids, self.items.other_split
         if self.task == "foils":
             found = read_foil_scores(path)
@@ -227,8 +241,7 @@ class _Scoring:
             return _Scored(columns, counts, findings)
         if self.task == "retrieval":
             similarity = Similarity(predictions, self.items.ids, self.items.ids)
-            relevance = read_relevance(self.relevance) if self.relevance else None
-            return _Scored(*score_similarity(name, similarity, self.items, relevance=relevance))
+            return _Scored(*score_similarity(name, similarity, self.items, relevance=self.relevance))
         return self._score_captions(predictions, counts)
 
     def _score_captions(self, captions: Sequence[str | None], counts: ItemCounts) -> _Scored:

@@ -123,7 +123,6 @@ def score_similarity(
     similarity: Similarity,
     items: Items,
     rule: MatchRule = REFUSE,
-    *,
     relevance: Mapping[str, Mapping[str, float]] | None = None,
 ) -> tuple[dict[str, ScoreColumn], ItemCounts, list[str]]:
     """Score both directions from a matrix.
@@ -200,7 +199,6 @@ def score_run(
     run: Mapping[str, Mapping[str, float]],
     items: Items,
     rule: MatchRule = REFUSE,
-    *,
     relevance: Mapping[str, Mapping[str, float]] | None = None,
 ) -> tuple[dict[str, ScoreColumn], ItemCounts, list[str]]:
     """Score text-to-video retrieval from a run; see `score_similarity`.
