@@ -7,6 +7,7 @@ not judged here; `vttdata.generate.foils.selection` chooses among swaps.
 from __future__ import annotations
 
 import functools
+import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ Spellings = Callable[[Noun, bool], Iterable[tuple[str, str]]]
 # Who wears a coat may wear a cap, too, and gloves are two where a coat is one; who sings plays no harmonica.
 _SAME_SUBCATEGORY = frozenset({"something worn", "instrument"})
 
+_name = operator.attrgetter("name")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _ARTICLE = re.compile(r"\b(an?)( +)$", re.IGNORECASE)
 _PRONOUN_GENDERS = {"he": "male", "him": "male", "his": "male", "himself": "male"} | dict.fromkeys(
@@ -122,12 +124,17 @@ def pair_concepts(counts: Mapping[str, int], lexicon: Lexicon, *, min_count: int
     Returns:
         Concept -> its rivals by name; concepts without a rival are left out.
     """
-    frequent = {name for name, count in counts.items() if count >= min_count}
-    paired = {
-        name: tuple(sorted((rival for rival in lexicon.rivals(name) if rival.name in frequent), key=lambda n: n.name))
-        for name in sorted(frequent)
-    }
-    return {name: rivals for name, rivals in paired.items() if rivals}
+    paired: dict[str, tuple[Noun, ...]] = {}
+    for noun in sorted((lexicon.nouns[name] for name, count in counts.items() if count >= min_count), key=_name):
+        rivals = [
+            rival
+            for rival in lexicon.rivals(noun.name)
+            if counts.get(rival.name, 0) >= min_count
+            and (rival.subcategory == noun.subcategory or noun.supercategory not in _SAME_SUBCATEGORY)
+        ]
+        if rivals:
+            paired[noun.name] = tuple(sorted(rivals, key=_name))
+    return paired
 
 
 def select_absent_rivals(
@@ -255,8 +262,6 @@ def list_fitting_nouns(
     has_age = noun.supercategory == PERSON and follows_age_adjective(text, mention)
     for foil in rivals:
         if (has_age and foil.hypernyms != noun.hypernyms) or foil.countable != noun.countable:
-            continue
-        if noun.supercategory in _SAME_SUBCATEGORY and foil.subcategory != noun.subcategory:
             continue
         if foil.gender is None or foil.gender == noun.gender or document.genders <= {foil.gender}:
             yield foil
