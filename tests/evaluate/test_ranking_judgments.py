@@ -20,8 +20,8 @@ from benchmarks.ranking_judgments import (
     unigram_precision,
 )
 from vttdata.evaluate.items import Items
-from vttdata.evaluate.predictions import Similarity
-from vttdata.evaluate.retrieval import read_relevance, score_similarity
+from vttdata.evaluate.predictions import Similarity, read_relevance
+from vttdata.evaluate.retrieval import score_similarity
 
 
 @pytest.fixture(scope="module")

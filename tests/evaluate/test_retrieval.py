@@ -10,8 +10,8 @@ import pytest
 from tests.helpers.leaking_dataset import TEST, captions_of
 from vttdata.errors import VttdataError
 from vttdata.evaluate.items import Items, read_clips
-from vttdata.evaluate.predictions import MatchRule, Similarity
-from vttdata.evaluate.retrieval import read_relevance, score_run, score_similarity
+from vttdata.evaluate.predictions import MatchRule, Similarity, read_relevance
+from vttdata.evaluate.retrieval import score_run, score_similarity
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_judged_relevance_adds_the_measures_of_ranking_sets(items: Items, tmp_pa
     assert columns["t2v-judged/s@1"].scores.items.tolist() == [1.0, 0.0]
     assert columns["t2v-judged/mnr"].scores.items.tolist() == [1.0, 2.0]
     path.write_text("t0 0 t0\n")
-    with pytest.raises(VttdataError, match=r"qrels:1: four columns"):
+    with pytest.raises(VttdataError, match=r"qrels:1: 3 columns instead of these 4: query 0 video relevance"):
         read_relevance(path)
 
 
@@ -177,7 +177,7 @@ def test_run_may_name_queries_and_videos_with_their_endings(items: Items) -> Non
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("t0 0 t0 nan\n", "the relevance is 'nan', which is not a finite number"),
+        ("t0 0 t0 nan\n", "'relevance' is 'nan', which is not a finite number"),
         ("t0 0 t0 inf\n", "not a finite number"),
         ("t0 0 t0 1\nt0 0 t0 0\n", "qrels:2: 't0' has two different judgments for 't0'"),
     ],

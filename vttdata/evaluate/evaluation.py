@@ -29,13 +29,14 @@ from vttdata.evaluate.predictions import (
     match_predictions,
     read_captions,
     read_foil_scores,
+    read_relevance,
     read_run,
     read_similarity,
     read_strict_json,
 )
 from vttdata.evaluate.report import Difference, Evaluation, MetricScores, Task
 from vttdata.evaluate.resampling import DRAWS
-from vttdata.evaluate.retrieval import read_relevance, score_run, score_similarity
+from vttdata.evaluate.retrieval import score_run, score_similarity
 from vttdata.evaluate.training_overlap import find_shared_items
 from vttdata.load.local_builds import builds_folder
 from vttdata.load.lookup import find_dataset

@@ -281,31 +281,53 @@ def _number(path: Path, line: int, column: str, value: Any) -> float:
 def read_run(path: Path) -> dict[str, dict[str, float]]:
     """Read a run in TREC's format: ``query Q0 video rank score tag`` on each line; ranks follow from the scores.
 
+    Returns:
+        Query -> video -> score.
+
     Raises:
         VttdataError: if it cannot be read, a line has other columns, a score is not finite, or a video occurs twice for
             a query.
     """
     run: dict[str, dict[str, float]] = {}
+    for line, (query, _, video, _, score, _) in _read_cells(path, "query Q0 video rank score tag"):
+        ranking = run.setdefault(query, {})
+        if video in ranking:
+            raise VttdataError(f"{path}:{line}: {video!a} is duplicated in the ranking of {query!a}.")
+        ranking[video] = _number(path, line, "score", score)
+    return run
+
+
+def read_relevance(path: Path) -> dict[str, dict[str, float]]:
+    """Read judgments of relevance in TREC's format: ``query 0 video relevance`` on each line.
+
+    Returns:
+        Query -> video -> relevance.
+
+    Raises:
+        VttdataError: if it cannot be read, a line has other columns, or a pair has two different judgments.
+    """
+    relevance: dict[str, dict[str, float]] = {}
+    for line, (query, _, video, grade) in _read_cells(path, "query 0 video relevance"):
+        gain = _number(path, line, "relevance", grade)
+        if relevance.setdefault(query, {}).setdefault(video, gain) != gain:
+            raise VttdataError(f"{path}:{line}: {video!a} has two different judgments for {query!a}.")
+    return relevance
+
+
+def _read_cells(path: Path, columns: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line that is not empty, which has as many as there are `columns`."""
+    width = len(columns.split())
     try:
         with path.open(encoding="utf-8-sig") as stream:
-            for line, text in enumerate(stream, 1):
-                cells = text.split()
-                if not cells:
-                    continue
-                if len(cells) != 6:
-                    raise VttdataError(
-                        f"{path}:{line}: {len(cells)} columns instead of the six of a TREC run: query Q0 video rank "
-                        "score tag."
-                    )
-                ranking = run.setdefault(cells[0], {})
-                if cells[2] in ranking:
-                    raise VttdataError(f"{path}:{line}: {cells[2]!a} is duplicated in the ranking of {cells[0]!a}.")
-                ranking[cells[2]] = _number(path, line, "score", cells[4])
+            for line, cells in enumerate(map(str.split, stream), 1):
+                if len(cells) not in (0, width):
+                    raise VttdataError(f"{path}:{line}: {len(cells)} columns instead of these {width}: {columns}.")
+                if cells:
+                    yield line, cells
     except UnicodeDecodeError as error:
         raise VttdataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
-    return run
 
 
 def read_similarity(path: Path) -> Similarity:

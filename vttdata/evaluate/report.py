@@ -119,13 +119,9 @@ class Evaluation:
     item_ids: Sequence[str] = field(default=(), repr=False)
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain values under the names of the fields, without the values of single items; NaN is None."""
-        values = {
-            name: getattr(self, name)
-            for name in ("dataset", "version", "config", "split", "task", "signature", "items", "scores", "against")
-        }
-        optional = ("groups", "human", "leaks", "blind", "unavailable", "findings")
-        values |= {name: getattr(self, name) for name in optional if getattr(self, name)}
+        """Return plain values under the names of fields that hold any, without those of single items; NaN is None."""
+        fields = [item.name for item in dataclasses.fields(self) if item.name not in ("columns", "item_ids")]
+        values = {name: getattr(self, name) for name in fields if getattr(self, name) or name == "against"}
         plain: dict[str, Any] = _plain(values)
         return plain
 

@@ -6,11 +6,9 @@ A query is relevant to its own video; for other relevance there are judgments. T
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -277,34 +275,6 @@ def measure_ranks(
         means["r-precision"] = r_precision(ranks)
     columns |= {name: column(ColumnScores.from_means(values)) for name, values in means.items()}
     return {f"{direction}/{name}": scores for name, scores in columns.items()}
-
-
-def read_relevance(path: Path) -> dict[str, dict[str, float]]:
-    """Read judgments of relevance in TREC's format: ``query 0 video relevance`` on each line.
-
-    Raises:
-        VttdataError: if it cannot be read, or a line has other columns.
-    """
-    relevance: dict[str, dict[str, float]] = {}
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise VttdataError(f"{path}: cannot be read ({error}).") from error
-    for line, text in enumerate(lines, 1):
-        cells = text.split()
-        if not cells:
-            continue
-        try:
-            query, _, video, grade = cells
-            gain = float(grade)
-        except ValueError:
-            raise VttdataError(f"{path}:{line}: four columns are expected: query 0 video relevance.") from None
-        if not math.isfinite(gain):
-            raise VttdataError(f"{path}:{line}: the relevance is {grade[:40]!a}, which is not a finite number.")
-        judgments = relevance.setdefault(query, {})
-        if judgments.setdefault(video, gain) != gain:
-            raise VttdataError(f"{path}:{line}: {video!a} has two different judgments for {query!a}.")
-    return relevance
 
 
 def _renumber(indices: Sequence[int | None]) -> list[int | None]:
