@@ -77,17 +77,18 @@ def test_fast_turn_of_the_camera_is_no_boundary(detect: Callable, length: int) -
     assert detect(np.stack(frames)) == [(0, "start")]
 
 
-def page(number: int) -> np.ndarray:
-    rng, picture = np.random.default_rng(number), Image.new("RGB", (4 * WIDTH, 4 * HEIGHT), "white")
+def page(number: int, paper: str = "white", ink: str = "black") -> np.ndarray:
+    rng, picture = np.random.default_rng(number), Image.new("RGB", (4 * WIDTH, 4 * HEIGHT), paper)
     draw = ImageDraw.Draw(picture)
     for line in range(7):
         text = " ".join("".join(rng.choice(list("abcdeghmnorstu"), 5)) for _ in range(rng.integers(3, 8)))
-        draw.text((30, 20 + 36 * line), text, "black", ImageFont.load_default(26))
+        draw.text((30, 20 + 36 * line), text, ink, ImageFont.load_default(26))
     return np.asarray(picture, float)
 
 
-def test_page_of_text_that_follows_another_is_a_shot(detect: Callable) -> None:
-    frames = np.repeat(np.stack([page(1), page(2)]), (30, 30), axis=0)
+@pytest.mark.parametrize("colours", [("white", "black"), ("#14141e", "white"), ("white", "#b0b0b0")])
+def test_page_of_text_that_follows_another_is_a_shot(detect: Callable, colours: tuple[str, str]) -> None:
+    frames = np.repeat(np.stack([page(1, *colours), page(2, *colours)]), (30, 30), axis=0)
     assert detect(frames) == [(0, "start"), (30, "cut")]
 
 
