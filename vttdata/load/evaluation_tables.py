@@ -39,15 +39,16 @@ def load_evaluation_table(folder: Path, arguments: Mapping[str, Any]) -> Any:
     if name in dataset.configs or "captions" not in dataset.configs or config not in dataset.clip_configs():
         return None
     features = datasets.Features.from_arrow_schema(SCHEMAS[table])
+    names, requested = dataset.splits(config), arguments.get("split")
     splits = datasets.DatasetDict()
-    for split in dataset.splits(config):
+    for split in [requested] if requested in names else names:
         with tempfile.TemporaryDirectory() as scratch:
             clips = dataset.references(config, split, Path(scratch), CaptionCounts())
             rows = [row for clip in clips for row in evaluation_rows(clip)[table]]
         info = datasets.DatasetInfo(features=features, version=dataset.version, config_name=name)
         columns = {column: [row[column] for row in rows] for column in features}
         splits[split] = datasets.Dataset.from_dict(columns, info=info, split=datasets.NamedSplit(split))
-    chosen = _choose(splits, arguments.get("split"))
+    chosen = _choose(splits, requested)
     if not arguments.get("streaming"):
         return chosen
     if isinstance(chosen, datasets.DatasetDict):
