@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -28,6 +29,7 @@ def all_commands(group: click.Group = cli, path: tuple[str, ...] = ()) -> Iterat
 
 
 COMMANDS = dict(all_commands())
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_every_module_of_the_package_that_defines_a_command_is_one() -> None:
@@ -93,6 +95,30 @@ def test_help_has_a_description_and_examples_that_can_be_parsed(
         assert (program, tuple(words[: len(path)])) == ("vttdata", path)
         with click.Context(cli, info_name="vttdata"):
             command.make_context(path[-1], words[len(path) :])
+
+
+def documented_commands() -> Iterator[tuple[Path, str]]:
+    """Yield the commands in blocks of code of the documentation."""
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        in_code = False
+        for line in path.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
+            in_code ^= line.startswith("```")
+            if in_code and re.match(r"(\$ )?vttdata [a-z]", line):
+                yield path, line.removeprefix("$ vttdata ").removeprefix("vttdata ")
+
+
+def test_commands_in_the_documentation_can_be_parsed() -> None:
+    commands = list(documented_commands())
+    assert len(commands) >= 40
+    for path, line in commands:
+        words = shlex.split(line, comments=True)
+        name = next((name for name in (tuple(words[:2]), tuple(words[:1])) if name in COMMANDS), None)
+        assert name is not None, f"{path.name}: {line}"
+        with click.Context(cli, info_name="vttdata"):
+            try:
+                COMMANDS[name].make_context(name[-1], words[len(name) :])
+            except click.UsageError as error:
+                pytest.fail(f"{path.name}: {line}: {error.message}")
 
 
 def test_help_version_and_completion_import_no_reader() -> None:
