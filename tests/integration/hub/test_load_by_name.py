@@ -21,7 +21,8 @@ from vttdata.errors import VttdataError
 def told(*arguments, **more):
     try:
         rows = load_dataset(*arguments, **more)
-        print(next(iter(rows))["caption"] if more.get("split") else "loaded")
+        # Streams are read to their end, since pyarrow may abort a process that ends while it reads ahead.
+        print(*{row["caption"] for row in rows} if more.get("split") else ["loaded"])
     except VttdataError as error:
         print("refused:", error)
 """
