@@ -155,7 +155,7 @@ class KillingTrial:
 
 def test_dataset_is_incomplete_until_every_item_was_processed(undisturbed: Path, tmp_path: Path) -> None:
     folder = tmp_path / "build"
-    clip = next((undisturbed / "dataset" / "videos").glob("*/*.mp4")).name
+    clip = next((undisturbed / "dataset" / "videos").rglob("*.mp4")).name
     killed = ffmpeg_killed_over(tmp_path, clip)
     for _ in range(2):
         done = build(folder, VTTDATA_FFMPEG=str(killed))
