@@ -108,6 +108,14 @@ def test_odd_captions_score_nothing(text: str) -> None:
     assert all(np.isfinite(values.items).all() and np.isfinite(values.score) for values in scores.values())
 
 
+@pytest.mark.parametrize("length", [63, 64, 65, 66])
+def test_words_are_found_to_the_last(length: int) -> None:
+    text = " ".join(f"w{number}" for number in range(length))
+    last = " ".join([*(f"x{number}" for number in range(length - 1)), f"w{length - 1}"])
+    scores = score([text, text], [[text], [last]])["rouge-l"].items
+    assert scores == pytest.approx([1, 1 / length])
+
+
 def test_long_texts_are_compared_in_full() -> None:
     long = " ".join(f"w{number % 700}" for number in range(1500))
     assert score([long, "x"], [[long], ["y"]])["rouge-l"].items[0] == pytest.approx(1)

@@ -77,9 +77,34 @@ def test_measures_are_means_over_all_orders_of_ties() -> None:
             assert values[name][query] == pytest.approx(np.mean([row[name] for row in every]), abs=1e-12), name
 
 
-@pytest.mark.parametrize("single", [True, False])
-def test_columns_are_ranked_as_rows_of_the_transpose(single: bool) -> None:
-    keep = np.unique(QUERY, return_index=True)[1] if single else np.arange(len(QUERY))
+@pytest.mark.parametrize("seed", range(30))
+def test_relevant_items_may_be_tied_with_each_other_or_left_out_of_a_run(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    scores = draw.integers(0, 2, 6).tolist()
+    listed = draw.permutation(6)[: draw.integers(1, 7)].tolist()
+    items = draw.permutation(6)[: draw.integers(1, 5)]
+    relevant = dict(zip(items.tolist(), [1.0, 2.0, 1.0, 3.0], strict=False))
+    found = {item: gain for item, gain in relevant.items() if item in listed}
+    ideal = sorted(relevant.values(), reverse=True)
+    expected: list[dict[str, float]] = []
+    # All other items follow a run in any order, but count for ranks alone.
+    for ranking in orders(np.array([score if item in listed else -1 for item, score in enumerate(scores)])):
+        gains = [found.get(item, 0.0) for item in ranking]
+        measures = literal(ranking, relevant)
+        measures |= {} if found else {"hit@1": 0.0, "hit@3": 0.0, "reciprocal": 0.0}
+        measures |= {"ndcg": dcg(gains) / dcg(ideal), "ndcg@2": dcg(gains[:2]) / dcg(ideal[:2])}
+        measures["r-precision"] = np.count_nonzero(gains[: len(relevant)]) / len(relevant)
+        expected.append(measures)
+    gain = np.array([*relevant.values()])
+    run = rank_run([{item: scores[item] for item in listed}], 6, np.zeros(len(items), dtype=np.int64), items, gain)
+    for name, values in measured(run).items():
+        assert values.tolist() == pytest.approx([np.mean([row[name] for row in expected])], abs=1e-12), name
+
+
+@pytest.mark.parametrize("queries", ["one pair each", "some, one pair each", "all"])
+def test_columns_are_ranked_as_rows_of_the_transpose(queries: str) -> None:
+    keep = np.arange(len(QUERY)) if queries == "all" else np.unique(QUERY, return_index=True)[1]
+    keep = keep[1::2] if queries.startswith("some") else keep
     by_rows = rank_rows(np.ascontiguousarray(SCORES), QUERY[keep], ITEM[keep])
     by_columns = rank_columns(np.ascontiguousarray(SCORES.T), QUERY[keep], ITEM[keep])
     assert by_rows.above.tolist() == by_columns.above.tolist()

@@ -46,6 +46,8 @@ def test_median_of_a_draw_is_that_of_the_repeated_items() -> None:
         repeated = np.repeat(values, np.array(weights)[sources])
         score = selection.score(np.array([weights], dtype=np.float64), np.empty((1, 0)))
         assert score[0] == np.median(repeated), weights
+    nothing = ScoredRows(MedianScores(values[:2]), sources[:2]).score(np.array([[0.0, 1.0, 2.0]]), np.empty((1, 0)))
+    assert np.isnan(nothing).all()
 
 
 def test_statistics_are_summed_before_the_corpus_score() -> None:
@@ -87,6 +89,28 @@ def test_randomisation_of_medians_agrees_with_an_exact_test() -> None:
     ).pvalue
     rows = [{"m": ScoredRows(MedianScores(values), np.arange(5))} for values in (first, second)]
     assert randomise_systems(*rows, number=5, swaps=20_000)["m"] == pytest.approx(exact, abs=0.015)
+
+
+def test_draws_are_the_same_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = np.arange(9)
+    systems = [
+        {"mean": ScoredRows(means(values), every), "median": ScoredRows(MedianScores(values), every)}
+        for values in (np.arange(9.0), np.arange(9.0)[::-1] ** 2)
+    ]
+
+    def results() -> tuple[list[list[float]], dict[str, float]]:
+        resampled = resample_scores(systems[0], 9, draws=50)
+        return [values.draws.tolist() for values in resampled.values()], randomise_systems(*systems, 9, swaps=50)
+
+    whole = results()
+    # Less than a row.
+    monkeypatch.setattr("vttdata.evaluate.resampling._MAX_ELEMENTS", 5)
+    assert results() == whole
+
+
+def test_smallest_p_value_counts_the_observed_assignment() -> None:
+    rows = [{"m": ScoredRows(means(np.full(40, value)), np.arange(40))} for value in (0.0, 1.0)]
+    assert randomise_systems(*rows, number=40, swaps=99)["m"] == 0.01
 
 
 def test_identical_systems_do_not_differ() -> None:

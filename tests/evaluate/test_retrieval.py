@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from tests.helpers.leaking_dataset import TEST, captions_of
 from vttdata.errors import VttdataError
+from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import Items, read_clips
 from vttdata.evaluate.predictions import MatchRule, Similarity, read_relevance
 from vttdata.evaluate.retrieval import score_run, score_similarity
@@ -151,6 +153,29 @@ def test_judged_relevance_adds_the_measures_of_ranking_sets(items: Items, tmp_pa
     path.write_text("t0 0 t0\n")
     with pytest.raises(VttdataError, match=r"qrels:1: 3 columns instead of these 4: query 0 video relevance"):
         read_relevance(path)
+
+
+def test_not_a_number_is_refused_wherever_it_stands(items: Items) -> None:
+    texts = [[f"caption {number} of {clip}" for number in range(1_000)] for clip in TEST]
+    clips = replace(items, references=texts, sen_ids=[range(1_000)] * 6)
+    scores = np.zeros((6_000, 6))
+    scores[-1, -1] = np.nan
+    with pytest.raises(VttdataError, match="the similarity of 't5#999' and 't5' is not a number"):
+        score_similarity("s.npy", Similarity(scores, None, None), clips)
+
+
+def test_verbatim_captions_are_a_convention_only_where_clips_share_one(items: Items) -> None:
+    def columns_of(references: list[list[str]]) -> dict[str, ScoreColumn]:
+        clips = replace(items, references=references, sen_ids=[range(len(texts)) for texts in references])
+        return score_similarity("s", Similarity(np.eye(6) + np.eye(6, k=1), TEST, TEST), clips)[0]
+
+    own = [[f"caption {number}", f"another {number}"] for number in range(6)]
+    assert not any("verbatim" in name for name in columns_of(own))
+    # The second clip has the query of the first one twice, and counts once.
+    columns = columns_of([own[0], [*own[1], own[0][0], own[0][0]], *own[2:]])
+    assert columns["t2v-verbatim/ndcg"].scores.items[0] == 1.0
+    assert columns["t2v/mnr"].scores.items.tolist() == [1.5, 1.5, 1.5, 1.5, 1.5, 1.0]
+    assert columns["t2v-verbatim/mnr"].scores.items.tolist() == [1.0, 1.5, 1.5, 1.5, 1.5, 1.0]
 
 
 def test_first_caption_is_the_query_of_a_clip(items: Items) -> None:

@@ -146,13 +146,14 @@ class BestRanks:
     """
 
     def __init__(self, ranks: RelevantRanks) -> None:
-        order = np.lexsort((ranks.above, ~ranks.found, ranks.query))
+        # What a run leaves out has more above it than what it lists.
+        order = np.lexsort((ranks.above, ranks.query))
         query = ranks.query[order]
         starts = np.flatnonzero(np.concatenate([[True], query[1:] != query[:-1]]))
         best = order[starts]
         self._above, self._tied, self._found = ranks.above[best], ranks.tied[best], ranks.found[best]
         group = np.repeat(np.arange(len(starts)), np.diff([*starts, len(query)]))
-        same = (ranks.above[order] == self._above[group]) & (ranks.found[order] == self._found[group])
+        same = ranks.above[order] == self._above[group]
         # Relevant items that are tied with the best one.
         self._relevant = np.bincount(group[same], minlength=len(starts))
 
@@ -199,7 +200,7 @@ def ndcg(ranks: RelevantRanks, k: int | None = None) -> Floats:
         ranks: at least one relevant item for each query.
         k: number of places that count, all by default.
     """
-    places = ranks.candidates if k is None else min(k, ranks.candidates)
+    places = ranks.candidates if k is None else k
     discounts = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(2, places + 2)))])
     first, last = np.minimum(ranks.above, places), np.minimum(ranks.above + ranks.tied, places)
     gained = ranks.gain * ranks.found * (discounts[last] - discounts[first]) / ranks.tied

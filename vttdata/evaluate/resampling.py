@@ -187,8 +187,6 @@ def randomise_systems(
 
 def _swapped_medians(first: ScoredRows, second: ScoredRows, swapped: Flags) -> Floats:
     """Return the difference of two systems' medians for each assignment."""
-    if np.array_equal(first.scores.items, second.scores.items):
-        return np.zeros(len(swapped))
     swap = swapped[:, first.sources]
     pair = first.scores.items, second.scores.items
     ours: Floats = np.median(np.where(swap, pair[1], pair[0]), axis=1)

@@ -33,9 +33,7 @@ class CiderD(CaptioningMetric):
         indexed = index_candidates(index, candidates, self.tokenizer)
         per_item = np.diff(index.item_starts)
         item_of = np.repeat(np.arange(len(candidates)), per_item)
-        # Lengths are numbers of bigrams.
-        lengths, reference_lengths = (np.maximum(texts.lengths - 1, 0) for texts in (indexed.words, index.words))
-        penalty = np.exp(-((lengths[item_of] - reference_lengths) ** 2) / (2 * SIGMA**2))
+        penalty = np.exp(-((indexed.words.lengths[item_of] - index.words.lengths) ** 2) / (2 * SIGMA**2))
         similarity = np.zeros(len(item_of))
         for order, matches in zip(ORDERS, indexed.matches, strict=True):
             # Grams that no reference has come after the known ones.
@@ -49,4 +47,4 @@ class CiderD(CaptioningMetric):
             scale = norms[item_of] * index.norms[order]
             similarity += np.divide(dots, scale, out=np.zeros_like(dots), where=scale != 0)
         sums = np.bincount(item_of, similarity * penalty, minlength=len(candidates))
-        return {"cider-d": ColumnScores.from_means(10 * sums / len(ORDERS) / np.maximum(per_item, 1))}
+        return {"cider-d": ColumnScores.from_means(10 * sums / len(ORDERS) / per_item)}
