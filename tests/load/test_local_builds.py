@@ -167,6 +167,13 @@ def test_interrupted_build_says_so(tmp_path: Path, capsys: pytest.CaptureFixture
     assert f"me/street: not built, the build is not finished; {folder}" in capsys.readouterr().out
 
 
+def test_dataset_that_lacks_items_is_listed_as_not_finished(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_build(tmp_path / "street", "me/street", status="incomplete")
+    register_build("me/street", folder)
+    assert main(["datasets"]) == 0
+    assert "me/street: 1.0.0, 1 clips, the last build is not finished; " in capsys.readouterr().out
+
+
 def test_earlier_dataset_of_an_interrupted_build_is_loaded_with_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

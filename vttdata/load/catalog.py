@@ -30,7 +30,7 @@ class Description:
         rows: Configuration -> split -> number of rows; the first configuration is the default one.
         about: First paragraph of its card, or the first line of its recipe.
         path: Dataset folder, if there is one on this machine.
-        build: Build folder, if the last build in it did not finish.
+        build: Build folder, if the last build in it did not finish, or lacks items whose processing was cut short.
         recipe: Packaged recipe that builds it, if there is one.
         on_hub: True if it was found on the Hub.
         problem: Sentence on why its card cannot be read, if it cannot.
@@ -96,7 +96,7 @@ def list_datasets(*, hub: bool = False) -> list[Description]:
     for build in local_builds():
         if build.dataset is None and build.is_finished:
             continue
-        unfinished = None if build.is_finished else build.folder
+        unfinished = None if build.is_finished and not build.is_incomplete else build.folder
         try:
             described = _describe_folder(build.name, build.dataset) if build.dataset else Description(build.name)
         except VttdataError as error:
