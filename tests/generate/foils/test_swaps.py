@@ -179,6 +179,7 @@ def packaged_foils(text: str, *others: str) -> set[tuple[str, str]]:
         ("a man plays an accordion", "the pianist bows", ("accordion", "piano")),
         ("she puts cheese on top", "she cuts the buns", ("cheese", "bread")),
         ("a cat sleeps", "he eats hot dogs", ("cat", "dog")),
+        ("she adds garlic", "she chops the parsely", ("garlic", "parsley")),
         ("a man wears an apron", "he is shirtless", ("apron", "shirt")),
         # What is worn contains what is worn.
         ("a man wears a jacket", "he smiles", ("jacket", "jersey")),
@@ -241,6 +242,12 @@ def test_something_worn_is_swapped_for_what_is_worn_in_its_place() -> None:
     assert ("coat", "cap") not in packaged_foils("a man wearing a black coat")
     assert ("shorts", "pants") in packaged_foils("a man wearing black shorts")
     assert ("guitar", "harmonica") not in packaged_foils("a man plays a guitar")
+    assert ("octopus", "dog") not in packaged_foils("a man fries an octopus")
+
+
+def test_food_with_a_color_is_not_swapped() -> None:
+    assert ("pea", "carrot") in packaged_foils("she adds the peas")
+    assert ("pea", "carrot") not in packaged_foils("she adds the green peas")
 
 
 def test_dropped_rivals_are_counted_by_reason() -> None:

@@ -52,13 +52,16 @@ ADJECTIVES = frozenset(
 )
 
 # Adjectives that mean something else for adults than for children, so that they tell them apart.
-_AGES = frozenset("small big large little tiny huge young old older younger".split())
+AGES = frozenset("small big large little tiny huge young old older younger".split())
+
+# Adjectives that tell most foods apart.
+COLORS = frozenset("white black red blue green yellow orange purple brown dark".split())
 
 # Words that make a compound with the noun before them, beside the nouns of the lexicon.
 _COMPOUND_HEADS = frozenset(
     """game match court room area lot team class competition practice show shop store station field player players
     rink alley trick tricks style side top tournament league park board lesson event ride riding stop maker driver
-    track course pit machine polo pong fight race patch""".split()
+    track course pit machine polo pong fight race patch roll rolls white whites yolk yolks""".split()
 )
 
 
@@ -89,10 +92,10 @@ def begins_sentence(text: str, position: int) -> bool:
     return not before or before[-1] in ".!?"
 
 
-def follows_age_adjective(text: str, mention: Mention) -> bool:
-    """Return whether an adjective of age or size stands right before a mention."""
+def follows_adjective(text: str, mention: Mention, adjectives: frozenset[str]) -> bool:
+    """Return whether one of some adjectives stands right before a mention."""
     before = _WORD_BEFORE.search(text, 0, mention.start)
-    return before is not None and before[1].lower() in _AGES
+    return before is not None and before[1].lower() in adjectives
 
 
 def is_continued(text: str, mention: Mention, lexicon: Lexicon) -> bool:

@@ -48,8 +48,8 @@ class FoilSettings(Strict):
     Fields:
         selection: ``balanced`` (see `vttdata.generate.foils.selection.balance_foils`), ``paper`` (lowest perplexity) or
             ``random``.
-        min_count: how often a concept must be mentioned in the whole corpus. The paper has 2,191 pairs of about 13 foils
-            a concept, so some 168 concepts; 19 leaves 152 of them and 2,850 ordered pairs, 21 leaves 132 and 2,100.
+        min_count: how often a concept must be mentioned in the whole corpus. The paper has 2,191 ordered pairs of some
+            168 concepts; see docs/foils.md for what 19 and 21 leave of ActivityNet's.
         pair_share: the highest share of the set that swaps one word for one other, each direction by itself.
         imbalance: how far from one half ``balanced`` lets the share of uses be in which a word is the true one; half as
             far for foils that are longer, commoner or likelier than the truth. Small sets hide more of it than large.

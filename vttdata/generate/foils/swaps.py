@@ -14,10 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vttdata.generate.foils.noun_context import (
+    AGES,
+    COLORS,
     PERSON,
     accepts_another_noun,
     begins_sentence,
-    follows_age_adjective,
+    follows_adjective,
     is_negated,
 )
 from vttdata.text.nouns.implied import derived_nouns, implied_nouns
@@ -30,8 +32,11 @@ UnsoundProbability = Callable[[str, Mention, str], float | None]
 # Noun and whether a plural is needed -> the name or synonym to be written, and its form in this number.
 Spellings = Callable[[Noun, bool], Iterable[tuple[str, str]]]
 
-# Who wears a coat may wear a cap, too, and gloves are two where a coat is one; who sings plays no harmonica.
-_SAME_SUBCATEGORY = frozenset({"something worn", "instrument"})
+# Who wears a coat may wear a cap, too, and gloves are two where a coat is one; who sings plays no harmonica, and nobody
+# fries a dog like a squid.
+_SAME_SUBCATEGORY = frozenset({"something worn", "instrument", "animal"})
+# What has a colour of its own: peas may be green, and carrots are not.
+_FOOD = frozenset({"food", "fruit or vegetable"})
 
 _name = operator.attrgetter("name")
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
@@ -259,7 +264,9 @@ def list_fitting_nouns(
         return
     if not accepts_another_noun(text, mention, lexicon, repeated=others > 0):
         return
-    has_age = noun.supercategory == PERSON and follows_age_adjective(text, mention)
+    if noun.supercategory in _FOOD and follows_adjective(text, mention, COLORS):
+        return
+    has_age = noun.supercategory == PERSON and follows_adjective(text, mention, AGES)
     for foil in rivals:
         if (has_age and foil.hypernyms != noun.hypernyms) or foil.countable != noun.countable:
             continue

@@ -16,10 +16,15 @@ from vttdata.text.nouns.lexicon import Lexicon
 # Shorter nouns begin or end words that have nothing to do with them: "hat" and "what", "car" and "carrot".
 _MIN_AFFIX = 4
 _MIN_PERSON_AFFIX = 3
+# Shorter words that differ in a letter are other words more often than misspellings.
+_MIN_MISSPELLED = 6
 
 
 def derived_nouns(words: Iterable[str], lexicon: Lexicon) -> frozenset[str]:
-    """Return the names of the nouns of which lower-cased words are verb forms or compounds: mopping, shirtless."""
+    """Return the names of the nouns of which lower-cased words are verb forms, compounds or misspellings.
+
+    Examples are mopping, shirtless and parsely.
+    """
     derivations = _derivations(lexicon)
     return frozenset().union(*map(derivations.of_word, words))
 
@@ -41,18 +46,22 @@ def _beginnings(lexicon: Lexicon) -> Mapping[str, set[str]]:
 
 
 class _Derivations:
-    """Index of the nouns of a lexicon by verb forms, and by beginnings and ends of words."""
+    """Index of the nouns of a lexicon by verb forms, by beginnings and ends of words, and by spelling."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
         self._verb_forms: defaultdict[str, set[str]] = defaultdict(set)
         self._affixes: defaultdict[str, set[str]] = defaultdict(set)
+        self._spellings: defaultdict[str, set[str]] = defaultdict(set)
         for form, noun, plural in lexicon.surface_forms():
             if plural or " " in form:
                 continue
             is_person = "person" in lexicon.containing(noun.name)
             if len(form) >= (_MIN_PERSON_AFFIX if is_person else _MIN_AFFIX):
                 self._affixes[form.removesuffix("e") if len(form) > _MIN_AFFIX else form].add(noun.name)
+            if len(form) >= _MIN_MISSPELLED:
+                for spelling in _without_a_letter(form):
+                    self._spellings[spelling].add(noun.name)
             if not is_person:
                 for verb_form, _ in inflect_verb(form):
                     self._verb_forms[verb_form].add(noun.name)
@@ -67,11 +76,18 @@ class _Derivations:
             for length in range(len(base)):
                 names |= self._affixes.get(base[:length], set()) | self._affixes.get(base[length:], set())
             known = self._lexicon.noun(base)
+            if known is None and len(base) >= _MIN_MISSPELLED:
+                names.update(*(self._spellings.get(spelling, ()) for spelling in _without_a_letter(base)))
             if known is not None:
                 # "Female" is no male, though it ends like one.
                 names = {name for name in names - {known[0].name} if self._lexicon.nouns[name].gender is None}
             self._of_word[word] = frozenset(names)
         return self._of_word[word]
+
+
+def _without_a_letter(word: str) -> set[str]:
+    """Return a word and what is left of it without any one letter; words that share one are spelled alike."""
+    return {word, *(word[:place] + word[place + 1 :] for place in range(len(word)))}
 
 
 _derivations = functools.lru_cache(maxsize=4)(_Derivations)
