@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -78,6 +79,7 @@ def test_build_of_foils_numbers_its_steps(tmp_path: Path, capsys: pytest.Capture
     shown = capsys.readouterr().err.splitlines()
     assert any(line.startswith("[2/3] finding things: 0 of 160, ") for line in shown)
     assert any(line.startswith("[3/3] blind attacks: ") for line in shown)
+    assert any(re.match(r"\[3/3\] attackers: \d+ of \d+, ", line) for line in shown)
 
 
 def test_build_of_official_files_numbers_its_steps(tmp_path: Path) -> None:

@@ -185,11 +185,13 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
     attacker_texts = folds.attacker_texts()
     shown = [TextPair(pair.caption, pair.foil, pair.video_id, folds.fold_of[pair.video_id]) for pair in pairs]
     with run.engine.progress(run.step("blind attacks")):
-        attacks = {"foils": audit_shortcuts(shown, texts=attacker_texts, models=judges)}
+        attacks = {"foils": audit_shortcuts(shown, texts=attacker_texts, models=judges, watch=run.watch)}
         scorer = Path(recipe.scorer).name if Path(recipe.scorer).exists() else recipe.scorer
         made = FoilSet(pairs, recipe.foils.selection, recipe.seed, lexicon.version, scorer, texts.paragraphs, attacks)
         if texts.paragraphs:
-            attacks["paragraphs"] = audit_shortcuts(paragraph_pairs(made), texts=attacker_texts, models=judges)
+            attacks["paragraphs"] = audit_shortcuts(
+                paragraph_pairs(made), texts=attacker_texts, models=judges, watch=run.watch
+            )
     judged = sum(pair.foil_id in verdicts for pair in pairs) if recipe.foils.selection == "balanced" else 0
     made = dataclasses.replace(made, counts=_counts(texts, mined, made, judged))
 

@@ -7,7 +7,7 @@ A low accuracy says nothing of attackers that were not tried.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -99,6 +99,7 @@ def audit_shortcuts(
     texts: Mapping[int, Sequence[Sequence[str]]] | None = None,
     models: Mapping[str, Scorer] | None = None,
     encoder: Encoder | None = None,
+    watch: Callable[[Sequence[Any], str], Iterable[Any]] = lambda attackers, _: attackers,
 ) -> list[Attack]:
     """Let every blind attacker try a set, and their ensemble.
 
@@ -109,6 +110,7 @@ def audit_shortcuts(
             pairs serve.
         models: further language models by name, such as one of another family than the one that scored the foils.
         encoder: of sentences; without one the attacker that needs it is unavailable.
+        watch: is given the attackers and what they do, and gives them back one by one, to show progress.
 
     Returns:
         The attack of the ensemble, then those of its members, highest accuracy first, then attackers that are
@@ -126,7 +128,7 @@ def audit_shortcuts(
     members: list[tuple[str, str, str, Floats]] = []
     unavailable = []
     meanings = ATTACKERS.descriptions()
-    for name, attacker in load_attackers().items():
+    for name, attacker in watch([*load_attackers().items()], "attackers"):
         learned_from = "pairs of other videos" + (f", {of_others}" if attacker.reads_texts else "")
         try:
             margins = cross_fit(attacker.differences(attacked), attacked.folds, attacker.learn)
