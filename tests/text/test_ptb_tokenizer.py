@@ -82,6 +82,8 @@ CASES = [
     (".5 -5 +3 5. 5.a 1.2.3.4 1,2,3 a1b2 2nd 1st", ".5 -5 +3 5 5 a 1.2.3.4 1,2,3 a1b2 2nd 1st"),
     ("'single' ''double'' `back` ``tick``", "single double back tick"),
     ("word., word.; word.: x., 5.,", "word. word. word. x. 5."),
+    ("www.example.video/xyz and www.example.info/xyz", "www.example.video / xyz and www.example.info/xyz"),
+    ("a \xad b", "a b"),
     ("the dogs' bowls, James' car, goin' fishin'", "the dogs bowls james car goin fishin"),
 ]
 

@@ -161,7 +161,7 @@ class ReferenceIndex:
             code = (rows * known + gram) * self.stride
             first = np.searchsorted(self.entries[order], code)
             last = np.searchsorted(self.entries[order], np.where(gram < known, code + self.stride, code))
-            found_in = np.where(gram < known, last - first, 0)
+            found_in = last - first
             row = np.repeat(np.arange(len(pairs)), found_in)
             entry = first[row] + np.arange(len(row)) - np.repeat(np.cumsum(found_in) - found_in, found_in)
             reference = self.item_starts[rows[row]] + self.entries[order][entry] % self.stride
