@@ -259,6 +259,21 @@ def test_pairs_that_cannot_be_audited_are_refused(pairs: list[TextPair], words: 
         audit_shortcuts(pairs)
 
 
+@pytest.mark.parametrize(
+    ("pairs", "accuracy"),
+    [
+        ([TextPair("a dog runs.", "a dog runs", f"v{video}") for video in range(50)], 1.0),
+        ([TextPair("a dog sees a cat", "a cat sees a dog", f"v{video}") for video in range(50)], 1.0),
+        ([TextPair("...", "!!!", f"v{video}") for video in range(50)], 1.0),
+        ([TextPair("a dog", "", f"v{video}") for video in range(50)], 1.0),
+        ([TextPair("a dog", "a cat", "v"), TextPair("a cow", "a pig", "w")], 0.5),
+        ([TextPair("a dog", "a cat", "v"), TextPair("...", "!", "w"), TextPair("a cow", "a pig", "x")], 0.5),
+    ],
+)
+def test_pairs_without_swapped_or_shared_words_are_attacked(pairs: list[TextPair], accuracy: float) -> None:
+    assert attacks(pairs)["ensemble"].accuracy == accuracy
+
+
 def test_other_scripts_with_spaces_are_attacked() -> None:
     pairs = [TextPair(f"собака бежит {video}", f"кошка бежит {video}", f"v{video}") for video in range(100)]
     assert attacks(pairs)["ensemble"].accuracy == 1.0

@@ -125,7 +125,7 @@ def resample_videos(right: npt.ArrayLike, videos: npt.ArrayLike) -> list[tuple[f
         means[:, sample] = sums[:, drawn].sum(axis=1) / pairs[drawn].sum()
     bounds = np.quantile(means, (0.025, 0.975), axis=1).T
     return [
-        wilson_interval(row[0] * number, number) if (row == row[0]).all() else (float(low), float(high))
+        wilson_interval(float(row[0]) * number, number) if (row == row[0]).all() else (float(low), float(high))
         for row, (low, high) in zip(right, bounds, strict=True)
     ]
 

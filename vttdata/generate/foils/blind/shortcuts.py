@@ -140,14 +140,8 @@ def audit_shortcuts(
         members.append((name, meanings[name], learned_from, margins))
     for name, model in (models or {}).items():
         margin = perplexity_margins([pair.true for pair in pairs], [pair.foil for pair in pairs], model)
-        members.append(
-            (
-                name,
-                "Which text is likelier by this model",
-                "nothing of this set",
-                np.tile(margin, (attacked.fold_count, 1)),
-            )
-        )
+        margins = np.tile(margin, (attacked.fold_count, 1))
+        members.append((name, "Which text is likelier by this model", "nothing of this set", margins))
     stacked = stack_margins(np.array([margins for *_, margins in members]), attacked.folds)
     meaning = f"Logistic regression on the margins of the other {len(members)}"
     ensemble, *attacks = _judge_margins(

@@ -34,6 +34,8 @@ def measure_association(attacked: AttackedPairs) -> Floats:
             for word, _ in side
             for shared in attacked.shared[index]
         ]
+        if not terms:
+            continue
         swapped = len(ids)
         others = np.array([ids.setdefault(word, len(ids)) for *_, word in terms], dtype=np.int64)
         index, weights, words = (np.array(column) for column in zip(*[term[:3] for term in terms], strict=True))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from vttdata.generate.foils.blind.attacker import AttackedPairs, BlindAttacker, scaled_columns
+from vttdata.generate.foils.blind.attacker import AttackedPairs, AttackerUnavailableError, BlindAttacker, scaled_columns
 from vttdata.generate.foils.blind.learning import Floats, perplexity_margins
+from vttdata.generate.foils.blind.words import lower_words
 from vttdata.text.lm import NgramModel
 
 _ORDERS = (2, 3, 4)
@@ -16,6 +17,8 @@ def score_by_ngrams(attacked: AttackedPairs) -> Floats:
     margins = np.zeros((len(_ORDERS), len(attacked.pairs)))
     for group, videos in attacked.training_texts():
         texts = [text for texts in videos for text in texts]
+        if not any(lower_words(text) for text in texts):
+            raise AttackerUnavailableError("the texts to learn from have no words")
         tried = [attacked.pairs[index] for index in np.flatnonzero(group).tolist()]
         for row, order in enumerate(_ORDERS):
             model = NgramModel.train(texts, order=order)
