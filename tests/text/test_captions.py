@@ -48,8 +48,9 @@ class TestReading:
         assert list(read_caption_table(file, mapping)) == [RawCaption("a man runs", 2, "v1", annotator="w7")]
 
     def test_source_and_times_are_read_from_tsv(self, tmp_path: Path) -> None:
-        file = write(tmp_path / "c.tsv", "source\tstart\tend\tcaption\tsen_id\na.mp4\t1.5\t4\tone two\t12\n")
-        expected = RawCaption("one two", 2, None, "a.mp4", 1.5, 4.0, sen_id=12)
+        text = "source\tstart\tend\tcaption\tsen_id\na.mp4\t1.5\t4\tone two\t9223372036854775807\n"
+        file = write(tmp_path / "c.tsv", text)
+        expected = RawCaption("one two", 2, None, "a.mp4", 1.5, 4.0, sen_id=2**63 - 1)
         assert list(read_caption_table(file)) == [expected]
 
     def test_json_lines_may_leave_optional_columns_out(self, tmp_path: Path) -> None:
@@ -81,7 +82,7 @@ class TestReading:
             ("source,start,end,caption\ns,1,inf,x\n", r"c\.csv:2: 'end' is 'inf', not a time"),
             ("source,start,end,caption\ns,1,,x\n", r"c\.csv:2: 'start' and 'end' go together"),
             ("video_id,caption,sen_id\nv,x,-3\n", r"c\.csv:2: 'sen_id' is '-3'"),
-            ("video_id,caption,sen_id\nv,x,9999999999999999999\n", r"c\.csv:2: 'sen_id'"),
+            ("video_id,caption,sen_id\nv,x,9223372036854775808\n", r"c\.csv:2: 'sen_id'"),
         ],
     )
     def test_error_names_file_and_line_of_a_wrong_row(self, tmp_path: Path, text: str, message: str) -> None:
@@ -126,6 +127,9 @@ class TestCleaning:
         results = clean("a man runs", "a man runs", "A man  runs", "\u200d\x00", "runs", "w " * 9, max_words=8)
         assert kept(results) == {"A man runs"}
         assert sorted(reasons(results)) == ["case_duplicate", "case_duplicate", "empty", "too_long", "too_short"]
+
+    def test_longest_caption_may_have_max_words(self) -> None:
+        assert reasons(clean("w x y z", "w x y z v", max_words=4)) == ["too_long"]
 
     def test_exact_and_caseless_duplicates_are_distinguished(self) -> None:
         assert reasons(clean("so it is", "so  it is", "So it is")) == ["case_duplicate", "case_duplicate"]

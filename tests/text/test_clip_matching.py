@@ -43,6 +43,8 @@ def test_source_is_found_by_id_path_name_and_url(name: str) -> None:
         (8.0, 11.0, "c1"),
         (9.0, 12.5, "c2"),
         (8.0, 12.0, "ambiguous"),
+        # 2.2 s of both clips, but for rounding.
+        (7.8, 12.2, "ambiguous"),
         (18.0, 26.0, "c2"),
         (18.0, 26.1, "outside_clips"),
         (40.0, 50.0, "outside_clips"),
