@@ -245,9 +245,10 @@ def test_something_worn_is_swapped_for_what_is_worn_in_its_place() -> None:
     assert ("octopus", "dog") not in packaged_foils("a man fries an octopus")
 
 
-def test_food_with_a_color_is_not_swapped() -> None:
+def test_food_with_a_color_or_in_a_compound_is_not_swapped() -> None:
     assert ("pea", "carrot") in packaged_foils("she adds the peas")
     assert ("pea", "carrot") not in packaged_foils("she adds the green peas")
+    assert not packaged_foils("add the egg whites")
 
 
 def test_dropped_rivals_are_counted_by_reason() -> None:

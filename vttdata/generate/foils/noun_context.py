@@ -61,7 +61,7 @@ COLORS = frozenset("white black red blue green yellow orange purple brown dark".
 _COMPOUND_HEADS = frozenset(
     """game match court room area lot team class competition practice show shop store station field player players
     rink alley trick tricks style side top tournament league park board lesson event ride riding stop maker driver
-    track course pit machine polo pong fight race patch roll rolls white whites yolk yolks""".split()
+    track course pit machine polo pong fight race patch""".split()
 )
 
 

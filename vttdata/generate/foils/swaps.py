@@ -32,9 +32,9 @@ UnsoundProbability = Callable[[str, Mention, str], float | None]
 # Noun and whether a plural is needed -> the name or synonym to be written, and its form in this number.
 Spellings = Callable[[Noun, bool], Iterable[tuple[str, str]]]
 
-# Who wears a coat may wear a cap, too, and gloves are two where a coat is one; who sings plays no harmonica, and nobody
-# fries a dog like a squid.
-_SAME_SUBCATEGORY = frozenset({"something worn", "instrument", "animal"})
+# Supercategories and subcategories that are swapped within one subcategory only. Who wears a coat may wear a cap, too,
+# and gloves are two where a coat is one; who sings plays no harmonica; and nobody fries a dog like a squid.
+_WITHIN_SUBCATEGORY = frozenset({"something worn", "instrument", "water animal", "crawling animal"})
 # What has a colour of its own: peas may be green, and carrots are not.
 _FOOD = frozenset({"food", "fruit or vegetable"})
 
@@ -135,7 +135,10 @@ def pair_concepts(counts: Mapping[str, int], lexicon: Lexicon, *, min_count: int
             rival
             for rival in lexicon.rivals(noun.name)
             if counts.get(rival.name, 0) >= min_count
-            and (rival.subcategory == noun.subcategory or noun.supercategory not in _SAME_SUBCATEGORY)
+            and (
+                rival.subcategory == noun.subcategory
+                or _WITHIN_SUBCATEGORY.isdisjoint((noun.supercategory, noun.subcategory, rival.subcategory))
+            )
         ]
         if rivals:
             paired[noun.name] = tuple(sorted(rivals, key=_name))
