@@ -186,7 +186,7 @@ def select_absent_rivals(
         return "pronoun" if is_meant else None
 
     absent: dict[str, tuple[Noun, ...]] = {}
-    for name in video.nouns.keys() & rivals.keys():
+    for name in (name for name in video.nouns if name in rivals):
         doubts = [(noun, find_doubt(noun, lexicon.nouns[name])) for noun in rivals[name]]
         absent[name] = tuple(noun for noun, doubt in doubts if doubt is None)
         if dropped is not None:
