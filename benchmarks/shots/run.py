@@ -2,8 +2,8 @@
 
 Run `python benchmarks/shots/run.py [FOLDER] [--quick] [--half tune|report]`; the videos are made in FOLDER if they are
 not there. Detectors are tuned on the half `tune` and reported on `report`, which share no footage. `--hard NUMBER`
-measures on that many videos of each hard case instead (`benchmarks.shots.hard_cases`), `--single FILE` false
-boundaries in files that hold one shot each.
+measures on that many videos of each hard case instead (`benchmarks.shots.hard_cases`), `--real` on real footage whose
+boundaries were judged by eye, and `--single FILE` on further files, of one shot each.
 
 Cuts count as found at most one frame off, gradual transitions anywhere inside their extent or one frame beside it;
 every prediction matches one truth at most, and one that matches none is false. CPU is user and system time of the
@@ -15,24 +15,25 @@ after each.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.shots.annotated import Video, annotated, composed
+from benchmarks.shots.annotated import Video, annotated, composed, real_video
 from benchmarks.shots.detectors import BARE, DECODES, names, program, python_command, read_program
 from benchmarks.shots.generate import add_arguments, generate, selected_jobs
 from benchmarks.shots.hard_cases import CASES, write_hard_cases
 from benchmarks.shots.takes import Half
-from vttdata.media.probe import probe
 from vttdata.media.shots.scoring import Change, Score, match, score, score_by_kind
 
 TOLERANCE = 1
@@ -128,26 +129,40 @@ def predicted(run: Run) -> list[Change]:
     return [Change(frame, frame) for frame in run.frames]
 
 
-def hard_table(videos: Sequence[Video], runs: dict[str, list[Run]]) -> Iterable[str]:
-    """Yield the lines of a Markdown table with a row for each hard case: false and missed boundaries by detector."""
+def counts_table(videos: Sequence[Video], runs: dict[str, list[Run]], row_of: Callable[[Video], str]) -> Iterable[str]:
+    """Yield the lines of a Markdown table with a row for each value of `row_of`: false and missed boundaries."""
     detectors = [detector for detector in runs if detector not in DECODES]
-    yield "| case | seconds | boundaries | " + " | ".join(f"{detector}: false, missed" for detector in detectors) + " |"
+    yield "| | seconds | boundaries | " + " | ".join(f"{detector}: false, missed" for detector in detectors) + " |"
     yield "|---|" + "--:|" * (len(detectors) + 2)
-    for case in dict.fromkeys(_case(video) for video in videos):
-        members = [index for index, video in enumerate(videos) if _case(video) == case]
-        seconds = sum(videos[index].seconds for index in members)
+    for row in dict.fromkeys(map(row_of, videos)):
+        members = [index for index, video in enumerate(videos) if row_of(video) == row]
         cells = []
         for detector in detectors:
             counts = [score(videos[index].changes, predicted(runs[detector][index]), TOLERANCE) for index in members]
             total = sum(counts, Score())
             failed = sum(bool(runs[detector][index].error) for index in members)
             cells.append(f"{total.fp}, {total.fn}" + (f" ({failed} refused)" if failed else ""))
+        seconds = sum(videos[index].seconds for index in members)
         count = sum(len(videos[index].changes) for index in members)
-        yield f"| {case} | {seconds:.0f} | {count} | " + " | ".join(cells) + " |"
+        yield f"| {row} | {seconds:.0f} | {count} | " + " | ".join(cells) + " |"
 
 
-def _case(video: Video) -> str:
-    return video.planned["shots"][0][1] if video.planned else "single shot"
+def recall_table(videos: Sequence[Video], runs: dict[str, list[Run]]) -> Iterable[str]:
+    """Yield the lines of a Markdown table with a row for each kind of change: how many each detector finds."""
+    detectors = [detector for detector in runs if detector not in DECODES]
+    counts = Counter(video.kind(index) for video in videos for index in range(len(video.changes)))
+    hits = {
+        detector: Counter(
+            video.kind(index)
+            for video, run in zip(videos, runs[detector], strict=True)
+            for index, _ in match(video.changes, predicted(run), TOLERANCE)
+        )
+        for detector in detectors
+    }
+    yield "| found | of | " + " | ".join(detectors) + " |"
+    yield "|---|" + "--:|" * (len(detectors) + 1)
+    for kind, count in counts.most_common():
+        yield f"| {kind} | {count} | " + " | ".join(str(hits[detector][kind]) for detector in detectors) + " |"
 
 
 def mistakes(videos: Sequence[Video], done: Sequence[Run]) -> Iterable[str]:
@@ -176,59 +191,50 @@ def main() -> None:
     parser.add_argument("--mistakes", action="store_true", help="list what vttdata's detectors missed and added")
     parser.add_argument("--hard", type=int, metavar="NUMBER", help="measure on this many videos of each hard case")
     parser.add_argument("--case", action="append", choices=list(CASES), help="a hard case; default: all")
-    parser.add_argument("--single", type=Path, action="append", metavar="FILE", help="a video of one shot")
+    parser.add_argument("--real", action="store_true", help="measure on real footage judged by eye")
+    parser.add_argument("--single", type=Path, action="append", metavar="FILE", help="a real video of one shot")
     options = parser.parse_args()
     detectors = [name for name in options.only or names() if name != BARE]
-    if options.hard or options.single:
-        _measure_hard(options, detectors)
-        return
-    generate(selected_jobs(options), os.cpu_count() or 1)
-    for half in options.half or get_args(Half):
-        made = [composed(job.path) for job in selected_jobs(options) if job.path.name.startswith(half)]
-        videos = [*made, *annotated(half, options.footage)]
-        runs = measure_all(videos, detectors)
-        _report(half, videos, len(made), runs, listed=options.mistakes)
-
-
-def _measure_hard(options: argparse.Namespace, detectors: Sequence[str]) -> None:
-    """Print the table of the hard cases of each half, or that of files of one shot."""
-    workers = os.cpu_count() or 1
-    for half in options.half or get_args(Half):
-        if options.single:
-            videos = [Video(path.stem, path, probe(path).container_seconds, ()) for path in options.single]
-        else:
-            written = write_hard_cases(half, options.footage, options.folder, seed=options.seed, per_case=options.hard,
-                                       workers=workers, cases=options.case or ())  # fmt: skip
-            videos = [composed(path) for path in written]
-        runs = measure_all(videos, detectors)
-        print(f"\n## {half}: hard cases\n\n" if not options.single else "\n## single shots\n\n", end="")
-        print("\n".join(hard_table(videos, runs)))
-        for name, done in runs.items():
-            cpu, wall = (_ratio(done, runs[BARE], unit) for unit in ("cpu", "wall"))
-            print(f"\n{name}: CPU {cpu:.2f}, time {wall:.2f}", end="")
-            if options.mistakes and name.startswith("vttdata"):
-                print("\n\n- " + "\n- ".join(mistakes(videos, done)))
-        print()
-        if options.single:
-            return
-
-
-def _report(half: Half, videos: list[Video], composed_videos: int, runs: dict[str, list[Run]], *, listed: bool) -> None:
-    changes = [change for video in videos[:composed_videos] for change in video.changes]
-    minutes = sum(video.seconds for video in videos[:composed_videos]) / 60
-    cuts = sum(change.is_cut for change in changes)
-    counts = f"{minutes:.0f} minutes, {cuts} cuts, {len(changes) - cuts} gradual"
-    print(f"\n## {half}: {composed_videos} composed videos, {counts}\n")
-    print(
-        "\n".join(
-            accuracy_table(videos[:composed_videos], {name: done[:composed_videos] for name, done in runs.items()})
+    halves = options.half or get_args(Half)
+    if options.real or options.single:
+        pairs = [annotated(half, options.footage) for half in halves] if options.real else []
+        first_files = [*itertools.chain(*(first for first, _ in pairs)), *map(real_video, options.single or ())]
+        _report("real footage", first_files, detectors, listed=options.mistakes)
+        _report(
+            "other files of it",
+            list(itertools.chain(*(others for _, others in pairs))),
+            detectors,
+            listed=options.mistakes,
         )
-    )
-    for index, video in enumerate(videos[composed_videos:], composed_videos):
-        cuts = sum(change.is_cut for change in video.changes)
-        print(f"\n### {video.label}, annotated by eye: {cuts} cuts, {len(video.changes) - cuts} gradual\n")
-        print("\n".join(accuracy_table([video], {name: [done[index]] for name, done in runs.items()})))
-    print("\n" + "\n".join(cost_table(videos, runs)))
+        return
+    for half in halves:
+        if options.hard:
+            paths = write_hard_cases(half, options.footage, options.folder, seed=options.seed, per_case=options.hard,
+                                     workers=os.cpu_count() or 1, cases=options.case or ())  # fmt: skip
+        else:
+            jobs = [job for job in selected_jobs(options) if job.plan.name.startswith(half)]
+            paths = generate(jobs, os.cpu_count() or 1)
+        _report(
+            half, [composed(path) for path in paths], detectors, by_case=bool(options.hard), listed=options.mistakes
+        )
+
+
+def _report(
+    title: str, videos: Sequence[Video], detectors: Sequence[str], *, by_case: bool = False, listed: bool
+) -> None:
+    """Measure and print the tables; with a row for each hard case or each video."""
+    if not videos:
+        return
+    runs = measure_all(videos, detectors)
+    cuts = sum(change.is_cut for video in videos for change in video.changes)
+    gradual = sum(len(video.changes) for video in videos) - cuts
+    minutes = sum(video.seconds for video in videos) / 60
+    print(f"\n## {title}: {len(videos)} videos, {minutes:.1f} minutes, {cuts} cuts, {gradual} gradual\n")
+    tables = [accuracy_table(videos, runs), recall_table(videos, runs)]
+    tables.append(counts_table(videos, runs, lambda video: video.planned["shots"][0][1] if by_case else video.label))
+    if not by_case:
+        tables.append(cost_table(videos, runs))
+    print("\n\n".join("\n".join(table) for table in tables))
     for name, done in runs.items():
         if listed and name.startswith("vttdata"):
             print(f"\n### Mistakes of {name}\n\n- " + "\n- ".join(mistakes(videos, done)))

@@ -21,7 +21,7 @@ THRESHOLD, WIDTH, HEIGHT = 0.5, 48, 27
 
 def detect(model: TransNetV2, ffmpeg: str, path: str) -> list[int]:
     """Return the first frames of the shots after the first; those of gradual transitions are their middles."""
-    command = [ffmpeg, "-v", "error", "-threads", "1", "-i", path, "-map", "0:v:0", "-fps_mode", "passthrough"]
+    command = [ffmpeg, "-v", "error", "-threads", "1", "-i", path, "-an", "-sn", "-dn", "-fps_mode", "passthrough"]
     command += ["-s", f"{WIDTH}x{HEIGHT}", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"]
     pixels = bytearray(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     frames = torch.frombuffer(pixels, dtype=torch.uint8).reshape(-1, HEIGHT, WIDTH, 3)

@@ -14,13 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.shots.annotated import composed
+from benchmarks.shots.annotated import annotated, composed
+from benchmarks.shots.detectors import names
 from benchmarks.shots.draw import Planes, frames
 from benchmarks.shots.generate import ENCODINGS, Job, make, plan_jobs
 from benchmarks.shots.plan import Entry, Event, Move, Plan, PlannedShot, plan_video
-from benchmarks.shots.run import Run, measure, mistakes, predicted, scores
+from benchmarks.shots.run import Run, counts_table, measure, mistakes, predicted, recall_table, scores
 from benchmarks.shots.takes import TAKES, Take, read_takes
 from tests.helpers.barcode import picture, read_number
+from tests.media.shots.test_detect import encode
 from vttdata.media.shots.detect import ShotSettings, detect_shots
 from vttdata.media.shots.scoring import Change, Score
 
@@ -210,6 +212,31 @@ def test_run_is_scored_and_its_mistakes_are_listed(footage: Path, tmp_path: Path
     missed, added = mistakes([video], [run])
     assert missed.startswith("film: missed 92-108")
     assert added.startswith("film: added 61 (cut)")
+    assert list(recall_table([video], {"own": [run]}))[2:] == [
+        "| cut | 1 | 1 |", "| dissolve | 1 | 1 |", "| wipe | 1 | 1 |", "| fade | 1 | 0 |",
+    ]  # fmt: skip
+    assert list(counts_table([video, video], {"own": [run, run]}, lambda video: video.label))[2:] == [
+        "| film | 10 | 8 | 2, 2 |"
+    ]
+
+
+def test_real_footage_has_first_files_and_copies_with_the_same_boundaries(tmp_path: Path) -> None:
+    assert annotated("report", tmp_path) == ([], [])
+    (tmp_path / "near-duplicates").mkdir()
+    for name in ("dog.1.mp4", "dog.2.mp4"):
+        encode(tmp_path / "near-duplicates" / name, np.zeros((25, 16, 16, 3)))
+    (first,), (copy,) = annotated("report", tmp_path)
+    assert (first.label, copy.label) == ("dog.1", "dog.2")
+    assert first.changes == copy.changes
+    assert first.changes[0] == Change(119, 119)
+    assert (first.kind(0), first.seconds) == ("cut", 1.0)
+
+
+def test_detectors_of_an_earlier_checkout_are_measured_beside_these(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VTTDATA_BEFORE", str(Path(__file__).parents[2]))
+    assert {"vttdata exact", "vttdata exact, before", "vttdata fast, before"} <= set(names())
+    run = measure("vttdata exact, before", Path("missing.mp4"))
+    assert "cannot be opened" in run.error
 
 
 def test_detector_is_measured_in_its_own_process(footage: Path, tmp_path: Path) -> None:
