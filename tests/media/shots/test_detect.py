@@ -90,6 +90,12 @@ def three_scenes() -> Frames:
     return np.concatenate((scene(1, 40), scene(2, 25), scene(3, 35)))
 
 
+def test_black_between_two_cuts_is_a_shot_from_half_a_second_on(shots_of: Callable) -> None:
+    for length, expected in ((10, [(0, "start"), (65, "fade")]), (14, [(0, "start"), (60, "cut"), (74, "cut")])):
+        black = np.zeros((length, HEIGHT, WIDTH, 3))
+        assert shots_of(np.concatenate((scene(58, 60), black, scene(59, 60)))) == expected
+
+
 def test_hard_cuts_are_found_to_the_frame(shots_of, three_scenes: Frames) -> None:
     assert shots_of(three_scenes) == [(0, "start"), (40, "cut"), (65, "cut")]
 
@@ -252,11 +258,11 @@ def any_signals(draw: st.DrawFn) -> Signals:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     count = draw(st.integers(1, 200))
     quiet = rng.random((8, count)) ** draw(st.integers(1, 8))
-    flags = rng.random((5, count)) < draw(st.floats(0, 1))
-    point_change, replaced, kept = 255 * quiet[0], quiet[1], quiet[2]
+    flags = rng.random((4, count)) < draw(st.floats(0, 1))
+    point_change, replaced, kept, relit = 255 * quiet[0], *quiet[1:4]
     thumbnails = rng.integers(0, 256, (count, 12, 16)).astype(np.uint8)
     colours = np.ones((count, 3, 8), np.uint16)
-    return Signals(*quiet, *flags[:2], point_change, replaced, kept, *flags[2:], colours, thumbnails)
+    return Signals(*quiet, *flags[:2], point_change, replaced, kept, relit, *flags[2:], colours, thumbnails)
 
 
 @settings(max_examples=100, deadline=None)
@@ -281,6 +287,11 @@ def test_all_hard_cuts_of_the_sintel_trailer_are_found_and_none_in_fast_motion(s
 def test_all_cuts_but_jump_cuts_are_found_in_the_dog_video_in_any_codec(shared: Path, name: str) -> None:
     found = set(cuts(detect_shots(shared / "videos/near-duplicates" / name)))
     assert set(DOG_CUTS) - DOG_JUMP_CUTS <= found <= set(DOG_CUTS)
+
+
+def test_real_cuts_within_one_scene_are_found(shared: Path) -> None:
+    assert cuts(detect_shots(shared / "videos/shots/vatex-sample.mp4")) == pytest.approx([26, 60, 96, 121, 175], abs=1)
+    assert cuts(detect_shots(shared / "videos/shots/bikes.mp4")) == [30, 76, 137, 187, 242]
 
 
 def test_real_dissolve_is_found_beside_a_real_cut(shared: Path) -> None:

@@ -37,10 +37,8 @@ _UNDONE_RADII = 20
 _MIN_POINTS_CHANGED = 40
 # Contrast at the blank end of a fade, and at which it has ended, over the full contrast.
 _DIM_CONTRAST, _FULL_CONTRAST = 0.4, 0.95
-# Contrast of black frames, in levels, and correlation of a moving picture at half of its contrast and at the full.
-_FLAT_CONTRAST, _SAME_FADING = 1.0, 0.5
-# Contrast, in levels, that is no coding noise, and the share of a fade's frames in which contrast must grow.
-_VISIBLE_CONTRAST, _GROWING = 3.0, 0.85
+# Contrast of black frames, in levels.
+_FLAT_CONTRAST = 1.0
 # Share of the change at a cut that is still there a fifth of a second later.
 _LASTING = 0.5
 # Change of colours at changes of light that look like gradual transitions.
@@ -136,8 +134,7 @@ def find_cuts(signals: Signals, cut_ratio: float, radius: int, is_decoded: Flags
     blended = change > _BLENDED_FACTOR * cut_ratio * (around_neighbours + _NOISE)
     blended &= (change > before) & (change >= after)
     lasting = signals.lasting_change > _LASTING * change
-    explained = signals.relit | signals.in_window | signals.in_turn
-    candidates = np.flatnonzero((isolated | blended) & lasting & ~explained).tolist()
+    candidates = np.flatnonzero((isolated | blended) & lasting & ~signals.is_explained).tolist()
     decoded = np.ones(len(change), bool) if is_decoded is None else is_decoded
     is_broad = signals.breadth > np.where(np.r_[True, decoded[:-1]], _BREADTH, _BREADTH_ACROSS_GAPS)
     decoded_frames = np.flatnonzero(decoded)
@@ -147,23 +144,18 @@ def find_cuts(signals: Signals, cut_ratio: float, radius: int, is_decoded: Flags
 
 
 def extend_to_fades(cuts: Sequence[int], signals: Signals, radius: int, max_blank: int) -> list[Boundary]:
-    """Return the cuts, those that begin or end a fade as one fade with its blank frames.
+    """Return the cuts, those after which a picture comes out of blank frames as one fade with these.
 
     Cutting to black before a picture fades in, and pictures that come out of black by a visible step, look like cuts.
     """
-    boundaries: list[Boundary] = []
+    boundaries = []
     for cut in cuts:
         first, last = _blank_frames(cut, signals, max_blank)
-        end = last if signals.blank[last] else _full_contrast(signals.thumbnails, last, 1, radius)
-        if signals.blank[cut]:
-            first = min(_full_contrast(signals.thumbnails, cut - 1, -1, radius) + 1, cut)
-        fades_in, fades_out = end - last >= _MIN_LENGTH, signals.blank[cut] and cut - first >= _MIN_LENGTH
-        if not signals.blank[cut - 1 : cut + 1].any() or not (fades_in or fades_out):
+        end = last if signals.blank[last] else _full_contrast(signals.thumbnails, last, radius)
+        if signals.blank[cut - 1 : cut + 1].any() and end - last >= _MIN_LENGTH:
+            boundaries.append(Boundary((first + end + 1) // 2, "fade", first, end))
+        else:
             boundaries.append(Boundary(cut, "cut", cut, cut))
-            continue
-        if boundaries and boundaries[-1].last >= first:
-            first = boundaries.pop().first
-        boundaries.append(Boundary((first + end + 1) // 2, "fade", first, end))
     return boundaries
 
 
@@ -177,35 +169,27 @@ def _blank_frames(cut: int, signals: Signals, max_blank: int) -> tuple[int, int]
         last += 1
     while not signals.blank[cut] and first and signals.blank[first - 1]:
         first -= 1
-    flat = np.flatnonzero(signals.thumbnails[first:last].std((1, 2)) < _FLAT_CONTRAST)
-    if len(flat) <= max_blank:
-        return first, last
-    return (first + int(flat[-1]) + 1, last) if last == cut else (first, cut)
+    is_flat = signals.thumbnails[first:last].std((1, 2)) < _FLAT_CONTRAST
+    return (first, last) if is_flat.sum() <= max_blank else (cut, cut)
 
 
-def _full_contrast(thumbnails: NDArray[np.uint8], start: int, step: int, radius: int) -> int:
-    """Return the frame at which the picture of a fade has its full contrast; `start` where there is no fade.
+def _full_contrast(thumbnails: NDArray[np.uint8], start: int, radius: int) -> int:
+    """Return the frame at which a picture that fades in has its full contrast; `start` where none does.
 
     Args:
         thumbnails: (n, 12, 16) mean luma of blocks.
-        start: frame beside the blank ones.
-        step: 1 for the frames that follow, -1 for those before.
+        start: frame after the blank ones.
         radius: a quarter of the longest fade, in frames.
     """
-    stop = start + step * 4 * radius
-    pictures = thumbnails[start : max(stop, 0) : step] if stop > 0 else thumbnails[start::-1]
+    pictures = thumbnails[start : start + 4 * radius]
     pixels = pictures.reshape(len(pictures), -1).astype(np.float64)
     pixels -= pixels.mean(1, keepdims=True)
     contrast = np.sqrt((pixels * pixels).mean(1)) + 1e-9
     correlation = (pixels[1:] * pixels[:-1]).mean(1) / (contrast[1:] * contrast[:-1])
-    breaks = np.flatnonzero((correlation < _SAME_SCENE) & (contrast[:-1] > _VISIBLE_CONTRAST))
+    breaks = np.flatnonzero(correlation < _SAME_SCENE)
     contrast = contrast[: int(breaks[0]) + 1 if len(breaks) else None]
-    full = int(np.flatnonzero(contrast >= _FULL_CONTRAST * contrast.max())[0])
-    half = int(np.flatnonzero(contrast >= contrast.max() / 2)[0])
-    similarity = (pixels[half] * pixels[full]).mean() / (contrast[half] * contrast[full])
-    grows = np.diff(contrast[: full + 1]) > 0
-    is_fade = contrast[0] < _DIM_CONTRAST * contrast[full] and similarity > _SAME_FADING
-    return start + step * full if is_fade and grows.mean() > _GROWING else start
+    full = int(np.argmax(contrast >= _FULL_CONTRAST * contrast.max()))
+    return start + full if contrast[0] < _DIM_CONTRAST * contrast[full] else start
 
 
 def comes_back(signals: Signals, frame: int, radius: int) -> bool:
@@ -273,7 +257,7 @@ def find_gradual_transitions(
     passing = (mixing > _MIXING) & (signals.relative_distance > np.where(is_clear, _NEW_SCENE_IF_CLEAR, _NEW_SCENE))
     passing &= is_reliable & ~_near(cuts, radius, len(signals))
     passing[:radius] = passing[-radius:] = False
-    relit = np.flatnonzero(signals.relit & (signals.change > _RELIT_CHANGE))
+    relit = np.flatnonzero((signals.relit > 0) & (signals.change > _RELIT_CHANGE))
     boundaries = []
     for first, last in _bridged_runs(passing):
         peak = first + int(mixing[first : last + 1].argmax())
@@ -281,7 +265,7 @@ def find_gradual_transitions(
         is_new_scene = has_blank or signals.luma_correlation[peak] < _SAME_SCENE
         is_strong = mixing[peak] >= _MIXING_PEAK and signals.mixture[peak] >= _MIXTURE
         lit_within = np.searchsorted(relit, (first - radius // 2, last + radius // 2 + 1))
-        if not has_blank and lit_within[0] < lit_within[1]:
+        if lit_within[0] < lit_within[1]:
             continue
         if last - first + 1 >= _MIN_LENGTH and is_strong and is_new_scene:
             transition: Transition = "fade" if has_blank else "dissolve" if is_clear[peak] else "gradual"

@@ -49,13 +49,14 @@ _BLACK_CELL = CELL_POINTS * 24
 # pass, and no camera motion.
 _MIN_PATCHWORK, _MAX_FRONT = 0.4, 26
 
-# Structure that stays in place where light changes: at real cuts at most 0.23 of the windows, under captions 0.29, and
-# at jump cuts, which are not broad, 0.43 of them with 0.22 of the change. Light changes luma, by 370 to 750 levels over
-# the change of colours; a picture that is shown again in other colours changed it by 20.
-_KEPT, _BROAD, _RELIT, _LEVELS = 0.3, 0.75, 0.6, 100
-# Share of the structure that a window replaces, its share of the picture, and the share of it that changes: insets
-# began at 0.24 and 0.56, jump cuts ended at 0.21 of the structure; cuts under captions fill more of the picture.
-_REPLACED_BY_WINDOW, _WINDOW_AREA, _WINDOW_FILL = (0.23, 0.75), 0.5, 0.5
+# Structure that stays in place where light changes: at real cuts at most 0.23 of the windows, under captions 0.29.
+_KEPT = 0.3
+# Least share of the picture in which structure stays where a change of light is taken for no cut: a road that stays
+# under another sky fills less.
+_RELIT_AREA = 0.25
+# Least share of the structure that a turn of the camera replaces, and a window: insets began at 0.24, jump cuts ended
+# at 0.21. A window fills less of the picture than cuts under captions do.
+_REPLACED_BY_TURN, _REPLACED_BY_WINDOW, _WINDOW_AREA = 0.75, 0.23, 0.5
 # Distance of a frame from mixtures of those beside it: turns of the camera began at 0.48.
 _UNMIXED = 0.35
 # Least change of a candidate for a cut and its ratio to the frames beside it, of colours and of luma in levels; with a
@@ -91,10 +92,11 @@ class Signals:
         blank: whether the middle of the frame has one tone.
         dark: whether the frame is nearly black.
         point_change: mean change of luma (levels, 0..255) at the sampled points, to the frame before.
-        replaced: share (0..1) of the picture's structure that is lost from just before this frame to just after, and is
-            still a fifth of a second later, where a cut may be; elsewhere 0.
-        kept: share (0..1) of the structure that stays in place where a broad change of luma may be a cut; elsewhere 0.
-        relit: whether light changes here: much structure stays in place while its luma changes.
+        replaced: share (0..1) of the picture's structure that is lost from just before this frame to a fifth of a
+            second later, and from a fifth of a second earlier to this frame, where a page may turn; elsewhere 0.
+        kept: share (0..1) of the structure that stays in place where a cut may be; elsewhere 0.
+        relit: share (0..1) of the picture that keeps its structure while its luma changes, where that is much of the
+            structure; elsewhere 0.
         in_window: whether a rectangle shows something else here, beside structure that stays.
         in_turn: whether the camera turns fast here, over pictures that are no mixture of the first and the last.
         colours: (n, 3, 8) colour histograms, counts of points by channel (Y, Cb, Cr).
@@ -114,7 +116,7 @@ class Signals:
     point_change: Floats
     replaced: Floats
     kept: Floats
-    relit: Flags
+    relit: Floats
     in_window: Flags
     in_turn: Flags
     colours: NDArray[np.uint16]
@@ -122,6 +124,11 @@ class Signals:
 
     def __len__(self) -> int:
         return len(self.change)
+
+    @property
+    def is_explained(self) -> Flags:
+        """Return the frames at which something else than a cut explains a sudden change."""
+        return (self.relit > _RELIT_AREA) | self.in_window | self.in_turn
 
 
 def radius_in_frames(frame_rate: float) -> int:
@@ -174,11 +181,10 @@ def _measure_run(run: Descriptions, radius: int, flash: int) -> Signals:
     luma = run.luma[radius - 2 : radius + count + 1]
     difference = np.maximum(luma[1:], luma[:-1]) - np.minimum(luma[1:], luma[:-1])
     point_change = difference.sum(1, dtype=np.uint32) / POINTS[0]
-    breadth = _breadth(moved, histograms)
-    replaced, kept, relit, in_window, in_turn = _explain_changes(run.luma, radius, flash, change, breadth, point_change)
+    replaced, kept, relit, in_window, in_turn = _explain_changes(run.luma, radius, flash, change, point_change)
     return Signals(
         change=change[1:-1],
-        breadth=breadth,
+        breadth=_breadth(moved, histograms),
         lasting_change=np.minimum(ahead, behind),
         distance_across=across / (255 * CELL_POINTS),
         mixture=np.maximum(1 - off_mean / (across + _NOISE), 0),
@@ -199,8 +205,8 @@ def _measure_run(run: Descriptions, radius: int, flash: int) -> Signals:
 
 
 def _explain_changes(
-    luma: NDArray[np.uint8], radius: int, flash: int, change: Floats, breadth: Floats, point_change: Floats
-) -> tuple[Floats, Floats, Flags, Flags, Flags]:
+    luma: NDArray[np.uint8], radius: int, flash: int, change: Floats, point_change: Floats
+) -> tuple[Floats, Floats, Floats, Flags, Flags]:
     """Return `replaced` to `in_turn` of `Signals`.
 
     Args:
@@ -208,12 +214,11 @@ def _explain_changes(
         radius: frames of the run at either end that belong to others.
         flash: frames in a fifth of a second.
         change: (n + 2,) changes of colours, of one frame more at either end.
-        breadth: (n,) of those changes.
         point_change: (n + 2,) changes of luma.
     """
-    replaced, kept = np.zeros((2, len(breadth)))
-    relit, in_window, in_turn = np.zeros((3, len(breadth)), bool)
     current, beside = change[1:-1], np.maximum(change[:-2], change[2:])
+    replaced, kept, relit = np.zeros((3, len(current)))
+    in_window, in_turn = np.zeros((2, len(current)), bool)
     colours_peak = (current > _LEAST_CHANGE) & (current > _PEAK_RATIO * beside)
     colours_peak |= (current > _LEAST_BLENDED_CHANGE) & (current >= beside)
     points_beside = np.maximum(point_change[:-2], point_change[2:])
@@ -221,9 +226,8 @@ def _explain_changes(
     frames = np.flatnonzero(colours_peak | points_peak)
     if not len(frames):
         return replaced, kept, relit, in_window, in_turn
-    earlier, later = change[frames], change[frames + 2]
     # Pictures are compared across a blended frame, which holds half of the old one.
-    is_blended = change[frames + 1] < _SHARP_RATIO * np.maximum(earlier, later)
+    is_blended = change[frames + 1] < _SHARP_RATIO * beside[frames]
     at, lag = radius + frames, 1 + is_blended
 
     def pictures(positions: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -231,23 +235,20 @@ def _explain_changes(
 
     before, after = pictures(at - lag), pictures(at - 1 + lag)
     structure = compare_structure(before, after)
-    changes_luma = point_change[frames + 1] > _LEVELS * change[frames + 1]
-    kept[frames] = np.where(changes_luma & (breadth[frames] > _BROAD), structure.kept, 0)
-    relit[frames] = (kept[frames] > _KEPT) | changes_luma & (structure.relit > _RELIT)
-    still = np.flatnonzero(points_peak[frames] & (structure.kept < _KEPT))
+    kept[frames] = structure.kept
+    relit[frames] = np.where(kept[frames] > _KEPT, structure.kept_area, 0)
+    still = np.flatnonzero(points_peak[frames])
     if len(still):
-        lasting = compare_structure(before[still], pictures((at - 1 + flash)[still])).replaced
-        replaced[frames[still]] = np.minimum(structure.replaced[still], lasting)
-    low, high = _REPLACED_BY_WINDOW
-    partly = np.flatnonzero((structure.replaced > low) & (structure.replaced < high))
+        earlier, later = pictures((at - flash)[still]), pictures((at - 1 + flash)[still])
+        lasting = [compare_structure(*pair).replaced for pair in ((before[still], later), (earlier, after[still]))]
+        replaced[frames[still]] = np.minimum(*lasting)
+    partly = np.flatnonzero(structure.replaced > _REPLACED_BY_WINDOW)
     if len(partly):
         sides = [pictures((at + offset)[partly]) for offset in (-lag - 1, lag)]
-        area, fill = measure_rectangle(before[partly], after[partly], *sides)
-        in_window[frames[partly]] = (area < _WINDOW_AREA) & (fill > _WINDOW_FILL)
-    wholly = np.flatnonzero(is_blended & (structure.replaced > high))
+        in_window[frames[partly]] = measure_rectangle(before[partly], after[partly], *sides) < _WINDOW_AREA
+    wholly = np.flatnonzero(is_blended & (structure.replaced > _REPLACED_BY_TURN))
     if len(wholly):
-        middle = at[wholly] - (earlier[wholly] > later[wholly])
-        unmixed = measure_unmixed(pictures(middle - 1), pictures(middle), pictures(middle + 1))
+        unmixed = measure_unmixed(*(pictures(at[wholly] + offset) for offset in (-1, 0, 1)))
         in_turn[frames[wholly]] = unmixed > _UNMIXED
     return replaced, kept, relit, in_window, in_turn
 

@@ -24,14 +24,12 @@ _TEXTURE = 4.0
 _UNCHANGED = 4.0
 # Correlation of luma in a window that keeps its structure.
 _CORRELATION = 0.6
-# Mean luma of plain windows that may hide structure, in the dark or dazzled.
-_DARK, _DAZZLED = 26, 215
 # Levels by which a point changes more than from motion around it.
 _POINT_CHANGED = 8
-# Rows and columns with this share of the changed points of the fullest ones belong to the changed rectangle.
+# Rows and columns with this share of the changed points of the fullest one belong to the changed rectangle.
 _EDGE_SHARE = 0.25
-# Changed points that are few enough to be noise, and the least share of them inside the rectangle.
-_FEW_POINTS, _INSIDE = 20, 0.8
+# Least share of the changed points inside the rectangle.
+_INSIDE = 0.8
 
 Floats = NDArray[np.float64]
 Pictures = NDArray[np.uint8]
@@ -43,12 +41,12 @@ class StructureChange:
 
     Attributes:
         kept: windows that keep their structure, of those that show one and changed.
-        relit: change of luma in those windows, of the change in all windows that show structure.
+        kept_area: the same windows, of all.
         replaced: windows that lost their structure, of all that show one, changed or not.
     """
 
     kept: Floats
-    relit: Floats
+    kept_area: Floats
     replaced: Floats
 
 
@@ -56,49 +54,35 @@ def compare_structure(before: Pictures, after: Pictures) -> StructureChange:
     """Compare the structure of m pictures (m, 36, 64) with that of m others; shares of no windows are 0."""
     visible = _windows(np.maximum(before, after) >= _BLACK).mean(-1) > _VISIBLE
     left, right = _windows(before), _windows(after)
-    mean_left, mean_right = left.mean(-1), right.mean(-1)
     change = np.abs(left - right).mean(-1)
     left, right = (values - np.asarray(values @ _SLOPES @ _SLOPES.T, np.float32) for values in (left, right))
     deviation_left, deviation_right = (np.sqrt((detail * detail).mean(-1)) for detail in (left, right))
     covariance = (left * right).mean(-1)
     textured = visible & (np.maximum(deviation_left, deviation_right) > _TEXTURE)
-    hidden = np.zeros_like(textured)
-    for mean, deviation in ((mean_left, deviation_left), (mean_right, deviation_right)):
-        hidden |= (deviation < _TEXTURE) & ((mean < _DARK) | (mean > _DAZZLED))
     changed = textured & (change >= _UNCHANGED)
-    counted = changed & ~hidden
-    correlated = covariance > _CORRELATION * (deviation_left * deviation_right + _TEXTURE)
-    kept = counted & correlated & (np.minimum(deviation_left, deviation_right) > _TEXTURE)
+    kept = changed & (covariance > _CORRELATION * (deviation_left * deviation_right + _TEXTURE))
     return StructureChange(
-        kept=kept.sum(-1) / np.maximum(counted.sum(-1), 1),
-        relit=(change * kept).sum(-1) / np.maximum((change * counted).sum(-1), 1e-9),
+        kept=kept.sum(-1) / np.maximum(changed.sum(-1), 1),
+        kept_area=kept.mean(-1),
         replaced=(changed & ~kept).sum(-1) / np.maximum(textured.sum(-1), 1),
     )
 
 
-def measure_rectangle(
-    before: Pictures, after: Pictures, further_before: Pictures, further_after: Pictures
-) -> tuple[Floats, Floats]:
-    """Measure how well a rectangle tells the points that change more than by motion.
+def measure_rectangle(before: Pictures, after: Pictures, further_before: Pictures, further_after: Pictures) -> Floats:
+    """Return the share (m,) of the picture in which points change more than by motion; 1 unless it is a rectangle.
 
     Args:
         before: (m, 36, 64) luma.
         after: (m, 36, 64) luma.
         further_before: (m, 36, 64) luma of the frames before `before`, which tell the motion there.
         further_after: (m, 36, 64) luma of the frames after `after`.
-
-    Returns:
-        The rectangle's share of the picture (1 where the points that change make none), and the share of it that
-        changes.
     """
     motion = np.maximum(_difference(before, further_before), _difference(after, further_after))
     moved = _difference(before, after) > np.minimum(motion, 255 - _POINT_CHANGED) + _POINT_CHANGED
     rows, columns = (_main_part(moved.sum(axis)) for axis in (2, 1))
     inside = (moved & rows[:, :, None] & columns[:, None]).sum((1, 2))
-    area = rows.sum(1) * columns.sum(1)
-    count = moved.sum((1, 2))
-    is_rectangle = (count >= _FEW_POINTS) & (inside > _INSIDE * count)
-    return np.where(is_rectangle, area / moved[0].size, 1.0), inside / np.maximum(area, 1)
+    is_rectangle = inside > _INSIDE * moved.sum((1, 2))
+    return np.where(is_rectangle, rows.sum(1) * columns.sum(1) / moved[0].size, 1.0)
 
 
 def _difference(left: Pictures, right: Pictures) -> Pictures:
@@ -107,7 +91,7 @@ def _difference(left: Pictures, right: Pictures) -> Pictures:
 
 def _main_part(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which of the rows or columns (m, k) lie between the first and the last that change much."""
-    full = counts > _EDGE_SHARE * np.sort(counts, 1)[:, -3:-2]
+    full = counts > _EDGE_SHARE * counts.max(1, keepdims=True)
     return np.maximum.accumulate(full, 1) & np.maximum.accumulate(full[:, ::-1], 1)[:, ::-1]
 
 

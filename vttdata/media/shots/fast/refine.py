@@ -64,10 +64,9 @@ def locate_cuts(video: Video, stream: Packets | FrameOrder, gaps: Sequence[Gap])
             yield from (None for _ in gaps_of_gop)
             continue
         signals = measure_signals([concatenate(*batches)], (len(pts) - 1) / float(stream.times[-2] - stream.times[0]))
-        explained = signals.relit | signals.in_window | signals.in_turn
         for gap in gaps_of_gop:
             frame = gap.first + int(signals.change[gap.first - before : gap.last - before + 1].argmax())
-            yield LocatedCut(frame, bool(explained[frame - before]))
+            yield LocatedCut(frame, bool(signals.is_explained[frame - before]))
 
 
 def decode_range(video: Video, seek_to: float | None, keyframe: int, first: int, last: int) -> Iterator[Any]:
