@@ -92,8 +92,8 @@ class Signals:
         blank: whether the middle of the frame has one tone.
         dark: whether the frame is nearly black.
         point_change: mean change of luma (levels, 0..255) at the sampled points, to the frame before.
-        replaced: share (0..1) of the picture's structure that is lost from just before this frame to a fifth of a
-            second later, and from a fifth of a second earlier to this frame, where a page may turn; elsewhere 0.
+        replaced: share (0..1) of the picture's structure that is lost from just before this frame to just after, to a
+            fifth of a second later, and from a fifth of a second earlier, where a page may turn; elsewhere 0.
         kept: share (0..1) of the structure that stays in place where a cut may be; elsewhere 0.
         relit: share (0..1) of the picture that keeps its structure while its luma changes, where that is much of the
             structure; elsewhere 0.
@@ -241,7 +241,7 @@ def _explain_changes(
     if len(still):
         earlier, later = pictures((at - flash)[still]), pictures((at - 1 + flash)[still])
         lasting = [compare_structure(*pair).replaced for pair in ((before[still], later), (earlier, after[still]))]
-        replaced[frames[still]] = np.minimum(*lasting)
+        replaced[frames[still]] = np.minimum(structure.replaced[still], np.minimum(*lasting))
     partly = np.flatnonzero(structure.replaced > _REPLACED_BY_WINDOW)
     if len(partly):
         sides = [pictures((at + offset)[partly]) for offset in (-lag - 1, lag)]
