@@ -247,6 +247,11 @@ def test_structure_is_kept_under_another_light_and_not_by_another_picture() -> N
     assert replaced.replaced > 0.8
 
 
+def test_structure_that_goes_is_not_kept() -> None:
+    old, faint = picture(1), (100 + (picture(1) - 120.0) / 20).astype(np.uint8)
+    assert compare_structure(old, faint).kept == 0
+
+
 def test_slopes_are_no_structure() -> None:
     slope = np.linspace(60, 180, 64)[None, None].repeat(36, 1)
     same = compare_structure(slope.astype(np.uint8), (slope * 0.7).astype(np.uint8))
@@ -267,6 +272,9 @@ def test_points_that_move_or_are_scattered_make_no_rectangle() -> None:
     assert measure_rectangle(still, changed, moved, changed) == 1
     moved[:, 12:24, 24:40] = 250
     assert measure_rectangle(still, changed, moved, changed) == 1
+    hollow = changed.copy()
+    hollow[:, 13:23, 25:39] = 0
+    assert measure_rectangle(still, hollow, still, hollow) == 1
     for row in range(36):
         changed[:, row, [7 * row % 64, (7 * row + 21) % 64, (7 * row + 42) % 64]] = 200
     assert measure_rectangle(still, changed, still, changed) == 1

@@ -265,7 +265,7 @@ def find_gradual_transitions(
         is_new_scene = has_blank or signals.luma_correlation[peak] < _SAME_SCENE
         is_strong = mixing[peak] >= _MIXING_PEAK and signals.mixture[peak] >= _MIXTURE
         lit_within = np.searchsorted(relit, (first - radius // 2, last + radius // 2 + 1))
-        if lit_within[0] < lit_within[1]:
+        if not has_blank and lit_within[0] < lit_within[1]:
             continue
         if last - first + 1 >= _MIN_LENGTH and is_strong and is_new_scene:
             transition: Transition = "fade" if has_blank else "dissolve" if is_clear[peak] else "gradual"

@@ -20,6 +20,8 @@ _BLACK, _VISIBLE = 24, 0.9
 # Standard deviation of luma, in levels, above which a window shows structure. Slopes, as of skies and walls, are taken
 # out: two of them correlate whatever they show.
 _TEXTURE = 4.0
+# Mean luma of plain windows that may hide structure, in the dark or dazzled.
+_DARK, _DAZZLED = 26, 215
 # Mean difference of luma below which a window did not change: overlays that stay say nothing about what is below.
 _UNCHANGED = 4.0
 # Correlation of luma in a window that keeps its structure.
@@ -28,8 +30,8 @@ _CORRELATION = 0.6
 _POINT_CHANGED = 8
 # Rows and columns with this share of the changed points of the fullest one belong to the changed rectangle.
 _EDGE_SHARE = 0.25
-# Least share of the changed points inside the rectangle.
-_INSIDE = 0.8
+# Least share of the changed points inside the rectangle, and of its points that change.
+_INSIDE, _FILL = 0.8, 0.5
 
 Floats = NDArray[np.float64]
 Pictures = NDArray[np.uint8]
@@ -54,15 +56,21 @@ def compare_structure(before: Pictures, after: Pictures) -> StructureChange:
     """Compare the structure of m pictures (m, 36, 64) with that of m others; shares of no windows are 0."""
     visible = _windows(np.maximum(before, after) >= _BLACK).mean(-1) > _VISIBLE
     left, right = _windows(before), _windows(after)
+    mean_left, mean_right = left.mean(-1), right.mean(-1)
     change = np.abs(left - right).mean(-1)
     left, right = (values - np.asarray(values @ _SLOPES @ _SLOPES.T, np.float32) for values in (left, right))
     deviation_left, deviation_right = (np.sqrt((detail * detail).mean(-1)) for detail in (left, right))
     covariance = (left * right).mean(-1)
     textured = visible & (np.maximum(deviation_left, deviation_right) > _TEXTURE)
+    hidden = np.zeros_like(textured)
+    for mean, deviation in ((mean_left, deviation_left), (mean_right, deviation_right)):
+        hidden |= (deviation < _TEXTURE) & ((mean < _DARK) | (mean > _DAZZLED))
     changed = textured & (change >= _UNCHANGED)
-    kept = changed & (covariance > _CORRELATION * (deviation_left * deviation_right + _TEXTURE))
+    counted = changed & ~hidden
+    correlated = covariance > _CORRELATION * (deviation_left * deviation_right + _TEXTURE)
+    kept = counted & correlated & (np.minimum(deviation_left, deviation_right) > _TEXTURE)
     return StructureChange(
-        kept=kept.sum(-1) / np.maximum(changed.sum(-1), 1),
+        kept=kept.sum(-1) / np.maximum(counted.sum(-1), 1),
         kept_area=kept.mean(-1),
         replaced=(changed & ~kept).sum(-1) / np.maximum(textured.sum(-1), 1),
     )
@@ -81,8 +89,9 @@ def measure_rectangle(before: Pictures, after: Pictures, further_before: Picture
     moved = _difference(before, after) > np.minimum(motion, 255 - _POINT_CHANGED) + _POINT_CHANGED
     rows, columns = (_main_part(moved.sum(axis)) for axis in (2, 1))
     inside = (moved & rows[:, :, None] & columns[:, None]).sum((1, 2))
-    is_rectangle = inside > _INSIDE * moved.sum((1, 2))
-    return np.where(is_rectangle, rows.sum(1) * columns.sum(1) / moved[0].size, 1.0)
+    area = rows.sum(1) * columns.sum(1)
+    is_rectangle = (inside > _INSIDE * moved.sum((1, 2))) & (inside > _FILL * area)
+    return np.where(is_rectangle, area / moved[0].size, 1.0)
 
 
 def _difference(left: Pictures, right: Pictures) -> Pictures:
