@@ -196,6 +196,12 @@ def test_fade_in_ends_before_the_next_cut(detect: Callable) -> None:
     assert (66 <= found[1][0] <= 74, found[2][0]) == (True, 96)
 
 
+def test_cut_out_of_black_to_a_picture_that_brightens_a_little_is_a_cut(detect: Callable) -> None:
+    black, after = np.zeros((20, HEIGHT, WIDTH, 3)), scene(59, 80)
+    after[:25] *= np.linspace(0.8, 1, 25)[:, None, None, None]
+    assert (80, "cut") in detect(np.concatenate((scene(58, 60), black, after)))
+
+
 def test_cut_to_a_dim_picture_that_brightens_is_a_cut(detect: Callable) -> None:
     after = scene(59, 80)
     after[:25] *= np.linspace(0.3, 1, 25)[:, None, None, None]
@@ -245,6 +251,14 @@ def test_structure_is_kept_under_another_light_and_not_by_another_picture() -> N
     replaced = compare_structure(old, other)
     assert replaced.kept < 0.2
     assert replaced.replaced > 0.8
+
+
+@pytest.mark.parametrize("level", [18, 240])
+def test_windows_that_are_dark_or_dazzled_do_not_count(level: int) -> None:
+    old = picture(1)
+    relit = (old * 0.8).astype(np.uint8)
+    relit[:, :, :32] = level
+    assert compare_structure(old, relit).kept > 0.8
 
 
 def test_structure_that_goes_is_not_kept() -> None:
