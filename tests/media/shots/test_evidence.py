@@ -202,6 +202,14 @@ def test_cut_out_of_black_to_a_picture_that_brightens_a_little_is_a_cut(detect: 
     assert (80, "cut") in detect(np.concatenate((scene(58, 60), black, after)))
 
 
+def test_fade_in_that_steps_out_of_black_includes_the_black(detect: Callable) -> None:
+    after = scene(59, 80)
+    after[:12] *= np.linspace(0.3, 1, 12)[:, None, None, None]
+    found = detect(np.concatenate((scene(58, 60), np.zeros((8, HEIGHT, WIDTH, 3)), after)))
+    assert [transition for _, transition in found] == ["start", "fade"]
+    assert 68 <= found[1][0] <= 73
+
+
 def test_cut_to_a_dim_picture_that_brightens_is_a_cut(detect: Callable) -> None:
     after = scene(59, 80)
     after[:25] *= np.linspace(0.3, 1, 25)[:, None, None, None]
