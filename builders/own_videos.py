@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
@@ -110,7 +110,8 @@ def build(recipe: Recipe, run: Build) -> None:
     captions_file = Path(recipe.captions.file) if recipe.captions.file is not None else videos.captions_file
     captions = None
     if captions_file is not None:
-        raw_captions = group_raw_captions(captions_file, recipe.captions, clips, sources)
+        copies = list_copies(probed, sources)
+        raw_captions = group_raw_captions(captions_file, recipe.captions, clips, sources, copies)
         language = recipe.language or recipe.captions.language or guess_language_of(captions_file, recipe.captions)
         captions = run.stage(CleanCaptions(recipe.captions, language), raw_captions, may_be_empty=True)
         run.languages = sorted(filter(None, {primary_language(caption.language) for caption in captions}))
@@ -205,6 +206,15 @@ def list_videos(recipe: Recipe, run: Build, encoder: str) -> ListedVideos:
     drawn = run.stage(DrawScenes(recipe.seed, encoder, scenes), [collect.scenes])
     description = "Videos that were drawn by a program, with captions written from what is drawn."
     return ListedVideos(scenes, drawn, description, captions_file=scenes / "captions.csv")
+
+
+def list_copies(sources: Iterable[Source], kept: Iterable[Source]) -> Iterator[tuple[Source, str]]:
+    """Yield each source that was left out because its file equals that of a kept one, with the id of the kept one."""
+    kept_by_content = {source.sha256: source for source in kept}
+    for source in sources:
+        twin = kept_by_content.get(source.sha256)
+        if twin and (source.source_id, source.file, source.url) != (twin.source_id, twin.file, twin.url):
+            yield source, twin.source_id
 
 
 def make_keep_one_stage(

@@ -101,6 +101,22 @@ def test_captions_without_clip_are_counted_and_rejected_if_none_fits(videos: Pat
     assert account(tmp_path / "out")["captions"]["rejected"] == {"unknown_clip": 1}
 
 
+def test_captions_of_an_identical_file_belong_to_the_one_that_is_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "videos"
+    folder.mkdir()
+    film(folder / "lake.mp4", 3)
+    shutil.copy(folder / "lake.mp4", folder / "lake (copy).mp4")
+    rows = ["lake.mp4;a lake at dawn;Ann", "lake.mp4;waves on a lake;Joe", "lake (copy).mp4;a boat on a lake;Ann"]
+    (folder / "sheet.csv").write_text("\n".join(["clip;text;worker", *rows]), encoding="utf-8")
+    settings = [f"captions.file={folder / 'sheet.csv'}", COLUMNS, "collect.columns={path: clip}", "clips.whole=true"]
+    out = tmp_path / "out"
+    done = build(out, f"collect.manifest={folder / 'sheet.csv'}", *settings, *LOOSE, recipe="own-list")
+    assert done.returncode == 0, done.stderr
+    stages = account(out)
+    assert stages["duplicates"]["rejected"] == {"duplicate": 1}
+    assert (stages["captions"]["kept"], stages["captions"]["rejected"]) == (3, {})
+
+
 def test_full_disk_halts_the_build_which_can_be_resumed(videos: Path, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()

@@ -90,6 +90,22 @@ def test_file_name_of_a_source_serves_as_video_id_or_source(name: str) -> None:
     assert match(video_id="same.mp4") == "ambiguous"
 
 
+@pytest.mark.parametrize("name", ["s5", "d/copy.mp4", "copy.mp4", "copy", "https://example.org/5"])
+def test_names_of_a_copy_stand_for_the_source_that_was_kept(name: str) -> None:
+    copies = [(source("s5", "d/copy.mp4", "https://example.org/5"), "s2")]
+    assert CaptionMatcher(CLIPS, SOURCES, copies).match(RawCaption("x", 4, name)) == "c3"
+
+
+def test_name_of_a_copy_and_of_another_source_is_ambiguous() -> None:
+    matcher = CaptionMatcher(CLIPS, SOURCES, [(source("s5", "d/one.mp4"), "s2"), (source("s6", "d/two.mp4"), "s2")])
+    shared = matcher.match(RawCaption("x", 4, "one.mp4"))
+    assert isinstance(shared, UnmatchedCaption)
+    assert shared.reason == "ambiguous"
+    # Both files of this name have the same pictures.
+    assert matcher.match(RawCaption("x", 4, "two.mp4")) == "c3"
+    assert matcher.match(RawCaption("x", 4, "s1", start=0.0, end=9.0)) == "c1"
+
+
 def test_every_caption_is_matched_or_unmatched_with_its_line() -> None:
     raws = [RawCaption("one", 2, "c1"), RawCaption("two", 3, "c9"), RawCaption("three", 4, "c1")]
     matched = match_captions(raws, CLIPS, SOURCES)

@@ -45,23 +45,35 @@ class CaptionMatcher:
     bare name of its file, with or without extension; a bare name that two sources share is ambiguous. With times the
     caption belongs to the clip of that source that covers most of it and at least half; without times to the source's
     only clip.
+
+    Args:
+        clips: to which captions may belong.
+        sources: of the clips, and others that captions may name.
+        copies: sources left out because their files equal that of the source with the id beside them. Their ids and
+            names stand for that source.
     """
 
-    def __init__(self, clips: Iterable[Clip], sources: Iterable[Source]) -> None:
+    def __init__(
+        self, clips: Iterable[Clip], sources: Iterable[Source], copies: Iterable[tuple[Source, str]] = ()
+    ) -> None:
         self._clips: dict[str, list[Clip]] = {}
         self._sources: dict[str, str] = {}
         self._video_ids: set[str] = set()
         for clip in clips:
             self._video_ids.add(clip.video_id)
             self._clips.setdefault(clip.source_id, []).append(clip)
-        sources = list(sources)
+        copies = list(copies)
+        named = [(source, source.source_id) for source in sources]
+        source_ids = {source_id: source_id for _, source_id in named}
+        named += copies
         for aliases in (
             {source_id: source_id for source_id in self._clips},
-            {source.source_id: source.source_id for source in sources},
-            _unique_aliases((source.file, source.source_id) for source in sources),
-            _unique_aliases((source.url, source.source_id) for source in sources),
-            _unique_aliases((PurePosixPath(source.file).name, source.source_id) for source in sources),
-            _unique_aliases((PurePosixPath(source.file).stem, source.source_id) for source in sources),
+            source_ids,
+            _unique_aliases((copy.source_id, source_id) for copy, source_id in copies),
+            _unique_aliases((source.file, source_id) for source, source_id in named),
+            _unique_aliases((source.url, source_id) for source, source_id in named),
+            _unique_aliases((PurePosixPath(source.file).name, source_id) for source, source_id in named),
+            _unique_aliases((PurePosixPath(source.file).stem, source_id) for source, source_id in named),
         ):
             self._sources = aliases | self._sources
 
@@ -102,10 +114,15 @@ class CaptionMatcher:
         return best[0]
 
 
-def match_captions(raws: Iterable[RawCaption], clips: Iterable[Clip], sources: Iterable[Source]) -> MatchedCaptions:
+def match_captions(
+    raws: Iterable[RawCaption],
+    clips: Iterable[Clip],
+    sources: Iterable[Source],
+    copies: Iterable[tuple[Source, str]] = (),
+) -> MatchedCaptions:
     """Match captions to clips by the rule of `CaptionMatcher`; clips without captions get an empty tuple."""
     clips = list(clips)
-    matcher = CaptionMatcher(clips, sources)
+    matcher = CaptionMatcher(clips, sources, copies)
     by_clip: dict[str, list[RawCaption]] = {clip.video_id: [] for clip in clips}
     unmatched: list[UnmatchedCaption] = []
     for raw in raws:

@@ -24,14 +24,25 @@ class RawClipCaptions:
 
 
 def group_raw_captions(
-    file: Path, settings: CaptionSettings, clips: Iterable[Clip], sources: Iterable[Source]
+    file: Path,
+    settings: CaptionSettings,
+    clips: Iterable[Clip],
+    sources: Iterable[Source],
+    copies: Iterable[tuple[Source, str]] = (),
 ) -> Iterator[RawClipCaptions]:
     """Yield the captions of each clip from a table, then each caption that fits no clip.
+
+    Args:
+        file: the table.
+        settings: name its columns.
+        clips: in the order of the result.
+        sources: of the clips.
+        copies: see `CaptionMatcher`.
 
     Raises:
         VttdataError: when the table cannot be read, or none of its captions fits any of the clips.
     """
-    matched = match_captions(read_caption_table(file, settings.columns), clips, sources)
+    matched = match_captions(read_caption_table(file, settings.columns), clips, sources, copies)
     if matched.unmatched and not any(matched.by_clip.values()):
         first = matched.unmatched[0].detail
         example = next(iter(matched.by_clip), None)
