@@ -15,6 +15,8 @@ import pytest
 from tests.dataset.conftest import Material, material, with_media  # noqa: F401 - fixtures
 from vttdata.load.load_dataset import load_dataset
 
+README = Path(__file__).resolve().parents[2] / "README.md"
+
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,6 +42,18 @@ def test_video_column_is_a_path_on_this_machine(with_media: Material, tmp_path: 
             assert row == stored
     assert sum(row["video"] is not None for rows in splits.values() for row in rows) == 5
     assert load_dataset(str(tmp_path / "d"), "captions", split="train").num_rows
+
+
+def test_first_example_of_the_readme_names_the_file_of_a_clip(
+    with_media: Material,  # noqa: F811
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with_media.write(tmp_path / "d")
+    example = README.read_text("utf-8").partition("```python\n")[2].partition("```")[0]
+    assert example.count("vttdata/demo") == 1
+    exec(example.replace("vttdata/demo", str(tmp_path / "d")), {})
+    assert Path(capsys.readouterr().out.splitlines()[-1]).is_file()
 
 
 def test_dataset_that_was_moved_finds_its_videos(with_media: Material, tmp_path: Path) -> None:  # noqa: F811
