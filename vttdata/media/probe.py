@@ -25,7 +25,7 @@ _ISO_MEDIA = "mov,mp4,m4a,3gp,3g2,mj2"
 _MICROSECONDS = 1_000_000
 
 
-def probe(path: Path) -> Probe:
+def probe(path: str | Path) -> Probe:
     """Read the container's facts about a video file.
 
     Args:
@@ -38,6 +38,7 @@ def probe(path: Path) -> Probe:
     Raises:
         MediaError: ``empty``, ``unreadable``, ``truncated``, ``no_video``, ``unsupported`` or ``damaged``.
     """
+    path = Path(path)
     with open_container(path) as container:
         if container.format.name == _ISO_MEDIA:
             check_boxes(path)

@@ -70,7 +70,7 @@ class Detection:
 
 
 def detect_shots(
-    path: Path,
+    path: str | Path,
     settings: ShotSettings = ShotSettings(),
     *,
     source_id: str = "",
@@ -91,6 +91,7 @@ def detect_shots(
     Raises:
         MediaError: when the file cannot be read, holds no frame or no usable times, or a packet cannot be decoded.
     """
+    path = Path(path)
     intra_only = all_keyframes(path)
     analysis = None
     if settings.method == "fast" and not intra_only:
