@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
@@ -18,10 +20,15 @@ from spacy.tokens import Doc
 from vttdata.errors import VttdataError
 from vttdata.generate import mine_foils
 from vttdata.generate.foils import search
+from vttdata.generate.foils.blind.attacker import TextPair
+from vttdata.generate.foils.blind.shortcuts import audit_shortcuts
+from vttdata.generate.foils.documents import find_documents
 from vttdata.generate.foils.mine import mine_videos
 from vttdata.generate.foils.search import FoilSettings
-from vttdata.generate.foils.video_texts import group_texts_by_video
+from vttdata.generate.foils.swaps import pair_concepts
+from vttdata.generate.foils.video_texts import VideoTexts, assign_training_folds, group_texts_by_video
 from vttdata.records import Caption
+from vttdata.text.lm import load_scorer
 from vttdata.text.nouns.lexicon import load_lexicon
 
 ANIMALS = ["dog", "cat", "horse", "cow", "sheep", "goat"]
@@ -89,6 +96,117 @@ def test_several_choices_are_balanced_together_and_do_not_depend_on_the_order(
         assert abs(times - false[word]) <= 0.25 * (times + false[word]) + 2 * len(sizes)
     second = mine_videos(videos[::-1], load_lexicon(), settings=FoilSettings(), seed=0)
     assert {pair.caption_id: pair.foil for pair in first.pairs} == {pair.caption_id: pair.foil for pair in second.pairs}
+
+
+FARM, WILD = ["cow", "sheep", "goat", "pig"], ["lion", "tiger", "elephant", "monkey"]
+WORDS = ["".join(letters) for letters in itertools.product("bdfglmnprst", "aeiou", "bdglmn")]
+
+
+def topical_videos(training: int = 2400, mined: int = 300) -> list[VideoTexts]:
+    """Return videos of two topics, each with animals and other words of its own that no phrase joins."""
+    draw = random.Random(4)
+    words = draw.sample(WORDS, 300)
+    videos = []
+    for number in range(mined + training):
+        topic = number % 2
+        animal, others = draw.choice((FARM, WILD)[topic]), draw.sample(words[topic::2], 8)
+        text = f"We are told that a {animal} was seen here and that it was {', '.join(others)} and more."
+        videos.append(VideoTexts(f"v{number}", (f"v{number}_0",), (text,), lm_training_only=number >= mined))
+    return videos
+
+
+class AllSound(dict[str, float]):
+    """Verdicts by which every foil is sound, so that foils of another topic are not left out as odd."""
+
+    def get(self, key: str, default: float | None = None) -> float:  # type: ignore[override]
+        """Return the soundness of any foil."""
+        return 1.0
+
+
+def associate(videos: Sequence[VideoTexts], selection: Any) -> tuple[int, float]:
+    """Return the number of pairs, and what `cooccurrence` reaches with texts that no choice has read."""
+    settings = FoilSettings(selection, pair_share=1.0, association_share=0.54)
+    mined = mine_videos(videos, load_lexicon(), settings=settings, seed=0, verdicts=AllSound(all=1.0))
+    pairs = [TextPair(pair.caption, pair.foil, pair.video_id) for pair in mined.pairs]
+    attacks = audit_shortcuts(pairs, texts=assign_training_folds(videos).attacker_texts())
+    return len(pairs), next(attack.accuracy for attack in attacks if attack.name == "cooccurrence")
+
+
+def test_words_of_another_topic_give_random_foils_away_and_not_balanced_ones() -> None:
+    videos = topical_videos()
+    assert associate(videos, "random")[1] > 0.75
+    pairs, accuracy = associate(videos, "balanced")
+    assert pairs > 150
+    assert accuracy < 0.6
+
+
+@pytest.fixture
+def seen_associations(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, ...]]:
+    """Associations of all options among which `balanced` chooses."""
+    seen: list[tuple[float, ...]] = []
+    balance = search.balance_foils
+    monkeypatch.setattr(
+        search,
+        "balance_foils",
+        lambda options, **limits: seen.extend(own.associations for own in options) or balance(options, **limits),
+    )
+    return seen
+
+
+def test_associations_by_two_thirds_of_the_training_texts_are_combined(
+    monkeypatch: pytest.MonkeyPatch, seen_associations: list[tuple[float, ...]]
+) -> None:
+    measured = []
+    measure = search.measure_association
+
+    def record(attacked: Any) -> Any:
+        measured.append((attacked.texts[0], measure(attacked)))
+        return measured[-1][1]
+
+    monkeypatch.setattr(search, "measure_association", record)
+    videos = topical_videos(mined=60)
+    settings = FoilSettings(min_count=1, association_share=0.54)
+    mine_videos(videos, load_lexicon(), settings=settings, seed=0, verdicts=AllSound(all=1.0))
+    (first_texts, first), (second_texts, second) = measured
+    (training,) = assign_training_folds(videos).training
+    assert (first_texts, second_texts) == (training.scorer, training.second_scorer)
+    combined = np.array(seen_associations)
+    content = search.CONTENT_COLUMNS
+    mean = (first + second)[:, content] / 2
+    # Noise is taken from the differences between options, not from what they have in common.
+    np.testing.assert_allclose(combined.mean(axis=0), mean.mean(axis=0))
+    shrunk = combined.std(axis=0) / mean.std(axis=0)
+    assert ((shrunk > 0.5) & (shrunk < 1)).all()
+
+
+def test_associations_that_two_thirds_do_not_agree_on_are_not_balanced(
+    seen_associations: list[tuple[float, ...]],
+) -> None:
+    mined = mine_videos(
+        topical_videos(training=60, mined=60),
+        load_lexicon(),
+        settings=FoilSettings(min_count=1, association_share=0.54),
+        seed=0,
+    )
+    assert mined.pairs
+    assert set(seen_associations) == {()}
+
+
+def test_nothing_is_associated_without_texts(seen_associations: list[tuple[float, ...]]) -> None:
+    lexicon = load_lexicon()
+    documented = [find_documents(video, lexicon)[0] for video in topical_videos(training=0, mined=60)]
+    rivals = pair_concepts(Counter(FARM + WILD), lexicon, min_count=1)
+    scorer = load_scorer("ngram", [text for document in documented if document for text in document.documents[0].texts])
+    mined = search.search_foils(
+        [video for video in documented if video],
+        lexicon,
+        rivals,
+        scorer,
+        settings=FoilSettings(association_share=0.54),
+        seed=0,
+    )
+    assert mined.pairs
+    assert set(seen_associations) == {()}
 
 
 def test_caption_of_one_word_gets_no_foil_and_still_says_what_is_present() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,6 +72,16 @@ def test_blind_model_is_right_on_half_and_most_units_get_a_foil() -> None:
     assert abs(sum(signs)) <= 0.05 * len(chosen) + 10
     lowest = [options[index] for index in choose(options, "paper", seed=0)]
     assert sum(option.margin > 0 for option in lowest) < 0.2 * len(lowest)
+
+
+def test_association_is_right_on_half() -> None:
+    draw = random.Random(11)
+    options = [
+        replace(option, margin=draw.gauss(0, 1), associations=(draw.gauss(0.6, 1),)) for option in supply(100, bias=0.0)
+    ]
+    chosen = [options[index] for index in balance_foils(options, seed=0, pair_share=1.0, association_share=0.54)]
+    assert len(chosen) > 70
+    assert abs(sum(np.sign(option.associations[0]) for option in chosen)) <= 0.05 * len(chosen) + 10
 
 
 def test_pair_share_limits_each_pair_of_words() -> None:

@@ -150,10 +150,10 @@ def mine_videos(
     usable.sort(key=lambda video: stable_hash("choice", video.video_id))
     for fold, training in enumerate(folds.training):
         in_fold = [video for video in usable if folds.fold_of[video.video_id] == fold]
-        scorer = make_scorer(training.scorer)
+        scorer = make_scorer(itertools.chain.from_iterable(training.scorer))
         second_scorer, usage = None, None
         if settings.selection == "balanced":
-            second_scorer = load_scorer("ngram", training.second_scorer)
+            second_scorer = load_scorer("ngram", itertools.chain.from_iterable(training.second_scorer))
             usage = NounUsage(select_usage_texts(videos, fold, folds), lexicon)
         mined.scorer = scorer.name
         for of_split, allowed in separate_train_split(in_fold, rivals, seed):
@@ -167,6 +167,7 @@ def mine_videos(
                 settings=settings,
                 seed=seed,
                 second_scorer=second_scorer,
+                association_texts=(training.scorer, training.second_scorer),
                 usage=usage,
                 verdicts=verdicts,
             )

@@ -65,12 +65,19 @@ class Edit:
             self, swaps=tuple((index, replace(swap, unsound_probability=unsound)) for index, swap in self.swaps)
         )
 
-    def option(self, margin: float, *, whole_video: bool = False) -> Option:
+    def texts_with_foils(self) -> list[str]:
+        """Return the texts of the document after the swaps."""
+        texts = list(self.document.texts)
+        for index, swap in self.swaps:
+            texts[index] = swap.apply(texts[index])
+        return texts
+
+    def option(self, margin: float, associations: tuple[float, ...] = (), *, whole_video: bool = False) -> Option:
         """Return the edit as an option for selection; the unit is the video or the caption."""
         unit = self.video.video_id if whole_video else self.document.ids[self.swaps[0][0]]
         word = "+".join(sorted({swap.word for _, swap in self.swaps}))
         foil_word = "+".join(sorted({swap.foil_word for _, swap in self.swaps}))
-        return Option(unit, self.key, word, foil_word, margin, self.unsound_probability)
+        return Option(unit, self.key, word, foil_word, margin, self.unsound_probability, associations)
 
     def pairs(self) -> Iterator[FoilPair]:
         """Yield the changed captions with their foils."""

@@ -18,11 +18,13 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Ge, Gt, Le
 
+from vttdata.generate.foils.blind.attacker import AttackedPairs, TextPair
+from vttdata.generate.foils.blind.attackers.cooccurrence import CONTENT_COLUMNS, measure_association
 from vttdata.generate.foils.documents import FoilPair, MinedFoils, VideoDocuments
 from vttdata.generate.foils.human_verdicts import Verdicts
 from vttdata.generate.foils.noun_usage import NounUsage
 from vttdata.generate.foils.scored_edits import Edit, log_perplexity_margin, score_edits
-from vttdata.generate.foils.selection import Selection, balance_foils, choose, combine_margins
+from vttdata.generate.foils.selection import Selection, balance_foils, choose, combine_margins, correlate_margins
 from vttdata.generate.foils.swaps import (
     Spellings,
     Swap,
@@ -35,10 +37,15 @@ from vttdata.settings import Count, PositiveCount, Ratio, Strict
 from vttdata.text.lm import Scorer
 from vttdata.text.nouns.lexicon import Lexicon, Noun
 
+# Texts of videos, those of one video together.
+TextsByVideo = Sequence[Sequence[str]]
+
 # Enough texts for a language model to score at once, with flat memory.
 _VIDEOS_PER_BLOCK = 250
 # Options of one balanced choice, which takes about 4 KiB an option while it is solved; the last block may exceed it.
 _OPTIONS_PER_CHOICE = 200_000
+# Correlation of two measures above which more than half of the variance of their mean is common to both.
+_MIN_ASSOCIATION_CORRELATION = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,8 @@ class FoilSettings(Strict):
         pair_share: the highest share of the set that swaps one word for one other, each direction by itself.
         imbalance: how far from one half ``balanced`` lets the share of uses be in which a word is the true one; half as
             far for foils that are longer, commoner or likelier than the truth. Small sets hide more of it than large.
+        association_share: the highest share of foils, or of true texts, that ``balanced`` lets go better with the other
+            words of the text; 1 for no limit. Near one half the solver takes minutes for tens of thousands of options.
         max_unsound_probability: the highest estimated probability of being unsound, from 0 to 1, with which
             ``balanced`` takes a foil (see `vttdata.generate.foils.noun_usage.NounUsage.unsound_probability`); a lower
             limit leaves fewer foils, and more of them are sound.
@@ -65,6 +74,7 @@ class FoilSettings(Strict):
     min_count: Count = 10
     pair_share: Annotated[float, Gt(0), Le(1)] = 0.03
     imbalance: Annotated[float, Ge(0), Le(0.5)] = 0.02
+    association_share: Annotated[float, Ge(0.5), Le(1)] = 1.0
     max_unsound_probability: Ratio = 0.7
     unsound_penalty: Annotated[float, Ge(0), Le(100)] = 0.0
     judged_only: bool = False
@@ -80,6 +90,7 @@ def search_foils(
     settings: FoilSettings,
     seed: int,
     second_scorer: Scorer | None = None,
+    association_texts: tuple[TextsByVideo, TextsByVideo] | None = None,
     usage: NounUsage | None = None,
     verdicts: Verdicts = MappingProxyType({}),
 ) -> MinedFoils:
@@ -96,6 +107,8 @@ def search_foils(
         seed: of all choices.
         second_scorer: a model trained on other text than `scorer`, by which ``balanced`` corrects for noise in the
             scores; see `vttdata.generate.foils.selection.combine_margins`.
+        association_texts: texts by video, of other videos, in two lists that share no video, by which association is
+            measured; without them its share has no limit.
         usage: the contexts of nouns in other captions; without it they may stand anywhere.
         verdicts: on foils that people judged: ``balanced`` takes none that they refuse, and the others are as sound as
             they say.
@@ -110,7 +123,7 @@ def search_foils(
     stream = iter(videos)
     while block := list(itertools.islice(stream, _VIDEOS_PER_BLOCK)):
         if balanced and len(edits) >= _OPTIONS_PER_CHOICE:
-            mined.pairs += choose_balanced(edits, margins, second_scorer, settings, seed)
+            mined.pairs += choose_balanced(edits, margins, second_scorer, association_texts, settings, seed)
             edits, margins = [], []
         new = []
         for video in block:
@@ -128,33 +141,63 @@ def search_foils(
             chosen = choose(options, settings.selection, seed=seed)
             mined.pairs += [pair for index in chosen for pair in new[index].pairs()]
     if balanced:
-        mined.pairs += choose_balanced(edits, margins, second_scorer, settings, seed)
+        mined.pairs += choose_balanced(edits, margins, second_scorer, association_texts, settings, seed)
     return mined
 
 
 def choose_balanced(
-    edits: Sequence[Edit], margins: Sequence[float], second_scorer: Scorer | None, settings: FoilSettings, seed: int
+    edits: Sequence[Edit],
+    margins: Sequence[float],
+    second_scorer: Scorer | None,
+    association_texts: tuple[TextsByVideo, TextsByVideo] | None,
+    settings: FoilSettings,
+    seed: int,
 ) -> list[FoilPair]:
     """Return the pairs of the chosen edits; each split is balanced by itself."""
     combined = np.array(margins)
     if second_scorer is not None and edits:
         second = np.array([log_perplexity_margin(own) for own in score_edits(edits, second_scorer)])
         combined = combine_margins(combined, second)
-    options = [edit.option(float(margin), whole_video=True) for edit, margin in zip(edits, combined, strict=True)]
+    associations: list[tuple[float, ...]] = [()] * len(edits)
+    if association_texts and edits and settings.association_share < 1:
+        associations = measure_associations(edits, association_texts)
     splits: dict[str, list[int]] = defaultdict(list)
     for index, edit in enumerate(edits):
         splits[edit.video.split or ""].append(index)
     chosen: list[int] = []
     for indices in splits.values():
         picked = balance_foils(
-            [options[index] for index in indices],
+            [edits[index].option(float(combined[index]), associations[index], whole_video=True) for index in indices],
             seed=seed,
             pair_share=settings.pair_share,
             imbalance=settings.imbalance,
+            association_share=settings.association_share,
             unsound_penalty=settings.unsound_penalty,
         )
         chosen += [indices[index] for index in picked]
     return [pair for index in sorted(chosen) for pair in edits[index].pairs()]
+
+
+def measure_associations(edits: Sequence[Edit], texts: tuple[TextsByVideo, TextsByVideo]) -> list[tuple[float, ...]]:
+    """Return for each edit how much better its true words go with the other words of the document than the false ones.
+
+    There is a number for each of `CONTENT_COLUMNS` that can be estimated: where the two lists of texts agree so little
+    that even their mean has more noise than signal, nothing can be balanced but noise. The numbers of the two lists are
+    combined by `combine_margins`.
+    """
+    pairs = [
+        TextPair(" ".join(edit.document.texts), " ".join(edit.texts_with_foils()), edit.video.video_id)
+        for edit in edits
+    ]
+    first, second = (
+        measure_association(AttackedPairs(pairs, {0: of_videos})).T[CONTENT_COLUMNS] for of_videos in texts
+    )
+    columns = [
+        combine_margins(*margins)
+        for margins in zip(first, second, strict=True)
+        if correlate_margins(*margins) > _MIN_ASSOCIATION_CORRELATION
+    ]
+    return [tuple(row) for row in np.array(columns).T.tolist()] if columns else [()] * len(edits)
 
 
 def list_edits(

@@ -50,6 +50,8 @@ class Option:
         margin: natural logarithm of the foil's perplexity over that of the true text, by a model that sees no video.
             Below 0 it prefers the foil.
         unsound_probability: that the foil is not sound, from 0 to 1.
+        associations: how much better the true word goes with the other words of its texts than the false word, by each
+            count of words that occur together; as many numbers for every option. Below 0 the false word goes better.
     """
 
     unit: str
@@ -58,6 +60,7 @@ class Option:
     foil_word: str
     margin: float
     unsound_probability: float = 0.0
+    associations: tuple[float, ...] = ()
 
 
 def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limits: float) -> list[int]:
@@ -68,7 +71,7 @@ def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limi
         selection: ``paper`` takes the option of lowest perplexity of each unit (Shi et al., CVPR 2022, section 4.2),
             ``random`` one of each unit by a hash, ``balanced`` is described at `balance_foils`.
         seed: decides between options that are equally good.
-        limits: `pair_share`, `imbalance` and `unsound_penalty`; see `balance_foils`.
+        limits: `pair_share`, `imbalance`, `association_share` and `unsound_penalty`; see `balance_foils`.
 
     Returns:
         Indices of the chosen options, ascending; the order of the options does not change which are chosen.
@@ -95,9 +98,10 @@ def balance_foils(
     seed: int,
     pair_share: float = 0.03,
     imbalance: float = 0.02,
+    association_share: float = 1.0,
     unsound_penalty: float = 0.0,
 ) -> list[int]:
-    """Choose as many options as possible, at most one a unit, such that neither words nor likelihood reveal the foils.
+    """Choose as many options as possible, at most one a unit, such that words, likelihood and topic reveal no foils.
 
     Swaps are arrows from a true word to a false one. Of every pair of words neither direction has much more than half
     of the uses (`imbalance`), and no word is much more often true than false, or false than true; beyond that, one or
@@ -106,6 +110,8 @@ def balance_foils(
     the two words, such as how often a word is a foil, is right for about half of it. Within bins of the size of the
     margin, about as many foils are preferred by the blind model as true texts, so other models gain little; this is the
     adversarial refinement of SugarCrepe (Hsieh et al., NeurIPS 2023) done by choosing instead of discarding.
+    Associations are balanced in the same way (`association_share`), so words that are odd among the others of the text
+    tell little.
 
     These conditions make a linear programme whose few fractional units are settled by an integer programme. It takes as
     many sound foils as can be expected, less unsound ones (`unsound_penalty`), and of two alike the one whose margin is
@@ -117,6 +123,7 @@ def balance_foils(
         pair_share: the highest share of units that one pair of words may have, in each direction.
         imbalance: how far from one half the share of uses in one direction may be, for words and pairs of words; half
             as far for what is longer, commoner or likelier.
+        association_share: the highest share of foils, or of true texts, that go better with the other words.
         unsound_penalty: how many sound foils are given up to avoid one unsound foil.
 
     Returns:
@@ -138,6 +145,8 @@ def balance_foils(
     programme.balance_words(ranked, 0.5 + imbalance, max(1, int(pair_share * programme.units)))
     programme.balance_features(ranked, 0.5 + imbalance / 2)
     programme.balance_margins(margins, 0.5 + imbalance / 2)
+    for association in zip(*(option.associations for option in ranked), strict=True):
+        programme.balance_margins(np.array(association), association_share)
     return sorted(order[column] for column in programme.solve(costs))
 
 
@@ -256,7 +265,14 @@ def combine_margins(margins: Floats, second_margins: Floats) -> Floats:
     mean = (margins + second_margins) / 2
     if len(mean) < 2 or not (margins.std() and second_margins.std()):
         return mean
-    correlation = max(float(np.corrcoef(margins, second_margins)[0, 1]), _MIN_CORRELATION)
+    correlation = max(correlate_margins(margins, second_margins), _MIN_CORRELATION)
     reliability = 2 * correlation / (1 + correlation)
     shrunk: Floats = mean.mean() + reliability * (mean - mean.mean())
     return shrunk
+
+
+def correlate_margins(margins: Floats, second_margins: Floats) -> float:
+    """Return the correlation of the margins of two models; 0 where those of one are all alike."""
+    if not (margins.size and margins.std() and second_margins.std()):
+        return 0.0
+    return float(np.corrcoef(margins, second_margins)[0, 1])

@@ -106,11 +106,11 @@ def _video_texts(video_id: str, texts: Sequence[str] | Mapping[str, str], split:
 class TrainingTexts(NamedTuple):
     """Texts for the models that work on one fold; the three lists share no video, and none with the fold.
 
-    Those of blind attackers are in lists by video.
+    Each is a list of the texts of its videos.
     """
 
-    scorer: list[str]
-    second_scorer: list[str]
+    scorer: list[Sequence[str]]
+    second_scorer: list[Sequence[str]]
     attackers: list[Sequence[str]]
 
 
@@ -151,13 +151,12 @@ def assign_training_folds(videos: Sequence[VideoTexts]) -> TrainingFolds:
 
 
 def _divide_in_thirds(texts: Mapping[str, Sequence[str]]) -> TrainingTexts:
-    thirds: list[list[Sequence[str]]] = [[], [], []]
+    thirds = TrainingTexts([], [], [])
     for video_id, of_video in texts.items():
         thirds[_third(video_id)].append(of_video)
     if not all(any(text.split() for texts in third for text in texts) for third in thirds):
         raise VttdataError("There are too few videos with captions to train language models on; give more captions.")
-    scorer, second_scorer = ([text for texts in third for text in texts] for third in thirds[:2])
-    return TrainingTexts(scorer, second_scorer, thirds[2])
+    return thirds
 
 
 def select_usage_texts(videos: Sequence[VideoTexts], fold: int, folds: TrainingFolds) -> Iterator[Sequence[str]]:
