@@ -145,12 +145,15 @@ class KillingTrial:
     def _kill_all_workers(self, process: subprocess.Popen[bytes], rounds: int) -> None:
         """Kill all workers and those that replace them, so that single items lose both of their tries."""
         for _ in range(rounds):
-            while process.poll() is None and not worker_pids(process.pid):
+            time.sleep(self._moments.uniform(0, 0.5))
+            workers: list[int] = []
+            while process.poll() is None and not workers:
                 time.sleep(0.01)
-            time.sleep(self._moments.uniform(0, 1))
-            for worker in worker_pids(process.pid) if process.poll() is None else ():
-                os.kill(worker, signal.SIGKILL)
-                self.killed += 1
+                workers = worker_pids(process.pid)
+            for worker in workers:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
+                    self.killed += 1
 
 
 def test_dataset_is_incomplete_until_every_item_was_processed(undisturbed: Path, tmp_path: Path) -> None:
