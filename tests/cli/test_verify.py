@@ -254,7 +254,7 @@ HEAD = "name: a/b\nbuilder: official\nformat: msrvtt\n"
         (f"{HEAD}a: &x [1]\nb: *x\n", "aliases"),
         (
             "name: a/b\nbuilder: msrvtt\ncollect: {scenes: {}, proxy: 'http://evil.example'}\n",
-            "collect.proxy: is set, and that is for you to decide",
+            "collect.proxy: is set to 'http://evil.example', which is not packaged; what is opened, run",
         ),
         ("- 1\n", "a mapping of keys is expected"),
     ],

@@ -117,13 +117,13 @@ def _print_how_to_rebuild(folder: Path, dataset: str) -> None:
 
     try:
         from vttdata.compose.rebuild import recipe_of
-        from vttdata.recipe.dump import wanted_paths
+        from vttdata.recipe.foreign import settings_to_give
 
         provenance = read_provenance(folder)
         inputs = [file.name for file in provenance.inputs if file.key == "input"]
         wanted = "".join(
             f" --input {inputs[0] if len(inputs) == 1 else 'INPUT'}" if text.startswith("input=") else f" --set {text}"
-            for text in wanted_paths(recipe_of(folder, provenance))
+            for text in settings_to_give(recipe_of(folder, provenance))
         )
     except ModuleNotFoundError:
         print("Its README says how to make it again; that takes pip install 'vttdata[build]'.", file=sys.stderr)

@@ -19,7 +19,8 @@ from vttdata.errors import VttdataError
 from vttdata.files.strict_yaml import read_yaml
 from vttdata.publish.diff import DatasetDifference, compare_datasets
 from vttdata.publish.row_hashes import read_batches
-from vttdata.recipe.dump import load_foreign_recipe, wanted_path
+from vttdata.recipe.dump import wanted_path
+from vttdata.recipe.foreign import load_foreign_recipe
 
 # Files that describe a dataset and contain versions of tools, so that they may differ. All others are data.
 DESCRIPTIONS = frozenset({"README.md", "croissant.json", PROVENANCE, RECIPE})

@@ -6,13 +6,14 @@ The sections of a recipe are settings classes of the packages that use them; a b
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import inspect
 import json
 import os
 import re
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, get_args, get_type_hints
 
@@ -156,7 +157,12 @@ def load_recipe(reference: str, overrides: Sequence[str] = ()) -> Loaded:
 
 
 def check_recipe(
-    raw: dict[str, Any], file: Path, overrides: Sequence[str] = (), *, recipe_file: str | None = None
+    raw: dict[str, Any],
+    file: Path,
+    overrides: Sequence[str] = (),
+    *,
+    recipe_file: str | None = None,
+    check: Callable[[Mapping[str, Any], type[BaseRecipe]], None] | None = None,
 ) -> Loaded:
     """Check the settings of a recipe, and find its builder.
 
@@ -165,6 +171,7 @@ def check_recipe(
         file: from which they were read, or a name for errors; relative paths start in its folder.
         overrides: as for `load_recipe`.
         recipe_file: name of the recipe's file, if it is not that of `file`.
+        check: called with the settings, overrides included, and their model, before any path in them is looked at.
 
     Raises:
         VttdataError: as `load_recipe`.
@@ -176,6 +183,10 @@ def check_recipe(
     renamed = {**_SPELLINGS, **model.renamed}
     overrides = [rename_key(text, renamed) for text in overrides]
     rename_keys(raw, renamed, str(file))
+    if check is not None:
+        with_overrides = copy.deepcopy(raw)
+        _override(with_overrides, overrides, model)
+        check(with_overrides, model)
     resolve_paths(raw, model.paths, file.parent)
     _override(raw, overrides, model)
     rename_keys(raw, renamed, "--set")

@@ -1,0 +1,138 @@
+"""Recipes of datasets that come from anybody: they name packaged things only.
+
+What is opened, imported, run or contacted is for the user to name, with ``--set``. The allowlist is `ALLOWED`; a key
+that is not in it, of this package or of a plugin, is refused.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from vttdata.errors import VttdataError
+from vttdata.recipe import packaged
+from vttdata.recipe.dump import WANTED, wanted_paths
+from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe
+from vttdata.recipe.paths import names_path
+from vttdata.recipe.renamed import rename_builder, rename_key
+
+_MAX_SHOWN = 80
+_ANY = re.compile(r".*", re.DOTALL)
+_TRAINED_HERE = re.compile(r"ngram(-[1-9])?")
+
+ALLOWED: Mapping[str, re.Pattern[str]] = {
+    # Texts for the card, and names of columns, categories, splits and languages.
+    **dict.fromkeys(("name", "version", "licence", "licence.*", "language", "description", "citation", "date"), _ANY),
+    **dict.fromkeys(("allow_leaks", "paper.*.why", "columns.*", "collect.columns.*", "captions.columns.*"), _ANY),
+    **dict.fromkeys(("captions.language", "collect.search.queries.*.*"), _ANY),
+    # Choices among words that the recipe's type lists.
+    **dict.fromkeys(("format", "foils.selection", "degrade.variant", "publish.media", "near_duplicates"), _ANY),
+    **dict.fromkeys(("filter.score_only.*", "shots.method", "media.keep", "media.codec", "captions.below"), _ANY),
+    **dict.fromkeys(("split.together.*", "split.stratify"), _ANY),
+    # Packaged things.
+    "builder": _ANY,  # `load_foreign_recipe` has checked it
+    "scorer": _TRAINED_HERE,
+    "judges.*": _TRAINED_HERE,
+    "device": re.compile(r"cpu|(cuda|mps)(:\d{1,3})?"),
+    "verdicts_of": re.compile(r"[\w-]{1,80}", re.ASCII),
+}
+"""Dotted keys of text that a foreign recipe may have, and their values; * is any name or index."""
+
+CONTACTS: Mapping[str, str] = {"collect.search": "collect.search.engine"}
+"""Sections that contact a host, and the key that names it, which the user gives even if it is the packaged one."""
+
+
+def load_foreign_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str]) -> Loaded:
+    """Load a recipe from an untrusted source: what is not packaged is taken from `overrides` only.
+
+    Args:
+        raw: the settings of the recipe.
+        file: where they were read, for errors.
+        overrides: as for `load_recipe`.
+
+    Raises:
+        VttdataError: when it names a builder file, or anything else to be opened, run or contacted that `overrides` do
+            not give.
+    """
+    raw = copy.deepcopy(raw)
+    rename_builder(raw)
+    builder = raw.get("builder")
+    if not isinstance(builder, str) or builder not in packaged.builders():
+        raise VttdataError(
+            f"{file}: was built by {ascii(builder)[:_MAX_SHOWN]}, which is not packaged and so is not run; "
+            "build the recipe beside that builder yourself, and compare with vttdata diff."
+        )
+    renamed = packaged.load_builder(builder).Recipe.renamed
+    given = {rename_key(text.partition("=")[0], renamed) for text in overrides}
+    missing = [text for text in wanted_paths(raw) if not _covers(given, rename_key(text.partition("=")[0], renamed))]
+    if missing:
+        wanted = " ".join(f"--set {text}" for text in missing)
+        raise VttdataError(f"{file}: needs what the dataset was made from: {wanted}.")
+
+    def check(settings: Mapping[str, Any], model: type[BaseRecipe]) -> None:
+        _check_settings(settings, model, given, file)
+
+    return check_recipe(raw, file, overrides, check=check)
+
+
+def settings_to_give(raw: Mapping[str, Any]) -> list[str]:
+    """Return the arguments of ``--set`` without which a foreign recipe is refused, such as ``annotations=FOLDER``."""
+    texts = [*_texts(raw, "")]
+    # In a dumped recipe a request stands where a path was.
+    requests = [text.removeprefix(WANTED) for _, text in texts if text.startswith(WANTED)]
+    refused = [f"{key}=VALUE" for key, text in texts if not text.startswith(WANTED) and not is_allowed(key, text)]
+    return [*requests, *(f"{key}=ytsearch" for _, key in _contacting_sections(raw)), *refused]
+
+
+def _check_settings(settings: Mapping[str, Any], model: type[BaseRecipe], given: Collection[str], file: Path) -> None:
+    """Raise VttdataError at the first text that is neither allowed nor given by the user."""
+    for section, key in _contacting_sections(settings):
+        if not _covers(given, key):
+            raise VttdataError(f"{file}: {section}: contacts a site; name it with --set {key}=ytsearch, if that is it.")
+    for key, text in _texts(settings, ""):
+        if _covers(given, key) or is_allowed(key, text):
+            continue
+        if names_path(key, model.paths):
+            raise VttdataError(
+                f"{file}: {key}: names a path of another machine; say where it is with --set {key}=PATH."
+            )
+        shown = ascii(text)[:_MAX_SHOWN]
+        raise VttdataError(
+            f"{file}: {key}: is set to {shown}, which is not packaged; what is opened, run or contacted is for you to "
+            f"decide: take it out, or give it with --set {shlex.quote(key)}=VALUE."
+        )
+
+
+def _contacting_sections(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield those of `CONTACTS` that are set."""
+    for section, key in CONTACTS.items():
+        value: Any = settings
+        for name in section.split("."):
+            value = value.get(name) if isinstance(value, Mapping) else None
+        if value is not None:
+            yield section, key
+
+
+def is_allowed(key: str, text: str) -> bool:
+    """Return True if a foreign recipe may have a text under a dotted key."""
+    return any(names_path(key, [pattern]) and values.fullmatch(text) for pattern, values in ALLOWED.items())
+
+
+def _covers(given: Iterable[str], key: str) -> bool:
+    """Return True if one of these dotted keys is `key` or a section of it."""
+    return any(key == name or key.startswith(f"{name}.") for name in given)
+
+
+def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
+    """Yield every text in nested values with its dotted key."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, Mapping | list):
+        for name, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
+            # A dot in a name must not look like a section.
+            step = str(name).replace(".", "_")
+            yield from _texts(inner, f"{key}.{step}" if key else step)
