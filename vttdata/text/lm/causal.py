@@ -1,8 +1,4 @@
-"""Causal language models of HuggingFace, by name or folder: texts in, perplexities out, in batches of similar length.
-
-They need the extra `lm` (torch and transformers), which is imported when a model is loaded. Weights are read from
-safetensors only, and no code of a model's repository is run.
-"""
+"""Causal language models of HuggingFace: texts in, perplexities out, in batches of similar length."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import functools
 import inspect
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +13,7 @@ from numpy.typing import NDArray
 
 from vttdata.errors import VttdataError
 from vttdata.text.lm.prefix_sharing import Pack, batch_packs, pack_rows
+from vttdata.text.lm.pretrained import load_pretrained, name_of_model
 from vttdata.text.lm.scorer import Scorer, Substitution
 
 Floats = NDArray[np.float64]
@@ -78,28 +74,10 @@ class CausalModel(Scorer):
         Raises:
             VttdataError: when torch or transformers is missing, or model or device is not available.
         """
-        try:
-            import torch
-            import transformers
-
-            from vttdata.hub_timeout import hub_timeout_behind, limit_hub_waits
-        except ImportError as error:
-            raise VttdataError("To score with a model of HuggingFace: pip install 'vttdata[lm]'.") from error
-        try:
-            with limit_hub_waits(model):
-                tokenizer = transformers.AutoTokenizer.from_pretrained(
-                    model, revision=revision, trust_remote_code=False
-                )
-                loaded = transformers.AutoModelForCausalLM.from_pretrained(
-                    model, revision=revision, trust_remote_code=False, use_safetensors=True, dtype=getattr(torch, dtype)
-                )
-            loaded = loaded.to(device).eval()
-        except (OSError, ValueError, RuntimeError, KeyError, TypeError, AssertionError, ImportError) as error:
-            reason = str(hub_timeout_behind(error) or error).strip().split("\n")[0] or type(error).__name__
-            raise VttdataError(f"The language model '{model}' cannot be loaded on {device}: {reason}") from error
-        folder = Path(model)
-        name = folder.resolve().name if folder.is_dir() else model
-        return cls(loaded, tokenizer, f"{name}@{revision}" if revision else name, batch_tokens=batch_tokens)
+        loaded, tokenizer = load_pretrained(
+            model, "language model", auto_class="AutoModelForCausalLM", revision=revision, device=device, dtype=dtype
+        )
+        return cls(loaded, tokenizer, name_of_model(model, revision), batch_tokens=batch_tokens)
 
     def log_probabilities(self, texts: Sequence[str]) -> list[Floats]:
         """Return the natural log-probability of each predicted token of each text, the end token last.

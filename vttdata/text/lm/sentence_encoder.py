@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vttdata.errors import VttdataError
+from vttdata.text.lm.pretrained import load_pretrained
 
 _TEXTS_PER_BATCH = 64
 # Tokenizers without a limit of their own name a huge number.
 _MAX_TOKENS = 512
 
 
-def load_encoder(model: str, *, device: str = "cpu") -> Callable[[Sequence[str]], NDArray[np.float64]]:
+def load_encoder(
+    model: str, *, revision: str | None = None, device: str = "cpu"
+) -> Callable[[Sequence[str]], NDArray[np.float64]]:
     """Return a function from texts to vectors, a row of the same length for each.
 
     Args:
         model: name on the Hub, such as ``sentence-transformers/all-MiniLM-L6-v2``, or a folder.
+        revision: branch, tag or commit on the Hub; the main branch by default.
         device: where to compute, such as ``cpu`` or ``cuda``.
 
     Raises:
         VttdataError: when torch or transformers is missing, or model or device is not available.
     """
-    try:
-        import torch
-        import transformers
+    encoder, tokenizer = load_pretrained(model, "sentence encoder", revision=revision, device=device)
+    import torch
 
-        from vttdata.hub_timeout import hub_timeout_behind, limit_hub_waits
-    except ImportError as error:
-        raise VttdataError("To encode sentences with a model of HuggingFace: pip install 'vttdata[lm]'.") from error
-    try:
-        with limit_hub_waits(model):
-            tokenizer: Any = transformers.AutoTokenizer.from_pretrained(model, trust_remote_code=False)
-            encoder: Any = transformers.AutoModel.from_pretrained(model, trust_remote_code=False, use_safetensors=True)
-        encoder = encoder.to(device).eval()
-    except (OSError, ValueError, RuntimeError, KeyError, TypeError, AssertionError, ImportError) as error:
-        reason = str(hub_timeout_behind(error) or error).strip().split("\n")[0] or type(error).__name__
-        raise VttdataError(f"The sentence encoder '{model}' cannot be loaded on {device}: {reason}") from error
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
 
