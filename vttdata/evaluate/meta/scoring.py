@@ -1,0 +1,189 @@
+"""Score every caption of a table of judgments by a metric, or read the scores that anybody's metric gave them.
+
+Scores are kept by content, so that a second comparison does not compute them again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from vttdata.assess.manifest import number_or_nan
+from vttdata.errors import VttdataError
+from vttdata.evaluate.meta.judgments import JudgmentTable
+from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, FloatArray, mean_of_sums
+from vttdata.evaluate.score_cache import keep_arrays, read_arrays
+from vttdata.files.csv_safety import unescape_formula
+from vttdata.files.tables import Columns, read_table
+
+# Raised when captions are put together for a metric in another way.
+_FORMAT = 1
+
+ScoreFile = Mapping[tuple[str, str, str], float]
+"""(system, video_id, caption) -> score; the caption is empty where a system has one caption of a video."""
+
+
+def score_captions(
+    metric: CaptioningMetric,
+    candidates: Sequence[str],
+    references: Sequence[Sequence[str]],
+    item_ids: Sequence[str] | None = None,
+) -> dict[str, ColumnScores]:
+    """Score captions, of which several may be about one item.
+
+    Metrics that weigh words by the items that have them, such as CIDEr-D, are given every item once: captions are
+    scored in passes over all items, one caption of each at a time, as systems are in an evaluation. A score is thus
+    the same however many captions of an item were judged.
+
+    Args:
+        metric: the metric; results are kept in its folder `cache` by its signature and all texts.
+        candidates: captions, n.
+        references: human captions of the same item, n.
+        item_ids: item of each caption, n; by default items are told apart by their references.
+
+    Returns:
+        Column -> scores of the n captions.
+
+    Raises:
+        VttdataError: as `CaptioningMetric.score`.
+    """
+    ids = list(item_ids) if item_ids is not None else [json.dumps(list(texts)) for texts in references]
+    content = json.dumps([_FORMAT, metric.signature(), list(candidates), [list(r) for r in references], ids])
+    name = f"scores-{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+    kept = (
+        read_arrays(metric.cache, name, lambda arrays: _decode(metric, arrays, (candidates[:1], references[:1])))
+        if metric.cache
+        else None
+    )
+    if kept is not None:
+        return kept
+    scores = _score_in_passes(metric, candidates, references, ids)
+    if metric.cache:
+        arrays = {f"items-{column}": values.items for column, values in scores.items()}
+        others = {column: values.statistics for column, values in scores.items() if values.formula is not mean_of_sums}
+        keep_arrays(metric.cache, name, arrays | {f"statistics-{column}": values for column, values in others.items()})
+    return scores
+
+
+def _decode(
+    metric: CaptioningMetric, arrays: Mapping[str, FloatArray], example: tuple[Sequence[str], Sequence[Sequence[str]]]
+) -> dict[str, ColumnScores]:
+    """Return the scores that were kept; formulas other than means belong to the metric, which scores an example."""
+    is_mean = {column: f"statistics-{column}" not in arrays for column in metric.columns}
+    formulas = {} if all(is_mean.values()) else metric.score(*example)
+    return {
+        column: ColumnScores.from_means(arrays[f"items-{column}"])
+        if is_mean[column]
+        else ColumnScores(arrays[f"items-{column}"], arrays[f"statistics-{column}"], formulas[column].formula)
+        for column in metric.columns
+    }
+
+
+def _score_in_passes(
+    metric: CaptioningMetric, candidates: Sequence[str], references: Sequence[Sequence[str]], ids: Sequence[str]
+) -> dict[str, ColumnScores]:
+    """Score one caption of each item at a time; items that have no more captions get an empty one, which is dropped."""
+    number = {item: index for index, item in enumerate(dict.fromkeys(ids))}
+    common: list[Sequence[str]] = [()] * len(number)
+    for item, texts in zip(ids, references, strict=True):
+        # The fullest list is that of captions which are no references themselves.
+        if len(texts) > len(common[number[item]]):
+            common[number[item]] = texts
+    passes: list[dict[int, int]] = []
+    used: defaultdict[tuple[int, bool], int] = defaultdict(int)
+    special: list[dict[int, int]] = []
+    for row, (item, texts) in enumerate(zip(ids, references, strict=True)):
+        index = number[item]
+        is_common = list(texts) == list(common[index])
+        layers = passes if is_common else special
+        depth = used[index, is_common]
+        used[index, is_common] += 1
+        if depth == len(layers):
+            layers.append({})
+        layers[depth][index] = row
+    items: dict[str, FloatArray] = {}
+    statistics: dict[str, FloatArray] = {}
+    formulas = {}
+    for layer in (*passes, *special):
+        lists = list(common)
+        for index, row in layer.items():
+            lists[index] = references[row]
+        captions = [candidates[layer[index]] if index in layer else "" for index in range(len(number))]
+        positions, rows = np.array(list(layer)), np.array(list(layer.values()))
+        for column, scores in metric.score(captions, lists).items():
+            if column not in items:
+                items[column] = np.full(len(ids), math.nan)
+                statistics[column] = np.full((len(ids), scores.statistics.shape[1]), math.nan)
+            items[column][rows] = scores.items[positions]
+            statistics[column][rows] = scores.statistics[positions]
+            formulas[column] = scores.formula
+    return {column: ColumnScores(items[column], statistics[column], formulas[column]) for column in items}
+
+
+def score_table(metric: CaptioningMetric, table: JudgmentTable) -> dict[str, ColumnScores]:
+    """Score the captions of a table of judgments by a metric.
+
+    Args:
+        metric: see `score_captions`.
+        table: judged captions, and other ones by the same systems.
+
+    Returns:
+        Column -> scores of its n rows.
+
+    Raises:
+        VttdataError: if captions or references are not known, or as `CaptioningMetric.score`.
+    """
+    unknown = sum(candidate is None for candidate in table.candidates)
+    if unknown:
+        raise VttdataError(
+            f"{table.name}: the texts of {unknown:,} captions are not known, so that no metric can score them; add a "
+            "column 'candidate', or name a table of captions with --candidates."
+        )
+    bare = sum(not texts for texts in table.references)
+    if bare:
+        raise VttdataError(
+            f"{table.name}: {bare:,} captions have no references, so that no metric can score them; add a column "
+            "'references', or name a dataset or a table of captions with --references."
+        )
+    return score_captions(metric, [text or "" for text in table.candidates], table.references, table.video_ids)
+
+
+def read_scores(file: Path) -> dict[tuple[str, str, str], float]:
+    """Read a metric's scores: a table with ``video_id``, ``score``, and ``system`` or ``candidate`` or both.
+
+    Raises:
+        VttdataError: if it cannot be read, a score is not a finite number, or a caption is duplicated.
+    """
+    ids, texts = ("video_id", "item", "image_id"), ("candidate", "caption")
+    scores: dict[tuple[str, str, str], float] = {}
+    for line, row in read_table(file, Columns((*ids, "system", *texts, "score"), [ids, ("score",)], ("score",))):
+        cells = [
+            next((row[name] for name in names if row.get(name) is not None), "") for names in (("system",), ids, texts)
+        ]
+        system, video_id, caption = (unescape_formula(str(cell)) for cell in cells)
+        # Where there is a system, it names the caption.
+        key = (system, video_id, "" if system else caption)
+        if key in scores:
+            what = f"the caption of {video_id[:80]!a}" + (f" by {system[:80]!a}" if system else "")
+            raise VttdataError(f"{file}:{line}: {what} is duplicated.")
+        scores[key] = number_or_nan(row["score"])
+        if not math.isfinite(scores[key]):
+            raise VttdataError(f"{file}:{line}: the score is {str(row['score'])[:40]!a}, which is not a finite number.")
+    if not scores:
+        raise VttdataError(f"{file}: contains no scores.")
+    return scores
+
+
+def look_up_scores(scores: ScoreFile, table: JudgmentTable) -> ColumnScores:
+    """Return the scores of a table's rows, NaN where the file has none."""
+    values = []
+    for system, video_id, candidate in zip(table.systems, table.video_ids, table.candidates, strict=True):
+        score = scores.get((system, video_id, "")) if system else None
+        values.append(scores.get(("", video_id, candidate or ""), math.nan) if score is None else score)
+    return ColumnScores.from_means(np.array(values, dtype=np.float64))
