@@ -64,8 +64,8 @@ class MediaError(VttdataError):
     """Media file that cannot be used.
 
     Args:
-        reason: a word from a short closed list, for tables: ``empty``, ``unreadable``, ``truncated``, ``no_video``,
-            ``damaged``, ``frames_missing``, ``timestamps``, ``unsupported``, ``timeout``, ``cut_failed``,
+        reason: a word from a short closed list, for tables: ``empty``, ``unreadable``, ``truncated``, ``gaps``,
+            ``no_video``, ``damaged``, ``frames_missing``, ``timestamps``, ``unsupported``, ``timeout``, ``cut_failed``,
             ``cut_mismatch``.
         detail: the facts, in one sentence without the file's name.
     """

@@ -22,7 +22,7 @@ from vttdata.errors import MediaError
 from vttdata.media.ffmpeg_program import SAFE_INPUT, file_url
 
 _ATTACHED_PICTURE = av.stream.Disposition.attached_pic
-_MICROSECONDS = 1_000_000
+MICROSECONDS = 1_000_000
 _DEFAULT_FRAME_RATE = 25.0
 # Matroska and FLV files often state 1 ms for their last frame, and so do their copies in other containers. A duration
 # of one tick is made up by libavformat where the container gives none.
@@ -86,7 +86,7 @@ class Video:
     @property
     def start_time(self) -> float:
         """Return the container's timestamp of time zero, in seconds."""
-        return self._start_microseconds() / _MICROSECONDS
+        return self._start_microseconds() / MICROSECONDS
 
     def _start_microseconds(self) -> int:
         return self.container.start_time or 0
@@ -96,14 +96,14 @@ class Video:
         # Integers in units of 1 / (denominator * 1,000,000) seconds keep the time exact until the last division.
         numerator, denominator = self._time_base
         zero = self._start_microseconds() * denominator
-        exact = pts * numerator * _MICROSECONDS - zero
+        exact = pts * numerator * MICROSECONDS - zero
         stream_start = self.stream.start_time
         if stream_start is not None:
-            offset = stream_start * numerator * _MICROSECONDS - zero
+            offset = stream_start * numerator * MICROSECONDS - zero
             # Less than a microsecond: the container's start is this stream's, rounded.
             if abs(offset) < denominator:
                 exact -= offset
-        return float(exact / (denominator * _MICROSECONDS))
+        return float(exact / (denominator * MICROSECONDS))
 
     def seconds_in(self, ticks: int) -> float:
         """Return a duration in the time base of the video stream in seconds."""
@@ -111,7 +111,7 @@ class Video:
 
     def seek(self, time: float) -> None:
         """Continue from the last keyframe at or before `time` (seconds since time zero), as far as the index knows."""
-        self.container.seek(max(round(time * _MICROSECONDS), 0) + self._start_microseconds())
+        self.container.seek(max(round(time * MICROSECONDS), 0) + self._start_microseconds())
 
     def frames(self) -> Iterator[Frame]:
         """Yield every frame from here to the end, each once, in presentation order.
@@ -249,6 +249,33 @@ def best_video(container: Any) -> Any:
     if stream.codec_context is None:
         raise MediaError("unsupported", "the video stream's codec is not supported.")
     return stream
+
+
+def stated_seconds(container: Any, stream: Any) -> float:
+    """Return the duration that a container states of a video stream, or of its longest stream; 0 for none."""
+    if stream.duration:
+        return float(stream.duration * stream.time_base)
+    return (container.duration or 0) / MICROSECONDS
+
+
+def last_packet_end(path: Path, *, but: int) -> float:
+    """Return the container's timestamp at the end of the last packet of any stream but one, in seconds; 0 for none.
+
+    Args:
+        path: a local file.
+        but: index of the stream that is left out.
+
+    Raises:
+        MediaError: what `open_container` raises.
+    """
+    end = 0.0
+    with open_container(path) as container:
+        others = [stream for stream in container.streams if stream.index != but]
+        with contextlib.suppress(av.error.FFmpegError, IndexError):
+            for packet in container.demux(others) if others else ():
+                if packet.pts is not None:
+                    end = max(end, float((packet.pts + (packet.duration or 0)) * packet.time_base))
+    return end
 
 
 def _sentence(error: BaseException) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from vttdata.errors import HaltError, MediaError
 from vttdata.media.base_filter import PictureFilter, SampledPicture
-from vttdata.media.decode import Frame, Video, open_video
+from vttdata.media.decode import Frame, Video, last_packet_end, open_video, stated_seconds
 from vttdata.media.filters import PICTURE_FILTERS
 from vttdata.media.luma import luma_of
 from vttdata.records import Measure
@@ -23,6 +23,12 @@ from vttdata.records import Measure
 SAMPLE_SECONDS = 0.5
 _MAX_MISSING_SHARE = 0.1
 _MILLISECOND = 0.001
+# Formats that store a duration; of the others libavformat derives it from the packets or guesses it by the bit rate.
+# AVI stores a number of frames, which is made up where it was written to a pipe.
+_STATING_DURATIONS = frozenset({"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "flv", "asf"})
+# Writers round durations to seconds, and frame rates such as 29.97 to 30.
+_END_TOLERANCE_SECONDS = 1.0
+_END_TOLERANCE_SHARE = 0.01
 
 
 def measure(path: Path, *, threads: int = 1, watch: Callable[[float, Any], None] | None = None) -> Measure:
@@ -39,11 +45,12 @@ def measure(path: Path, *, threads: int = 1, watch: Callable[[float, Any], None]
 
     Raises:
         MediaError: ``damaged`` when packets or pictures cannot be decoded without errors, ``frames_missing`` when
-            the number of frames differs from that of the packets to be shown by more than a tenth, ``no_video`` when
-            no frame is shown, and what `open_video` and `Video.frames` raise.
+            the number of frames differs from that of the packets to be shown by more than a tenth, ``truncated`` when
+            they end before the duration that the container states, ``no_video`` when no frame is shown, and what
+            `open_video` and `Video.frames` raise.
         HaltError: when a filter raises an error or its score is not between 0 and 1; names the filter's file.
     """
-    timing = _Timing()
+    timing = Timing()
     filters = [filter_class() for filter_class in PICTURE_FILTERS]
     sampled = 0
     with open_video(path, threads=threads) as video:
@@ -60,6 +67,7 @@ def measure(path: Path, *, threads: int = 1, watch: Callable[[float, Any], None]
         check_decoding(video, timing.frames, corrupt)
         assert previous is not None
         end = previous.time + previous.seconds
+        check_end(path, video, end, timing)
         _sample(filters, previous, end - timing.first, sampled)
         return Measure(
             frames=timing.frames,
@@ -124,7 +132,32 @@ def check_decoding(video: Video, frames: int, corrupt: int) -> None:
         raise MediaError("frames_missing", f"{frames} frames come out of {tally.packets} video packets to be shown.")
 
 
-class _Timing:
+def check_end(path: Path, video: Video, end: float, timing: Timing) -> None:
+    """Refuse a video whose frames end long before the duration that its container states.
+
+    Args:
+        path: of the file.
+        video: decoded to its end.
+        end: of the last frame, in seconds since time zero.
+        timing: of the frames.
+
+    Raises:
+        MediaError: ``truncated`` with both durations, unless another stream lasts as long as the container states.
+    """
+    if video.container.format.name not in _STATING_DURATIONS:
+        return
+    stated = stated_seconds(video.container, video.stream)
+    # How long the last frame is shown is rarely stored; some writers count from the container's zero.
+    tolerance = _END_TOLERANCE_SECONDS + _END_TOLERANCE_SHARE * stated + timing.longest + max(video.start_time, 0)
+    if end >= stated - tolerance or last_packet_end(path, but=video.stream.index) >= stated - tolerance:
+        return
+    raise MediaError(
+        "truncated",
+        f"the container states {stated:.2f} s, and only {end:.2f} s can be decoded ({timing.frames} frames).",
+    )
+
+
+class Timing:
     """Number of frames, and the shortest and longest interval between them."""
 
     def __init__(self) -> None:

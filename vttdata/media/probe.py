@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import av
 
 from vttdata.errors import MediaError
-from vttdata.media.decode import best_video, open_container
+from vttdata.media.container_structure import check_structure
+from vttdata.media.decode import MICROSECONDS, best_video, open_container, stated_seconds
 from vttdata.records import Probe
 
 PROBING_SECONDS = 120.0
@@ -22,7 +22,6 @@ _MIN_BYTES_PER_SECOND = 125.0
 # One megabit: more than most videos of the web have.
 _USUAL_BYTES_PER_SECOND = 125_000.0
 _ISO_MEDIA = "mov,mp4,m4a,3gp,3g2,mj2"
-_MICROSECONDS = 1_000_000
 
 
 def probe(path: str | Path) -> Probe:
@@ -36,12 +35,11 @@ def probe(path: str | Path) -> Probe:
         ffmpeg counts them.
 
     Raises:
-        MediaError: ``empty``, ``unreadable``, ``truncated``, ``no_video``, ``unsupported`` or ``damaged``.
+        MediaError: ``empty``, ``unreadable``, ``truncated``, ``gaps``, ``no_video``, ``unsupported`` or ``damaged``.
     """
     path = Path(path)
     with open_container(path) as container:
-        if container.format.name == _ISO_MEDIA:
-            check_boxes(path)
+        check_structure(path, container.format.name, (container.duration or 0) / MICROSECONDS)
         video = best_video(container)
         _check_tracks(container)
         rotation = _rotation(container, video)
@@ -50,7 +48,6 @@ def probe(path: str | Path) -> Probe:
         width, height = round(context.width * (video.sample_aspect_ratio or 1)), context.height
         if rotation % 180:
             width, height = height, width
-        stream_seconds = float(video.duration * video.time_base) if video.duration else None
         return Probe(
             container=container.format.name,
             video_codec=context.codec.canonical_name,
@@ -60,8 +57,8 @@ def probe(path: str | Path) -> Probe:
             height=height,
             rotation=rotation,
             frame_rate=float(video.average_rate or video.guessed_rate or 0),
-            start_time=(container.start_time or 0) / _MICROSECONDS,
-            container_seconds=stream_seconds or (container.duration or 0) / _MICROSECONDS,
+            start_time=(container.start_time or 0) / MICROSECONDS,
+            container_seconds=stated_seconds(container, video),
             container_frames=video.frames or None,
             video_stream=video.index,
             audio_stream=audio.index if audio else None,
@@ -78,37 +75,6 @@ def decoding_limit(probed: Probe | None, size: int) -> float:
     stated = probed.container_seconds if probed else 0.0
     seconds = min(stated, size / _MIN_BYTES_PER_SECOND) if stated > 0 else size / _USUAL_BYTES_PER_SECOND
     return PROBING_SECONDS + _DECODING_PATIENCE * seconds
-
-
-def check_boxes(path: Path) -> None:
-    """Check that every top-level box of an ISO media file (ISO/IEC 14496-12, 4.2) lies inside the file.
-
-    Raises:
-        MediaError: ``truncated`` when a box claims bytes beyond the end: the download or copy was interrupted.
-    """
-    size = path.stat().st_size
-    position = 0
-    with path.open("rb") as stream:
-        while position + 8 <= size:
-            length, box_type = _read_box(stream, position, size)
-            if position + length > size:
-                missing = position + length - size
-                raise MediaError("truncated", f"the '{box_type}' box ends {missing} bytes after the end of the file.")
-            position += length
-
-
-def _read_box(stream: BinaryIO, position: int, size: int) -> tuple[int, str]:
-    stream.seek(position)
-    head = stream.read(16)
-    length, name = struct.unpack(">I4s", head[:8])
-    # Length 1 announces a 64-bit length, length 0 a box that extends to the end of the file.
-    if length == 1 and len(head) == 16:
-        length = struct.unpack(">Q", head[8:])[0]
-    elif length == 0:
-        length = size - position
-    if length < 8:
-        raise MediaError("damaged", f"the box at byte {position} has an impossible length of {length}.")
-    return length, name.decode("latin-1")
 
 
 def _check_tracks(container: Any) -> None:

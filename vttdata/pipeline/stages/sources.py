@@ -20,6 +20,7 @@ class ProbeSources(Stage):
     """Read of each container's facts; a damaged structure is a failure with its reason."""
 
     name = "probe"
+    version = 2
     output = Source
 
     folders: SourceFolders = runtime()
@@ -86,7 +87,7 @@ class MeasureSources(Stage):
     """Measurement by decoding every frame once: frame count, exact duration, quality scores, fingerprint."""
 
     name = "measure"
-    version = 3
+    version = 4
     output = Source
     part_size = 4
 
