@@ -22,6 +22,7 @@ from vttdata.annotations.findings import Findings
 from vttdata.annotations.model import SPLITS, Annotations, check_captions, check_spans, checked_id, sources_of
 from vttdata.compose.official_benchmark import OfficialRecipe, build_official
 from vttdata.errors import VttdataError
+from vttdata.ids import youtube_url
 from vttdata.pipeline.build_folder import Build
 from vttdata.records import Caption, Clip
 
@@ -193,7 +194,7 @@ def _records(
 
 def _segments(paragraph: _Paragraph) -> Iterator[tuple[Clip, int, str]]:
     video = paragraph.video
-    url = f"https://www.youtube.com/watch?v={video.removeprefix('v_')}" if _VIDEO.fullmatch(video) else None
+    url = youtube_url(video.removeprefix("v_")) if _VIDEO.fullmatch(video) else None
     for index, (span, sentence) in enumerate(
         zip(paragraph.content.timestamps, paragraph.content.sentences, strict=True)
     ):

@@ -19,6 +19,7 @@ from vttdata.annotations.model import SPLITS, Annotations, check_captions, check
 from vttdata.compose.official_benchmark import OfficialRecipe, build_official
 from vttdata.errors import VttdataError
 from vttdata.files.id_lists import ids_in
+from vttdata.ids import youtube_url
 from vttdata.pipeline.build_folder import Build
 from vttdata.records import Caption, Clip
 
@@ -134,5 +135,4 @@ def _clip(video_id: str, split: str, place: str) -> Clip:
     if match is None:
         raise VttdataError(f"{place}: {video_id!a} is not <youtube id>_<start>_<end>.")
     start, end = float(match[2]), float(match[3])
-    url = f"https://www.youtube.com/watch?v={match[1]}"
-    return Clip(video_id, match[1], start, end, None, None, None, url, split=split)
+    return Clip(video_id, match[1], start, end, None, None, None, youtube_url(match[1]), split=split)

@@ -20,7 +20,6 @@ from vttdata.evaluate.baselines import BASELINES
 from vttdata.export.formats import export_formats
 from vttdata.generate.foils.blind.attackers import ATTACKERS
 from vttdata.media.filters import FILTERS
-from vttdata.recipe import packaged
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -31,12 +30,6 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
-
-
-def recipes() -> str:
-    """Return the table of packaged recipes, each with the first line of its file."""
-    lines = ((name, path.read_text(encoding="utf-8").partition("\n")[0]) for name, path in packaged.recipes().items())
-    return table(["recipe", "what it builds"], ([f"`{name}`", line.removeprefix("#").strip()] for name, line in lines))
 
 
 def formats() -> str:
@@ -95,7 +88,6 @@ def attackers() -> str:
 TABLES = {
     "attackers": attackers,
     "commands": command_table,
-    "recipes": recipes,
     "formats": formats,
     "filters": filters,
     "baselines": baselines,

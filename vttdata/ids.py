@@ -82,6 +82,11 @@ def source_of(url: str) -> str:
     return match[1] or match[2] if match else "r" + hashlib.sha256(url.encode()).hexdigest()[:16]
 
 
+def youtube_url(youtube_id: str) -> str:
+    """Return the address of a YouTube video."""
+    return f"https://www.youtube.com/watch?v={youtube_id}"
+
+
 def digest(value: Any) -> str:
     """Return the SHA-256, in hexadecimal, of the canonical JSON of plain values and dataclasses."""
     text = json.dumps(value, default=_fields_of_dataclass, sort_keys=True, ensure_ascii=True)

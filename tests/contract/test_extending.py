@@ -90,6 +90,7 @@ def test_page_adds_one_file_for_each_extension() -> None:
 
 def test_benchmark_is_listed_and_built(workplace: Workplace, output: dict[str, str]) -> None:
     assert "talks  " in output["vttdata recipes"]
+    assert "lectures  " in output["vttdata recipes"]
     clips = pd.concat(pd.read_parquet(path) for path in sorted((workplace.folder / "talks/dataset/clips").glob("*")))
     assert sorted(clips["video_id"]) == ["talk1_a", "talk1_b", "talk2_a"]
     assert "0 sources" in output["vttdata audit talks"]
@@ -172,5 +173,5 @@ def test_mistake_is_one_sentence_with_file_and_line(
 
 def test_documentation_tables_list_the_extensions(workplace: Workplace, output: dict[str, str]) -> None:
     assert output
-    for command, name in (("recipes", "talks"), ("formats", "transcript"), ("filters", "flat")):
+    for command, name in (("formats", "transcript"), ("filters", "flat")):
         assert f"| `{name}` |" in workplace.run(f"python {ROOT}/docs/tables.py {command}").stdout

@@ -11,8 +11,9 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, TypeVar
 
@@ -96,6 +97,35 @@ def list_files(folder: Path, suffixes: Collection[str]) -> list[OfficialFile]:
     return sorted((file for file in files if not file.name.startswith(".")), key=lambda file: file.name)
 
 
+def choose_files(
+    folder: Path, patterns: Mapping[str, str], *, optional: Mapping[str, str] | None = None
+) -> dict[str, OfficialFile]:
+    """Return the file of each role in a folder, its zip archives and its subfolders.
+
+    Args:
+        folder: of the official files.
+        patterns: role -> name of its file, in lower case, with ``*`` and ``?`` as in a shell.
+        optional: further roles, whose files may be missing.
+
+    Raises:
+        VttdataError: when a file is missing, or two files have one role, as those of two releases do.
+    """
+    wanted = {**patterns, **(optional or {})}
+    available = list_files(folder, {PurePosixPath(pattern).suffix for pattern in wanted.values()})
+    chosen: dict[str, OfficialFile] = {}
+    for role, pattern in wanted.items():
+        matching = {file.name: file for file in reversed(available) if fnmatchcase(file.name.lower(), pattern)}
+        if len(matching) > 1:
+            first, second, *_ = sorted(matching)
+            raise VttdataError(f"{folder}: both {first} and {second} are the file of {role}; keep one release.")
+        if matching:
+            chosen[role] = next(iter(matching.values()))
+        elif role in patterns:
+            names = ", ".join(sorted({file.name for file in available})[:5]) or "no such file"
+            raise VttdataError(f"{folder}: the file of {role}, {pattern}, is missing; there is {names}.")
+    return chosen
+
+
 def _members(archive: Path) -> Iterator[OfficialFile]:
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -121,7 +151,8 @@ def read_text(file: OfficialFile, checksums: dict[str, str]) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise VttdataError(f"{file}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise VttdataError(f"{file}:{line}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
 
 
 def read_json(file: OfficialFile, shape: pydantic.TypeAdapter[Shape], checksums: dict[str, str]) -> Shape:

@@ -14,8 +14,8 @@ MEANINGS = {
     "no_paragraph": "videos of the official splits without a paragraph in these files; they have no clip",
     "doubled_video": "clips that are listed more than once; every row is kept",
     "several_splits": "clips that are in more than one split; every row is kept",
-    "no_split": "ids on no list of the official splits; clips of MSVD are in the split `unlisted`, "
-    "videos of ActivityNet in the split of their file",
+    "no_split": "ids on no list of the official splits; clips are in the split `unlisted`, videos of "
+    "ActivityNet in the split of their file",
     "unknown_split": "clips whose split is not train, validation or test; it is kept under its name",
     "unknown_id": "listed ids that do not have the form of this dataset's ids; they have no row",
     "unknown_category": "clips whose category number has no name in category.txt; the number stands for the name",
@@ -31,6 +31,7 @@ MEANINGS = {
     "misaligned_concepts": "annotated segments whose times are not those of their clip; they are kept",
     "stray_file": "files that are not captions of this set by their name; left aside",
     "unusable_urls": "lists of addresses that do not have one for each video of their set; not used for it",
+    "differing_url": "videos whose stated address is not that of their id; the id decides",
     "no_url": "videos whose address is not known",
     "video_of_several_years": "videos that were judged in several years; a model trained on other years has seen them",
     "unknown_length": "videos whose length the files do not state; their clip ends where it starts",

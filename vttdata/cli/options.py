@@ -117,12 +117,14 @@ class CommandFolder(Command, click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, sorted."""
         modules = pkgutil.iter_modules(importlib.import_module(self.package).__path__)
-        return [module.name for module in modules if self.get_command(ctx, module.name) is not None]
+        names = [module.name.replace("_", "-") for module in modules]
+        return [name for name in names if self.get_command(ctx, name) is not None]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Import a command; None where there is none of this name."""
-        name = f"{self.package}.{cmd_name}"
-        if not cmd_name.isidentifier() or importlib.util.find_spec(name) is None:
+        """Import a command, whose module has ``_`` for ``-``; None where there is none of this name."""
+        module = cmd_name.replace("-", "_")
+        name = f"{self.package}.{module}"
+        if not module.isidentifier() or importlib.util.find_spec(name) is None:
             return None
         command = getattr(importlib.import_module(name), "command", None)
         return command if isinstance(command, click.Command) else None
