@@ -1,0 +1,101 @@
+"""YouCook2 (Zhou, Xu and Corso, AAAI 2018): 1,790 cooking videos of 89 recipes, each step with its segment.
+
+The release is ``yc2_annotations_trainval.json`` (also called ``youcookii_annotations_trainval.json``): a `database`
+from YouTube ids to `subset`, `recipe_type`, `duration` and `annotations`, whose `segment` is in seconds. Sentences of
+the test videos were never released; a file of their segments alone, where it is there, gives clips without captions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import pydantic
+
+from vttdata.annotations import Annotations
+from vttdata.annotations.collector import RecordCollector
+from vttdata.annotations.files import SHAPE, Seconds, choose_files, key_path
+from vttdata.annotations.model import SPLITS
+from vttdata.compose.official_benchmark import OfficialRecipe, build_official
+from vttdata.errors import VttdataError
+from vttdata.ids import youtube_url
+from vttdata.pipeline.build_folder import Build
+
+
+class Recipe(OfficialRecipe):
+    """Recipe for the official files of YouCook2."""
+
+
+def build(recipe: Recipe, run: Build) -> None:
+    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
+    build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language), files_by="source_id")
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
+
+    id: Annotated[int, pydantic.Field(ge=0)]
+    segment: tuple[Seconds, Seconds]
+    sentence: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Video:
+    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
+
+    subset: str
+    duration: Annotated[Seconds, pydantic.Field(ge=0)]
+    annotations: list[_Step]
+    recipe_type: str
+    video_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
+
+    database: dict[str, _Video]
+
+
+_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_Content)
+_FILES = {"training and validation": "*annotations_trainval.json"}
+_TEST = {"test segments": "*annotations_test*.json"}
+
+
+def read(folder: Path, *, language: str = "en") -> Annotations:
+    """Read a folder, or a zip archive in it, with the official JSON file.
+
+    Returns:
+        One clip for each step under ``<youtube id>_<step id>``, in the order of the file. The category is the number of
+        the recipe type; YouTube's address follows from the id.
+
+    Raises:
+        VttdataError: when the file is missing, damaged or of another shape.
+    """
+    records = RecordCollector(language)
+    categories: set[str] = set()
+    for file in choose_files(folder, _FILES, optional=_TEST).values():
+        for name, video in records.read_json(file, _SHAPE).database.items():
+            place = f"{file}: {key_path(('database', name))}"
+            if video.subset not in SPLITS:
+                raise VttdataError(f"{place}: subset {video.subset[:60]!a} is not training, validation or testing.")
+            categories.add(video.recipe_type)
+            if video.video_url not in ("", youtube_url(name)):
+                records.findings.add("differing_url", file.name, name)
+            for step in video.annotations:
+                clip = records.add_clip(
+                    file,
+                    f"{name}_{step.id}",
+                    name,
+                    *step.segment,
+                    split=SPLITS[video.subset],
+                    url=youtube_url(name),
+                    category=video.recipe_type,
+                    duration=video.duration,
+                    place=place,
+                )
+                if step.sentence is not None:
+                    records.add_caption(file, clip.video_id, step.sentence, sen_id=0)
+    return records.result(categories=sorted(categories, key=lambda name: (len(name), name)))
