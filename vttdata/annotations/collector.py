@@ -52,7 +52,7 @@ class RecordCollector:
         video_id: str,
         source_id: str,
         start: float,
-        end: float,
+        end: float | None,
         *,
         split: str,
         url: str | None = None,
@@ -67,7 +67,7 @@ class RecordCollector:
             video_id: official id of the clip.
             source_id: official id of its video.
             start: seconds.
-            end: seconds.
+            end: seconds; None where the files state no length, and the clip then ends where it starts.
             split: name of the split in the dataset.
             url: of the video.
             category: its name.
@@ -79,8 +79,13 @@ class RecordCollector:
         """
         for name in dict.fromkeys((video_id, source_id)):
             checked_id(name, place or str(file))
-        clip = Clip(video_id, source_id, start, end, None, None, None, url, category, split=split)
-        check_spans(self.findings, file.name, clip, duration)
+        clip = Clip(
+            video_id, source_id, start, start if end is None else end, None, None, None, url, category, split=split
+        )
+        if end is None:
+            self.findings.add("unknown_length", file.name, video_id)
+        else:
+            check_spans(self.findings, file.name, clip, duration)
         if duration is not None:
             self._seconds[source_id] = duration
         self._clips.append((file.name, clip))
@@ -134,6 +139,6 @@ class RecordCollector:
             captions=tuple(caption for captions in self._captions.values() for caption in captions),
             findings=self.findings.result(),
             files=self.checksums,
-            categories=categories,
+            categories=tuple(categories),
             protocols=protocols or {},
         )
