@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 import pydantic
 
 from vttdata.annotations import Annotations, Finding, read_protocol
+from vttdata.annotations.paragraphs import join_paragraphs
 from vttdata.annotations.protocols import check_name
 from vttdata.compose.package import package
 from vttdata.dataset import OfficialLayout
@@ -45,6 +46,8 @@ class OfficialRecipe(BaseRecipe):
         language: of the captions, ISO 639-1.
         annotations: folder of the official files.
         videos: folder with files ``<video_id>.<extension>`` (or ``<source_id>.<extension>``, as the builder says).
+        paragraphs: make one clip of each video, whose caption is all sentences about it; see
+            `vttdata.annotations.paragraphs`.
         protocols: name -> split -> file of clip ids; each becomes a configuration.
         degrade: how to degrade every sentence into the configuration `degraded`; by default there is none.
         paper: figures in the benchmark's paper, which the card compares.
@@ -60,6 +63,7 @@ class OfficialRecipe(BaseRecipe):
     language: str = "en"
     annotations: str = pydantic.Field(description="a folder with the official files, such as --set annotations=FOLDER")
     videos: str | None = None
+    paragraphs: bool = False
     protocols: dict[str, dict[str, str]] = pydantic.Field(default_factory=dict)
     degrade: DegradeSettings | None = None
     paper: dict[Figure, PaperFigure] = pydantic.Field(default_factory=dict)
@@ -97,6 +101,8 @@ def build_official(
 
 
 def _build(recipe: OfficialRecipe, run: Build, official: Annotations, files_by: str) -> None:
+    if recipe.paragraphs:
+        official = join_paragraphs(official)
     files = dict(official.files)
     protocols = {**official.protocols, **_read_protocols(recipe, official, files)}
 
