@@ -1,0 +1,86 @@
+"""DiDeMo (Hendricks et al., ICCV 2017): sentences about moments of Flickr videos, each marked by four annotators.
+
+The release (github.com/LisaAnne/LocalizingMoments, ``data``) is ``train_data.json``, ``val_data.json`` and
+``test_data.json``: lists of objects with `annotation_id`, `description`, `video` and `times`. A time ``[3, 4]`` is the
+fourth and the fifth piece of five seconds, 15 s to 25 s; annotation stopped at 30 s, and `num_segments` is 5 for videos
+shorter than 25 s. The last piece may be shorter than its five seconds; the files do not say by how much.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import pydantic
+
+from vttdata.annotations import Annotations
+from vttdata.annotations.collector import RecordCollector
+from vttdata.annotations.files import SHAPE, choose_files
+from vttdata.compose.official_benchmark import OfficialRecipe, build_official
+from vttdata.pipeline.build_folder import Build
+
+
+class Recipe(OfficialRecipe):
+    """Recipe for the official files of DiDeMo."""
+
+
+def build(recipe: Recipe, run: Build) -> None:
+    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
+    build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language), files_by="source_id")
+
+
+_PIECE_SECONDS = 5.0
+_Piece = Annotated[int, pydantic.Field(ge=0, le=5)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
+
+    annotation_id: int
+    description: str
+    video: str
+    times: Annotated[list[tuple[_Piece, _Piece]], pydantic.Field(min_length=1)]
+    dl_link: str | None = None
+    num_segments: int = 6
+
+
+_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(list[_Moment])
+_FILES = {"train": "train_data.json", "validation": "val_data.json", "test": "test_data.json"}
+
+
+def read(folder: Path, *, language: str = "en") -> Annotations:
+    """Read a folder, or a zip archive in it, with the three official JSON files.
+
+    Returns:
+        One clip for each description in the order of the files, under ``<video>_<annotation id>``. The video is named
+        by its file without extension, ``-`` for ``@``, which no id may have. The span is the one that most annotators
+        marked, the first of these in the file where several were marked as often. The benchmark's own measure compares
+        with the best three of the four annotators instead.
+
+    Raises:
+        VttdataError: when a file is missing, damaged or of another shape.
+    """
+    records = RecordCollector(language)
+    for split, file in choose_files(folder, _FILES).items():
+        for index, moment in enumerate(records.read_json(file, _SHAPE)):
+            (first, last), votes = Counter(moment.times).most_common(1)[0]
+            video = moment.video.rpartition(".")[0].replace("@", "-") or moment.video
+            clip = records.add_clip(
+                file,
+                f"{video}_{moment.annotation_id}",
+                video,
+                first * _PIECE_SECONDS,
+                (last + 1) * _PIECE_SECONDS,
+                split=split,
+                url=moment.dl_link,
+                place=f'{file}: [{index}]["video"]',
+            )
+            if votes == 1 and len(moment.times) > 1:
+                records.findings.add("annotators_disagree", file.name, clip.video_id)
+            if last >= moment.num_segments:
+                records.findings.add("end_after_duration", file.name, clip.video_id)
+            records.add_caption(file, clip.video_id, moment.description)
+    return records.result()
