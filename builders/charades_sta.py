@@ -50,11 +50,13 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     for role in _LENGTHS:
         if role in files:
             text = read_text(files[role], records.checksums)
-            rows = parse_delimited(str(files[role]), io.StringIO(text), ",", Columns(("id", "length"), (("id",),)))
-            for line, row in rows:
+            rows = parse_delimited(
+                str(files[role]), io.StringIO(text), ",", Columns(("id", "length"), (("id",), ("length",)))
+            )
+            for number, row in rows:
                 seconds[row["id"]] = parse_seconds(row.get("length"))
                 if not 0 < seconds[row["id"]] < float("inf"):
-                    raise VttdataError(f"{files[role]}:{line}: {row.get('length')!a} is not a length in seconds.")
+                    raise VttdataError(f"{files[role]}:{number}: {row.get('length')!a} is not a length in seconds.")
     numbers: Counter[str] = Counter()
     for split in _FILES:
         for place, line in records.read_lines(files[split]):
