@@ -1,11 +1,18 @@
 """MSVD (Chen and Dolan, ACL 2011): 1,970 short YouTube clips with about 40 sentences each.
 
-The files are one JSON file, which maps ``<youtube id>_<start>_<end>`` to sentences, and a list of ids for each split. A
-YouTube id may contain ``_`` and ``-``, so the times, in seconds, are taken from the end of the name.
+The files are one with the sentences and a list of ids for each split. Clips are ``<youtube id>_<start>_<end>``; a
+YouTube id may contain ``_`` and ``-``, so the times, in seconds, are taken from the end of the name. The sentences come
+in four public layouts: the corpus of the authors (``MSR Video Description Corpus.csv``, in many languages),
+``AllVideoDescriptions.txt`` with an id and a sentence a line, JSON from ids to sentences, and ``raw-captions.pkl`` of
+CLIP4Clip, with tokenized sentences. In place of the lists, ``youtube_mapping.txt`` (Venugopalan et al., NAACL 2015)
+numbers the clips: 1 to 1200 are train, to 1300 validation, to 1970 test.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
+import pickle
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
@@ -19,6 +26,7 @@ from vttdata.annotations.model import SPLITS, Annotations, check_captions, check
 from vttdata.compose.official_benchmark import OfficialRecipe, build_official
 from vttdata.errors import VttdataError
 from vttdata.files.id_lists import ids_in
+from vttdata.files.tables import Columns, parse_delimited
 from vttdata.ids import youtube_url
 from vttdata.pipeline.build_folder import Build
 from vttdata.records import Caption, Clip
@@ -35,7 +43,25 @@ def build(recipe: Recipe, run: Build) -> None:
 
 _NAME = re.compile(r"([A-Za-z0-9_-]+)_(\d{1,6}(?:\.\d+)?)_(\d{1,6}(?:\.\d+)?)", re.ASCII)
 _LIST = re.compile(r"(?:msvd_)?(train|val|validate|validation|test)(?:_list|_ids|_videos)?\.(?:txt|csv|json)", re.I)
+_LAYOUT = re.compile(r".*\.json|.*corpus.*\.csv|allvideodescriptions\.txt|.*captions.*\.pkl", re.I)
+_MAPPING = "youtube_mapping.txt"
+_NUMBERED = re.compile(r"(\S+)\s+(?:vid)?(\d{1,9})", re.ASCII)
+_LAST_NUMBERS = (("train", 1200), ("validation", 1300), ("test", 1970))
 _UNLISTED = "unlisted"
+_CORPUS = Columns(
+    ("videoid", "start", "end", "language", "description", "workerid"),
+    (("videoid",), ("start",), ("end",), ("language",), ("description",)),
+)
+# Names of the languages in the corpus that have the most sentences; others are given by their name there.
+LANGUAGES = {"en": "English", "de": "German", "es": "Spanish", "fr": "French", "hi": "Hindi", "it": "Italian"} | {
+    "mk": "Macedonian",
+    "nl": "Dutch",
+    "ro": "Romanian",
+    "ru": "Russian",
+    "sl": "Slovene",
+    "sr": "Serbian",
+    "zh": "Chinese",
+}
 
 _SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(dict[str, list[str]], config=SHAPE)
 
@@ -44,9 +70,10 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     """Read a folder, or a zip archive in it, with the JSON file of sentences and the lists of ids.
 
     Args:
-        folder: holds one JSON file of sentences under any name, and ``train``, ``val`` and ``test`` (or
-            ``train_list`` and so on) as ``.txt`` (an id per line), ``.csv`` (column `video_id`) or ``.json`` (list).
-        language: of the sentences.
+        folder: holds the file of sentences (JSON under any name), and ``train``, ``val`` and ``test`` (or
+            ``train_list`` and so on) as ``.txt`` (an id per line), ``.csv`` (column `video_id`) or ``.json`` (list), or
+            ``youtube_mapping.txt``.
+        language: of the sentences; of the corpus, which has many, those that are read.
 
     Returns:
         Clips under their official ids in the order of the lists; those on no list come last, in the split `unlisted`.
@@ -58,20 +85,24 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     findings = Findings()
     checksums: dict[str, str] = {}
     sentences_file, lists = _choose(folder)
-    sentences: dict[str, list[str]] = read_json(sentences_file, _SHAPE, checksums)
+    sentences = _read_sentences(sentences_file, language, checksums)
     for name in sentences:
         _clip(checked_id(name, f"{sentences_file}"), "train", f"{sentences_file}: {key_path((name,))}")
-    ids = {
-        split: ids_in(read_text(file, checksums), str(file), PurePosixPath(file.name).suffix)
-        for split, file in lists.items()
-    }
+    if list(lists) == [_MAPPING]:
+        ids = _numbered_splits(lists[_MAPPING], checksums)
+        lists = dict.fromkeys(ids, lists[_MAPPING])
+    else:
+        ids = {
+            split: ids_in(read_text(file, checksums), str(file), PurePosixPath(file.name).suffix)
+            for split, file in lists.items()
+        }
     clips = list(_clips(ids, lists, sentences, findings, sentences_file))
     known = {clip.video_id for clip in clips}
     captions = [
-        Caption(video_id, number, text, language=language)
+        Caption(video_id, number, text, annotator, language)
         for video_id, texts in sentences.items()
         if video_id in known
-        for number, text in enumerate(texts)
+        for number, (text, annotator) in enumerate(texts)
     ]
     for clip in clips:
         check_spans(findings, sentences_file.name, clip)
@@ -82,8 +113,8 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
 
 
 def _choose(folder: Path) -> tuple[OfficialFile, dict[str, OfficialFile]]:
-    """Return the file of sentences, and the list of each split."""
-    available = list_files(folder, {".json", ".txt", ".csv"})
+    """Return the file of sentences, and the list of each split, or the mapping alone."""
+    available = list_files(folder, {".json", ".txt", ".csv", ".pkl"})
     lists: dict[str, OfficialFile] = {}
     for file in available:
         match = _LIST.fullmatch(file.name)
@@ -92,22 +123,103 @@ def _choose(folder: Path) -> tuple[OfficialFile, dict[str, OfficialFile]]:
             raise VttdataError(f"{folder}: both {lists[split]} and {file} list the ids of {split}; keep one of them.")
         if split is not None:
             lists[split] = file
-    sentence_files = [file for file in available if file.name.lower().endswith(".json") and file not in lists.values()]
+    mapping = next((file for file in available if file.name.lower() == _MAPPING), None)
+    sentence_files = [file for file in available if file not in lists.values() and _LAYOUT.fullmatch(file.name)]
     if len(sentence_files) != 1:
         names = ", ".join(file.name for file in sentence_files[:5]) or "none"
-        raise VttdataError(f"{folder}: one JSON file with the sentences is expected beside the lists; found {names}.")
+        raise VttdataError(
+            f"{folder}: one file with the sentences (JSON, AllVideoDescriptions.txt, the corpus as CSV, or .pkl) is "
+            f"expected beside the lists; found {names}."
+        )
+    if not lists and mapping is not None:
+        return sentence_files[0], {_MAPPING: mapping}
     lacking = [split for split in ("train", "validation", "test") if split not in lists]
     if lacking:
         raise VttdataError(
-            f"{folder}: the list of ids of {lacking[0]} is missing; train.txt, val.txt and test.txt are looked for."
+            f"{folder}: the list of ids of {lacking[0]} is missing; train.txt, val.txt and test.txt are looked for, or "
+            "youtube_mapping.txt without any list."
         )
     return sentence_files[0], {split: lists[split] for split in ("train", "validation", "test")}
+
+
+def _read_sentences(
+    file: OfficialFile, language: str, checksums: dict[str, str]
+) -> dict[str, list[tuple[str, str | None]]]:
+    """Return the sentences of each clip with the worker who wrote them, where the layout says who."""
+    suffix = PurePosixPath(file.name).suffix.lower()
+    if suffix == ".json":
+        texts: dict[str, list[str]] = read_json(file, _SHAPE, checksums)
+        return {name: [(text, None) for text in sentences] for name, sentences in texts.items()}
+    if suffix == ".pkl":
+        return {name: [(text, None) for text in sentences] for name, sentences in _unpickle(file, checksums).items()}
+    content = read_text(file, checksums)
+    found: dict[str, list[tuple[str, str | None]]] = {}
+    if suffix == ".txt":
+        for number, line in enumerate(content.replace("\r\n", "\n").split("\n"), 1):
+            name, space, text = line.partition(" ")
+            if line.strip() and not line.startswith("#"):
+                if not space:
+                    raise VttdataError(f"{file}:{number}: an id, a space and a sentence are expected.")
+                found.setdefault(name, []).append((text, None))
+        return found
+    return _read_corpus(file, content, language)
+
+
+def _read_corpus(file: OfficialFile, content: str, language: str) -> dict[str, list[tuple[str, str | None]]]:
+    found: dict[str, list[tuple[str, str | None]]] = {}
+    for number, row in parse_delimited(str(file), io.StringIO(content, newline=""), ",", _CORPUS):
+        if (row["language"] or "").casefold() == LANGUAGES.get(language, language).casefold():
+            name = f"{row['videoid']}_{row['start']}_{row['end']}"
+            if None in (row["videoid"], row["start"], row["end"]):
+                raise VttdataError(f"{file}:{number}: VideoID, Start or End is empty.")
+            found.setdefault(name, []).append((row["description"] or "", row.get("workerid")))
+    if not found:
+        raise VttdataError(f"{file}: has no sentence in the language {language[:20]!a}.")
+    return found
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    """Reads dictionaries, lists, texts and numbers, and refuses to import anything."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        raise pickle.UnpicklingError(f"it holds objects of {module}.{name}")
+
+
+def _unpickle(file: OfficialFile, checksums: dict[str, str]) -> dict[str, list[str]]:
+    """Return the sentences of CLIP4Clip's pickle, with a space between tokens; no code in it is run."""
+    raw = file.read()
+    checksums[file.name] = hashlib.sha256(raw).hexdigest()
+    try:
+        content = pydantic.TypeAdapter(dict[str, list[list[str]]]).validate_python(
+            _PlainUnpickler(io.BytesIO(raw)).load(), strict=True
+        )
+    except pydantic.ValidationError as error:
+        place = key_path(error.errors(include_url=False)[0]["loc"])
+        raise VttdataError(f"{file}: {place}: lists of tokens by id are expected.") from error
+    except (pickle.UnpicklingError, EOFError, ValueError, AttributeError, IndexError, KeyError, TypeError) as error:
+        raise VttdataError(f"{file}: damaged, or no pickle of plain lists ({error}).") from error
+    return {name: [" ".join(tokens) for tokens in sentences] for name, sentences in content.items()}
+
+
+def _numbered_splits(file: OfficialFile, checksums: dict[str, str]) -> dict[str, list[str]]:
+    """Return the ids of each split by the numbers of the mapping, in their order."""
+    numbered: dict[int, str] = {}
+    for line, text in enumerate(read_text(file, checksums).splitlines(), 1):
+        match = _NUMBERED.fullmatch(text.strip())
+        if match is None and text.strip():
+            raise VttdataError(f"{file}:{line}: an id, a space and a number such as vid1 are expected.")
+        if match is not None and numbered.setdefault(int(match[2]), match[1]) != match[1]:
+            raise VttdataError(f"{file}:{line}: the number {match[2]} is duplicated.")
+    splits: dict[str, list[str]] = {split: [] for split, _ in _LAST_NUMBERS}
+    for number, name in sorted(numbered.items()):
+        splits[next((split for split, last in _LAST_NUMBERS if number <= last), "test")].append(name)
+    return splits
 
 
 def _clips(
     ids: Mapping[str, list[str]],
     lists: Mapping[str, OfficialFile],
-    sentences: Mapping[str, list[str]],
+    sentences: Mapping[str, object],
     findings: Findings,
     sentences_file: OfficialFile,
 ) -> Iterator[Clip]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import zipfile
 from pathlib import Path
 
@@ -114,5 +115,78 @@ def test_malformed_file_or_missing_list_is_an_error(
 def test_sentences_must_be_in_one_file(tmp_path: Path) -> None:
     write_msvd(tmp_path, SENTENCES, **LISTS)
     (tmp_path / "more.json").write_text("{}")
-    with pytest.raises(VttdataError, match=r"found captions\.json, more\.json"):
+    with pytest.raises(VttdataError, match=r"one file with the sentences .* found captions\.json, more\.json"):
         read_msvd(tmp_path)
+
+
+def write_layout(folder: Path, name: str, content: str | bytes) -> Path:
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    for split, video_id in (("train", "a_b_1_2"), ("val", "c_3_4"), ("test", "d_5_6")):
+        (folder / f"{split}_list.txt").write_text(f"{video_id}\n")
+    return folder
+
+
+CORPUS = """\ufeffVideoID,Start,End,WorkerID,Source,AnnotationTime,Language,Description\r
+a_b,1,2,7,clean,36,English,"A bird bathes, twice"\r
+a_b,1,2,8,unverified,40,German,Ein Vogel badet\r
+d,5,6,7,clean,12,English,A man runs\r
+"""
+
+
+def test_corpus_of_the_authors_is_read_by_language(tmp_path: Path) -> None:
+    folder = write_layout(tmp_path, "MSR Video Description Corpus.csv", CORPUS)
+    english = read_msvd(folder)
+    assert [(caption.video_id, caption.caption, caption.annotator) for caption in english.captions] == [
+        ("a_b_1_2", "A bird bathes, twice", "7"),
+        ("d_5_6", "A man runs", "7"),
+    ]
+    german = read_msvd(folder, language="de")
+    assert [(caption.caption, caption.language) for caption in german.captions] == [("Ein Vogel badet", "de")]
+    with pytest.raises(VttdataError, match="no sentence in the language 'fr'"):
+        read_msvd(folder, language="fr")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("AllVideoDescriptions.txt", "# comment\r\n\r\na_b_1_2 a bird bathes\r\nd_5_6 a man runs\r\n"),
+        ("raw-captions.pkl", pickle.dumps({"a_b_1_2": [["a", "bird", "bathes"]], "d_5_6": [["a", "man", "runs"]]})),
+        ("captions.json", json.dumps({"a_b_1_2": ["a bird bathes"], "d_5_6": ["a man runs"]})),
+    ],
+)
+def test_layouts_give_the_same(tmp_path: Path, name: str, content: str | bytes) -> None:
+    read = read_msvd(write_layout(tmp_path, name, content))
+    assert [(caption.video_id, caption.caption) for caption in read.captions] == [
+        ("a_b_1_2", "a bird bathes"),
+        ("d_5_6", "a man runs"),
+    ]
+    assert next(iter(read.files)) == name
+
+
+def test_mapping_gives_the_official_splits(tmp_path: Path) -> None:
+    (tmp_path / "captions.json").write_text(json.dumps({"a_1_2": ["x"], "b_1_2": ["y"], "c_1_2": ["z"]}))
+    (tmp_path / "youtube_mapping.txt").write_text("c_1_2 vid1301\nb_1_2 vid1300\na_1_2 vid1200\n")
+    assert {clip.video_id: clip.split for clip in read_msvd(tmp_path).clips} == {
+        "a_1_2": "train",
+        "b_1_2": "validation",
+        "c_1_2": "test",
+    }
+    (tmp_path / "youtube_mapping.txt").write_text("a_1_2 vid1\nb_1_2 vid1\n")
+    with pytest.raises(VttdataError, match=r"youtube_mapping\.txt:2: the number 1 is duplicated"):
+        read_msvd(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("raw-captions.pkl", pickle.dumps({"a_b_1_2": [Path("x")]}), "no pickle of plain lists"),
+        ("raw-captions.pkl", pickle.dumps({"a_b_1_2": ["a bird"]}), "lists of tokens by id are expected"),
+        ("raw-captions.pkl", pickle.dumps({"a_b_1_2": [["a"]]})[:-5], "damaged"),
+        ("AllVideoDescriptions.txt", "a_b_1_2\n", r"txt:1: an id, a space and a sentence"),
+        ("MSR Video Description Corpus.csv", CORPUS.replace("a_b,1,2,7", "a_b,,2,7"), "csv:2: VideoID, Start or End"),
+        ("MSR Video Description Corpus.csv", "VideoID,Start\na,1\n", "csv:1: there is no column"),
+    ],
+)
+def test_damaged_layout_is_one_sentence(tmp_path: Path, name: str, content: str | bytes, words: str) -> None:
+    with pytest.raises(VttdataError, match=words):
+        read_msvd(write_layout(tmp_path, name, content))

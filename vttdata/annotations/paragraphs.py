@@ -17,8 +17,8 @@ def join_paragraphs(official: Annotations) -> Annotations:
     """Return one clip for each video of each split, with one caption for each annotator.
 
     Clips have the ids of their videos, and last from 0 to the stated duration, or to the last end of a segment. A
-    caption is the sentences of one annotator in the order of the files, with a space between them. Protocols list the videos of
-    their clips; concepts belong to single sentences and are left out.
+    caption is the sentences of one annotator in the order of the files, with a space between them. Protocols list the
+    videos of their clips; concepts belong to single sentences and are left out.
     """
     segments = {clip.video_id: clip.source_id for clip in official.clips}
     seconds = {source.source_id: source.stated_seconds for source in official.sources}
