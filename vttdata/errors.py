@@ -11,7 +11,7 @@ DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, 
 
 # Error numbers that concern the machine at this moment: its memory, open files, devices and mounts.
 MACHINE_ERRORS = frozenset(
-    {errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.EIO, errno.ENXIO, errno.ENODEV}
+    {errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.EIO, errno.ENXIO, errno.ENODEV, errno.ENOLCK}
     | {errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT, errno.EHOSTDOWN}
 )
 
@@ -78,3 +78,10 @@ class MediaError(VttdataError):
     def __reduce__(self) -> tuple[type[MediaError], tuple[str, str]]:
         # By default only the message would be pickled, and both arguments are needed in the other process.
         return type(self), (self.reason, self.detail)
+
+
+class UnavailableError(MediaError):
+    """Media file that this machine cannot read at the moment: its mount is away, or memory or open files are short.
+
+    It says nothing about the file. `reason` is ``io_error`` or ``out_of_memory``.
+    """

@@ -30,6 +30,7 @@ _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform.startswith("linux") else None
 
 _POLL_SECONDS = 0.05
+_SHORTAGES = (errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ESTALE)
 _MAX_OUTPUT_BYTES = 32 * 2**20
 
 
@@ -69,7 +70,8 @@ def run(
         environment: variables that differ from those of this process.
 
     Raises:
-        OSError: ENOSPC when the program says that the disk is full, whatever its exit code.
+        OSError: ENOSPC when the program says that the disk is full, whatever its exit code; ENOMEM, EMFILE, ENFILE or
+            ESTALE when it failed and says so.
         ProgramKilledError: when something else than this function killed the program.
     """
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
@@ -98,8 +100,11 @@ def run(
         completed = Completed(process.returncode, _read_text(stdout), _read_text(stderr), stopped)
     if completed.code == -signal.SIGKILL and stopped is None:
         raise ProgramKilledError(f"the program {Path(command[0]).name} was killed from outside.")
-    if "No space left on device" in completed.stderr:
+    if os.strerror(errno.ENOSPC) in completed.stderr:
         raise OSError(errno.ENOSPC, f"{os.fspath(command[0])}: no space left on the disk")
+    number = next((number for number in _SHORTAGES if os.strerror(number) in completed.stderr), None)
+    if completed.code and number is not None:
+        raise OSError(number, f"{Path(command[0]).name}: {os.strerror(number)}")
     return completed
 
 

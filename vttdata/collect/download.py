@@ -16,9 +16,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from vttdata.collect.folder import MISSING
 from vttdata.collect.settings import CollectSettings
 from vttdata.collect.ytdlp import clean_field, retry_download, run_ytdlp, site_source_id, too_large
 from vttdata.collect.ytdlp_errors import FetchError
+from vttdata.errors import UnavailableError
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.records import Candidate, Source
 from vttdata.subprocesses import Completed
@@ -44,6 +46,7 @@ def fetch(candidate: Candidate, *, originals: Path, store: Path, settings: Colle
 
     Raises:
         FetchError: if the video cannot be fetched, with a reason.
+        UnavailableError: if a listed file was there when it was listed and cannot be read any more.
         VttdataError: if no video can be fetched, because yt-dlp, ffmpeg or the cookie file is missing.
         OSError: if the store cannot be written.
     """
@@ -97,6 +100,8 @@ def _read_listed_file(candidate: Candidate, originals: Path) -> Source:
         sha256 = _sha256(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
+        if isinstance(error, OSError) and candidate.stamp not in ("", MISSING):
+            raise UnavailableError("io_error", f"the listed file cannot be read any more: {reason}.") from error
         raise FetchError("missing", f"the listed file cannot be read: {reason}.", retry=False) from error
     return Source(
         source_id=candidate.source_id or _content_id(sha256),

@@ -10,6 +10,9 @@ from vttdata.errors import VttdataError
 from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.records import Candidate
 
+MISSING = "missing"
+"""Stamp of a file that is not there or cannot be looked at."""
+
 
 def list_folder(folder: Path) -> Iterator[Candidate]:
     """Yield every video file below `folder`, sorted by path.
@@ -50,11 +53,11 @@ def list_folder(folder: Path) -> Iterator[Candidate]:
 
 
 def file_stamp(path: Path) -> str:
-    """Return a short text that changes when a file does: size and modification time, or ``missing``."""
+    """Return a short text that changes when a file does: size and modification time, or `MISSING`."""
     try:
         status = path.stat()
     except OSError:
-        return "missing"
+        return MISSING
     return f"{status.st_size}-{status.st_mtime_ns}"
 
 

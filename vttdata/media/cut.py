@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 import ffmpeg
 from annotated_types import Ge, Le, MultipleOf
 
-from vttdata.errors import MediaError
+from vttdata.errors import MediaError, UnavailableError
 from vttdata.media.check_cut import verify_clip, verify_sound
 from vttdata.media.ffmpeg_program import SAFE_INPUT, ffmpeg_path, file_url
 from vttdata.media.frames_in_span import TIMED_CONTAINERS, SpanFrames, read_span
@@ -114,7 +114,7 @@ def cut(
         try:
             media = _encode(job, span.decoded_from, deadline)
         except MediaError as error:
-            if span.decoded_from is None or error.reason == "timeout":
+            if span.decoded_from is None or error.reason == "timeout" or isinstance(error, UnavailableError):
                 raise
             # Seeking can lead ffmpeg astray; decoding from the start of the file cannot.
             media = _encode(job, None, deadline)

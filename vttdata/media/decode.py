@@ -7,6 +7,7 @@ Streams that do not store presentation times (AVI, and raw ones) get those that 
 from __future__ import annotations
 
 import contextlib
+import mmap
 import stat
 import statistics
 from collections import deque
@@ -18,7 +19,7 @@ from typing import Any
 
 import av
 
-from vttdata.errors import MediaError
+from vttdata.errors import MediaError, UnavailableError
 from vttdata.media.ffmpeg_program import SAFE_INPUT, file_url
 
 _ATTACHED_PICTURE = av.stream.Disposition.attached_pic
@@ -29,6 +30,9 @@ _DEFAULT_FRAME_RATE = 25.0
 _UNBELIEVED_SECONDS = 0.001_001
 # Intervals between frames that show how long a frame lasts: about a second's.
 RECENT_INTERVALS = 31
+_READ_BYTES = 2**20
+# Sixteen reference pictures and four that wait, of 4:2:0 video with two bytes for each sample.
+_DECODER_BYTES_PER_PIXEL = 20 * 3
 # Codecs whose missing presentation times libavformat infers from decoding times. PyAV lets it do so for all codecs, and
 # it is wrong where B-frames are stored in another order or with another delay.
 _ONE_FRAME_DELAY = ("mpeg1video", "mpeg2video")
@@ -165,6 +169,7 @@ class Video:
             try:
                 yield from packet.decode()
             except av.error.FFmpegError as error:
+                check_memory(error)
                 self.tally.undecodable += 1
                 self.tally.first_error = self.tally.first_error or _sentence(error)
 
@@ -182,6 +187,7 @@ class Video:
                 # PyAV raises IndexError when a packet belongs to a stream that appeared after opening.
                 return
             except av.error.FFmpegError as error:
+                check_memory(error)
                 raise MediaError("damaged", f"the file cannot be read to its end: {_sentence(error)}") from error
 
 
@@ -219,22 +225,79 @@ def all_keyframes(path: Path) -> bool:
 def open_container(path: Path) -> Iterator[Any]:
     """Open a media file of any kind with `SAFE_INPUT`.
 
+    A `MediaError` in the block is a verdict on the file, so that it is let through only if this machine has the memory
+    for its pictures and can read it to its end.
+
     Raises:
         MediaError: ``empty`` or ``unreadable``.
+        UnavailableError: when the file cannot be opened or read, or memory is short.
     """
     try:
+        _check_file(path)
+        try:
+            container = av.open(file_url(path), options=dict(SAFE_INPUT), metadata_errors="replace")
+        except av.error.FFmpegError as error:
+            check_memory(error)
+            raise MediaError("unreadable", f"not a readable video container: {_sentence(error)}") from error
+        with container:
+            try:
+                yield container
+            except MediaError:
+                _reserve_pictures(container)
+                raise
+    except MediaError:
+        _check_readable(path)
+        raise
+    except MemoryError as error:
+        raise UnavailableError("out_of_memory", "the memory of this machine did not suffice.") from error
+
+
+def _check_file(path: Path) -> None:
+    """Raise MediaError unless a path is a regular file that holds something."""
+    try:
         facts = path.stat()
-        if not stat.S_ISREG(facts.st_mode):
-            raise MediaError("unreadable", "this is not a regular file; a pipe or a device may never end.")
-        if facts.st_size == 0:
-            raise MediaError("empty", "the file is empty (0 bytes).")
-        container = av.open(file_url(path), options=dict(SAFE_INPUT), metadata_errors="replace")
-    except av.error.FFmpegError as error:
-        raise MediaError("unreadable", f"not a readable video container: {_sentence(error)}") from error
     except OSError as error:
-        raise MediaError("unreadable", f"the file cannot be opened: {error.strerror or error}.") from error
-    with container:
-        yield container
+        raise _unavailable(error) from error
+    if not stat.S_ISREG(facts.st_mode):
+        raise MediaError("unreadable", "this is not a regular file; a pipe or a device may never end.")
+    if facts.st_size == 0:
+        raise MediaError("empty", "the file is empty (0 bytes).")
+
+
+def check_memory(error: BaseException) -> None:
+    """Raise an error of libavformat or libavcodec again if it is about this machine's memory and not about a file."""
+    if isinstance(error, MemoryError):
+        raise error
+
+
+def _reserve_pictures(container: Any) -> None:
+    """Reserve the memory that a decoder may need at once; raise MemoryError when there is none.
+
+    Decoders of H.264 and others report pictures for which they get no memory as damaged.
+    """
+    contexts = [stream.codec_context for stream in container.streams.video]
+    pixels = [context.width * context.height for context in contexts if context is not None]
+    try:
+        mmap.mmap(-1, max(_DECODER_BYTES_PER_PIXEL * max(pixels, default=0), mmap.PAGESIZE)).close()
+    except OSError as error:
+        raise MemoryError from error
+
+
+def _check_readable(path: Path) -> None:
+    """Read a regular file to its end; raise UnavailableError when that fails."""
+    try:
+        if path.is_file():
+            with path.open("rb", buffering=0) as stream:
+                while stream.read(_READ_BYTES):
+                    pass
+        else:
+            path.stat()
+    except OSError as error:
+        raise _unavailable(error) from error
+
+
+def _unavailable(error: OSError) -> UnavailableError:
+    return UnavailableError("io_error", f"the file cannot be read now: {error.strerror or error}.")
 
 
 def best_video(container: Any) -> Any:

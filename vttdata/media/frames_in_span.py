@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import MediaError
-from vttdata.media.decode import Frame, Video, open_video
+from vttdata.media.decode import Frame, Video, check_memory, open_video
 
 Thumbnail = npt.NDArray[np.float32]
 
@@ -141,7 +141,8 @@ class _Collector:
             return
         try:
             video.seek(self.begin)
-        except av.error.FFmpegError:
+        except av.error.FFmpegError as error:
+            check_memory(error)
             return
         frames = video.frames()
         for frame in frames:

@@ -9,7 +9,7 @@ import av
 
 from vttdata.errors import MediaError
 from vttdata.media.container_structure import check_structure
-from vttdata.media.decode import MICROSECONDS, best_video, open_container, stated_seconds
+from vttdata.media.decode import MICROSECONDS, best_video, check_memory, open_container, stated_seconds
 from vttdata.records import Probe
 
 PROBING_SECONDS = 120.0
@@ -95,6 +95,7 @@ def _rotation(container: Any, video: Any) -> int:
     # PyAV gives the display matrix with decoded frames only.
     try:
         picture = next(container.decode(video))
-    except (StopIteration, av.error.FFmpegError):
+    except (StopIteration, av.error.FFmpegError) as error:
+        check_memory(error)
         return 0
     return -int(picture.rotation) % 360

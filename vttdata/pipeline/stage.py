@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from vttdata.errors import DISK_ERRORS, MACHINE_ERRORS, HaltError, VttdataError, disk_error_halt
+from vttdata.errors import DISK_ERRORS, MACHINE_ERRORS, HaltError, UnavailableError, VttdataError, disk_error_halt
 from vttdata.ids import digest
 
 
@@ -102,7 +102,7 @@ class Stage(ABC):
 
         Raises:
             VttdataError: when the whole item fails; its attributes ``reason`` and ``retry``, if any, go to `Failed`.
-            Without ``retry``, the reasons ``timeout`` and ``killed`` are inconclusive.
+            Without ``retry``, the reasons ``timeout`` and ``killed`` are inconclusive, and so is an `UnavailableError`.
             HaltError: when no further item can succeed.
         """
 
@@ -158,7 +158,8 @@ def process_item(stage: Stage, item: Any) -> ItemResult:
     except VttdataError as error:
         reason = getattr(error, "reason", "refused")
         detail = ": ".join(text for text in (stage.label(item), str(error)) if text)
-        inconclusive = reason in {"timeout", "killed"} and not hasattr(error, "retry")
+        stopped = reason in {"timeout", "killed"} and not hasattr(error, "retry")
+        inconclusive = stopped or isinstance(error, UnavailableError)
         retry = getattr(error, "retry", inconclusive)
         outcomes = (Failed(stage.item_id(item), reason, detail, retry, inconclusive),)
     except OSError as error:

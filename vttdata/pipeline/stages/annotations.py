@@ -6,6 +6,7 @@ Nothing is rejected; irregularities in the files are rows of the table `findings
 from __future__ import annotations
 
 import dataclasses
+import errno
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,8 +15,8 @@ from typing import Any, Generic, TypeVar
 
 from vttdata.annotations import Finding, Findings
 from vttdata.annotations.trecvid.id_offsets import OffsetScan
-from vttdata.collect.folder import file_stamp
-from vttdata.errors import VttdataError
+from vttdata.collect.folder import MISSING, file_stamp
+from vttdata.errors import MACHINE_ERRORS, VttdataError, disk_error_halt
 from vttdata.ids import VIDEO_EXTENSIONS, is_safe_id
 from vttdata.pipeline.stage import Kept, Outcome, Stage, runtime
 from vttdata.records import Caption, CaptionScore, Clip, ClipMedia, Concepts, Source
@@ -128,14 +129,20 @@ def _id(record: Clip | Source) -> str:
 
 
 def _checksum(folder: Path, name: str | None) -> tuple[str, int] | None:
-    """Return the SHA-256 and the size of a file in bytes; None if there is none that can be read."""
+    """Return the SHA-256 and the size of a file in bytes; None if there is none that can be read.
+
+    Raises:
+        HaltError: when a file that was listed is gone, or the machine cannot read it at the moment.
+    """
     if name is None:
         return None
     try:
         with (folder / name).open("rb") as stream:
             sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
             return sha256, stream.tell()
-    except OSError:
+    except OSError as error:
+        if error.errno in MACHINE_ERRORS | {errno.ENOENT}:
+            raise disk_error_halt(error, name) from error
         return None
 
 
@@ -156,7 +163,7 @@ def find_record_files(folder: Path, records: Iterable[Record]) -> Iterator[Recor
             names.setdefault(stem, name)
     for record in records:
         file = names.get(_id(record))
-        yield RecordFile(record, file, file_stamp(folder / file) if file is not None else "missing")
+        yield RecordFile(record, file, file_stamp(folder / file) if file is not None else MISSING)
 
 
 def missing_files(records: Iterable[Clip | Source]) -> tuple[Finding, ...]:

@@ -1,0 +1,147 @@
+"""Trouble of the machine is no verdict on a file: the same command tries it again and gets the right result."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.builds import film
+from vttdata.collect import CollectSettings, list_folder
+from vttdata.errors import HaltError, MediaError, UnavailableError
+from vttdata.media.ffmpeg_program import ffmpeg_path
+from vttdata.media.probe import probe
+from vttdata.pipeline.engine import Engine, Table
+from vttdata.pipeline.executors.local import LocalExecutor
+from vttdata.pipeline.journal import Journal
+from vttdata.pipeline.stage import Stage
+from vttdata.pipeline.stages.annotations import ClipFiles, find_record_files
+from vttdata.pipeline.stages.collect import Fetch
+from vttdata.pipeline.stages.sources import MeasureSources, ProbeSources
+from vttdata.pipeline.stages.stage_inputs import SourceFolders
+from vttdata.records import Clip
+from vttdata.subprocesses import run as run_program
+
+
+@pytest.fixture
+def videos(tmp_path: Path) -> Path:
+    folder = tmp_path / "mount" / "videos"
+    folder.mkdir(parents=True)
+    for name in ("a", "b"):
+        film(folder / f"{name}.mp4", seconds=2)
+    (folder / "c.mp4").write_bytes(b"no video")
+    return folder
+
+
+@pytest.fixture
+def executor() -> Iterator[LocalExecutor]:
+    pool = LocalExecutor(1)
+    yield pool
+    pool.close()
+
+
+def test_folder_that_was_away_is_read_by_the_same_command(
+    videos: Path, tmp_path: Path, executor: LocalExecutor
+) -> None:
+    folders = SourceFolders(videos, tmp_path / "fetched")
+    stages: list[Stage] = [
+        Fetch(720, CollectSettings(folder=str(videos)), folders, frozenset()),
+        ProbeSources(folders),
+        MeasureSources("av", folders),
+    ]
+
+    def bring_up_to_date(stage: Stage, items: list[object]) -> Table:
+        journal = Journal(tmp_path / "journal.jsonl")
+        return Engine(tmp_path / "stages", executor, journal, retry_failed=False, quiet=True).run(stage, items)
+
+    items: list[object] = [*list_folder(videos)]
+    expected = [{}, {"unreadable": 1}, {}]
+    for stage, failed in zip(stages, expected, strict=True):
+        videos.parent.rename(tmp_path / "away")
+        # The mount point stays, as it does where a network folder is gone.
+        videos.parent.mkdir()
+        away = bring_up_to_date(stage, items)
+        assert (len(away), away.tally.failed) == (0, {"io_error": len(items)})
+        assert away.tally.inconclusive == away.tally.failed
+        videos.parent.rmdir()
+        (tmp_path / "away").rename(videos.parent)
+        table = bring_up_to_date(stage, items)
+        assert (table.tally.failed, len(table)) == (failed, len(items) - sum(failed.values()))
+        assert not table.tally.inconclusive
+        items = [*table]
+
+
+def test_checksum_of_an_official_video_is_not_left_out_because_the_folder_is_away(videos: Path) -> None:
+    clip = Clip("a", "a", 0.0, 2.0, None, None, None)
+    (item,) = find_record_files(videos, [clip])
+    videos.rename(videos.parent / "away")
+    with pytest.raises(HaltError, match=r"The build stopped: No such file or directory .*run the same command again"):
+        list(ClipFiles(videos).process(item))
+
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from vttdata.errors import MediaError
+from vttdata.media.measure import measure
+measure(Path(sys.argv[1]))
+pages = int(open('/proc/self/statm').read().split()[0])
+for megabytes in map(int, sys.argv[3:]):
+    limit = pages * resource.getpagesize() + megabytes * 2**20
+    resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+    try:
+        measure(Path(sys.argv[2]))
+        print('kept')
+    except MediaError as error:
+        print(error.reason)
+    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("codec", ["libx264", "mpeg4"])
+def test_memory_limit_makes_no_healthy_file_a_damaged_one(codec: str, tmp_path: Path) -> None:
+    small = film(tmp_path / "small.mp4", seconds=1)
+    large = tmp_path / "large.mp4"
+    picture = ["-f", "lavfi", "-i", "testsrc2=s=3840x2160:r=5:d=0.8"]
+    fast = ["-preset", "ultrafast"] if codec == "libx264" else []
+    subprocess.run([ffmpeg_path(), "-v", "error", *picture, "-c:v", codec, *fast, str(large)], check=True)
+    limits = ("5", "12", "25", "40", "60")
+    command = [sys.executable, "-c", LIMITED, str(small), str(large), *limits]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = done.stdout.split()
+    assert len(found) == len(limits)
+    assert found[0] == "out_of_memory"
+    assert {*found} <= {"out_of_memory", "kept"}
+
+
+def test_too_many_open_files_are_about_the_machine(videos: Path) -> None:
+    with pytest.raises(MediaError) as caught:
+        probe(videos / "c.mp4")
+    assert caught.value.reason == "unreadable"
+    script = (
+        "import os, resource, sys\nfrom pathlib import Path\nfrom vttdata.media.probe import probe\n"
+        "probe(Path(sys.argv[1]))\nresource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))\n"
+        "held = []\ntry:\n    while True: held.append(os.open('/', os.O_RDONLY))\nexcept OSError: pass\n"
+        "try: probe(Path(sys.argv[1]))\nexcept Exception as error: print(type(error).__name__, error.reason)\n"
+    )
+    command = [sys.executable, "-c", script, str(videos / "a.mp4")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "UnavailableError io_error\n"
+
+
+def test_program_that_lacks_memory_or_files_says_nothing_about_its_input() -> None:
+    for text in ("Cannot allocate memory", "Too many open files"):
+        with pytest.raises(OSError, match=text):
+            run_program([sys.executable, "-c", f"import sys; sys.exit('x.mp4: {text}')"], seconds=20)
+        assert (
+            run_program([sys.executable, "-c", f"import sys; print('{text}', file=sys.stderr)"], seconds=20).code == 0
+        )
+
+
+def test_unavailable_file_reaches_another_process_as_it_is() -> None:
+    error = pickle.loads(pickle.dumps(UnavailableError("io_error", "gone.")))
+    assert (type(error), error.reason, str(error)) == (UnavailableError, "io_error", "gone.")
