@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from vttdata.compose.counterfactuals import CounterfactualRecipe
 from vttdata.compose.official_benchmark import OfficialRecipe
 from vttdata.errors import VttdataError
 from vttdata.recipe import packaged
@@ -14,7 +15,8 @@ from vttdata.recipe import packaged
 RECIPES = {
     name: raw
     for name, raw in ((name, yaml.safe_load(path.read_text())) for name, path in packaged.recipes().items())
-    if issubclass(packaged.load_builder(raw["builder"]).Recipe, OfficialRecipe) and "degrade" not in raw
+    if issubclass(packaged.load_builder(raw["builder"]).Recipe, (OfficialRecipe, CounterfactualRecipe))
+    and "degrade" not in raw
 }
 
 

@@ -6,10 +6,10 @@ A reader adds clips and captions in the order of its files; what is odd becomes 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from vttdata.annotations.files import OfficialFile, read_json, read_text
+from vttdata.annotations.files import OfficialFile, parse_json_text, read_json, read_text
 from vttdata.annotations.findings import Findings
 from vttdata.annotations.model import Annotations, check_captions, check_spans, checked_id, sources_of
 from vttdata.errors import VttdataError
@@ -45,6 +45,11 @@ class RecordCollector:
         """Return the place (file and line) and the text of each line that is not blank."""
         text = read_text(file, self.checksums).replace("\r\n", "\n")
         return [(f"{file}:{number}", line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+
+    def read_json_lines(self, file: OfficialFile, shape: pydantic.TypeAdapter[Any]) -> Iterator[tuple[str, Any]]:
+        """Yield the place (file and line) and the value of each line of JSON, checked as `read_json` does."""
+        for place, line in self.read_lines(file):
+            yield place, parse_json_text(place, line, shape)
 
     def add_clip(
         self,

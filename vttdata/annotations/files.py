@@ -167,7 +167,11 @@ def read_json(file: OfficialFile, shape: pydantic.TypeAdapter[Shape], checksums:
         VttdataError: when it is not JSON, has a duplicate key or an unpaired surrogate, or is of another shape; names
             the place, such as ``videos[17]["start time"]``.
     """
-    text = read_text(file, checksums)
+    return parse_json_text(str(file), read_text(file, checksums), shape)
+
+
+def parse_json_text(file: str, text: str, shape: pydantic.TypeAdapter[Shape]) -> Shape:
+    """Return the content of JSON, as `read_json` does; `file` names it in messages."""
     try:
         value = json.loads(text, object_pairs_hook=refuse_duplicate_keys)
     except (ValueError, RecursionError) as error:
@@ -188,7 +192,7 @@ def read_json(file: OfficialFile, shape: pydantic.TypeAdapter[Shape], checksums:
         raise VttdataError(f"{file}: {place}: found {shown}; {wanted.rstrip('.')}.") from error
 
 
-def _refuse_surrogates(file: OfficialFile, value: Any, place: tuple[str | int, ...]) -> None:
+def _refuse_surrogates(file: str, value: Any, place: tuple[str | int, ...]) -> None:
     """Raise VttdataError for a text with an unpaired surrogate, which neither a table nor a UTF-8 file can hold."""
     if isinstance(value, str):
         try:

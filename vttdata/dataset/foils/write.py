@@ -76,7 +76,7 @@ class FoilSet:
 
     Fields:
         pairs: Pairs in the order of the dataset.
-        selection, seed, lexicon, scorer: Settings of the search.
+        selection, seed, lexicon, scorer: Settings of the search; no lexicon and no scorer where pairs are official.
         paragraphs: Paragraphs of which some have foils; empty if captions stand alone.
         attacks: Configuration -> results of the blind attackers.
         counts: Rows of (figure, number) for the card.
@@ -240,8 +240,13 @@ def _format_card(foils: FoilSet, metadata: Metadata, tables: Tables, folder: Pat
         escape(metadata.description) or "Pairs of a true text and a foil, made with vttdata.",
         format_details(metadata),
         format_uses(metadata, tables),
-        f"Selection `{foils.selection}`, seed {foils.seed}, lexicon {foils.lexicon}; perplexities of "
-        f"{escape(foils.scorer)}. A score is right on a pair if that of the true text is strictly higher; ties are "
+        (
+            f"Selection `{foils.selection}`, seed {foils.seed}, lexicon {foils.lexicon}; perplexities of "
+            f"{escape(foils.scorer)}. "
+            if foils.scorer
+            else "The pairs are those of the official files. "
+        )
+        + "A score is right on a pair if that of the true text is strictly higher; ties are "
         "counted separately. The score of a paragraph is the mean of its captions' scores.",
         "## Counts\n\n" + format_table([("", ""), *((escape(name), number) for name, number in foils.counts)]),
         *(_format_attacks(config, attacks) for config, attacks in foils.attacks.items()),
