@@ -44,7 +44,12 @@ def test_json_has_the_keys_of_the_interface(dataset: Path, capsys: pytest.Captur
         "overlap": {"pairs": 0, "clips": none},
         "caption": {"captions": 1, "sentences": 2, "clips": {"train": 0, "validation": 1, "test": 1}},
     }
-    assert found["within"] == {"overlap_pairs": 1, "duplicate_captions": 0, "duplicate_captions_in_split": 0}
+    assert found["within"] == {
+        "overlap_pairs": 1,
+        "duplicate_captions": 0,
+        "duplicate_captions_in_split": 0,
+        "ambiguous_captions": 0,
+    }
     assert found["ok"] is True
 
 

@@ -80,6 +80,12 @@ def test_counts_equal_those_of_comparing_all_pairs(rows, texts, pairs) -> None: 
     distinct_in_split = {(clip.split, text) for clip, text in captioned}
     assert result.within["duplicate_captions"] == len(captioned) - len(distinct_in_clip)
     assert result.within["duplicate_captions_in_split"] == len(captioned) - len(distinct_in_split)
+    spans_of: dict[tuple[str, str], set[tuple[float, float]]] = {}
+    for captioned_clip, text in captioned:
+        span = captioned_clip.start, captioned_clip.end
+        spans_of.setdefault((captioned_clip.source_id, text), set()).add(span)
+    ambiguous = sum(len(spans_of[clip.source_id, text]) > 1 for clip, text in captioned)
+    assert result.within["ambiguous_captions"] == ambiguous
     assert {example["caption"] for example in result.examples["caption"]} == shared
 
 
@@ -107,6 +113,7 @@ def test_official_msrvtt_split_has_the_known_counts(shared: Path) -> None:
         "overlap_pairs": 355,
         "duplicate_captions": 14632,
         "duplicate_captions_in_split": 29551,
+        "ambiguous_captions": 4158,
     }
     assert result.splits["train"] == {"clips": 6513, "sources": 4668, "captions": 130260}
 

@@ -43,7 +43,8 @@ class Audit:
             missing where nothing is known of near-duplicates) and ``caption``: ``captions`` is the number of texts that
             occur verbatim in more than one split, ``sentences`` the number of captions with these texts.
         within: ``overlap_pairs`` (in one split), ``duplicate_captions`` (captions that repeat an earlier one of their
-            clip) and ``duplicate_captions_in_split`` (of their split).
+            clip), ``duplicate_captions_in_split`` (of their split) and ``ambiguous_captions`` (captions whose text
+            describes another segment of their source too, so that they name no segment in temporal grounding).
         unknown: ``sources`` and ``spans``: clips without a source, or without a usable span, which could not be judged.
             Where near-duplicates are judged also ``fingerprints``: sources that have none.
         closest: most similar pair of sources in different splits, where fingerprints exist.
@@ -160,6 +161,7 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
         "overlap_pairs": overlaps_within,
         "duplicate_captions": repeated.in_clip,
         "duplicate_captions_in_split": repeated.in_split,
+        "ambiguous_captions": repeated.in_source,
     }
     unknown = {"sources": clips.clips_without_source, "spans": int((~has_span(clips.start, clips.end)).sum())}
     if near is not None:

@@ -37,6 +37,7 @@ class RepeatedCaptions:
         sentences: number of captions with such a text.
         clips: flags of the rows with such a caption.
         in_clip, in_split: numbers of captions that repeat an earlier one of their clip, or of their split.
+        in_source: number of captions whose text also describes another segment of their source.
         examples: most frequent texts of several splits: text, how often in each split, a clip of each.
     """
 
@@ -46,6 +47,7 @@ class RepeatedCaptions:
     clips: Flags
     in_clip: int
     in_split: int
+    in_source: int
     examples: list[dict[str, Any]]
 
 
@@ -56,7 +58,7 @@ def find_repeated_captions(clips: ClipTable, batches: CaptionBatches, max_exampl
     hashes = np.concatenate([np.zeros(0, np.uint64), *(hashes for _, hashes in hashed)])
     del hashed
     is_shared = np.zeros(len(clips), dtype=np.bool_)
-    texts = sentences = in_clip = in_split = 0
+    texts = sentences = in_clip = in_split = in_source = 0
     # (minus the number of captions, hash), so that sorting puts the most frequent first.
     frequent: list[tuple[int, int]] = []
     for portion in range(2**_PORTION_BITS):
@@ -67,12 +69,13 @@ def find_repeated_captions(clips: ClipTable, batches: CaptionBatches, max_exampl
         sentences += int(counted.frequency.sum())
         in_clip += counted.in_clip
         in_split += counted.in_split
+        in_source += _count_ambiguous(clips, hashes[selected], rows[selected])
         shared = zip((-counted.frequency).tolist(), counted.shared.tolist(), strict=True)
         frequent = sorted([*frequent, *shared])[:max_examples]
     per_split = np.bincount(clips.split[rows], minlength=len(clips.split_names))
     captions = {name: int(count) for name, count in zip(clips.split_names, per_split, strict=True)}
     examples = _examples(clips, batches, hashes, rows, [value for _, value in frequent])
-    return RepeatedCaptions(captions, texts, sentences, is_shared, in_clip, in_split, examples)
+    return RepeatedCaptions(captions, texts, sentences, is_shared, in_clip, in_split, in_source, examples)
 
 
 def batch_captions(clips: ClipTable, captions: Iterable[Caption]) -> CaptionBatches:
@@ -124,6 +127,21 @@ def _count_portion(hashes: Hashes, split: Integers, rows: npt.NDArray[np.uint32]
         in_clip=len(hashes) - int(new_clip.sum()),
         in_split=len(hashes) - int(new_split.sum()),
     )
+
+
+def _count_ambiguous(clips: ClipTable, hashes: Hashes, rows: npt.NDArray[np.uint32]) -> int:
+    """Count captions whose text is that of a caption of the same source with another span."""
+    # An unknown time differs from no other unknown one.
+    source, start, end = clips.source[rows], np.nan_to_num(clips.start[rows]), np.nan_to_num(clips.end[rows])
+    order = np.lexsort((end, start, source, hashes))
+    hashes, source, start, end = hashes[order], source[order], start[order], end[order]
+    is_new = np.ones(len(hashes), dtype=np.bool_)
+    is_new[1:] = (hashes[1:] != hashes[:-1]) | (source[1:] != source[:-1])
+    group = np.cumsum(is_new) - 1
+    differs = np.zeros(len(hashes), dtype=np.bool_)
+    differs[1:] = ~is_new[1:] & ((start[1:] != start[:-1]) | (end[1:] != end[:-1]))
+    ambiguous = np.bincount(group, weights=differs) > 0 if len(group) else np.zeros(0, dtype=np.bool_)
+    return int(ambiguous[group].sum())
 
 
 def _examples(

@@ -40,6 +40,11 @@ def notes(audit: Audit) -> list[str]:
         f"Inside one split {within['overlap_pairs']:,} pairs of clips overlap in time; "
         f"{within['duplicate_captions']:,} captions repeat another of their clip.",
     ]
+    if within["ambiguous_captions"]:
+        lines.append(
+            f"{within['ambiguous_captions']:,} captions describe another segment of their source too, word for word; as "
+            "queries of temporal grounding they have several answers."
+        )
     if unknown["sources"] or unknown["spans"]:
         lines.append(
             f"Not judged: {unknown['sources']:,} clips of unknown source, {unknown['spans']:,} without a usable span."
