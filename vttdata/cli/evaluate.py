@@ -36,6 +36,7 @@ from vttdata.errors import VttdataError
         "vttdata evaluate vttdata/msrvtt captions.json",
         "vttdata evaluate vttdata/msrvtt similarity.npz --train-split train --against other.npz",
         "vttdata evaluate vttdata/activitynet-foil scores.csv",
+        "vttdata evaluate vttdata/charades-sta spans.csv --task grounding",
         "vttdata evaluate vttdata/msrvtt --baseline category-caption",
     ],
 )
@@ -45,14 +46,14 @@ from vttdata.errors import VttdataError
     "[PREDICTIONS]",
     "Captions: COCO results (JSON), JSON lines, CSV or TSV with video_id and caption. Retrieval: .npz with similarity "
     "(queries x videos), query_ids and video_ids, or a TREC run. Foils: a table with foil_id, true_score and "
-    "foil_score, or foil_id and preferred (true, foil, tie).",
+    "foil_score, or foil_id and preferred (true, foil, tie). Grounding: a table with video_id, start and end.",
     type=FILE,
     required=False,
 )
 @option(
     "--task",
     "What the predictions are.",
-    type=click.Choice(["captioning", "retrieval", "foils"]),
+    type=click.Choice(["captioning", "retrieval", "foils", "grounding"]),
     show_default="by the dataset and the file",
 )
 @split_option("The split whose items are scored.", show_default="test, or the only one")
@@ -67,7 +68,7 @@ from vttdata.errors import VttdataError
     name="metrics",
     type=Names("metric", "vttdata.evaluate.metrics:METRICS.files"),
     multiple=True,
-    show_default="bleu, rouge-l, cider-d and chrf; all of retrieval and foils",
+    show_default="bleu, rouge-l, cider-d and chrf; all of other tasks",
 )
 @option(
     "--against OTHER",
@@ -120,8 +121,8 @@ def command(
 ) -> int:
     """Score predictions on exactly the items of a benchmark.
 
-    Captioning, retrieval or telling true captions from foils; with intervals, differences to another system, scores of
-    items that leak from training, and tables by category and length.
+    Captioning, retrieval, telling true captions from foils, or temporal grounding; with intervals, differences to
+    another system, scores of items that leak from training, and tables by category and length.
     """
     from vttdata.evaluate.evaluation import evaluate
     from vttdata.evaluate.report import check_folder

@@ -17,6 +17,7 @@ from vttdata.evaluate.baselines import BASELINES
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.estimates import Estimator
 from vttdata.evaluate.foil_pairs import score_by_metric, score_pairs
+from vttdata.evaluate.grounding import read_spans, score_spans
 from vttdata.evaluate.items import Items, read_clips, read_foil_pairs
 from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, load_metric
@@ -85,7 +86,7 @@ def evaluate(
     Args:
         dataset: dataset folder, build folder, or name.
         predictions: file of captions (COCO results, JSON lines, CSV, TSV), of similarities (``.npz``, ``.npy``), a run
-            (TREC), or scores of pairs (CSV, TSV, JSON lines); None for a baseline.
+            (TREC), scores of pairs, or spans (CSV, TSV, JSON lines); None for a baseline.
         task: by default ``foils`` for a set of foils, ``retrieval`` for matrices and runs, else ``captioning``.
         split: by default ``test``, or the only one.
         config: ``clips`` or a protocol; ``foils`` or ``paragraphs`` of a set of foils.
@@ -218,6 +219,12 @@ class _Scoring:
             pairs = match_predictions(str(path), found, ids, self.rule, other_split=other_split, noun="prediction")
             columns, findings = score_pairs(pairs.values)
             return _Scored(columns, pairs.counts, findings)
+        if self.task == "grounding":
+            spans = match_predictions(
+                str(path), read_spans(path), ids, self.rule, other_split=other_split, noun="predicted span"
+            )
+            columns, findings = score_spans(spans.values, self.items)
+            return _Scored(columns, spans.counts, findings)
         matched = match_predictions(str(path), read_captions(path), ids, self.rule, other_split=other_split)
         return self._score_captions(matched.values, matched.counts)
 

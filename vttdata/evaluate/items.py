@@ -37,6 +37,7 @@ class Items:
         source_ids: ids of the sources by their numbers; a clip of an unknown source has one of its own.
         categories: category of each item, or supercategory of a pair; None where it is unknown.
         seconds: length of each clip, NaN where it is unknown; empty for pairs.
+        spans: start and end of each clip in its source, NaN where they are unknown; empty for pairs.
         references: human captions of each clip, n; of a pair, for each of its captions, its references.
         sen_ids: number of each reference, as n lists.
         truths: captions of the true text of each pair, n; empty for clips.
@@ -57,6 +58,7 @@ class Items:
     references: Sequence[Sequence[Any]]
     sen_ids: Sequence[Sequence[int]] = ()
     seconds: Sequence[float] = ()
+    spans: Sequence[tuple[float, float]] = ()
     truths: Sequence[Sequence[str]] = ()
     foils: Sequence[Sequence[str]] = ()
     languages: Sequence[str] = ()
@@ -114,7 +116,8 @@ def read_clips(folder: Path, *, config: str = "clips", split: str | None = None)
         categories=[_category(clip["category"], label) for clip, _ in rows],
         references=[[reference.text for reference in references] for _, references in rows],
         languages=[language for language in counts.languages if language != "unknown"],
-        seconds=[_seconds(clip["start"], clip["end"]) for clip, _ in rows],
+        seconds=[_time(clip["end"]) - _time(clip["start"]) for clip, _ in rows],
+        spans=[(_time(clip["start"]), _time(clip["end"])) for clip, _ in rows],
         sen_ids=[[reference.sen_id for reference in references] for _, references in rows],
         other_split=_other_splits(dataset, config, split, "video_id"),
         notes=notes,
@@ -184,8 +187,8 @@ def number_sources(source_ids: Iterable[str | None], ids: Iterable[str]) -> tupl
     return sources, list(numbers)
 
 
-def _seconds(start: float | None, end: float | None) -> float:
-    return math.nan if start is None or end is None else end - start
+def _time(seconds: float | None) -> float:
+    return math.nan if seconds is None else seconds
 
 
 def _category(value: Any, names: Sequence[str]) -> str | None:

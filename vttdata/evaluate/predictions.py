@@ -262,13 +262,18 @@ def read_foil_scores(path: Path) -> Iterator[tuple[str, tuple[float, float]]]:
             yield name, _PREFERENCES[preferred]
         else:
             scores = [
-                _number(path, line, column, _cell(path, line, row, (column,)))
+                read_number(path, line, column, _cell(path, line, row, (column,)))
                 for column in ("true_score", "foil_score")
             ]
             yield name, (scores[0], scores[1])
 
 
-def _number(path: Path, line: int, column: str, value: Any) -> float:
+def read_number(path: Path, line: int, column: str, value: Any) -> float:
+    """Return the finite number in a cell.
+
+    Raises:
+        VttdataError: if it is anything else.
+    """
     try:
         number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -293,7 +298,7 @@ def read_run(path: Path) -> dict[str, dict[str, float]]:
         ranking = run.setdefault(query, {})
         if video in ranking:
             raise VttdataError(f"{path}:{line}: {video!a} is duplicated in the ranking of {query!a}.")
-        ranking[video] = _number(path, line, "score", score)
+        ranking[video] = read_number(path, line, "score", score)
     return run
 
 
@@ -308,7 +313,7 @@ def read_relevance(path: Path) -> dict[str, dict[str, float]]:
     """
     relevance: dict[str, dict[str, float]] = {}
     for line, (query, _, video, grade) in _read_cells(path, "query 0 video relevance"):
-        gain = _number(path, line, "relevance", grade)
+        gain = read_number(path, line, "relevance", grade)
         if relevance.setdefault(query, {}).setdefault(video, gain) != gain:
             raise VttdataError(f"{path}:{line}: {video!a} has two different judgments for {query!a}.")
     return relevance

@@ -21,7 +21,7 @@ from vttdata.files.plain_tables import align_columns, printable
 
 _REPORT, _ITEMS = "evaluation.json", "items.jsonl"
 
-Task = Literal["captioning", "retrieval", "foils"]
+Task = Literal["captioning", "retrieval", "foils", "grounding"]
 
 
 @dataclass(frozen=True, slots=True)
