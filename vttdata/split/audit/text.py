@@ -42,8 +42,8 @@ def notes(audit: Audit) -> list[str]:
     ]
     if within["ambiguous_captions"]:
         lines.append(
-            f"{within['ambiguous_captions']:,} captions describe another segment of their source too, word for word; as "
-            "queries of temporal grounding they have several answers."
+            f"{within['ambiguous_captions']:,} captions describe another segment of their source too, word for word; "
+            "as queries of temporal grounding they have several answers."
         )
     if unknown["sources"] or unknown["spans"]:
         lines.append(
