@@ -76,7 +76,10 @@ def test_mistake_in_a_metric_is_one_sentence(plugin: Path, old: str, new: str, m
         ("CIDEr", r"Unknown metric 'CIDEr'; choose from bleu, .*, spice \(did you mean 'cider-d'\?\)\.$"),
         ("blue", r"choose from .* \(did you mean 'bleu'\?\)\.$"),
         ("bleu-4", r"Unknown metric 'bleu-4'; 'bleu' has bleu1, bleu2, bleu3, bleu4 \(did you mean 'bleu4'\?\)\.$"),
-        ("fluency", "choose from bleu, chrf, cider-d, meteor, rouge-l, spice\\.$"),
+        (
+            "fluency",
+            "choose from bleu, chrf, cider-d, clip-score, emscore, .*, rouge-l, sentence-similarity, spice\\.$",
+        ),
     ],
 )
 def test_unknown_metric_is_an_error(name: str, message: str) -> None:

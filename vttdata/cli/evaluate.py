@@ -17,7 +17,9 @@ from vttdata.cli.options import (
     config_option,
     dataset_argument,
     json_option,
+    metric_inputs_options,
     option,
+    read_metric_inputs,
     seed_option,
     split_option,
 )
@@ -116,6 +118,7 @@ from vttdata.errors import VttdataError
     group="Computation",
 )
 @seed_option("Seed of the resampling.")
+@metric_inputs_options
 def command(
     dataset: str, predictions: Path | None, baseline: str | None, out: Path | None, as_json: bool, **options: Any
 ) -> int:
@@ -131,7 +134,8 @@ def command(
         raise VttdataError("Give either a file of predictions or --baseline NAME.")
     if out is not None:
         check_folder(out)
-    report = evaluate(dataset, predictions, baseline=baseline, **options)
+    inputs = read_metric_inputs(options)
+    report = evaluate(dataset, predictions, baseline=baseline, inputs=inputs, **options)
     if out is not None:
         report.write(out)
     print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())

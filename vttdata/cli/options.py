@@ -469,6 +469,71 @@ device_option = option(
 )
 
 
+def metric_inputs_options(function: F) -> F:
+    """Declare what metrics by models need, for `read_metric_inputs`."""
+    group = "Metrics by models"
+    for decorate in (
+        option(
+            "--model [METRIC=]MODEL",
+            "Model of HuggingFace, by name or folder, with @REVISION if needed; for one metric, or all that need one; "
+            "may be repeated.",
+            name="models",
+            multiple=True,
+            show_default="CLIP ViT-B/32; all-MiniLM-L6-v2 for sentences",
+            group=group,
+        ),
+        option(
+            "--videos FOLDER",
+            "Videos called <video_id>.<extension>; may be repeated.",
+            type=FILE,
+            multiple=True,
+            show_default="the dataset's on this machine",
+            group=group,
+        ),
+        option(
+            "--frames N",
+            "Frames of each video, spread evenly; 0 for all.",
+            type=WholeNumber(0, 10**6),
+            default=10,
+            group=group,
+        ),
+        option(
+            "--features FILE",
+            "Embeddings of videos and texts (.npz) instead of computing them.",
+            type=FILE,
+            group=group,
+        ),
+        option("--device DEVICE", "Where models compute: cpu, cuda, cuda:1.", default="cpu", group=group),
+    )[::-1]:
+        function = decorate(function)
+    return function
+
+
+def read_metric_inputs(options: dict[str, Any]) -> Any:
+    """Take the options of `metric_inputs_options` out of a command's and return `MetricInputs`.
+
+    Raises:
+        VttdataError: if a folder or file does not exist, or a metric is named twice.
+    """
+    from vttdata.errors import VttdataError
+    from vttdata.evaluate.metric import MetricInputs
+    from vttdata.evaluate.metrics import METRICS
+
+    for folder in options["videos"]:
+        if not folder.is_dir():
+            raise VttdataError(f"--videos: '{folder}' is not an existing folder.")
+    models: dict[str, str] = {}
+    for text in options.pop("models"):
+        family, equals, model = text.partition("=")
+        family, model = (family, model) if equals and family in METRICS.files() else ("", text)
+        if family in models:
+            raise VttdataError(f"--model names a model twice for {family or 'all metrics'}.")
+        models[family] = model
+    return MetricInputs(
+        models, options.pop("device"), options.pop("videos"), options.pop("features"), options.pop("frames")
+    )
+
+
 def out_option(description: str, *, required: bool = True, **others: Any) -> Callable[[F], F]:
     """Declare ``--out DIR``."""
     return option("--out DIR", description, type=FILE, required=required, **others)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from vttdata.evaluate.foil_pairs import score_by_metric, score_pairs
 from vttdata.evaluate.grounding import read_spans, score_spans
 from vttdata.evaluate.items import Items, read_clips, read_foil_pairs
 from vttdata.evaluate.java_scores import JavaError
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, load_metric
+from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, MetricInputs, load_metric
 from vttdata.evaluate.predictions import (
     ItemCounts,
     MatchRule,
@@ -39,7 +40,7 @@ from vttdata.evaluate.report import Difference, Evaluation, MetricScores, Task
 from vttdata.evaluate.resampling import DRAWS
 from vttdata.evaluate.retrieval import score_run, score_similarity
 from vttdata.evaluate.training_overlap import find_shared_items
-from vttdata.load.local_builds import builds_folder
+from vttdata.load.local_builds import builds_folder, folder_of_videos
 from vttdata.load.lookup import find_dataset
 from vttdata.text.tokenizers import tokenizer_for
 from vttdata.version import __version__
@@ -80,6 +81,7 @@ def evaluate(
     seed: int = 0,
     draws: int = DRAWS,
     cache: Path | None = None,
+    inputs: MetricInputs | None = None,
 ) -> Evaluation:
     """Score the predictions of a system on a dataset.
 
@@ -106,6 +108,8 @@ def evaluate(
         draws: number of bootstrap draws.
         cache: folder in which metrics keep costly results by content, at most 1 GiB; by default ``.metrics`` in
             ``VTTDATA_HOME``.
+        inputs: models, videos and features of metrics that use them; videos are by default those of the dataset on this
+            machine.
 
     Raises:
         VttdataError: if the dataset or a file cannot be read, predictions do not match the items, or no metric can be
@@ -129,9 +133,11 @@ def evaluate(
     cache = cache or builds_folder() / ".metrics"
     unavailable: dict[str, str] = {}
     tokenizer = tokenizer or _choose_tokenizer(items.languages)
-    families = _load_metrics(metrics or DEFAULT_METRICS, tokenizer, cache, unavailable) if task == "captioning" else []
+    inputs = _add_local_videos(inputs or MetricInputs(), folder)
+    names = (metrics or DEFAULT_METRICS) if task == "captioning" else ()
+    families = _load_metrics(names, tokenizer, cache, inputs, unavailable) if names else []
     judgments = read_relevance(Path(relevance)) if relevance is not None else None
-    scoring = _Scoring(task, items, families, MatchRule(missing, unknown), cache, judgments)
+    scoring = _Scoring(task, items, families, MatchRule(missing, unknown), cache, judgments, inputs)
     if baseline is not None:
         scored = scoring.score_baseline(baseline, Setting(items, folder, seed), tokenizer)
     else:
@@ -205,6 +211,7 @@ class _Scoring:
     rule: MatchRule
     cache: Path
     relevance: Mapping[str, Mapping[str, float]] | None
+    inputs: MetricInputs
 
     def score_file(self, path: Path) -> _Scored:
         """Read and score the predictions of a system."""
@@ -233,7 +240,10 @@ class _Scoring:
         counts = ItemCounts(len(self.items.ids), len(self.items.ids))
         if self.task == "foils" and name not in BASELINES.files():
             columns: dict[str, ScoreColumn] = {}
-            metric = load_metric(name, tokenizer, self.cache)
+            metric = load_metric(name, tokenizer, self.cache, self.inputs)
+            problem = metric.unavailable()
+            if problem:
+                raise VttdataError(problem)
             findings = [f"The texts are judged by {metric.signature()}."]
             for column, pairs in score_by_metric(metric, self.items).items():
                 accuracies, notes = score_pairs(pairs)
@@ -259,7 +269,7 @@ class _Scoring:
         failed: dict[str, str] = {}
         for metric in self.metrics:
             try:
-                scores = metric.score(texts, self.items.references)
+                scores = metric.score_videos(texts, self.items.references, self.items.videos)
             except JavaError as error:
                 failed[metric.name] = str(error)
             else:
@@ -300,13 +310,20 @@ def _choose_tokenizer(languages: Sequence[str]) -> str:
     return names.pop() if len(names) == 1 else "unicode"
 
 
+def _add_local_videos(inputs: MetricInputs, dataset: Path) -> MetricInputs:
+    """Name the video files of a dataset on this machine where no others are named."""
+    folders = [folder_of_videos(dataset), dataset / "videos"]
+    local = [folder for folder in folders if folder is not None and folder.is_dir()]
+    return inputs if inputs.videos else dataclasses.replace(inputs, videos=local)
+
+
 def _load_metrics(
-    names: Sequence[str], tokenizer: str, cache: Path | None, unavailable: dict[str, str]
+    names: Sequence[str], tokenizer: str, cache: Path | None, inputs: MetricInputs, unavailable: dict[str, str]
 ) -> list[CaptioningMetric]:
     """Return each metric that one of the names asks for once; what cannot be computed is put into `unavailable`."""
     metrics: dict[str, CaptioningMetric] = {}
     for name in names:
-        metric = load_metric(name, tokenizer, cache)
+        metric = load_metric(name, tokenizer, cache, inputs)
         reason = metric.unavailable()
         if reason is not None:
             unavailable[name] = reason
@@ -348,7 +365,7 @@ def _score_people(
         people = [texts[turn] for texts in items.references]
         for who, texts in (("human", people), ("system", captions)):
             for metric in metrics:
-                for name, column in metric.score(texts, left).items():
+                for name, column in metric.score_videos(texts, left, items.videos).items():
                     if name in names:
                         scores.setdefault((who, name), []).append(column)
     return {

@@ -47,7 +47,8 @@ def score_by_metric(metric: CaptioningMetric, items: Items) -> dict[str, list[tu
     lengths = [len(texts) for texts in items.truths]
     references = [texts for pair in items.references for texts in pair]
     truths, foils = (
-        metric.score([text for texts in side for text in texts], references) for side in (items.truths, items.foils)
+        metric.score_videos([text for texts in side for text in texts], references, items.videos)
+        for side in (items.truths, items.foils)
     )
     starts = np.cumsum([0, *lengths[:-1]])
     scores = {}

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import VttdataError
+from vttdata.evaluate.metric import VideoSpan
 from vttdata.export.reader import CaptionCounts, DatasetReader
 from vttdata.generate.foils.blind.accuracy import select_references
 
@@ -42,6 +43,7 @@ class Items:
         sen_ids: number of each reference, as n lists.
         truths: captions of the true text of each pair, n; empty for clips.
         foils: captions of its false text, n; empty for clips.
+        spans: start and end, in seconds, of what each text of a pair is about; empty where that is not known.
         languages: of the references, as far as known.
         other_split: split of ids that belong to other splits of the configuration.
         notes: sentences on what is left out.
@@ -61,6 +63,7 @@ class Items:
     spans: Sequence[tuple[float, float]] = ()
     truths: Sequence[Sequence[str]] = ()
     foils: Sequence[Sequence[str]] = ()
+    spans: Sequence[Sequence[tuple[float, float]]] = ()
     languages: Sequence[str] = ()
     other_split: dict[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
@@ -69,6 +72,16 @@ class Items:
     def digest(self) -> str:
         """First 12 hexadecimal digits of the SHA-256 of the sorted ids, one a line."""
         return digest_of(self.ids)
+
+    @property
+    def videos(self) -> list[VideoSpan]:
+        """What each clip shows, n; of pairs, what each of their texts is about, one pair after the other."""
+        if not self.truths:
+            return list(map(VideoSpan, self.ids))
+        videos = [self.source_ids[source] for source in self.sources]
+        if self.spans:
+            return [VideoSpan(video, *span) for video, spans in zip(videos, self.spans, strict=True) for span in spans]
+        return [VideoSpan(video) for video, texts in zip(videos, self.truths, strict=True) for _ in texts]
 
 
 def digest_of(ids: Iterable[str]) -> str:
@@ -176,6 +189,7 @@ def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = 
         ],
         truths=[row["captions"] for row in rows],
         foils=[row["foils"] for row in rows],
+        spans=[list(zip(row["starts"], row["ends"], strict=True)) for row in rows],
     )
 
 

@@ -8,11 +8,12 @@ score or several: its columns.
 from __future__ import annotations
 
 import inspect
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,6 +76,43 @@ class ColumnScores:
         return float(self.corpus(self.statistics.sum(axis=0), np.asarray(len(self.items))))
 
 
+@dataclass(frozen=True)
+class MetricInputs:
+    """What metrics by models need besides captions and references.
+
+    Fields:
+        models: name or folder of the model of each family of metrics, with ``@REVISION`` where needed; that of the
+            empty name is for all others.
+        device: where models compute, such as ``cpu`` or ``cuda``.
+        videos: folders of video files, called ``<video_id>.<extension>``.
+        features: file of embeddings, see `vttdata.evaluate.embeddings.features`.
+        frames: frames of each video, spread evenly; 0 for all.
+    """
+
+    models: Mapping[str, str] = field(default_factory=dict)
+    device: str = "cpu"
+    videos: Sequence[Path] = ()
+    features: Path | None = None
+    frames: int = 10
+
+    def model_of(self, family: str) -> str | None:
+        """Return the model that was named for a family."""
+        return self.models.get(family, self.models.get(""))
+
+
+class VideoSpan(NamedTuple):
+    """Video, or the part of it from `start` to `end`, in seconds."""
+
+    video_id: str
+    start: float = 0.0
+    end: float = math.inf
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether this is the whole video."""
+        return self[1:] == (0.0, math.inf)
+
+
 class CaptioningMetric(ABC):
     """Family of scores of captions against the references of the same items.
 
@@ -86,10 +124,12 @@ class CaptioningMetric(ABC):
         uses_tokens: whether captions are cut into tokens first; otherwise the tokenizer is ``none``.
         tokenizer: name of the tokenizer of an instance, see `vttdata.text.tokenizers`.
         cache: folder for results that are costly to compute, filed by content; None when nothing is kept on disk.
+        inputs: models, videos and features, for metrics that use them.
 
     Args:
         tokenizer: name of the tokenizer, for metrics that use one.
         cache: folder for results that are costly to compute; made when needed.
+        inputs: models, videos and features; the defaults of each metric if omitted.
 
     Raises:
         VttdataError: if there is no such tokenizer.
@@ -101,10 +141,13 @@ class CaptioningMetric(ABC):
     version: ClassVar[int] = 1
     uses_tokens: ClassVar[bool] = True
 
-    def __init__(self, tokenizer: str = "ptb-3.4.1", cache: Path | None = None) -> None:
+    def __init__(
+        self, tokenizer: str = "ptb-3.4.1", cache: Path | None = None, inputs: MetricInputs | None = None
+    ) -> None:
         self.tokenizer = tokenizer if self.uses_tokens else "none"
         load_tokenizer(self.tokenizer)
         self.cache = cache
+        self.inputs = inputs or MetricInputs()
 
     def unavailable(self) -> str | None:
         """Return why the metric cannot be computed here and what to do about it, in one sentence, or None."""
@@ -137,6 +180,37 @@ class CaptioningMetric(ABC):
             VttdataError: if a text contains an unpaired surrogate, an item has no reference, the lengths differ, or
                 the metric is unavailable.
         """
+
+    def score_videos(
+        self, candidates: Sequence[str], references: Sequence[Sequence[str]], videos: Sequence[VideoSpan]
+    ) -> dict[str, ColumnScores]:
+        """Score captions of videos, for metrics that watch them; others see the texts only.
+
+        Args:
+            candidates: see `score`.
+            references: see `score`.
+            videos: what each item shows, n.
+
+        Raises:
+            VttdataError: as `score`, or if a video is missing or damaged.
+        """
+        del videos
+        return self.score(candidates, references)
+
+
+class VideoMetric(CaptioningMetric):
+    """Metric that compares captions with videos, and with references."""
+
+    def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> dict[str, ColumnScores]:
+        """Raise VttdataError: captions cannot be scored without their videos."""
+        del candidates, references
+        raise VttdataError(f"The metric '{self.name}' compares captions with videos, and none are named.")
+
+    @abstractmethod
+    def score_videos(
+        self, candidates: Sequence[str], references: Sequence[Sequence[str]], videos: Sequence[VideoSpan]
+    ) -> dict[str, ColumnScores]:
+        """Score captions of videos; see `CaptioningMetric.score_videos`."""
 
 
 def check_texts(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> None:
@@ -196,10 +270,12 @@ def _find_problem(metric_class: type[CaptioningMetric]) -> str | None:
     return None
 
 
-def load_metric(name: str, tokenizer: str = "ptb-3.4.1", cache: Path | None = None) -> CaptioningMetric:
+def load_metric(
+    name: str, tokenizer: str = "ptb-3.4.1", cache: Path | None = None, inputs: MetricInputs | None = None
+) -> CaptioningMetric:
     """Make a metric by the name of its family or of one of its columns; see `CaptioningMetric` for the arguments.
 
     Raises:
         VttdataError: if there is no such metric or tokenizer, or the metric's file does not define one.
     """
-    return load_metric_class(name)(tokenizer, cache)
+    return load_metric_class(name)(tokenizer, cache, inputs)

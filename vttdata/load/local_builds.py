@@ -156,6 +156,13 @@ def read_account(folder: Path) -> dict[str, Any] | None:
     return account if has_name and is_dataset_name(account["recipe"]) else None
 
 
+def folder_of_videos(dataset: Path) -> Path | None:
+    """Return the folder of video files that the build around a dataset was given; None without one."""
+    settings = (read_account(dataset.parent) or {}).get("settings")
+    named = settings.get("videos") if isinstance(settings, dict) else None
+    return Path(named) if isinstance(named, str) else None
+
+
 def dataset_in(folder: Path) -> Path | None:
     """Return a folder if it is a dataset, or the dataset in it if it is a build; None if it is neither."""
     for path in (folder / "dataset", folder):

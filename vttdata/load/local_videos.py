@@ -12,7 +12,7 @@ import datasets
 
 from vttdata.dataset.manifest import is_inside
 from vttdata.ids import VIDEO_EXTENSIONS
-from vttdata.load.local_builds import read_account
+from vttdata.load.local_builds import folder_of_videos
 
 _NAMES = ("video", "video_id", "source_id")
 # Decoding at each access to a row would need torchcodec, and open a file for every caption that is read.
@@ -31,10 +31,7 @@ def add_local_videos(loaded: Any, folder: Path) -> Any:
         The same rows, in which ``video`` is ``{"path": ..., "bytes": None}`` or None instead of a relative path. Tables
         without this column, and those of a dataset without files, are returned as they are.
     """
-    account = read_account(folder.parent) or {}
-    settings = account.get("settings")
-    named = settings.get("videos") if isinstance(settings, dict) else None
-    beside = Path(named) if isinstance(named, str) else None
+    beside = folder_of_videos(folder)
     by_id = {path.stem: path for path in _video_files(beside)} if beside is not None else {}
     if not by_id and next((folder / "videos").rglob("metadata.jsonl"), None) is None:
         return loaded

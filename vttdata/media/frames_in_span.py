@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import cast
 
 import av
 import numpy as np
@@ -19,6 +18,7 @@ import numpy.typing as npt
 
 from vttdata.errors import MediaError
 from vttdata.media.decode import Frame, Video, check_memory, open_video
+from vttdata.media.pictures import turn_upright
 
 Thumbnail = npt.NDArray[np.float32]
 
@@ -200,13 +200,7 @@ def thumbnail(picture: av.VideoFrame) -> Thumbnail:
     small = (
         picture.reformat(_THUMBNAIL_SIZE, _THUMBNAIL_SIZE, "gray", interpolation="AREA").to_ndarray().astype(np.float32)
     )
-    rotated = np.rot90(small, picture.rotation // 90)
-    display_matrix = picture.side_data.get("DISPLAYMATRIX")
-    if display_matrix is None:
-        return rotated
-    matrix = np.frombuffer(cast(bytes, display_matrix), np.int32).astype(np.float64)
-    is_mirrored = matrix[0] * matrix[4] < matrix[1] * matrix[3]
-    return np.flip(rotated, 1 if picture.rotation % 180 else 0) if is_mirrored else rotated
+    return turn_upright(small, picture)
 
 
 def _difference(thumbnail_a: Thumbnail, thumbnail_b: Thumbnail) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 from vttdata.assess.manifest import number_or_nan
 from vttdata.errors import VttdataError
 from vttdata.evaluate.meta.judgments import JudgmentTable
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, FloatArray, mean_of_sums
+from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, FloatArray, VideoSpan, mean_of_sums
 from vttdata.evaluate.score_cache import keep_arrays, read_arrays
 from vttdata.files.csv_safety import unescape_formula
 from vttdata.files.tables import Columns, read_table
@@ -90,6 +90,7 @@ def _score_in_passes(
 ) -> dict[str, ColumnScores]:
     """Score one caption of each item at a time; items that have no more captions get an empty one, which is dropped."""
     number = {item: index for index, item in enumerate(dict.fromkeys(ids))}
+    videos = list(map(VideoSpan, number))
     common: list[Sequence[str]] = [()] * len(number)
     for item, texts in zip(ids, references, strict=True):
         # The fullest list is that of captions which are no references themselves.
@@ -116,7 +117,7 @@ def _score_in_passes(
             lists[index] = references[row]
         captions = [candidates[layer[index]] if index in layer else "" for index in range(len(number))]
         positions, rows = np.array(list(layer)), np.array(list(layer.values()))
-        for column, scores in metric.score(captions, lists).items():
+        for column, scores in metric.score_videos(captions, lists, videos).items():
             if column not in items:
                 items[column] = np.full(len(ids), math.nan)
                 statistics[column] = np.full((len(ids), scores.statistics.shape[1]), math.nan)

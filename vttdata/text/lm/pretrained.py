@@ -6,10 +6,16 @@ safetensors only, and no code of a model's repository is run.
 
 from __future__ import annotations
 
+import functools
+import hashlib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from vttdata.errors import VttdataError
+
+# Weights, settings and vocabularies of tokenizers.
+_MODEL_FILES = (".safetensors", ".json", ".txt", ".model")
 
 
 def load_pretrained(
@@ -57,8 +63,58 @@ def load_pretrained(
     return loaded, tokenizer
 
 
+def explain_missing(*others: str) -> str | None:
+    """Return, in one sentence, which library is missing to compute with a model, or None.
+
+    Args:
+        others: modules that are needed besides torch and transformers, of the extra `build`.
+    """
+    missing = next((name for name in ("torch", "transformers", *others) if find_spec(name) is None), None)
+    return f"{missing} is not installed: pip install 'vttdata[{'build,' if others else ''}lm]'." if missing else None
+
+
 def name_of_model(model: str, revision: str | None = None) -> str:
     """Return how cards and tables name a model: a folder by its last part, a revision after ``@``."""
     folder = Path(model)
     name = folder.resolve().name if folder.is_dir() else model
     return f"{name}@{revision}" if revision else name
+
+
+def split_revision(model: str) -> tuple[str, str | None]:
+    """Split ``NAME@REVISION`` into the name and the revision, which is None for a folder or where there is none."""
+    name, _, revision = model.partition("@")
+    return (model, None) if Path(model).exists() or not revision else (name, revision)
+
+
+def identify_model(model: str, revision: str | None = None) -> str:
+    """Return a model's name with what tells its content: a digest of a folder's files, or the commit on the Hub.
+
+    Loads nothing. Before a model was loaded from the Hub for the first time its commit is not known, and the requested
+    revision stands for it.
+    """
+    folder = Path(model)
+    if folder.is_dir():
+        return f"{folder.resolve().name}@{_digest_folder(folder)}"
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        config = try_to_load_from_cache(model, "config.json", revision=revision)
+    except HFValidationError:
+        config = None
+    return f"{model}@{Path(config).parent.name[:12] if isinstance(config, str) else revision or 'main'}"
+
+
+def _digest_folder(folder: Path) -> str:
+    """Return 12 hexadecimal digits that change with the weights, the tokenizer or the settings of a model."""
+    files = sorted(path for path in folder.iterdir() if path.suffix in _MODEL_FILES and path.is_file())
+    return _digest_files(tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files))
+
+
+@functools.lru_cache(maxsize=16)
+def _digest_files(files: tuple[tuple[Path, int, int], ...]) -> str:
+    digest = hashlib.sha256()
+    for path, _, _ in files:
+        with path.open("rb") as stream:
+            digest.update(path.name.encode() + hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()[:12]
