@@ -1,0 +1,347 @@
+"""Answers are taken once, units are dealt evenly, and nobody sees or does what is not theirs."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra annotate is not installed")
+pytest.importorskip("sqlalchemy", reason="the extra annotate is not installed")
+httpx = pytest.importorskip("httpx", reason="httpx is not installed")
+
+from tests.annotate.served import CAPTIONS, Client, Running, make, served, write_rows
+from vttdata.annotate.campaign import CampaignSettings, read_campaign
+from vttdata.annotate.service import Service
+from vttdata.annotate.store import SaveError, Store
+from vttdata.annotate.task import Item, Unit
+from vttdata.annotate.unit_queue import UnitQueue
+from vttdata.cli.main import main
+
+SECRET_SYSTEM = "system-nobody-may-see"
+
+
+@pytest.fixture
+def rating(tmp_path: Path, clips: Path) -> Iterator[Running]:
+    rows = [(f"{video}", text) for video, text in zip(("red clip #1", "blue"), CAPTIONS)]
+    systems = [
+        write_rows(tmp_path / f"{name}.csv", ("video_id", "caption"), *((v, f"{t} {name[-1]}") for v, t in rows))
+        for name in (SECRET_SYSTEM, "other-b", "other-c")
+    ]
+    campaign = make(
+        tmp_path / "campaign", "rate-scale", *systems, "--videos", clips, "--set", "judgments=2", "--set", "controls=0"
+    )
+    with served(campaign) as running:
+        yield running
+
+
+def start(running: Running, worker: str = "ann") -> tuple[Client, dict]:
+    client = Client(running.link(worker))
+    return client, client.insist("agree", {})
+
+
+def test_units_are_dealt_evenly_and_never_twice_and_expire() -> None:
+    now = 0.0
+    units = [Unit(f"u{n}", (Item("i", "v", {}),)) for n in range(30)]
+    queue = UnitQueue(units, 3, 8, lambda: now)
+    draw = Random(3)
+    done: dict[str, list[str]] = {f"w{n}": [] for n in range(6)}
+    while True:
+        worker = draw.choice(list(done))
+        unit = queue.choose(worker)
+        now += 1
+        if unit is None:
+            if all(queue.choose(name) is None for name in done):
+                break
+            continue
+        queue.reserve(worker, unit, 30)
+        coverage = [queue.coverage(name) for name in queue.order]
+        assert max(coverage) <= 3
+        # Five workers may have reserved units that they left.
+        assert max(coverage) - min(coverage) <= 2
+        if draw.random() < 0.8:
+            queue.finish(worker, unit)
+            done[worker].append(unit)
+    assert Counter(unit for names in done.values() for unit in names) == dict.fromkeys(queue.order, 3)
+    assert all(len(set(names)) == len(names) for names in done.values())
+
+
+def test_an_answer_counts_once_however_often_it_arrives_and_from_however_many_windows(rating: Running) -> None:
+    client, state = start(rating)
+    assert client.insist("agree", {})["unit"] == state["unit"], "both windows show the same"
+    body = {
+        "id": "same",
+        "unit": state["unit"],
+        "item": state["item"],
+        "answer": {"scores": {"score": 4}},
+        "seconds": 2,
+    }
+    first, again = client.insist("answer", body), client.insist("answer", body)
+    assert (first["saved"], again["saved"]) == ("now", "before")
+    assert first["unit"] == again["unit"] != state["unit"]
+    other = client.insist("answer", body | {"id": "other window", "answer": {"scores": {"score": 1}}})
+    assert other["saved"] == "elsewhere"
+    assert [a.answer for a in rating.service.store.answers()] == [{"scores": {"score": 4}}]
+
+
+def test_answers_of_all_survive_a_new_server_and_results_have_no_names(rating: Running, tmp_path: Path) -> None:
+    for worker in ("ann", "bob"):
+        client, state = start(rating, worker)
+        while state["stage"] == "item":
+            state = client.answer(state, {"scores": {"score": 2 + len(client.acknowledged) % 3}})
+        assert state["stage"] == "done"
+    restarted = Service(rating.campaign, rating.service.store)
+    assert restarted.state("ann")["stage"] == "done"
+    assert restarted.report()["complete"] == restarted.report()["units"] == 6
+    out = tmp_path / "scores"
+    assert main(["campaign", "score", str(rating.campaign.folder), "--out", str(out)]) == 0
+    for form in ("answers", "label-studio"):
+        assert (
+            main(["campaign", "export", str(rating.campaign.folder), "--format", form, "--out", str(out / form)]) == 0
+        )
+    texts = {path.name: path.read_text() for path in out.rglob("*") if path.is_file()}
+    assert texts["results.csv"].count("\n") == 13
+    assert len(json.loads(texts["tasks.json"])) == 6
+    for text in texts.values():
+        assert "ann" not in text.replace("annotator", "").replace("annotations", "").replace("channel", "")
+        assert "bob" not in text
+
+
+def test_worker_sees_no_system_no_control_and_nothing_of_others(rating: Running) -> None:
+    bob, state = start(rating, "bob")
+    state = bob.answer(state, {"scores": {"score": 5}})
+    ann, _ = start(rating)
+    seen = ann.http.get(f"{ann.link}/state").text + ann.http.get(ann.link).text
+    for secret in (SECRET_SYSTEM, "red clip", "bob", "is_control", "systems", rating.campaign.requester_token):
+        assert secret not in seen
+    refused = ann.post("answer", {"id": "x", "unit": "u", "item": "i", "answer": {}, "seconds": 1})
+    assert refused.status_code == 404
+
+
+def test_no_path_leads_out_or_to_what_is_another_s(rating: Running) -> None:
+    ann = rating.campaign.worker_token("ann")
+    for path in (
+        "/w/no-such-token",
+        "/w/no-such-token/state",
+        "/r/no-such-token",
+        "/r/no-such-token/report",
+        "/r/no-such-token/results.csv",
+        "/join/no-such-key?PROLIFIC_PID=1",
+        "/static/..%2fcampaign.json",
+        "/static/worker.html",
+        "/static/secret",
+        f"/w/{ann}/video/99",
+        f"/w/{ann}/video/..%2f..%2fsecret",
+        f"/w/{ann}/video/-1",
+        f"/r/{ann}",
+        f"/r/{ann}/results.csv",
+        "/..%2f..%2fetc%2fpasswd",
+    ):
+        response = httpx.get(rating.root + path)
+        assert response.status_code == 404, path
+        assert str(rating.campaign.folder) not in response.text
+
+
+def test_damaged_and_large_requests_are_refused(rating: Running) -> None:
+    client, _ = start(rating)
+    for body, status in (
+        (b"x" * 70_000, 413),
+        (b'"' + b"[" * 60_000, 400),
+        (b"[" * 60_000, 400),
+        (b"[1]", 400),
+        (b"\xff\xfe", 400),
+        (b'{"id": 1, "unit": "u", "item": "i", "answer": {}, "seconds": 1}', 400),
+        (b'{"id": "a", "unit": "u", "item": "i", "answer": {}, "seconds": "soon"}', 400),
+        (b'{"id": "a", "unit": "u\\u0000", "item": "i", "answer": {}, "seconds": 1}', 400),
+    ):
+        headers = {"Content-Type": "application/json"}
+        response = client.http.post(f"{client.link}/answer", content=body, headers=headers)
+        assert response.status_code == status, body[:80]
+        assert response.json()["error"].endswith(".")
+    form = client.http.post(f"{client.link}/answer", data={"id": "a"})
+    assert form.status_code == 415, "a form of another site can be sent without asking the browser"
+
+
+def test_answer_before_consent_and_of_another_shape_is_refused(rating: Running) -> None:
+    client = Client(rating.link())
+    unit = next(iter(rating.campaign.units.values()))
+    body = {"id": "a", "unit": unit.unit, "item": unit.items[0].item, "answer": {"scores": {"score": 3}}, "seconds": 1}
+    assert client.post("answer", body).status_code == 403
+    client.insist("agree", {})
+    for answer in (
+        {},
+        {"scores": {"score": 9}},
+        {"scores": {"score": True}},
+        {"scores": {"other": 3}},
+        {"scores": [3]},
+    ):
+        assert client.post("answer", body | {"answer": answer}).status_code == 422
+    assert client.post("answer", body | {"answer": [1]}).status_code == 400
+    assert client.post("answer", body).status_code == 200
+
+
+def test_reservation_survives_a_restart_and_a_clock_that_jumps(rating: Running) -> None:
+    store = rating.service.store
+    service = Service(rating.campaign, store)
+    service.agree("ann")
+    held = service.state("ann")["unit"]
+    for wall in (lambda: 0.0, lambda: 4e9):
+        later = Service(rating.campaign, store, wall=wall)
+        _, expires = later._queue.reserved.get("ann", ("", 0.0))
+        lifetime = rating.campaign.settings.reservation_seconds
+        assert expires - later.clock() <= lifetime
+    assert Service(rating.campaign, store).state("ann")["unit"] == held
+
+
+def test_full_disk_loses_nothing_and_says_so(rating: Running) -> None:
+    client, state = start(rating)
+    engine = rating.service.store.engine
+    with engine.connect() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
+    # SQLite's own limit on the size of the file gives the error of a full disk.
+    real, engine.pool._creator = engine.pool._creator, None  # type: ignore[attr-defined]
+
+    def limited() -> sqlite3.Connection:
+        connection = real()
+        connection.execute(f"PRAGMA max_page_count={pages}")
+        return connection
+
+    engine.pool._creator = lambda *_: limited()  # type: ignore[attr-defined]
+    engine.pool.dispose()
+    long = "answer that needs another page " * 400
+    with pytest.raises(SaveError, match="full"):
+        for number in range(50):
+            rating.service.store.update_worker("bob", platform=long * (number + 1))
+    body = {"id": "a", "unit": state["unit"], "item": state["item"], "answer": {"scores": {"score": 3}}, "seconds": 1}
+    engine.pool._creator = real  # type: ignore[attr-defined]
+    engine.pool.dispose()
+    assert client.insist("answer", body)["saved"] == "now"
+
+
+def test_worker_s_data_are_deleted_from_the_file_too(tmp_path: Path, clips: Path) -> None:
+    campaign = make(tmp_path / "campaign", "caption", clips, "--set", "judgments=1", "--set", "qualification=false")
+    with served(campaign) as running:
+        client, state = start(running)
+        client.answer(state, {"caption": "a zebra plays chess against a penguin"})
+        assert main(["campaign", "forget", str(campaign.folder), "ann"]) == 2, "a server works on it"
+    assert main(["campaign", "forget", str(campaign.folder), "ann"]) == 0
+    assert main(["campaign", "forget", str(campaign.folder), "ann"]) == 2
+    for file in campaign.folder.glob("answers.sqlite*"):
+        assert b"zebra" not in file.read_bytes()
+        assert b"ann" not in file.read_bytes().replace(b"campaign", b"").replace(b"annotator", b"")
+
+
+def test_platform_s_workers_come_by_one_link_and_get_a_code(rating: Running) -> None:
+    join = f"{rating.root}/join/{rating.campaign.join_token}"
+    first = httpx.get(f"{join}?PROLIFIC_PID=p1&SESSION_ID=s", follow_redirects=True)
+    again = httpx.get(f"{join}?PROLIFIC_PID=p1&SESSION_ID=s", follow_redirects=True)
+    other = httpx.get(
+        f"{join}?workerId=p1&assignmentId=a&turkSubmitTo=https%3A%2F%2Fworkersandbox.mturk.com", follow_redirects=True
+    )
+    assert first.status_code == other.status_code == 200
+    assert first.url == again.url != other.url
+    assert httpx.get(f"{join}?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE").text.startswith("{") is True
+    assert httpx.get(join).status_code == 400
+    client = Client(str(other.url))
+    state = client.insist("agree", {})
+    while state["stage"] == "item":
+        state = client.answer(state, {"scores": {"score": 3}})
+    assert state["code"] == rating.campaign.completion_code
+    assert state["platform"]["assignmentId"] == "a"
+
+
+def test_video_has_byte_ranges(rating: Running, clips: Path) -> None:
+    data = next(path for path in clips.iterdir() if path.stem == "blue").read_bytes()
+    number = rating.campaign.video_numbers["blue"]
+    response = httpx.get(f"{rating.link()}/video/{number}", headers={"Range": "bytes=10-19"})
+    assert (response.status_code, response.content) == (206, data[10:20])
+    assert response.headers["content-range"] == f"bytes 10-19/{len(data)}"
+
+
+def test_pages_load_nothing_from_elsewhere_and_run_no_markup(rating: Running) -> None:
+    response = httpx.get(rating.link())
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert response.headers["referrer-policy"] == "no-referrer"
+    assert "frame-ancestors 'none'" in httpx.get(rating.requester).headers["content-security-policy"]
+    assert "https://" not in response.text
+
+
+def test_campaign_that_was_changed_is_refused_in_one_sentence(
+    tmp_path: Path, clips: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "blue.mp4").write_bytes((clips / "blue.mp4").read_bytes())
+    folder = tmp_path / "campaign"
+    campaign = make(folder, "caption", own, "--set", "judgments=1")
+
+    def refused(*arguments: str) -> str:
+        capsys.readouterr()
+        assert main(list(arguments)) == 2
+        message = capsys.readouterr().err
+        assert message.count("\n") == 1
+        return message
+
+    assert "holds a campaign already" in refused("campaign", "make", "caption", str(own), "--out", str(folder))
+    with served(campaign) as running:
+        assert "a server works on this campaign" in refused("annotate", str(folder), "--port", "0")
+        port = running.root.rpartition(":")[2]
+        second = make(tmp_path / "second", "caption", own)
+        assert f"Port {port}" in refused("annotate", str(second.folder), "--port", port)
+    (own / "blue.mp4").write_bytes((clips / "red clip #1.mp4").read_bytes())
+    assert "was changed since" in refused("annotate", str(folder), "--port", "0")
+    (own / "blue.mp4").unlink()
+    assert "is missing" in refused("annotate", str(folder), "--port", "0")
+    units = folder / "units.jsonl"
+    units.write_text(units.read_text().replace("min_words", "max_words"))
+    assert "changed since the campaign was made" in refused("campaign", "status", str(folder))
+    assert "not a campaign" in refused("campaign", "status", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["no-such-task", "{clips}"], "Unknown task"),
+        (["caption", "{clips}", "--set", "min_words=many"], "min_words"),
+        (["caption", "{clips}", "--set", "wrods=3"], "settings are"),
+        (["caption", "{clips}", "--set", "max_similarity=2"], "max_similarity"),
+        (["caption", "{nothing}"], "names no videos"),
+        (["caption", "{damaged}"], "cannot be shown in a browser"),
+        (["choose", "{clips}"], "set other lengths"),
+        (["rate-slider", "{clips}"], "needs human captions"),
+        (["caption", "{clips}", "--workers", "ann,ann"], "duplicated"),
+        (["caption", "{clips}", "--database", "nonsense://x"], "cannot be opened"),
+    ],
+)
+def test_what_cannot_be_made_is_refused_in_one_sentence_and_leaves_nothing(
+    tmp_path: Path, clips: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    (tmp_path / "nothing").mkdir()
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "film.mp4").write_bytes((clips / "blue.mp4").read_bytes()[:700])
+    filled = [a.format(clips=clips, nothing=tmp_path / "nothing", damaged=tmp_path / "damaged") for a in arguments]
+    assert main(["campaign", "make", *filled, "--out", str(tmp_path / "campaign")]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert "Traceback" not in error
+
+
+def test_settings_have_defaults_that_are_valid() -> None:
+    assert CampaignSettings().judgments == 3
+
+
+def test_database_of_another_campaign_is_refused(tmp_path: Path, clips: Path) -> None:
+    shared = f"sqlite:///{tmp_path / 'shared.sqlite'}"
+    make(tmp_path / "first", "caption", clips, "--database", shared)
+    arguments = ["campaign", "make", "caption", str(clips), "--out", str(tmp_path / "second"), "--database", shared]
+    assert main([*arguments, "--set", "min_words=3"]) == 2
+    assert read_campaign(tmp_path / "first").database == shared
+    Store(read_campaign(tmp_path / "first")).close()

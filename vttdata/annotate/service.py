@@ -1,0 +1,373 @@
+"""What a campaign's server does, apart from HTTP: hand out items, take answers, and show the requester how it stands.
+
+All methods may be called from several threads. Memory is rebuilt from the database when a server starts, so that one
+that was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hmac
+import math
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from vttdata.annotate.campaign import Campaign
+from vttdata.annotate.quality import agreement, worker_quality
+from vttdata.annotate.store import DuplicateError, Reservation, Store, StoredAnswer, WorkerState, answered
+from vttdata.annotate.task import AnswerError, Earlier, Question, Row
+from vttdata.annotate.unit_queue import UnitQueue
+from vttdata.errors import VttdataError
+
+MAX_ATTEMPTS = 2
+"""How often a worker may try the qualification."""
+
+_MAX_SECONDS = 86400.0
+_MAX_NAME = 200
+# The requester's page asks every few seconds; quality is computed anew when answers have come since, and not oftener.
+_REPORT_SECONDS = 5.0
+
+
+class RequestError(Exception):
+    """Request that cannot be answered as asked.
+
+    Args:
+        status: of HTTP.
+        message: sentence for the worker.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
+
+
+def lock_campaign(folder: Path) -> Any:
+    """Return a lock on a campaign's answers, which lasts until it is closed or this process ends.
+
+    Raises:
+        VttdataError: when a server works on them.
+    """
+    try:
+        lock = (folder / "server.lock").open("w")
+    except OSError as error:
+        raise VttdataError(f"{folder}: cannot be written ({error.strerror or error}).") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise VttdataError(f"{folder}: a server works on this campaign; stop it first.") from error
+    return lock
+
+
+class Service:
+    """Running campaign.
+
+    Args:
+        campaign: to run.
+        store: its database.
+        wall, clock: seconds since the epoch, and seconds that only go forward.
+    """
+
+    def __init__(self, campaign: Campaign, store: Store, *, wall: Any = time.time, clock: Any = time.monotonic) -> None:
+        self.campaign, self.store, self.wall, self.clock = campaign, store, wall, clock
+        self._lock = threading.Lock()
+        settings = campaign.settings
+        self._queue = UnitQueue(campaign.units.values(), settings.judgments, settings.control_every, clock)
+        # Answered items of units that a worker has not finished.
+        self._partial: dict[tuple[str, str], set[str]] = {}
+        self._problems: set[tuple[str, str]] = set()
+        self._ids: dict[str, tuple[str, str, str]] = {}
+        self._workers: dict[str, WorkerState] = {}
+        self._tokens: dict[str, str] = {}
+        self._report: tuple[int, float, Row] | None = None
+        self._load_workers()
+        for answer_id, worker, unit, item, is_problem in store.answer_keys():
+            if unit in campaign.units:
+                self._note(answer_id, worker, unit, item, is_problem=is_problem)
+        now = wall()
+        for unit, worker, expires in store.reservations():
+            # A clock that was set back or forward makes no reservation longer than it was.
+            left = min(max(expires - now, 0.0), settings.reservation_seconds)
+            if unit in campaign.units and unit not in self._queue.seen.get(worker, ()):
+                self._queue.reserve(worker, unit, left)
+
+    def _load_workers(self) -> None:
+        self._workers = {state.worker: state for state in self.store.workers()}
+        self._tokens = {self.campaign.worker_token(name): name for name in self._workers}
+
+    def _note(self, answer_id: str, worker: str, unit: str, item: str, *, is_problem: bool) -> None:
+        self._ids[answer_id] = (worker, unit, item)
+        done = self._partial.setdefault((worker, unit), set())
+        done.add(item)
+        if is_problem:
+            self._problems.add((worker, unit))
+        if len(done) == len(self.campaign.units[unit].items):
+            del self._partial[worker, unit]
+            self._queue.finish(worker, unit, counts=(worker, unit) not in self._problems)
+
+    def worker_of(self, token: str) -> str:
+        """Return the worker whose link has a token.
+
+        Raises:
+            RequestError: 404 when there is none.
+        """
+        with self._lock:
+            if token not in self._tokens:
+                self._load_workers()
+            if token not in self._tokens:
+                raise RequestError(404, "This link is not one of this task. Ask the person who sent it for a new one.")
+            return self._tokens[token]
+
+    def is_requester(self, token: str) -> bool:
+        """Return whether a token is that of the requester's page."""
+        return hmac.compare_digest(token.encode(), self.campaign.requester_token.encode())
+
+    def join(self, key: str, query: dict[str, str]) -> str:
+        """Return the token of a worker whom a crowd platform sends, and who is new or comes back.
+
+        Args:
+            key: in the link for platforms.
+            query: its parameters: ``PROLIFIC_PID``, or ``workerId`` of Mechanical Turk.
+
+        Raises:
+            RequestError: when the key is wrong or the worker is not named.
+        """
+        if not hmac.compare_digest(key.encode(), self.campaign.join_token.encode()):
+            raise RequestError(404, "This link is not one of this task.")
+        if query.get("assignmentId") == "ASSIGNMENT_ID_NOT_AVAILABLE":
+            raise RequestError(200, "This is a preview. Accept the task to start.")
+        pairs = (("prolific", query.get("PROLIFIC_PID")), ("mturk", query.get("workerId")))
+        names = [f"{platform}:{name}" for platform, name in pairs if name]
+        if not names or len(names[0]) > _MAX_NAME or not names[0].isprintable():
+            raise RequestError(400, "The link does not say who you are. Open the task from the platform again.")
+        known = ("assignmentId", "hitId", "turkSubmitTo", "STUDY_ID", "SESSION_ID")
+        platform = {name: query[name][:500] for name in known if query.get(name)}
+        with self._lock:
+            self.store.add_worker(names[0], platform)
+            self._load_workers()
+        return self.campaign.worker_token(names[0])
+
+    def state(self, worker: str) -> Row:
+        """Return what the worker's page shows now."""
+        with self._lock:
+            return self._state(worker)
+
+    def _state(self, worker: str) -> Row:
+        campaign, known = self.campaign, self._workers[worker]
+        task = campaign.task
+        common: Row = {"title": campaign.title, "instructions": list(task.instructions())}
+        if known.agreed is None:
+            return common | {"stage": "consent", "consent": campaign.settings.consent}
+        if task.quiz() and not known.qualified:
+            if known.attempts >= MAX_ATTEMPTS:
+                return common | {"stage": "stopped"}
+            quiz = [{"text": question.text, "choices": list(question.choices)} for question in task.quiz()]
+            return common | {"stage": "quiz", "quiz": quiz, "attempts": MAX_ATTEMPTS - known.attempts}
+        seen = self._queue.seen.get(worker, set())
+        common["done"] = len(seen)
+        limit = campaign.settings.per_worker
+        started = [unit for name, unit in self._partial if name == worker]
+        unit_id = None
+        if not limit or len(seen) < limit:
+            unit_id = self._queue.choose(worker, started=started)
+            if unit_id is not None and self._queue.reserved.get(worker, ("",))[0] != unit_id:
+                self.store.reserve(self._reservation(worker, unit_id))
+                self._queue.reserve(worker, unit_id, campaign.settings.reservation_seconds)
+            elif unit_id is None and self._queue.may_come_back(worker):
+                return common | {"stage": "wait"}
+        if unit_id is None:
+            return common | {"stage": "done", "code": campaign.completion_code, "platform": known.platform}
+        unit = campaign.units[unit_id]
+        answered_items = self._partial.get((worker, unit_id), set())
+        position, item = next((n, item) for n, item in enumerate(unit.items) if item.item not in answered_items)
+        return common | {
+            "stage": "item",
+            "unit": unit_id,
+            "item": item.item,
+            "position": position,
+            "count": len(unit.items),
+            "video": campaign.video_numbers[item.video_id],
+            "shown": dict(item.shown),
+        }
+
+    def _reservation(self, worker: str, unit: str) -> Reservation:
+        return Reservation(unit, worker, self.wall() + self.campaign.settings.reservation_seconds)
+
+    def agree(self, worker: str) -> Row:
+        """Note that a worker agreed to the consent."""
+        with self._lock:
+            if self._workers[worker].agreed is None:
+                self._change(worker, agreed=self.wall())
+            return self._state(worker)
+
+    def take_quiz(self, worker: str, choices: Any) -> Row:
+        """Grade the qualification, which is passed with one wrong choice in four.
+
+        Raises:
+            RequestError: when not every question has a choice.
+        """
+        questions = self.campaign.task.quiz()
+        if not isinstance(choices, list) or len(choices) != len(questions):
+            raise RequestError(422, "Please answer every question.")
+        with self._lock:
+            known = self._workers[worker]
+            if known.agreed is None or known.qualified or known.attempts >= MAX_ATTEMPTS:
+                return self._state(worker)
+            right = [
+                _is_index(choice) and choice == question.right
+                for choice, question in zip(choices, questions, strict=True)
+            ]
+            passed = 4 * sum(right) >= 3 * len(questions)
+            self._change(worker, qualified=passed, attempts=known.attempts + 1)
+            return self._state(worker) | {"passed": passed, "reasons": _reasons(questions, right)}
+
+    def _change(self, worker: str, **values: Any) -> None:
+        self.store.update_worker(worker, **values)
+        self._workers[worker] = self._workers[worker]._replace(**values)
+
+    def check(self, worker: str, unit: str, item: str, answer: Any) -> str | None:
+        """Return what is wrong with an answer that is being written, None when it would be taken."""
+        with self._lock:
+            try:
+                self._checked(worker, unit, item, answer)
+            except AnswerError as error:
+                return str(error)
+        return None
+
+    def _checked(self, worker: str, unit: str, item: str, answer: Any) -> Row:
+        known = self._workers[worker]
+        task = self.campaign.task
+        if known.agreed is None or (task.quiz() and not known.qualified):
+            raise RequestError(403, "Please read and agree to the first page before you answer.")
+        if (unit, item) not in self.campaign.items:
+            raise RequestError(404, "This question is not one of this task.")
+        if not isinstance(answer, dict):
+            raise RequestError(400, "The answer is not a JSON object.")
+        earlier = Earlier((), ())
+        if task.compares:
+            others = [a.answer for a in self.store.answers(unit=unit, item=item) if a.answer and a.worker != worker]
+            own = [a.answer for a in self.store.answers(worker=worker) if a.answer and (a.unit, a.item) != (unit, item)]
+            earlier = Earlier(others, own)
+        return task.check(self.campaign.items[unit, item], answer, earlier)
+
+    def answer(
+        self, worker: str, answer_id: str, unit: str, item: str, answer: Any, problem: str | None, seconds: float
+    ) -> Row:
+        """Save an answer and return the worker's next state.
+
+        An answer that arrives again, or a second one to the same item from another window, changes nothing.
+
+        Args:
+            worker: their name.
+            answer_id: made by the page, the same however often it is sent.
+            unit: of the item.
+            item: that is answered.
+            answer: of the task; None with a problem.
+            problem: why the item cannot be answered.
+            seconds: since the item was shown.
+
+        Raises:
+            RequestError: when it is refused; 422 when the worker can correct it.
+            SaveError: when it cannot be written, such as on a full disk.
+        """
+        with self._lock:
+            if self._ids.get(answer_id) == (worker, unit, item):
+                return self._state(worker) | {"saved": "before"}
+            known = self._partial.get((worker, unit), set())
+            if answer_id in self._ids or item in known or unit in self._queue.seen.get(worker, ()):
+                return self._state(worker) | {"saved": "elsewhere"}
+            checked = None
+            if problem is None:
+                try:
+                    checked = self._checked(worker, unit, item, answer)
+                except AnswerError as error:
+                    raise RequestError(422, str(error)) from error
+            elif (unit, item) not in self.campaign.items or self._workers[worker].agreed is None:
+                raise RequestError(404, "This question is not one of this task.")
+            is_last = len(known) + 1 == len(self.campaign.units[unit].items)
+            reservation = None if is_last else self._reservation(worker, unit)
+            spent = min(max(seconds, 0.0), _MAX_SECONDS) if math.isfinite(seconds) else _MAX_SECONDS
+            stored = StoredAnswer(answer_id, worker, unit, item, checked, problem, spent, self.wall())
+            try:
+                self.store.save(stored, reservation)
+            except DuplicateError:
+                # Another server wrote it; this one's memory is behind.
+                raise RequestError(409, "This answer is saved already. Reload the page to go on.") from None
+            self._note(answer_id, worker, unit, item, is_problem=problem is not None)
+            if reservation is not None:
+                self._queue.reserve(worker, unit, self.campaign.settings.reservation_seconds)
+            return self._state(worker) | {"saved": "now"}
+
+    def report(self) -> Row:
+        """Return what the requester's page shows: progress, workers, agreement."""
+        with self._lock:
+            number, then = len(self._ids), self.clock()
+            if self._report and (self._report[0] == number or then - self._report[1] < _REPORT_SECONDS):
+                return self._report[2]
+        report = make_report(self.campaign, self.store)
+        with self._lock:
+            self._report = (number, then, report)
+        return report
+
+
+def make_report(campaign: Campaign, store: Store) -> Row:
+    """Return how a campaign stands, from its database: progress, quality of workers, agreement."""
+    stored = store.answers()
+    answers = answered(campaign, stored)
+    counts = Counter((entry.unit, entry.worker) for entry in answers)
+    regular = [unit for unit in campaign.units.values() if not unit.is_control]
+    complete = Counter(unit for (unit, _), number in counts.items() if number == len(campaign.units[unit].items))
+    wanted = campaign.settings.judgments
+    workers = worker_quality(campaign.task, answers)
+    states = {state.worker: state for state in store.workers()}
+    return {
+        "title": campaign.title,
+        "task": campaign.task_name,
+        "units": len(regular),
+        "judgments": wanted,
+        "complete": sum(complete[unit.unit] >= wanted for unit in regular),
+        "collected": sum(min(complete[unit.unit], wanted) for unit in regular),
+        "wanted": wanted * len(regular),
+        "answers": len(answers),
+        "problems": [
+            {"video_id": campaign.items[a.unit, a.item].video_id, "worker": a.worker, "problem": a.problem}
+            for a in stored
+            if a.problem is not None and (a.unit, a.item) in campaign.items
+        ],
+        "seconds": median([entry.seconds for entry in answers]) if answers else None,
+        "workers": [
+            {
+                "worker": report.worker,
+                "answers": report.answers,
+                "seconds": report.median_seconds,
+                "verdict": report.verdict.name,
+                "keep": report.verdict.keep,
+                "evidence": report.verdict.evidence,
+                "flags": [f"{flag}: {evidence}" for flag, evidence in report.flags],
+            }
+            for report in workers
+        ],
+        "idle": sorted(states.keys() - {report.worker for report in workers}),
+        "agreement": [
+            # Browsers read no NaN.
+            {
+                name: None if isinstance(value, float) and math.isnan(value) else value
+                for name, value in row._asdict().items()
+            }
+            for row in agreement(campaign.task, answers)
+        ],
+    }
+
+
+def _is_index(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _reasons(questions: Any, right: list[bool]) -> list[str]:
+    """Return why the choices are right that the worker missed, without saying which they are."""
+    wrong: list[Question] = [question for question, is_right in zip(questions, right, strict=True) if not is_right]
+    return [f"{question.text} {question.reason}" for question in wrong]

@@ -1,0 +1,81 @@
+"""Add workers to a campaign and print their links (``vttdata campaign invite``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vttdata.cli.exit_codes import DONE
+from vttdata.cli.options import FILE, Command, argument, option
+from vttdata.errors import VttdataError
+
+if TYPE_CHECKING:
+    from vttdata.annotate.campaign import Campaign
+    from vttdata.annotate.store import Store
+
+MAX_NAME = 100
+
+
+@click.command("invite", cls=Command, examples=["vttdata campaign invite captioning --workers dora,emil"])
+@argument("folder", "CAMPAIGN", "Folder of a campaign; its server may be running.", type=FILE)
+@option("--workers NAME,...", "Names of further workers.")
+@option("--url URL", "Address of the server as workers see it.", default="http://127.0.0.1:8080")
+def command(folder: Path, workers: str | None, url: str) -> int:
+    """Add workers, and print the links of all.
+
+    Whoever has a worker's link answers as that worker. Links for Prolific and Mechanical Turk are the same for all of
+    their workers, whom the platform names.
+    """
+    from vttdata.annotate.campaign import read_campaign
+    from vttdata.annotate.store import Store
+
+    names = split_names(workers or "")
+    campaign = read_campaign(folder)
+    store = Store(campaign)
+    try:
+        add_workers(store, names)
+        print_links(campaign, [state.worker for state in store.workers()], url)
+    finally:
+        store.close()
+    return DONE
+
+
+def split_names(text: str) -> list[str]:
+    """Return the names in a list with commas.
+
+    Raises:
+        VttdataError: when one cannot be a name or is duplicated.
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if not name.isprintable() or len(name) > MAX_NAME or ":" in name:
+            raise VttdataError(
+                f"--workers: {name[:80]!a} must be printable, without ':', at most {MAX_NAME} characters."
+            )
+        if names.count(name) > 1:
+            raise VttdataError(f"--workers: {name!a} is duplicated.")
+    return names
+
+
+def add_workers(store: Store, names: Iterable[str]) -> None:
+    """Add workers who are not there yet."""
+    for name in names:
+        store.add_worker(name)
+
+
+def print_links(campaign: Campaign, workers: Iterable[str], url: str) -> None:
+    """Print the links of workers, of platforms and of the requester."""
+    root = url.rstrip("/")
+    for worker in workers:
+        # Workers of platforms come by the platform's link.
+        if ":" not in worker:
+            print(f"{worker}\t{root}/w/{campaign.worker_token(worker)}")
+    print(
+        f"(Prolific)\t{root}/join/{campaign.join_token}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&SESSION_ID={{{{%SESSION_ID%}}}}"
+    )
+    print(f"(Mechanical Turk, external question)\t{root}/join/{campaign.join_token}")
+    print(f"(completion code)\t{campaign.completion_code}")
+    print(f"(requester, keep it secret)\t{root}/r/{campaign.requester_token}")
