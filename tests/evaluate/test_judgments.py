@@ -43,6 +43,7 @@ class Counted(CaptioningMetric):
 
     columns = ("counted",)
     uses_tokens = False
+    depends_on_items = True
     calls = 0
 
     def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> dict[str, ColumnScores]:

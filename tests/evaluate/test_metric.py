@@ -48,6 +48,15 @@ def test_every_metric_is_documented_and_has_a_signature(family: str) -> None:
         assert load_metric_class(column) is type(metric)
 
 
+@pytest.mark.parametrize("family", ["bleu", "chrf", "cider-d", "rouge-l"])
+def test_metric_says_whether_a_score_depends_on_other_items(family: str) -> None:
+    candidates, references = ["a man runs", "a dog", "the man sits"], [["a man runs fast"], ["a dog runs"], ["a man"]]
+    metric = load_metric(family)
+    for column, scores in metric.score(candidates, references).items():
+        alone = metric.score(candidates[:1], references[:1])[column].items[0]
+        assert (scores.items[0] != pytest.approx(alone)) == metric.depends_on_items
+
+
 def test_metric_of_a_user_is_found(plugin: Path) -> None:
     assert METRICS.descriptions()["words"] == "Share of words"
     assert load_metric("words-2", "none").signature() == "words|tok:none|v:1"

@@ -43,7 +43,7 @@ class Items:
         sen_ids: number of each reference, as n lists.
         truths: captions of the true text of each pair, n; empty for clips.
         foils: captions of its false text, n; empty for clips.
-        spans: start and end, in seconds, of what each text of a pair is about; empty where that is not known.
+        text_spans: start and end, in seconds, of what each text of a pair is about; empty where that is not known.
         languages: of the references, as far as known.
         other_split: split of ids that belong to other splits of the configuration.
         notes: sentences on what is left out.
@@ -63,7 +63,7 @@ class Items:
     spans: Sequence[tuple[float, float]] = ()
     truths: Sequence[Sequence[str]] = ()
     foils: Sequence[Sequence[str]] = ()
-    spans: Sequence[Sequence[tuple[float, float]]] = ()
+    text_spans: Sequence[Sequence[tuple[float, float]]] = ()
     languages: Sequence[str] = ()
     other_split: dict[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
@@ -79,8 +79,8 @@ class Items:
         if not self.truths:
             return list(map(VideoSpan, self.ids))
         videos = [self.source_ids[source] for source in self.sources]
-        if self.spans:
-            return [VideoSpan(video, *span) for video, spans in zip(videos, self.spans, strict=True) for span in spans]
+        if self.text_spans:
+            return [VideoSpan(name, *span) for name, own in zip(videos, self.text_spans, strict=True) for span in own]
         return [VideoSpan(video) for video, texts in zip(videos, self.truths, strict=True) for _ in texts]
 
 
@@ -189,7 +189,7 @@ def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = 
         ],
         truths=[row["captions"] for row in rows],
         foils=[row["foils"] for row in rows],
-        spans=[list(zip(row["starts"], row["ends"], strict=True)) for row in rows],
+        text_spans=[list(zip(row["starts"], row["ends"], strict=True)) for row in rows],
     )
 
 

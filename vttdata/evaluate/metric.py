@@ -121,6 +121,7 @@ class CaptioningMetric(ABC):
         columns: names of its scores; each begins with the family's name.
         needs: what must be installed besides vttdata, in words; empty when nothing.
         version: raised whenever a score can change.
+        depends_on_items: whether a caption's score depends on the other items that are scored with it.
         uses_tokens: whether captions are cut into tokens first; otherwise the tokenizer is ``none``.
         tokenizer: name of the tokenizer of an instance, see `vttdata.text.tokenizers`.
         cache: folder for results that are costly to compute, filed by content; None when nothing is kept on disk.
@@ -139,6 +140,7 @@ class CaptioningMetric(ABC):
     columns: ClassVar[tuple[str, ...]]
     needs: ClassVar[str] = ""
     version: ClassVar[int] = 1
+    depends_on_items: ClassVar[bool] = False
     uses_tokens: ClassVar[bool] = True
 
     def __init__(

@@ -63,7 +63,10 @@ def score_captions(
     )
     if kept is not None:
         return kept
-    scores = _score_in_passes(metric, candidates, references, ids)
+    if metric.depends_on_items:
+        scores = _score_in_passes(metric, candidates, references, ids)
+    else:
+        scores = metric.score_videos(candidates, references, list(map(VideoSpan, ids)))
     if metric.cache:
         arrays = {f"items-{column}": values.items for column, values in scores.items()}
         others = {column: values.statistics for column, values in scores.items() if values.formula is not mean_of_sums}

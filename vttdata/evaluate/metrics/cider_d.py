@@ -21,6 +21,7 @@ class CiderD(CaptioningMetric):
     """
 
     columns = ("cider-d",)
+    depends_on_items = True
 
     def options(self) -> Mapping[str, str]:
         """Return the width of the length penalty, and what document frequencies are of."""

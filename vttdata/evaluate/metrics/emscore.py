@@ -22,6 +22,7 @@ class EmScore(VideoMetric):
     columns = tuple(f"emscore{part}{ending}" for part in ("", "-ref") for ending in PARTS)
     needs = "a CLIP model or a file of embeddings: pip install 'vttdata[build,lm]'"
     uses_tokens = False
+    depends_on_items = True
     convention: ClassVar[Convention] = "paper"
 
     @cached_property
