@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import click
@@ -15,6 +15,7 @@ from vttdata.cli.options import (
     Command,
     SplitWithFile,
     argument,
+    columns_option,
     config_option,
     device_option,
     json_option,
@@ -27,7 +28,11 @@ from vttdata.errors import VttdataError
     "audit",
     cls=Command,
     notes=[SUMMARY],
-    examples=["vttdata audit vttdata/demo", "vttdata audit vttdata/demo --split train=a.csv --split test=b.csv"],
+    examples=[
+        "vttdata audit vttdata/msrvtt --against training.parquet --clean clean",
+        "vttdata audit vttdata/demo",
+        "vttdata audit vttdata/demo --split train=a.csv --split test=b.csv",
+    ],
 )
 @argument(
     "dataset",
@@ -46,6 +51,20 @@ from vttdata.errors import VttdataError
     show_default="all of the dataset",
 )
 @json_option
+@option(
+    "--against CORPUS",
+    "Look for the clips of DATASET in a corpus instead: a dataset, a table (Parquet, CSV, TSV, JSON lines) with any of "
+    "video_id, url, start, end and caption, or a folder of tables, of any size.",
+    type=DATASET,
+    group="Contamination",
+)
+@option(
+    "--clean DIR",
+    "Write the ids of the clips that the corpus does not have, as <split>.csv for a protocol.",
+    type=FILE,
+    group="Contamination",
+)
+@columns_option("the corpus")
 @config_option("clips, or a protocol.", default="clips", group="Selection", former=["--protocol"])
 @option(
     "--judge MODEL",
@@ -71,6 +90,9 @@ def command(
     dataset: str,
     splits: tuple[tuple[str, Path | None], ...],
     as_json: bool,
+    against: str | None,
+    clean: Path | None,
+    columns: dict[str, str],
     config: str,
     judges: tuple[str, ...],
     texts: Path | None,
@@ -80,13 +102,18 @@ def command(
     """Find what the splits of a dataset share.
 
     Leaks are shared sources, clips that overlap in time and near-duplicate sources; captions that are found verbatim in
-    several splits are reported only. Of foils: how far they can be solved without videos.
+    several splits are reported only. Of foils: how far they can be solved without videos. With --against: what of the
+    dataset a corpus contains.
     """
     from vttdata.compose.input_captions import is_table
     from vttdata.dataset.leak_audit import audit_dataset
     from vttdata.load.lookup import find_dataset
     from vttdata.split.audit.text import audit_text
 
+    if against is not None:
+        return _audit_against(dataset, against, splits, config, columns, clean, as_json=as_json)
+    if clean is not None or columns:
+        raise VttdataError(f"--{'clean' if clean is not None else 'columns'} goes with --against CORPUS.")
     if not splits and (is_table(dataset) or (find_dataset(dataset) / "foils").is_dir()):
         return _audit_foils(dataset, judges, texts, encoder, device, as_json=as_json)
     for name, value in (("judge", judges), ("texts", texts), ("encoder", encoder)):
@@ -98,6 +125,38 @@ def command(
     audit = audit_dataset(find_dataset(dataset), by_name or None, config=config)
     print(json.dumps(audit.as_json(), indent=2, ensure_ascii=False) if as_json else audit_text(audit))
     return DONE if audit.ok else LEAKS
+
+
+def _audit_against(
+    dataset: str,
+    corpus: str,
+    splits: Iterable[tuple[str, Path | None]],
+    config: str,
+    columns: Mapping[str, str],
+    clean: Path | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Look for the clips of a dataset in a corpus."""
+    from vttdata.dataset.contamination import find_contamination
+    from vttdata.load.lookup import find_dataset
+
+    names = [name for name, _ in splits]
+    with_file = next((name for name, file in splits if file is not None), None)
+    if with_file is not None:
+        raise VttdataError(f"--split {with_file}=FILE does not go with --against; name splits of the dataset.")
+    path = Path(corpus)
+    found = find_contamination(
+        find_dataset(dataset),
+        path if path.exists() else find_dataset(corpus),
+        config=config,
+        splits=names,
+        columns=columns,
+    )
+    if clean is not None:
+        found.write_clean(clean)
+    print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if as_json else found.as_text())
+    return DONE if found.ok else LEAKS
 
 
 def _audit_foils(

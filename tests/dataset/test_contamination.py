@@ -1,0 +1,180 @@
+"""What a corpus has of a benchmark, through the command line and beside a comparison of everything with everything."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.helpers.damage import write_rich_dataset
+from vttdata.cli.main import main
+from vttdata.dataset import Metadata, write_dataset
+from vttdata.dataset.contamination import find_contamination
+from vttdata.errors import VttdataError
+from vttdata.ids import source_of, youtube_url
+from vttdata.records import Caption, Clip
+
+IDS = ("aaaaaaaaaaa", "bbbbbbbbbbb", "-c_c-c_c-c_", "ddddddddddd", "eeeeeeeeeee")
+
+
+@pytest.fixture(scope="module")
+def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Five test clips of YouTube videos, 10-20 s, in the manner of different benchmarks, and one training clip."""
+    names = ("video0", "bbbbbbbbbbb_10_20", "clip3", "v_ddddddddddd_1", "video4")
+    clips = [
+        Clip(name, f"v_{own}" if own[0] == "d" else own, 10.0, 20.0, None, None, None, youtube_url(own), split="test")
+        for name, own in zip(names, IDS, strict=True)
+    ]
+    clips.append(Clip("web", "web", 0.0, 5.0, None, None, None, "https://example.com/film.mp4", split="train"))
+    captions = [Caption(clip.video_id, 0, f"A thing happens in {clip.video_id}.") for clip in clips]
+    folder = tmp_path_factory.mktemp("benchmark") / "dataset"
+    write_dataset(folder, clips=clips, captions=captions, sources=(), metadata=Metadata("me/mine"), media=None)
+    return folder
+
+
+def audit(benchmark: Path, corpus: Path, capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
+    capsys.readouterr()
+    code = main(["audit", str(benchmark), "--against", str(corpus), "--json", *options])
+    report: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert code == (0 if report["ok"] else 3)
+    return report
+
+
+ROWS = [
+    {"video_id": "x", "url": "https://youtu.be/aaaaaaaaaaa?t=3", "start": "12", "end": "0:15.5", "caption": "nothing"},
+    {"video_id": "bbbbbbbbbbb_000020_000030", "url": "", "start": "20", "end": "30", "caption": "nothing"},
+    {"video_id": "-c_c-c_c-c_", "url": "", "start": "", "end": "", "caption": "a thing happens in CLIP3"},
+    {"video_id": "dddddddddddd", "url": "https://youtu.be/eeeeeeeeeeee", "start": "0", "end": "99", "caption": ""},
+    {"video_id": "y", "url": "https://example.com/film.mp4", "start": "90", "end": "99", "caption": "nothing"},
+]
+
+
+def write(path: Path, rows: list[dict[str, str]] = ROWS) -> Path:
+    head = list(rows[0])
+    lines = [",".join(head), *(",".join(row[name] for name in head) for row in rows)]
+    text = "\ufeff" + "\r\n".join(lines) + "\r\n"
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    elif path.suffix == ".tsv":
+        path.write_text(text.replace(",", "\t"))
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("name", ["list.csv", "list.tsv", "list.csv.gz", "list.jsonl", "list.parquet"])
+def test_clips_are_found_by_address_id_time_and_caption(
+    benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    report = audit(benchmark, write(tmp_path / name), capsys, "--clean", str(tmp_path / "clean"))
+    assert report["rows"] == 5
+    assert report["shared"] == {
+        "source": {"train": 1, "test": 3},
+        # A row without times is the whole video; bbbbbbbbbbb is listed from where the clip ends.
+        "overlap": {"train": 0, "test": 2},
+        "near_duplicate": None,
+        "caption": {"train": 0, "test": 1},
+    }
+    assert report["splits"]["test"] == {"clips": 5, "clean": 2}
+    assert (tmp_path / "clean" / "test.csv").read_text().split() == ["video_id", "v_ddddddddddd_1", "video4"]
+
+
+def test_shards_of_a_folder_and_columns_of_other_names_are_read(
+    benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "deep").mkdir()
+    write(tmp_path / "deep" / "b.csv", [{"VideoID": "eeeeeeeeeee"}])
+    write(tmp_path / "a.csv", [{"which": "v_ddddddddddd"}])
+    with pytest.raises(VttdataError, match="no column says which video a row is about"):
+        find_contamination(benchmark, tmp_path)
+    write(tmp_path / "a.csv", [{"youtube_id": "v_ddddddddddd"}])
+    report = audit(benchmark, tmp_path, capsys, "--split", "test")
+    assert (report["rows"], report["shared"]["source"]) == (2, {"test": 2})
+    assert report["shared"]["overlap"] is None
+    write(tmp_path / "deep" / "a.csv", [{"which": "aaaaaaaaaaa"}])
+    report = audit(benchmark, tmp_path / "deep" / "a.csv", capsys, "--columns", "video_id=which")
+    assert report["shared"]["source"] == {"train": 0, "test": 1}
+
+
+def test_clean_corpus_ends_with_zero(benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus = write(tmp_path / "list.csv", [{"url": "https://youtu.be/zzzzzzzzzzz", "caption": "A thing."}])
+    assert audit(benchmark, corpus, capsys)["ok"]
+    assert main(["audit", str(benchmark), "--against", str(corpus)]) == 0
+    assert "No clip shares source or pictures with the corpus" in capsys.readouterr().out
+
+
+def test_copies_under_other_ids_are_found_by_fingerprints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rich = write_rich_dataset(tmp_path / "rich")
+    sources = pa.concat_tables(
+        pq.read_table(path, columns=["source_id", "hash_scheme", "hashes"]) for path in sorted(rich.glob("sources/*"))
+    ).to_pylist()
+    hashed = [row | {"source_id": f"copy-{row['source_id']}"} for row in sources if row["hashes"]]
+    pq.write_table(pa.Table.from_pylist(hashed), tmp_path / "hashed.parquet")
+    report = audit(rich, tmp_path / "hashed.parquet", capsys)
+    clips_with_hashes = {row["source_id"] for row in sources if row["hashes"]}
+    assert sum(report["shared"]["near_duplicate"].values()) >= len(clips_with_hashes) > 0
+    assert sum(report["shared"]["source"].values()) == 0
+    against_itself = audit(rich, rich, capsys)
+    assert sum(against_itself["shared"]["overlap"].values()) == sum(
+        s["clips"] for s in against_itself["splits"].values()
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.csv", b"video_id,url\nx\n", "a.csv: cannot be parsed (CSV parse error"),
+        ("a.csv", b"video_id\ncaf\xe9\n", "a.csv: cannot be parsed ("),
+        ("a.csv", b"", "a.csv: no column says"),
+        ("a.jsonl", b'{"video_id": "x"}\n{"video', "a.jsonl: cannot be parsed"),
+        ("a.jsonl", b"[1]\n", "a.jsonl:1: a JSON object on each line"),
+        ("a.parquet", b"PAR1 and no more", "a.parquet: is damaged or unreadable"),
+        ("a.xlsx", b"PK", "a table, or a folder of tables, is expected"),
+    ],
+)
+def test_damaged_corpus_is_one_sentence(
+    benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: bytes, words: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert main(["audit", str(benchmark), "--against", str(tmp_path / name)]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def test_options_without_a_corpus_are_refused(
+    benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["audit", str(benchmark), "--clean", str(tmp_path)]) == 2
+    assert "--clean goes with --against CORPUS" in capsys.readouterr().err
+    assert main(["audit", str(benchmark), "--against", str(tmp_path / "nowhere.csv")]) == 2
+    assert "nowhere.csv" in capsys.readouterr().err
+
+
+def test_planted_rows_are_all_found_and_nothing_else(benchmark: Path, tmp_path: Path) -> None:
+    draw = random.Random(22)
+    pool = [*IDS, *("".join(draw.choices("abcde_-", k=11)) for _ in range(200))]
+    rows = [
+        {"url": f"http://m.youtube.com/watch?list=1&v={draw.choice(pool)}", "start": str(start), "end": str(start + 3)}
+        for start in (draw.randrange(60) for _ in range(400))
+    ]
+    found = find_contamination(benchmark, write(tmp_path / "list.csv", rows)).found
+    listed = {source_of(row["url"]): [] for row in rows}
+    for row in rows:
+        listed[source_of(row["url"])].append((float(row["start"]), float(row["end"])))
+    of_clip = dict(zip(("video0", "bbbbbbbbbbb_10_20", "clip3", "v_ddddddddddd_1", "video4"), IDS, strict=True))
+    assert found["source"] == {clip for clip, own in of_clip.items() if own in listed}
+    overlapping = {
+        clip for clip, own in of_clip.items() if any(start < 20 and end > 10 for start, end in listed.get(own, ()))
+    }
+    assert found["overlap"] == overlapping

@@ -1,0 +1,316 @@
+"""Find the clips of a benchmark inside a corpus, such as the list of videos that a model was trained on.
+
+A clip is found by its source (an id or an address), by time, by near-duplicate pictures and by captions. The corpus is
+read once, in batches, so its size costs time and not memory.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from vttdata.dataset.corpus_tables import as_strings, corpus_files, stream_corpus
+from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.leak_audit import read_fingerprints
+from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.errors import VttdataError
+from vttdata.files.plain_tables import align_columns
+from vttdata.files.tables import parse_seconds
+from vttdata.ids import source_of
+from vttdata.records import HASH_SCHEME, Fingerprint
+from vttdata.split.near_duplicates.matches import match_sources
+
+# What a clip shares with the corpus. A caption alone is no contamination: short ones recur by chance.
+KINDS = ("source", "overlap", "near_duplicate", "caption")
+FAILING = KINDS[:3]
+
+_YOUTUBE_ID = re.compile(r"[\w-]{11}", re.ASCII)
+# In an address, as in `vttdata.ids.source_of`; RE2 knows no look-ahead, so a longer id is one
+# that nobody has.
+_YOUTUBE_ADDRESS = (
+    r"(?i:youtube(?:-nocookie)?\.com/(?:watch/?\?(?:[^#]*&)?v=|embed/|v/|e/|shorts/|live/)|youtu\.be/)"
+    r"(?P<id>[A-Za-z0-9_-]{11,12})"
+)
+# How a YouTube id begins a clip's name: in VATEX, MSVD and many lists `<id>_<start>_<end>`, in ActivityNet `v_<id>`.
+_PREFIXES = ("v_", "youtube-")
+_ID_LENGTH = 11
+_MAX_EXAMPLES = 10
+# Sources of the corpus whose fingerprints are compared with those of the benchmark at once.
+_FINGERPRINTS_AT_ONCE = 2_000
+
+
+@dataclass
+class Contamination:
+    """What the clips of a benchmark share with a corpus.
+
+    Fields:
+        rows: number of rows of the corpus.
+        splits: split -> ids of its clips, in their order.
+        found: kind -> ids of the clips that share it.
+        judged: kinds that could be judged: times, fingerprints and captions need columns of the corpus.
+        examples: kind -> (clip, what the corpus has) of the first clips.
+    """
+
+    rows: int = 0
+    splits: dict[str, list[str]] = field(default_factory=dict)
+    found: dict[str, set[str]] = field(default_factory=lambda: {kind: set() for kind in KINDS})
+    judged: set[str] = field(default_factory=set)
+    examples: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
+
+    def add(self, kind: str, video_id: str, shown: str) -> None:
+        """Add a clip that shares something."""
+        if video_id not in self.found[kind] and len(self.examples[kind]) < _MAX_EXAMPLES:
+            self.examples[kind].append((video_id, shown))
+        self.found[kind].add(video_id)
+
+    def clean(self, split: str) -> list[str]:
+        """Return the clips of a split that share neither source nor pictures with the corpus, in their order."""
+        shared = set().union(*(self.found[kind] for kind in FAILING))
+        return [video_id for video_id in self.splits[split] if video_id not in shared]
+
+    @property
+    def ok(self) -> bool:
+        """True if no clip shares source or pictures with the corpus."""
+        return not any(self.found[kind] for kind in FAILING)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values: kind -> split -> number of clips; null for what could not be judged."""
+        counts = {
+            kind: {split: len(self.found[kind] & set(ids)) for split, ids in self.splits.items()}
+            if kind in self.judged
+            else None
+            for kind in KINDS
+        }
+        return {
+            "rows": self.rows,
+            "splits": {
+                split: {"clips": len(ids), "clean": len(self.clean(split))} for split, ids in self.splits.items()
+            },
+            "shared": counts,
+            "examples": {kind: [list(pair) for pair in pairs] for kind, pairs in self.examples.items() if pairs},
+            "ok": self.ok,
+        }
+
+    def as_text(self) -> str:
+        """Return a table of the splits, the first examples and a verdict, for a terminal."""
+        plain = self.as_json()
+        names = {"near_duplicate": "near-duplicate source", "caption": "caption, word for word", "overlap": "same time"}
+        rows = [["clips that share", *self.splits]]
+        for kind, counts in plain["shared"].items():
+            cells = [f"{number:,}" for number in counts.values()] if counts else ["not judged"] * len(self.splits)
+            rows.append([names.get(kind, kind), *cells])
+        for name in ("clean", "clips"):
+            rows.append([name, *(f"{numbers[name]:,}" for numbers in plain["splits"].values())])
+        parts = [f"{self.rows:,} rows of the corpus were read.", align_columns(rows)]
+        for kind, pairs in self.examples.items():
+            if pairs:
+                lines = [f"  {video_id}: {shown}" for video_id, shown in pairs]
+                parts.append("\n".join([f"{names.get(kind, kind)}, first:", *lines]))
+        parts.append(
+            "No clip shares source or pictures with the corpus, as far as that was judged."
+            if self.ok
+            else "CONTAMINATED: clips of the benchmark are in the corpus; a score on them says little."
+        )
+        return "\n\n".join(parts)
+
+    def write_clean(self, folder: Path) -> None:
+        """Write ``<split>.csv`` with the ids of the clean clips of each split, to be used as a protocol."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for split in self.splits:
+            with (folder / f"{split}.csv").open("w", newline="", encoding="utf-8") as stream:
+                csv.writer(stream).writerows([["video_id"], *([video_id] for video_id in self.clean(split))])
+
+
+class _Benchmark:
+    """Clips of a benchmark by everything that a row of a corpus may say of them."""
+
+    def __init__(self, folder: Path, config: str, splits: Sequence[str]) -> None:
+        files = read_layout(folder, needs="clips").files
+        if config not in files:
+            raise VttdataError(f"{folder}: has no configuration '{config}'.")
+        unknown = [split for split in splits if split not in files[config]]
+        if unknown:
+            raise VttdataError(f"There is no split '{unknown[0]}'; the splits are {', '.join(files[config])}.")
+        self.sources = list(chain(*files.get("sources", {}).values()))
+        self.clips: dict[str, list[tuple[str, float | None, float | None]]] = defaultdict(list)
+        self.splits: dict[str, list[str]] = {}
+        # Name by which a corpus may know a source -> source.
+        self.names: dict[str, str] = {}
+        self.captions: dict[str, list[str]] = defaultdict(list)
+        columns = ("video_id", "source_id", "url", "start", "end", "captions")
+        for split in splits or files[config]:
+            ids = self.splits.setdefault(split, [])
+            for row in read_parquet_rows(files[config][split], ("video_id",), optional=columns[1:]):
+                source = row.get("source_id") or row["video_id"]
+                ids.append(row["video_id"])
+                self.clips[source].append((row["video_id"], row.get("start"), row.get("end")))
+                for name in _names_of(row["video_id"], row.get("source_id"), row.get("url")):
+                    self.names.setdefault(name, source)
+                for text in row.get("captions") or ():
+                    self.captions[_fold(text)].append(row["video_id"])
+        self.captions.pop("", None)
+
+
+def _names_of(video_id: str, source_id: str | None, url: str | None) -> Iterator[str]:
+    yield from filter(None, (video_id, source_id, url))
+    youtube = source_of(url) if url else source_id or ""
+    if _YOUTUBE_ID.fullmatch(youtube):
+        yield from (youtube, *(prefix + youtube for prefix in _PREFIXES))
+
+
+def _fold(text: str) -> str:
+    return text.lower().strip(" .")
+
+
+def find_contamination(
+    folder: Path,
+    corpus: Path,
+    *,
+    config: str = "clips",
+    splits: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+) -> Contamination:
+    """Find the clips of a dataset in a corpus.
+
+    Args:
+        folder: dataset folder of the benchmark.
+        corpus: dataset folder, table, or folder of tables; see `vttdata.dataset.corpus_tables`.
+        config: ``clips`` or a protocol of the benchmark.
+        splits: of the benchmark; by default all.
+        columns: name of a column -> its name in the corpus.
+
+    Raises:
+        VttdataError: when one of both cannot be read.
+    """
+    benchmark = _Benchmark(folder, config, splits)
+    result = Contamination(splits=benchmark.splits, judged={"source"})
+    names = pa.array(list(benchmark.names), pa.string())
+    captions = pa.array(list(benchmark.captions), pa.string())
+    fingerprints: list[tuple[str, Fingerprint]] = []
+    ours = dict(read_fingerprints(benchmark.sources, set(benchmark.clips)))
+    for table in _tables(corpus, columns or {}):
+        result.rows += table.num_rows
+        result.judged |= _judged(table, bool(ours))
+        for row, source in _rows_of_sources(table, names, benchmark.names):
+            _add_source(result, benchmark, source, row)
+        if "caption" in table.column_names:
+            for text in _shared_captions(table, captions):
+                # What is found once need not be found again: a common caption may be in every batch.
+                for video_id in benchmark.captions.pop(text, ()):
+                    result.add("caption", video_id, text[:160])
+        if ours and "hashes" in table.column_names:
+            fingerprints += _fingerprints(table)
+            while len(fingerprints) >= _FINGERPRINTS_AT_ONCE:
+                _add_near_duplicates(result, benchmark, ours, fingerprints[:_FINGERPRINTS_AT_ONCE])
+                del fingerprints[:_FINGERPRINTS_AT_ONCE]
+    _add_near_duplicates(result, benchmark, ours, fingerprints)
+    return result
+
+
+def _tables(corpus: Path, columns: Mapping[str, str]) -> Iterator[pa.Table]:
+    """Yield batches of the rows of a dataset's clips and sources, or of tables."""
+    dataset = corpus / "dataset" if (corpus / "dataset" / "README.md").is_file() else corpus
+    if (dataset / "README.md").is_file() and (dataset / "clips").is_dir():
+        files = read_layout(dataset, needs="clips").files
+        paths = [*chain(*files["clips"].values())]
+        hashed = [*chain(*files.get("sources", {}).values())]
+        yield from chain.from_iterable(stream_corpus(path) for path in paths)
+        for path in hashed:
+            for table in stream_corpus(path):
+                if "hashes" in table.column_names:
+                    yield table
+        return
+    for path in corpus_files(corpus):
+        yield from stream_corpus(path, columns)
+
+
+def _judged(table: pa.Table, has_fingerprints: bool) -> set[str]:
+    present = set(table.column_names)
+    kinds = {"overlap"} if {"start", "end"} <= present else set()
+    kinds |= {"caption"} if "caption" in present else set()
+    return kinds | ({"near_duplicate"} if has_fingerprints and "hashes" in present else set())
+
+
+def _rows_of_sources(
+    table: pa.Table, names: Any, source_of_name: Mapping[str, str]
+) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield the rows that name a source of the benchmark, and that source."""
+    by_row: dict[int, str] = {}
+    for column in ("url", "source_id", "video_id"):
+        if column not in table.column_names:
+            continue
+        texts = as_strings(table.column(column))
+        candidates = [texts]
+        if column == "url":
+            candidates.append(pc.struct_field(pc.extract_regex(texts, pattern=_YOUTUBE_ADDRESS), "id"))
+        else:
+            # A YouTube id before `_<start>`; an id is found by its first letters, and what follows is checked below.
+            candidates.append(pc.utf8_slice_codeunits(texts, 0, _ID_LENGTH))
+        for candidate in candidates:
+            for row in pc.indices_nonzero(pc.is_in(candidate, value_set=names)).to_pylist():
+                name, text = candidate[row].as_py(), texts[row].as_py()
+                if candidate is texts or column == "url" or re.match(r"[_.-]\d|[.]", text[_ID_LENGTH:]):
+                    by_row.setdefault(row, source_of_name[name])
+    if by_row:
+        rows = sorted(by_row)
+        for row, values in zip(rows, table.take(rows).to_pylist(), strict=True):
+            yield values, by_row[row]
+
+
+def _shared_captions(table: pa.Table, captions: Any) -> Sequence[str]:
+    """Return the captions of the benchmark that a batch has, without regard to capitals and full stops."""
+    column = table.column("caption").combine_chunks()
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        column = pc.list_flatten(column)
+    texts = pc.utf8_trim(pc.utf8_lower(as_strings(column)), " .")
+    shared: Sequence[str] = pc.unique(texts.filter(pc.is_in(texts, value_set=captions))).to_pylist()
+    return shared
+
+
+def _add_source(result: Contamination, benchmark: _Benchmark, source: str, row: Mapping[str, Any]) -> None:
+    """Add the clips of a source, and those that a row overlaps in time; a row without times is the whole video."""
+    shown = str(row.get("url") or row.get("source_id") or row.get("video_id"))
+    start, end = (parse_seconds(row.get(name)) for name in ("start", "end"))
+    whole = not end > start
+    for video_id, clip_start, clip_end in benchmark.clips[source]:
+        result.add("source", video_id, shown)
+        overlaps = whole or (
+            clip_start is not None and clip_end is not None and min(end, clip_end) > max(start, clip_start)
+        )
+        if "overlap" in result.judged and overlaps:
+            result.add("overlap", video_id, shown if whole else f"{shown} {start:g}-{end:g} s")
+
+
+def _fingerprints(table: pa.Table) -> Iterator[tuple[str, Fingerprint]]:
+    for row in table.to_pylist():
+        if row.get("hash_scheme") == HASH_SCHEME and row.get("hashes"):
+            yield (
+                str(row.get("source_id") or row.get("video_id") or row.get("url")),
+                Fingerprint(HASH_SCHEME, row["hashes"]),
+            )
+
+
+def _add_near_duplicates(
+    result: Contamination,
+    benchmark: _Benchmark,
+    ours: Mapping[str, Fingerprint],
+    others: Iterable[tuple[str, Fingerprint]],
+) -> None:
+    """Add the clips of sources that look like sources of the corpus."""
+    marked = {f"corpus:{name}": fingerprint for name, fingerprint in others}
+    for pair in match_sources([*ours.items(), *marked.items()]).duplicates() if marked else ():
+        sides = {pair.source_a, pair.source_b}
+        if len(sides & marked.keys()) == 1:
+            (other,) = sides & marked.keys()
+            (source,) = sides - {other}
+            for video_id, _, _ in benchmark.clips[source]:
+                result.add("near_duplicate", video_id, other.removeprefix("corpus:"))
