@@ -7,10 +7,13 @@ library; `vttdata.recipe.load` reads the same annotations to validate YAML.
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Gt, Le
+
+from vttdata.errors import VttdataError
 
 Ratio = Annotated[float, Ge(0), Le(1)]
 Seconds = Annotated[float, Ge(0)]
@@ -25,6 +28,20 @@ class Strict:
 
     __slots__ = ()
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "strict": True}
+
+
+def environment_number(name: str, default: int, unit: str) -> int:
+    """Return the positive integer in an environment variable, or a default where it is not set.
+
+    Raises:
+        VttdataError: when it is set to something else.
+    """
+    text = os.environ.get(name, "").strip()
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise VttdataError(f"{name}: found {text[:40]!a}; it should be a number of {unit}, such as {default}.")
+    return int(text)
 
 
 # Parts of a dataset that may have a licence of their own; annotations are ids, times, labels, and what is derived.

@@ -9,8 +9,10 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import functools
 import multiprocessing
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -23,12 +25,17 @@ from pathlib import Path
 from typing import IO, Any
 
 from vttdata.errors import ProgramKilledError, VttdataError
+from vttdata.settings import environment_number
 
 # From <linux/prctl.h>.
 _PR_SET_PDEATHSIG = 1
 # Loaded before any fork: the function that uses it runs between fork and exec, where no lock may be taken.
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform.startswith("linux") else None
 
+OUT_OF_MEMORY = "the memory of this machine, or the limit for a worker (VTTDATA_WORKER_MEMORY), did not suffice"
+"""Detail of a failure for want of memory."""
+
+_USER_MEMORY_LIMITS = resource.getrlimit(resource.RLIMIT_DATA)
 _POLL_SECONDS = 0.05
 _SHORTAGES = (errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ESTALE)
 _MAX_OUTPUT_BYTES = 32 * 2**20
@@ -50,12 +57,40 @@ def die_with_parent() -> None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def limit_memory(limit: int) -> None:
+    """Limit the data of this process in bytes, where the user's limit is not lower; more ends in a MemoryError.
+
+    Programs that `run` starts get the user's limit again.
+    """
+    user_limit, hard_limit = _USER_MEMORY_LIMITS
+    lower = limit if user_limit == resource.RLIM_INFINITY else min(limit, user_limit)
+    resource.setrlimit(resource.RLIMIT_DATA, (lower, hard_limit))
+
+
+def worker_memory() -> int:
+    """Return the limit for the data of a worker process in bytes: ``VTTDATA_WORKER_MEMORY`` megabytes, or 2048.
+
+    Raises:
+        VttdataError: when the variable is set to something else than a positive integer.
+    """
+    return environment_number("VTTDATA_WORKER_MEMORY", 2048, "megabytes") * 2**20
+
+
+def _prepare_program(max_memory: int | None) -> None:
+    if max_memory is None:
+        resource.setrlimit(resource.RLIMIT_DATA, _USER_MEMORY_LIMITS)
+    else:
+        limit_memory(max_memory)
+    die_with_parent()
+
+
 def run(
     command: Sequence[str | os.PathLike[str]],
     *,
     seconds: float,
     folder: Path | None = None,
     max_bytes: int | None = None,
+    max_memory: int | None = None,
     feed: Callable[[int], None] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Completed:
@@ -66,6 +101,7 @@ def run(
         seconds: wall-clock limit, after which the whole process group is killed.
         folder: working folder of the program.
         max_bytes: size limit for everything in `folder`; a program that exceeds it is killed.
+        max_memory: limit in bytes for the data of each of its processes; by default that of the user.
         feed: writes the program's standard input to the file descriptor that it gets; without it the input is empty.
         environment: variables that differ from those of this process.
 
@@ -83,7 +119,7 @@ def run(
             cwd=folder,
             env=os.environ | (environment or {}),
             start_new_session=True,
-            preexec_fn=die_with_parent,  # noqa: PLW1509 - one C call, no locks taken
+            preexec_fn=functools.partial(_prepare_program, max_memory),  # noqa: PLW1509 - C calls, no locks taken
         )
         try:
             if feed and process.stdin:
@@ -103,7 +139,7 @@ def run(
     if os.strerror(errno.ENOSPC) in completed.stderr:
         raise OSError(errno.ENOSPC, f"{os.fspath(command[0])}: no space left on the disk")
     number = next((number for number in _SHORTAGES if os.strerror(number) in completed.stderr), None)
-    if completed.code and number is not None:
+    if completed.code and number is not None and not (max_memory and number == errno.ENOMEM):
         raise OSError(number, f"{Path(command[0]).name}: {os.strerror(number)}")
     return completed
 
@@ -172,7 +208,7 @@ def call(function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
         The function's result.
 
     Raises:
-        VttdataError: what the function raises; an `OSError` is raised again too.
+        VttdataError: what the function raises, or when memory did not suffice; an `OSError` is raised again too.
         TimeoutError: when the limit was exceeded.
         ChildProcessError: when the process ended without an answer.
     """
@@ -211,7 +247,10 @@ def main() -> None:
         function, arguments, seconds = connection.recv()
         limit_this_process(seconds)
         try:
+            limit_memory(worker_memory())
             connection.send((function(*arguments), None))
+        except MemoryError:
+            connection.send((None, VttdataError(OUT_OF_MEMORY)))
         except (VttdataError, OSError) as error:
             connection.send((None, error))
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from vttdata.collect.folder import MISSING
 from vttdata.collect.settings import CollectSettings
-from vttdata.collect.ytdlp import clean_field, retry_download, run_ytdlp, site_source_id, too_large
+from vttdata.collect.ytdlp import MEGABYTE, clean_field, retry_download, run_ytdlp, site_source_id, too_large
 from vttdata.collect.ytdlp_errors import FetchError
 from vttdata.errors import UnavailableError
 from vttdata.media.ffmpeg_program import ffmpeg_path
@@ -28,7 +28,6 @@ from vttdata.subprocesses import Completed
 _UNFINISHED_PREFIX = ".fetch-"
 _NAME = "video"
 _AUXILIARY_SUFFIXES = (".part", ".ytdl", ".json", ".temp")
-_MEGABYTE = 1_000_000
 
 
 def fetch(candidate: Candidate, *, originals: Path, store: Path, settings: CollectSettings) -> Source:
@@ -118,7 +117,7 @@ def _read_listed_file(candidate: Candidate, originals: Path) -> Source:
 
 
 def _download(url: str, folder: Path, settings: CollectSettings, seconds: float) -> Completed:
-    limit = int(settings.limits.megabytes_per_item * _MEGABYTE)
+    limit = int(settings.limits.megabytes_per_item * MEGABYTE)
     options = [
         "--no-playlist",
         # Two items are enough to recognise a playlist, which the filter then rejects.
@@ -134,7 +133,7 @@ def _download(url: str, folder: Path, settings: CollectSettings, seconds: float)
         f"--ffmpeg-location={ffmpeg_path()}",
     ]
     # While video and audio are merged, both are on the disk twice.
-    max_bytes = 2 * limit + _MEGABYTE
+    max_bytes = 2 * limit + MEGABYTE
     return run_ytdlp(options, url, folder=folder, settings=settings, seconds=seconds, max_bytes=max_bytes)
 
 
@@ -147,7 +146,7 @@ def _find_download(folder: Path, done: Completed, settings: CollectSettings) -> 
     files = [path for path in folder.glob(f"{_NAME}.*") if path.suffix not in _AUXILIARY_SUFFIXES]
     if len(files) != 1 or files[0].stat().st_size == 0:
         raise FetchError("other", "yt-dlp reported success but left no video.", retry=True)
-    if files[0].stat().st_size > settings.limits.megabytes_per_item * _MEGABYTE:
+    if files[0].stat().st_size > settings.limits.megabytes_per_item * MEGABYTE:
         raise too_large(settings)
     return files[0]
 

@@ -52,7 +52,7 @@ class LimitSettings(Strict):
     Attributes:
         seconds_per_item: wall-clock limit for one download including its retries.
         megabytes_per_item: limit for one downloaded file, in millions of bytes. A download may take twice as much disk
-            space while video and audio are merged.
+            space while video and audio are merged, and as much memory beside the 500 MB of yt-dlp itself.
     """
 
     seconds_per_item: PositiveSeconds = 600.0

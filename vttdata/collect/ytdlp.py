@@ -6,6 +6,7 @@ The user's configuration, plugins and caches are ignored, and no address is ever
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import sys
 import time
@@ -21,6 +22,13 @@ from vttdata.subprocesses import Completed, run
 
 _COOKIES = "cookies.txt"
 _MAX_TEXT_CHARACTERS = 1000
+# What yt-dlp and a JavaScript runtime take for themselves.
+_BASE_MEMORY = 2**29
+# The text of Python's MemoryError is empty.
+_OUT_OF_MEMORY = re.compile(r"^ERROR:\s*$|\bMemoryError\b|Cannot allocate memory", re.MULTILINE)
+
+MEGABYTE = 1_000_000
+"""Unit of ``megabytes_per_item``."""
 _COMMON_OPTIONS = (
     "--ignore-config",
     "--no-plugin-dirs",
@@ -64,11 +72,12 @@ def run_ytdlp(
         raise VttdataError("yt-dlp is not installed; run `pip install 'vttdata[build]'`.")
     program = [sys.executable, "-P", "-X", "utf8", "-m", "yt_dlp"]
     command = [*program, *_COMMON_OPTIONS, *_connection_options(settings, folder), *options, "--", address]
-    done = run(command, seconds=seconds, folder=folder, max_bytes=max_bytes)
+    max_memory = _BASE_MEMORY + int(settings.limits.megabytes_per_item * MEGABYTE)
+    done = run(command, seconds=seconds, folder=folder, max_bytes=max_bytes, max_memory=max_memory)
     if done.stopped == "timeout":
         limit = settings.limits.seconds_per_item
         raise FetchError("timeout", f"not finished within the limit of {limit:g} s.", retry=True)
-    if done.stopped == "too_large":
+    if done.stopped == "too_large" or (done.code != 0 and _OUT_OF_MEMORY.search(done.stderr)):
         raise too_large(settings)
     if done.code != 0:
         raise fetch_error(done.stderr, done.code)

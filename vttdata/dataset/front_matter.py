@@ -13,13 +13,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-
 from vttdata.dataset.columns import columns_of, find_wrong_type, readme_features
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.shards import SplitFiles
 from vttdata.errors import VttdataError
+from vttdata.files.strict_yaml import parse_yaml
 from vttdata.files.yaml_writer import format_yaml
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
@@ -145,12 +144,12 @@ def read_front_matter(dataset: Path) -> dict[str, Any]:
         match = _FRONT_MATTER.match(path.read_text(encoding="utf-8"))
         if match and _SURROGATE.search(match[1]):
             raise VttdataError(f"{path}: its front matter contains an unpaired surrogate.")
-        content = yaml.safe_load(match[1]) if match else None
+        content = parse_yaml(match[1], f"{path}: its front matter") if match else None
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
-    except (ValueError, RecursionError, yaml.YAMLError) as error:
-        raise VttdataError(f"{path}: its front matter is not valid YAML ({' '.join(str(error).split())}).") from error
-    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
+    except UnicodeDecodeError as error:
+        raise VttdataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
+    if not isinstance(content, dict):
         raise VttdataError(f"{path}: does not begin with the YAML front matter of a dataset card.")
     return content
 

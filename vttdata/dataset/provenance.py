@@ -12,7 +12,6 @@ import importlib.metadata
 import json
 import os
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -20,6 +19,7 @@ from typing import Any
 
 from vttdata.dataset.shards import file_sha256
 from vttdata.errors import VttdataError
+from vttdata.files.zip_errors import ZIP_ERRORS
 from vttdata.version import __version__
 
 RECIPE, PROVENANCE = "recipe.yaml", "provenance.json"
@@ -183,6 +183,6 @@ def _find_members(path: Path, wanted: set[str]) -> Iterator[tuple[str, str, int]
                     with archive.open(member) as stream:
                         digest = hashlib.file_digest(stream, "sha256")  # type: ignore[arg-type]
                     yield name, digest.hexdigest(), member.file_size
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError):
+    except ZIP_ERRORS:
         # No reader of official files can have read a damaged archive either.
         return

@@ -10,7 +10,6 @@ import json
 import math
 import struct
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ import numpy.typing as npt
 from vttdata.errors import VttdataError
 from vttdata.files.json_values import refuse_duplicate_keys
 from vttdata.files.tables import MAX_CELL_CHARACTERS, open_text, read_table
+from vttdata.files.zip_errors import ZIP_ERRORS
 
 T = TypeVar("T")
 Missing = Literal["refuse", "worst"]
@@ -32,16 +32,7 @@ _CAPTION_COLUMNS = ("caption", "prediction", "text", "answer")
 _PREFERENCES = {"true": (1.0, 0.0), "foil": (0.0, 1.0), "tie": (0.0, 0.0)}
 _MAX_JSON_BYTES = 2**30
 # What NumPy and zipfile raise for files that are damaged, encrypted or of another kind.
-_NOT_NUMPY = (
-    zipfile.BadZipFile,
-    ValueError,
-    EOFError,
-    KeyError,
-    MemoryError,
-    NotImplementedError,
-    RuntimeError,
-    zlib.error,
-)
+_NOT_NUMPY = (*ZIP_ERRORS, MemoryError)
 _VIDEO_ENDINGS = (".mp4", ".webm", ".mkv", ".avi", ".mov")
 
 

@@ -9,13 +9,14 @@ import contextlib
 import os
 import struct
 import tempfile
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from vttdata.files.zip_errors import ZIP_ERRORS
 
 T = TypeVar("T")
 
@@ -37,7 +38,7 @@ def read_arrays(folder: Path, name: str, decode: Callable[[Mapping[str, NDArray[
         with np.load(path, allow_pickle=False) as file:
             result = decode(dict(file))
         os.utime(path)
-    except (OSError, EOFError, ValueError, KeyError, RuntimeError, struct.error, zipfile.BadZipFile):
+    except (OSError, struct.error, *ZIP_ERRORS):
         return None
     return result
 

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import pydantic
 import yaml
 
 from vttdata.errors import VttdataError
 
+if TYPE_CHECKING:
+    import pydantic
+
 Shape = TypeVar("Shape")
 
 _MAX_BYTES = 4 * 2**20
+# Mappings, lists and values; the packaged lexicon has 15,000. A million take ten seconds.
+_MAX_NODES = 200_000
 # Builders of nested values are recursive, and the C loader ends the process where Python would raise an error.
 _MAX_DEPTH = 100
 _MAX_SHOWN = 80
@@ -56,15 +60,19 @@ def parse_yaml(text: str, place: str) -> Any:
         place: file name or key that opens error messages.
 
     Raises:
-        VttdataError: when it is not valid, is nested too deeply, has aliases or duplicate keys, or contains anything
-            but mappings, lists, texts, finite numbers, booleans and nulls; names the line if there are several.
+        VttdataError: when it is not valid, is nested too deeply, has too many values, has aliases or duplicate keys, or
+            contains anything but mappings, lists, texts, finite numbers, booleans and nulls; names the line if there
+            are several.
     """
     try:
-        depth = 0
+        depth = nodes = 0
         for event in yaml.parse(text, Loader=_Loader):
             if isinstance(event, yaml.AliasEvent):
                 raise VttdataError(f"{place}: YAML aliases (*name) are not allowed; write the value out.")
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            nodes += isinstance(event, yaml.NodeEvent)
+            if nodes > _MAX_NODES:
+                raise VttdataError(f"{place}: has more than {_MAX_NODES} values, the limit for YAML.")
             if depth > _MAX_DEPTH:
                 raise VttdataError(f"{place}: not valid YAML (nested more than {_MAX_DEPTH} levels deep).")
         value = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
@@ -100,6 +108,8 @@ def read_yaml_as(file: Path, shape: pydantic.TypeAdapter[Shape]) -> tuple[Shape,
         VttdataError: as `parse_yaml`, or when the file cannot be read, is too large, or does not have the type; names
             the key.
     """
+    import pydantic
+
     data = _read(file)
     value = parse_yaml(_decode(data, file), str(file))
     try:

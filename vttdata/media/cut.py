@@ -18,6 +18,7 @@ from annotated_types import Ge, Le, MultipleOf
 
 from vttdata.errors import MediaError, UnavailableError
 from vttdata.media.check_cut import verify_clip, verify_sound
+from vttdata.media.decode import max_pixels
 from vttdata.media.ffmpeg_program import SAFE_INPUT, ffmpeg_path, file_url
 from vttdata.media.frames_in_span import TIMED_CONTAINERS, SpanFrames, read_span
 from vttdata.records import ClipMedia, Probe
@@ -169,7 +170,7 @@ def _encode(job: CutJob, seek: float | None, deadline: float) -> ClipMedia:
 
 def ffmpeg_command(job: CutJob, seek: float | None) -> list[str]:
     """Return the ffmpeg command that writes a clip, reading the source from `seek` seconds on."""
-    options: dict[str, Any] = SAFE_INPUT | {"threads": 1, "flags": "+bitexact"}
+    options: dict[str, Any] = SAFE_INPUT | {"threads": 1, "flags": "+bitexact", "max_pixels": max_pixels()}
     if seek is not None:
         options |= {"ss": f"{seek:.6f}", "noaccurate_seek": None}
     streams = ffmpeg.input(file_url(job.source), **options)

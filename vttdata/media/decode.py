@@ -21,6 +21,8 @@ import av
 
 from vttdata.errors import MediaError, UnavailableError
 from vttdata.media.ffmpeg_program import SAFE_INPUT, file_url
+from vttdata.settings import environment_number
+from vttdata.subprocesses import OUT_OF_MEMORY
 
 _ATTACHED_PICTURE = av.stream.Disposition.attached_pic
 MICROSECONDS = 1_000_000
@@ -204,6 +206,8 @@ def open_video(path: Path, *, threads: int = 1) -> Iterator[Video]:
     """
     with open_container(path) as container:
         stream = best_video(container)
+        # The size may change in the stream.
+        stream.codec_context.options = {"max_pixels": str(max_pixels())}
         stream.thread_count = threads
         stream.thread_type = "SLICE" if threads == 1 else "AUTO"
         if stream.codec_context.codec.canonical_name not in _ONE_FRAME_DELAY:
@@ -249,7 +253,7 @@ def open_container(path: Path) -> Iterator[Any]:
         _check_readable(path)
         raise
     except MemoryError as error:
-        raise UnavailableError("out_of_memory", "the memory of this machine did not suffice.") from error
+        raise UnavailableError("out_of_memory", f"{OUT_OF_MEMORY}.") from error
 
 
 def _check_file(path: Path) -> None:
@@ -304,14 +308,28 @@ def best_video(container: Any) -> Any:
     """Return the video stream that ffmpeg would choose too, cover pictures left aside.
 
     Raises:
-        MediaError: ``no_video`` without a video stream, ``unsupported`` without a decoder for it.
+        MediaError: ``no_video`` without a video stream, ``unsupported`` without a decoder for it or with pictures that
+            are too large.
     """
     stream = container.streams.best("video")
     if stream is None or stream.disposition & _ATTACHED_PICTURE:
         raise MediaError("no_video", "the file holds no video stream.")
     if stream.codec_context is None:
         raise MediaError("unsupported", "the video stream's codec is not supported.")
+    width, height, limit = stream.codec_context.width, stream.codec_context.height, max_pixels()
+    if width * height > limit:
+        size = f"pictures of {width} x {height} pixels are larger than the limit of {limit} pixels"
+        raise MediaError("unsupported", f"{size} (VTTDATA_MAX_PIXELS).")
     return stream
+
+
+def max_pixels() -> int:
+    """Return the greatest number of pixels of a picture: ``VTTDATA_MAX_PIXELS``, or 8192 x 4352, which is 8K video.
+
+    Raises:
+        VttdataError: when the variable is set to something else than a positive integer.
+    """
+    return environment_number("VTTDATA_MAX_PIXELS", 8192 * 4352, "pixels")
 
 
 def stated_seconds(container: Any, stream: Any) -> float:

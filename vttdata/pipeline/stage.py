@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 from vttdata.errors import DISK_ERRORS, MACHINE_ERRORS, HaltError, UnavailableError, VttdataError, disk_error_halt
 from vttdata.ids import digest
+from vttdata.subprocesses import OUT_OF_MEMORY
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ def process_item(stage: Stage, item: Any) -> ItemResult:
         inconclusive = error.errno in MACHINE_ERRORS
         outcomes = (Failed(stage.item_id(item), "io_error", str(error), retry=True, inconclusive=inconclusive),)
     except MemoryError:
-        detail = "the memory of this machine did not suffice"
+        detail = OUT_OF_MEMORY
         outcomes = (Failed(stage.item_id(item), "out_of_memory", detail, retry=True, inconclusive=True),)
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]

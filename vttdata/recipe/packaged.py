@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 from vttdata.errors import VttdataError
+from vttdata.files.strict_yaml import read_yaml
 from vttdata.plugins import discover, load_module
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -25,10 +26,8 @@ def recipes() -> dict[str, Path]:
 
 def datasets_of_recipes() -> dict[str, str]:
     """Return the recipes' names by the names of the datasets that they build."""
-    import yaml
-
-    contents = {name: yaml.safe_load(path.read_text(encoding="utf-8")) for name, path in recipes().items()}
-    return {str(raw["name"]): name for name, raw in contents.items() if isinstance(raw, dict) and "name" in raw}
+    contents = {name: read_yaml(path) for name, path in recipes().items()}
+    return {str(raw["name"]): name for name, raw in contents.items() if "name" in raw}
 
 
 def build_command(recipe: str) -> str:

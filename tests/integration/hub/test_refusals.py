@@ -97,7 +97,7 @@ def swap_bytes(dataset: Path) -> None:
         (lambda own: edit(own, "version: 1.0.0", "version: 1.0.1"), "has version 1.0.0, but its README 1.0.1"),
         (lambda own: edit(own, "num_examples: 1", "num_examples: 3"), r"has 1 rows, but its README says 3"),
         (lambda own: edit(own, "dataset_info:", "infos:"), "does not describe the columns of 'clips'"),
-        (lambda own: edit(own, "configs:", "configs: ]"), "its front matter is not valid YAML"),
+        (lambda own: edit(own, "configs:", "configs: ]"), "not valid YAML"),
         (retype, r"the column 'start' is string, but the README says double"),
         (rename_column, "the column 'video_id' is not in its file"),
         (mislabel, "the column 'category' has the label 7, but its labels are 0 to 0"),

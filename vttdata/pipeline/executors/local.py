@@ -22,7 +22,7 @@ from typing import Any
 from vttdata.errors import HaltError
 from vttdata.pipeline.executors import Executor, Tag
 from vttdata.pipeline.stage import Failed, ItemResult, Stage, process_item
-from vttdata.subprocesses import die_with_parent, start_module
+from vttdata.subprocesses import die_with_parent, limit_memory, start_module, worker_memory
 
 Task = tuple[Tag, Any]
 
@@ -221,6 +221,7 @@ def serve(connection: Connection) -> None:
 def main() -> None:
     """Run the program of a worker process."""
     die_with_parent()
+    limit_memory(worker_memory())
     faulthandler.enable()
     # Ctrl-C, and SIGTERM from a container, reach the whole process group; the parent ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
