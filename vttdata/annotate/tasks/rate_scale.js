@@ -34,7 +34,8 @@ export function showTask({ box, shown, hint, keys }) {
       const input = /^\d$/.test(key) ? box.querySelector(`input[name=criterion${number}][value="${key}"]`) : null;
       if (input === null) return false;
       input.checked = true;
-      input.focus();
+      // The next digit is for the next question.
+      (box.querySelector(`input[name=criterion${number + 1}]`) ?? input).focus();
       hint("");
       return true;
     },

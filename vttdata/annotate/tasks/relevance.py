@@ -116,6 +116,8 @@ class RelevanceTask(Task):
             assert isinstance(name, str)
             assert isinstance(text, str)
             if expected is None:
+                if len(f"{video} {name}".split()) != 2:
+                    raise VttdataError(f"{path}:{line}: ids with spaces cannot be judged for retrieval; rename them.")
                 pairs.setdefault(video, {})[name] = text
             else:
                 controls.setdefault(video, {})[name] = (text, expected)
