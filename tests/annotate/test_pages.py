@@ -20,6 +20,7 @@ from tests.annotate.da_page.site import Assessor
 from tests.annotate.served import CAPTIONS, Running, make, served, write_rows
 from vttdata import load_dataset
 from vttdata.cli.main import main
+from vttdata.evaluate.meta.judgments import read_judgment_table
 from vttdata.evaluate.predictions import read_relevance
 from vttdata.generate.foils.human_verdicts import read_verdicts
 
@@ -251,6 +252,9 @@ def test_ratings_on_a_scale_with_two_criteria_two_windows_and_no_network(
         ("language", "6"),
     ]
     assert {row["system"] for row in rows} == {"ours"}
+    table = read_judgment_table(tmp_path / "scores" / "ratings-language.csv")
+    assert sorted(table.raw) == [6, 7]
+    assert table.candidates[0].startswith("</script>")
     assert all(row["candidate"].lstrip("'").startswith("</script>") for row in rows)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from vttdata.annotate.tasks import TASKS
+from vttdata.assess.tables import as_csv
 from vttdata.errors import VttdataError
 from vttdata.ids import digest
 from vttdata.records import Caption
@@ -247,6 +248,18 @@ def majority(votes: Iterable[str], threshold: float = 0.5) -> str | None:
     total = counts.total()
     best, number = max(counts.items(), key=lambda entry: (entry[1], entry[0]), default=("", 0))
     return best if total and number > threshold * total else None
+
+
+def ratings_csv(rows: Iterable[Row], human: str = "") -> str:
+    """Return ratings of captions as ``vttdata evaluate-metric`` reads them.
+
+    Args:
+        rows: with `video_id`, `system`, `candidate`, `score` and `annotator`.
+        human: name of human captions among the systems.
+    """
+    names = ("video_id", "system", "candidate", "score", "annotator")
+    table = [[*(row[name] for name in names), "yes" if row["system"] == human else "no"] for row in rows]
+    return as_csv([[*names, "human"], *table])
 
 
 def load_task(name: str) -> type[Task]:

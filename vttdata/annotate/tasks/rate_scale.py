@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from vttdata.annotate.task import (
     Task,
     Unit,
     item_id,
+    ratings_csv,
 )
 from vttdata.assess.hits.system_captions import read_systems
 from vttdata.settings import Count, Ratio, Strict
@@ -54,6 +56,9 @@ class ScaleSettings(Strict):
     def __post_init__(self) -> None:
         if self.highest <= self.lowest:
             raise ValueError(f"highest ({self.highest}) must be above lowest ({self.lowest}).")
+        for name in self.questions:
+            if re.fullmatch(r"[A-Za-z0-9_-]{1,40}", name) is None:
+                raise ValueError(f"the criterion {name[:40]!a} must be letters, digits, '_' and '-'; it names a file.")
 
     @property
     def questions(self) -> dict[str, str]:
@@ -188,6 +193,16 @@ class ScaleTask(Task):
             for system in entry.item.facts.get("systems", ())
             for criterion, score in entry.answer["scores"].items()
         ]
+
+    def further_files(self, answers: Sequence[Answered], rows: Sequence[Row]) -> dict[str, str]:  # noqa: ARG002
+        """Return the ratings by each criterion as `vttdata evaluate-metric` reads them."""
+        names = list(self.settings.questions)
+        return {
+            f"ratings{f'-{name}' if len(names) > 1 else ''}.csv": ratings_csv(
+                [row for row in rows if row["criterion"] == name], self.settings.human
+            )
+            for name in names
+        }
 
 
 def _long_words(text: str) -> set[str]:

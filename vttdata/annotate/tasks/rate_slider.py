@@ -8,7 +8,19 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from vttdata.annotate.da_page.view import DEFAULT_SCALE_ENDS
-from vttdata.annotate.task import Answered, AnswerError, Earlier, Item, Material, Ratings, Row, Task, Unit, Verdict
+from vttdata.annotate.task import (
+    Answered,
+    AnswerError,
+    Earlier,
+    Item,
+    Material,
+    Ratings,
+    Row,
+    Task,
+    Unit,
+    Verdict,
+    ratings_csv,
+)
 from vttdata.assess import HitSettings, ReliabilitySettings, judge_workers, make_hits, summarise
 from vttdata.assess.answers.intake import Results
 from vttdata.assess.hits.hit_records import DEFAULT_QUESTION
@@ -150,19 +162,17 @@ class SliderTask(Task):
             for entry in answers
         ]
 
-    def further_files(self, answers: Sequence[Answered], rows: Sequence[Row]) -> dict[str, str]:  # noqa: ARG002
-        """Return the files of `vttdata hits score`: ranking, significance, scores of captions."""
+    def further_files(self, answers: Sequence[Answered], rows: Sequence[Row]) -> dict[str, str]:
+        """Return the ratings as `vttdata evaluate-metric` reads them, and the files of `vttdata hits score`."""
+        ranked = [row for row in rows if row["kind"] in ("system", "human")]
+        files = {"ratings.csv": ratings_csv(ranked, "human")}
         try:
             settings = ReliabilitySettings(min_pairs=self.settings.min_pairs)
             summary = summarise(Results(tuple(_judgments(answers)), {}), settings, keep_all=True)
         except VttdataError as error:
-            return {"ranking.txt": f"{error}\n"}
-        files = summary.files()
-        return {
-            f"{'ranking' if name == 'report.md' else Path(name).stem}{Path(name).suffix}": files[name]
-            for name in files
-            if name not in ("workers.csv", "findings.csv")
-        }
+            return files | {"ranking.md": f"{error}\n"}
+        tables = {name: text for name, text in summary.files().items() if name not in ("workers.csv", "findings.csv")}
+        return files | {"ranking.md": tables.pop("report.md")} | tables
 
 
 def _rated(entry: Answered) -> str:
