@@ -36,7 +36,9 @@ _Piece = Annotated[int, pydantic.Field(ge=0, le=5)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Moment:
+class Moment:
+    """Description of a moment, with the first and the last piece that each annotator marked."""
+
     __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     annotation_id: int
@@ -47,7 +49,7 @@ class _Moment:
     num_segments: int = 6
 
 
-_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(list[_Moment])
+_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(list[Moment])
 _FILES = {"train": "train_data.json", "validation": "val_data.json", "test": "test_data.json"}
 
 

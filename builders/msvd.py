@@ -85,11 +85,11 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     findings = Findings()
     checksums: dict[str, str] = {}
     sentences_file, lists = _choose(folder)
-    sentences = _read_sentences(sentences_file, language, checksums)
+    sentences = read_sentences(sentences_file, language, checksums)
     for name in sentences:
         _clip(checked_id(name, f"{sentences_file}"), "train", f"{sentences_file}: {key_path((name,))}")
     if list(lists) == [_MAPPING]:
-        ids = _numbered_splits(lists[_MAPPING], checksums)
+        ids = read_numbered_splits(lists[_MAPPING], checksums)
         lists = dict.fromkeys(ids, lists[_MAPPING])
     else:
         ids = {
@@ -142,7 +142,7 @@ def _choose(folder: Path) -> tuple[OfficialFile, dict[str, OfficialFile]]:
     return sentence_files[0], {split: lists[split] for split in ("train", "validation", "test")}
 
 
-def _read_sentences(
+def read_sentences(
     file: OfficialFile, language: str, checksums: dict[str, str]
 ) -> dict[str, list[tuple[str, str | None]]]:
     """Return the sentences of each clip with the worker who wrote them, where the layout says who."""
@@ -151,7 +151,10 @@ def _read_sentences(
         texts: dict[str, list[str]] = read_json(file, _SHAPE, checksums)
         return {name: [(text, None) for text in sentences] for name, sentences in texts.items()}
     if suffix == ".pkl":
-        return {name: [(text, None) for text in sentences] for name, sentences in _unpickle(file, checksums).items()}
+        return {
+            name: [(text, None) for text in sentences]
+            for name, sentences in unpickle_sentences(file, checksums).items()
+        }
     content = read_text(file, checksums)
     found: dict[str, list[tuple[str, str | None]]] = {}
     if suffix == ".txt":
@@ -162,10 +165,11 @@ def _read_sentences(
                     raise VttdataError(f"{file}:{number}: an id, a space and a sentence are expected.")
                 found.setdefault(name, []).append((text, None))
         return found
-    return _read_corpus(file, content, language)
+    return read_corpus(file, content, language)
 
 
-def _read_corpus(file: OfficialFile, content: str, language: str) -> dict[str, list[tuple[str, str | None]]]:
+def read_corpus(file: OfficialFile, content: str, language: str) -> dict[str, list[tuple[str, str | None]]]:
+    """Return the sentences of each clip in a language of the authors' corpus, with their workers."""
     found: dict[str, list[tuple[str, str | None]]] = {}
     for number, row in parse_delimited(str(file), io.StringIO(content, newline=""), ",", _CORPUS):
         if (row["language"] or "").casefold() == LANGUAGES.get(language, language).casefold():
@@ -178,20 +182,21 @@ def _read_corpus(file: OfficialFile, content: str, language: str) -> dict[str, l
     return found
 
 
-class _PlainUnpickler(pickle.Unpickler):
+class PlainUnpickler(pickle.Unpickler):
     """Reads dictionaries, lists, texts and numbers, and refuses to import anything."""
 
     def find_class(self, module: str, name: str) -> Any:
+        """Refuse any object of a class."""
         raise pickle.UnpicklingError(f"it holds objects of {module}.{name}")
 
 
-def _unpickle(file: OfficialFile, checksums: dict[str, str]) -> dict[str, list[str]]:
+def unpickle_sentences(file: OfficialFile, checksums: dict[str, str]) -> dict[str, list[str]]:
     """Return the sentences of CLIP4Clip's pickle, with a space between tokens; no code in it is run."""
     raw = file.read()
     checksums[file.name] = hashlib.sha256(raw).hexdigest()
     try:
         content = pydantic.TypeAdapter(dict[str, list[list[str]]]).validate_python(
-            _PlainUnpickler(io.BytesIO(raw)).load(), strict=True
+            PlainUnpickler(io.BytesIO(raw)).load(), strict=True
         )
     except pydantic.ValidationError as error:
         place = key_path(error.errors(include_url=False)[0]["loc"])
@@ -201,7 +206,7 @@ def _unpickle(file: OfficialFile, checksums: dict[str, str]) -> dict[str, list[s
     return {name: [" ".join(tokens) for tokens in sentences] for name, sentences in content.items()}
 
 
-def _numbered_splits(file: OfficialFile, checksums: dict[str, str]) -> dict[str, list[str]]:
+def read_numbered_splits(file: OfficialFile, checksums: dict[str, str]) -> dict[str, list[str]]:
     """Return the ids of each split by the numbers of the mapping, in their order."""
     numbered: dict[int, str] = {}
     for line, text in enumerate(read_text(file, checksums).splitlines(), 1):

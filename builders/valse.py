@@ -41,23 +41,27 @@ _LEAST_VOTES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Votes:
+class Votes:
+    """Number of annotators who chose the caption and not the foil."""
+
     __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     caption: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class FoiledCaption:
+    """Caption of an image and its foil."""
+
     __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     image_file: str
     caption: _Text
     foil: _Text
-    mturk: _Votes
+    mturk: Votes
 
 
-_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(dict[str, _Pair])
+_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(dict[str, FoiledCaption])
 
 
 def read(folder: Path) -> Counterfactuals:

@@ -34,7 +34,9 @@ def build(recipe: Recipe, run: Build) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Video:
+class VatexVideo:
+    """Captions of a video in both languages, as far as they were released."""
+
     __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     videoID: str  # noqa: N815
@@ -42,7 +44,7 @@ class _Video:
     chCap: list[str] | None = None  # noqa: N815
 
 
-_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(list[_Video])
+_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(list[VatexVideo])
 _NAME = re.compile(r"([\w-]{11})_(\d{6})_(\d{6})", re.ASCII)
 _FILES = {"train": "vatex_training_v1.?.json", "validation": "vatex_validation_v1.?.json"}
 _TESTS = {"test": "vatex_public_test*.json", "private_test": "vatex_private_test*.json"}

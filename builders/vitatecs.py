@@ -39,7 +39,9 @@ _Text = Annotated[str, pydantic.Field(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class TemporalPair:
+    """Caption of a video and a text that differs in one temporal aspect."""
+
     __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     src_dataset: Literal["MSRVTT", "VATEX"]
@@ -49,7 +51,7 @@ class _Pair:
     aspect: str
 
 
-_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_Pair)
+_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(TemporalPair)
 
 
 def read(folder: Path) -> Counterfactuals:

@@ -33,7 +33,9 @@ def build(recipe: Recipe, run: Build) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class RecipeStep:
+    """Step of a recipe: its segment in seconds, and what is done."""
+
     __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     id: Annotated[int, pydantic.Field(ge=0)]
@@ -42,24 +44,28 @@ class _Step:
 
 
 @dataclass(frozen=True, slots=True)
-class _Video:
+class CookingVideo:
+    """Video with the steps of its recipe."""
+
     __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     subset: str
     duration: Annotated[Seconds, pydantic.Field(ge=0)]
-    annotations: list[_Step]
+    annotations: list[RecipeStep]
     recipe_type: str
     video_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class _Content:
+class CookingVideos:
+    """Content of the official file."""
+
     __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
-    database: dict[str, _Video]
+    database: dict[str, CookingVideo]
 
 
-_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_Content)
+_SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(CookingVideos)
 _FILES = {"training and validation": "*annotations_trainval.json"}
 _TEST = {"test segments": "*annotations_test*.json"}
 

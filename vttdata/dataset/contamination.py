@@ -130,7 +130,7 @@ class Contamination:
                 csv.writer(stream).writerows([["video_id"], *([video_id] for video_id in self.clean(split))])
 
 
-class _Benchmark:
+class BenchmarkClips:
     """Clips of a benchmark by everything that a row of a corpus may say of them."""
 
     def __init__(self, folder: Path, config: str, splits: Sequence[str]) -> None:
@@ -153,14 +153,15 @@ class _Benchmark:
                 source = row.get("source_id") or row["video_id"]
                 ids.append(row["video_id"])
                 self.clips[source].append((row["video_id"], row.get("start"), row.get("end")))
-                for name in _names_of(row["video_id"], row.get("source_id"), row.get("url")):
+                for name in list_source_names(row["video_id"], row.get("source_id"), row.get("url")):
                     self.names.setdefault(name, source)
                 for text in row.get("captions") or ():
                     self.captions[_fold(text)].append(row["video_id"])
         self.captions.pop("", None)
 
 
-def _names_of(video_id: str, source_id: str | None, url: str | None) -> Iterator[str]:
+def list_source_names(video_id: str, source_id: str | None, url: str | None) -> Iterator[str]:
+    """Yield the names that a corpus may have for a clip or its source: ids, the address, and forms of a YouTube id."""
     yield from filter(None, (video_id, source_id, url))
     youtube = source_of(url) if url else source_id or ""
     if _YOUTUBE_ID.fullmatch(youtube):
@@ -191,7 +192,7 @@ def find_contamination(
     Raises:
         VttdataError: when one of both cannot be read.
     """
-    benchmark = _Benchmark(folder, config, splits)
+    benchmark = BenchmarkClips(folder, config, splits)
     result = Contamination(splits=benchmark.splits, judged={"source"})
     names = pa.array(list(benchmark.names), pa.string())
     captions = pa.array(list(benchmark.captions), pa.string())
@@ -200,10 +201,10 @@ def find_contamination(
     for table in _tables(corpus, columns or {}):
         result.rows += table.num_rows
         result.judged |= _judged(table, bool(ours))
-        for row, source in _rows_of_sources(table, names, benchmark.names):
+        for row, source in find_source_rows(table, names, benchmark.names):
             _add_source(result, benchmark, source, row)
         if "caption" in table.column_names:
-            for text in _shared_captions(table, captions):
+            for text in find_shared_captions(table, captions):
                 # What is found once need not be found again: a common caption may be in every batch.
                 for video_id in benchmark.captions.pop(text, ()):
                     result.add("caption", video_id, text[:160])
@@ -240,7 +241,7 @@ def _judged(table: pa.Table, has_fingerprints: bool) -> set[str]:
     return kinds | ({"near_duplicate"} if has_fingerprints and "hashes" in present else set())
 
 
-def _rows_of_sources(
+def find_source_rows(
     table: pa.Table, names: Any, source_of_name: Mapping[str, str]
 ) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield the rows that name a source of the benchmark, and that source."""
@@ -266,7 +267,7 @@ def _rows_of_sources(
             yield values, by_row[row]
 
 
-def _shared_captions(table: pa.Table, captions: Any) -> Sequence[str]:
+def find_shared_captions(table: pa.Table, captions: Any) -> Sequence[str]:
     """Return the captions of the benchmark that a batch has, without regard to capitals and full stops."""
     column = table.column("caption").combine_chunks()
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
@@ -276,7 +277,7 @@ def _shared_captions(table: pa.Table, captions: Any) -> Sequence[str]:
     return shared
 
 
-def _add_source(result: Contamination, benchmark: _Benchmark, source: str, row: Mapping[str, Any]) -> None:
+def _add_source(result: Contamination, benchmark: BenchmarkClips, source: str, row: Mapping[str, Any]) -> None:
     """Add the clips of a source, and those that a row overlaps in time; a row without times is the whole video."""
     shown = str(row.get("url") or row.get("source_id") or row.get("video_id"))
     start, end = (parse_seconds(row.get(name)) for name in ("start", "end"))
@@ -301,7 +302,7 @@ def _fingerprints(table: pa.Table) -> Iterator[tuple[str, Fingerprint]]:
 
 def _add_near_duplicates(
     result: Contamination,
-    benchmark: _Benchmark,
+    benchmark: BenchmarkClips,
     ours: Mapping[str, Fingerprint],
     others: Iterable[tuple[str, Fingerprint]],
 ) -> None:

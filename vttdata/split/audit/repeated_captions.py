@@ -69,7 +69,7 @@ def find_repeated_captions(clips: ClipTable, batches: CaptionBatches, max_exampl
         sentences += int(counted.frequency.sum())
         in_clip += counted.in_clip
         in_split += counted.in_split
-        in_source += _count_ambiguous(clips, hashes[selected], rows[selected])
+        in_source += count_ambiguous(clips, hashes[selected], rows[selected])
         shared = zip((-counted.frequency).tolist(), counted.shared.tolist(), strict=True)
         frequent = sorted([*frequent, *shared])[:max_examples]
     per_split = np.bincount(clips.split[rows], minlength=len(clips.split_names))
@@ -129,7 +129,7 @@ def _count_portion(hashes: Hashes, split: Integers, rows: npt.NDArray[np.uint32]
     )
 
 
-def _count_ambiguous(clips: ClipTable, hashes: Hashes, rows: npt.NDArray[np.uint32]) -> int:
+def count_ambiguous(clips: ClipTable, hashes: Hashes, rows: npt.NDArray[np.uint32]) -> int:
     """Count captions whose text is that of a caption of the same source with another span."""
     # An unknown time differs from no other unknown one.
     source, start, end = clips.source[rows], np.nan_to_num(clips.start[rows]), np.nan_to_num(clips.end[rows])
