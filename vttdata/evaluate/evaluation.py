@@ -132,10 +132,10 @@ def evaluate(
     shared, training_notes = find_shared_items(folder, items, training)
     cache = cache or builds_folder() / ".metrics"
     unavailable: dict[str, str] = {}
-    tokenizer = tokenizer or _choose_tokenizer(items.languages)
+    tokenizer = tokenizer or choose_tokenizer(items.languages)
     inputs = _add_local_videos(inputs or MetricInputs(), folder)
     names = (metrics or DEFAULT_METRICS) if task == "captioning" else ()
-    families = _load_metrics(names, tokenizer, cache, inputs, unavailable) if names else []
+    families = load_metrics(names, tokenizer, cache, inputs, unavailable) if names else []
     judgments = read_relevance(Path(relevance)) if relevance is not None else None
     scoring = _Scoring(task, items, families, MatchRule(missing, unknown), cache, judgments, inputs)
     if baseline is not None:
@@ -304,7 +304,7 @@ def _guess_task(folder: Path, predictions: str | os.PathLike[str] | None, baseli
     return "retrieval" if Path(predictions or "").suffix.lower() in (*_MATRICES, *_RUNS) else "captioning"
 
 
-def _choose_tokenizer(languages: Sequence[str]) -> str:
+def choose_tokenizer(languages: Sequence[str]) -> str:
     """Return the tokenizer of the references' language, the one for all languages where there are several."""
     names = {tokenizer_for(language) for language in languages} or {tokenizer_for("en")}
     return names.pop() if len(names) == 1 else "unicode"
@@ -317,7 +317,7 @@ def _add_local_videos(inputs: MetricInputs, dataset: Path) -> MetricInputs:
     return inputs if inputs.videos else dataclasses.replace(inputs, videos=local)
 
 
-def _load_metrics(
+def load_metrics(
     names: Sequence[str], tokenizer: str, cache: Path | None, inputs: MetricInputs, unavailable: dict[str, str]
 ) -> list[CaptioningMetric]:
     """Return each metric that one of the names asks for once; what cannot be computed is put into `unavailable`."""

@@ -122,7 +122,7 @@ class Evaluation:
         """Return plain values under the names of fields that hold any, without those of single items; NaN is None."""
         fields = [item.name for item in dataclasses.fields(self) if item.name not in ("columns", "item_ids")]
         values = {name: getattr(self, name) for name in fields if getattr(self, name) or name == "against"}
-        plain: dict[str, Any] = _plain(values)
+        plain: dict[str, Any] = plain_values(values)
         return plain
 
     def as_text(self) -> str:
@@ -155,30 +155,35 @@ class Evaluation:
         return [row | {"query": query} for row, query in zip(rows, column.queries, strict=True)]
 
 
-def check_folder(folder: Path) -> None:
-    """Check that a folder holds nothing but an earlier evaluation.
+def check_folder(folder: Path, files: Sequence[str] = (_REPORT, _ITEMS), what: str = "an evaluation") -> None:
+    """Check that a folder holds nothing but what it may hold of an earlier run.
+
+    Args:
+        folder: of the results.
+        files: names of these results, the one that is always written first.
+        what: they are, with an article, for messages.
 
     Raises:
         VttdataError: if it holds something else, or lies in a dataset.
     """
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    others = [name for name in names if name not in (_REPORT, _ITEMS)]
-    if others or (names and _REPORT not in names) or (folder.exists() and not folder.is_dir()):
-        what = f"holds {(others or names)[0]!a}" if names else "is a file"
-        raise VttdataError(f"{folder}: {what} and is not replaced by an evaluation; choose another folder.")
+    others = [name for name in names if name not in files]
+    if others or (names and files[0] not in names) or (folder.exists() and not folder.is_dir()):
+        holds = f"holds {(others or names)[0]!a}" if names else "is a file"
+        raise VttdataError(f"{folder}: {holds} and is not replaced by {what}; choose another folder.")
     if any((path / MANIFEST).is_file() for path in folder.resolve().parents):
         raise VttdataError(f"{folder}: lies in a dataset, which would differ from its manifest; choose another folder.")
 
 
-def _plain(value: Any) -> Any:
+def plain_values(value: Any) -> Any:
     """Return dataclasses and mappings as dictionaries without empty fields, and NaN as None."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
-        return {name: _plain(field) for name, field in fields.items() if field is not None and field != {}}
+        return {name: plain_values(field) for name, field in fields.items() if field is not None and field != {}}
     if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
+        return {name: plain_values(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain_values(item) for item in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 

@@ -130,12 +130,8 @@ def resample_scores(
         totals = np.split(weights @ stacked, ends[:-1], axis=1)
         return [selection.score(weights, part) for selection, part in zip(selections.values(), totals, strict=True)]
 
-    generator = np.random.Generator(np.random.PCG64([seed, 1]))
     drawn: list[list[Floats]] = [[] for _ in selections]
-    for block in _blocks(draws, number) if number > 1 else ():
-        size = block.stop - block.start
-        chosen = generator.integers(0, number, (size, number)) + np.arange(size)[:, None] * number
-        weights = np.bincount(chosen.ravel(), minlength=size * number).reshape(size, number).astype(np.float64)
+    for weights in draw_sources(number, seed=seed, draws=draws):
         for values, scores in zip(drawn, score_all(weights), strict=True):
             values.append(scores)
     points = score_all(np.ones((1, number)))
@@ -143,6 +139,15 @@ def resample_scores(
         key: Resampled(float(point[0]), np.concatenate([*values, np.empty(0)]), len(selection.sources))
         for (key, selection), point, values in zip(selections.items(), points, drawn, strict=True)
     }
+
+
+def draw_sources(number: int, *, seed: int = 0, draws: int = DRAWS) -> Iterator[Floats]:
+    """Yield how often each source is drawn in bootstrap draws, blocks of draws x `number`; nothing for one source."""
+    generator = np.random.Generator(np.random.PCG64([seed, 1]))
+    for block in _blocks(draws, number) if number > 1 else ():
+        size = block.stop - block.start
+        chosen = generator.integers(0, number, (size, number)) + np.arange(size)[:, None] * number
+        yield np.bincount(chosen.ravel(), minlength=size * number).reshape(size, number).astype(np.float64)
 
 
 def randomise_systems(

@@ -74,6 +74,7 @@ class JudgmentTable:
         ratings: scores by each annotator, n x annotators, NaN where there is none; None where only means are known.
         headline: what the set is customarily summed up by.
         notes: sentences on what was left out.
+        missing: judged captions whose text is not among the candidates, as system and item.
     """
 
     name: str
@@ -89,6 +90,7 @@ class JudgmentTable:
     ratings: Floats | None = None
     headline: Headline = RAW_HEADLINE
     notes: tuple[str, ...] = ()
+    missing: tuple[tuple[str, str], ...] = ()
 
     @property
     def judged(self) -> Flags:
@@ -209,11 +211,11 @@ def read_dataset_judgments(folder: Path) -> list[JudgmentTable]:
         sources = {row["video_id"]: row["source_id"] for row in dataset.rows("clips", split, ["video_id", "source_id"])}
         for campaign, rows in judgments.items():
             name = f"{dataset.name.rpartition('/')[2]} {campaign}"
-            tables.append(_join_captions(name, rows, captions, sources))
+            tables.append(join_captions(name, rows, captions, sources))
     return tables
 
 
-def _join_captions(
+def join_captions(
     name: str,
     judgments: Sequence[Mapping[str, Any]],
     captions: Mapping[str, Mapping[int, Mapping[str, Any]]],
@@ -344,7 +346,10 @@ class _Judged:
 
 
 def read_judgment_table(
-    file: Path, candidates: Candidates | None = None, references: Mapping[str, Sequence[str]] | None = None
+    file: Path,
+    candidates: Candidates | None = None,
+    references: Mapping[str, Sequence[str]] | None = None,
+    offset: int = 0,
 ) -> JudgmentTable:
     """Read a table with a row for each judged caption, or for each caption and annotator.
 
@@ -356,10 +361,12 @@ def read_judgment_table(
         file: CSV, TSV or JSON.
         candidates: texts of captions that the table does not have; every caption of a judged system gets a row.
         references: human captions by item, where the table has none.
+        offset: added to the number of each judged item, where ids do not lead to the right candidates: to ids that are
+            whole numbers, or to the item's place among the candidates.
 
     Raises:
-        VttdataError: if it cannot be read, a score is not a finite number, a caption is duplicated, or items are
-            unknown to `candidates` or `references`.
+        VttdataError: if it cannot be read, a score is not a finite number, a caption is duplicated, or an item has no
+            references.
     """
     names = (*_ITEM, *_CANDIDATE, *_SCORE, *_ANNOTATOR, *_OTHERS)
     columns = Columns(names, [_ITEM, _SCORE], (*_SCORE, "z", "assessments"))
@@ -411,7 +418,11 @@ def read_judgment_table(
         headline=Z_HEADLINE if has_z else RAW_HEADLINE,
         notes=tuple(notes),
     )
-    return _complete(file, table, candidates, references)
+    if offset and candidates is None:
+        raise VttdataError(
+            f"{file}: an offset of ids moves judgments to other candidates, which must be in another file."
+        )
+    return _complete(file, table, candidates, references, offset)
 
 
 def _add_row(captions: dict[tuple[str, str, str], _Judged], place: str, line: int, row: Mapping[str, Any]) -> None:
@@ -429,7 +440,7 @@ def _add_row(captions: dict[tuple[str, str, str], _Judged], place: str, line: in
         if not math.isfinite(numbers[name]) and (text is not None or name == "score"):
             raise VttdataError(f"{place}: the {name} is {(text or '')[:40]!a}, which is not a finite number.")
     key = (video_id, cell(("system",)) or "", candidate or "")
-    references = _parse_references(place, row)
+    references = parse_references(place, row)
     judged = captions.setdefault(key, _Judged(line, candidate, references))
     judged.references = judged.references or references
     annotator = cell(_ANNOTATOR) or ""
@@ -442,7 +453,8 @@ def _add_row(captions: dict[tuple[str, str, str], _Judged], place: str, line: in
     judged.human = judged.human or str(row.get("human")).lower() in ("true", "1", "yes") or key[1] == "human"
 
 
-def _parse_references(place: str, row: Mapping[str, Any]) -> list[str]:
+def parse_references(place: str, row: Mapping[str, Any]) -> list[str]:
+    """Return the references in a row's cells; raise VttdataError if they are not texts."""
     value = row.get("references")
     if value is None:
         return [str(row["reference"])] if row.get("reference") is not None else []
@@ -462,14 +474,15 @@ def _complete(
     table: JudgmentTable,
     candidates: Candidates | None,
     references: Mapping[str, Sequence[str]] | None,
+    offset: int,
 ) -> JudgmentTable:
     """Add texts from other files, and rows of captions that nobody judged."""
     if candidates is not None:
-        table = _add_candidates(file, table, candidates)
+        table = add_candidates(file, table, candidates, offset)
     if references is None:
         return table
-    missing = [video_id for video_id in table.items if video_id not in references]
-    if missing and set(missing) & {v for v, judged in zip(table.video_ids, table.judged, strict=True) if judged}:
+    missing = [video_id for video_id in table.items if not references.get(video_id)]
+    if missing:
         raise VttdataError(
             f"{file}: {len(missing):,} of {len(table.items):,} items have no references (first {missing[0][:80]!a})."
         )
@@ -481,48 +494,47 @@ def _complete(
     return dataclasses.replace(table, references=texts)
 
 
-def _add_candidates(file: Path, table: JudgmentTable, candidates: Candidates) -> JudgmentTable:
-    keys = list(zip(table.systems, table.video_ids, strict=True))
-    missing = [key for key in keys if key not in candidates]
-    if missing:
-        system, video_id = missing[0]
-        what = f"{video_id[:80]!a}" + (f" by {system[:80]!a}" if system else "")
+def add_candidates(file: Path, table: JudgmentTable, candidates: Candidates, offset: int) -> JudgmentTable:
+    """Return the table with the texts of candidates, and rows of those that nobody judged."""
+    items = list(dict.fromkeys(video_id for _, video_id in candidates))
+    places = {video_id: place for place, video_id in enumerate(items)}
+
+    def move(video_id: str) -> str:
+        if video_id.lstrip("-").isdecimal():
+            return str(int(video_id) + offset)
+        return items[(places[video_id] + offset) % len(items)] if video_id in places else video_id
+
+    ids = [move(video_id) for video_id in table.video_ids] if offset else table.video_ids
+    judged = {key: row for row, key in enumerate(zip(table.systems, ids, strict=True))}
+    missing = tuple(key for key in judged if key not in candidates)
+    if len(missing) == len(judged):
+        (system, video_id), (other, known) = missing[0], next(iter(candidates), ("", ""))
         raise VttdataError(
-            f"{file}: {len(missing):,} of {len(keys):,} judgments are about captions that the candidates do not have "
-            f"(first that of {what})."
+            f"{file}: no judgment is about a caption among the candidates; the first is about {video_id[:80]!a} by "
+            f"{system[:80]!a}, and the first candidate is about {known[:80]!a} by {other[:80]!a}."
         )
-    judged = {key: row for row, key in enumerate(keys)}
-    items = dict.fromkeys(video_id for _, video_id in candidates)
     rows = _Rows()
     order: list[int] = []
     for system in sorted(set(table.systems)):
         for video_id in items:
             if (system, video_id) not in candidates:
                 continue
-            row = judged.get((system, video_id))
-            known = (
-                {}
-                if row is None
-                else {
-                    "raw": float(table.raw[row]),
-                    "z": float(table.z[row]),
-                    "assessments": int(table.assessments[row]),
-                }
-            )
-            human = system == "human" if row is None else bool(table.human[row])
+            row = judged.get((system, video_id), -1)
             rows.add(
                 video_id,
                 system,
                 candidates[system, video_id],
-                () if row is None else table.references[row],
-                human=human,
-                **known,  # type: ignore[arg-type]
+                table.references[row] if row >= 0 else (),
+                raw=float(table.raw[row]) if row >= 0 else math.nan,
+                z=float(table.z[row]) if row >= 0 else math.nan,
+                assessments=int(table.assessments[row]) if row >= 0 else 0,
+                human=bool(table.human[row]) if row >= 0 else system == "human",
             )
-            order.append(-1 if row is None else row)
+            order.append(row)
     ratings = table.ratings
     if ratings is not None:
         ratings = np.vstack([ratings, np.full((1, ratings.shape[1]), math.nan)])[order]
-    return rows.table(table.name, ratings=ratings, headline=table.headline, notes=table.notes)
+    return rows.table(table.name, ratings=ratings, headline=table.headline, notes=table.notes, missing=missing)
 
 
 def check_unique_names(tables: Sequence[JudgmentTable]) -> None:

@@ -17,7 +17,14 @@ import numpy as np
 from vttdata.assess.manifest import number_or_nan
 from vttdata.errors import VttdataError
 from vttdata.evaluate.meta.judgments import JudgmentTable
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, FloatArray, VideoSpan, mean_of_sums
+from vttdata.evaluate.metric import (
+    CaptioningMetric,
+    ColumnScores,
+    FloatArray,
+    VideoMetric,
+    VideoSpan,
+    mean_of_sums,
+)
 from vttdata.evaluate.score_cache import keep_arrays, read_arrays
 from vttdata.files.csv_safety import unescape_formula
 from vttdata.files.tables import Columns, read_table
@@ -34,18 +41,20 @@ def score_captions(
     candidates: Sequence[str],
     references: Sequence[Sequence[str]],
     item_ids: Sequence[str] | None = None,
+    videos: Sequence[VideoSpan] | None = None,
 ) -> dict[str, ColumnScores]:
     """Score captions, of which several may be about one item.
 
-    Metrics that weigh words by the items that have them, such as CIDEr-D, are given every item once: captions are
-    scored in passes over all items, one caption of each at a time, as systems are in an evaluation. A score is thus
-    the same however many captions of an item were judged.
+    Metrics whose scores depend on all items, such as CIDEr-D, are given every item once: captions are scored in passes
+    over all items, one caption of each at a time, as systems are in an evaluation. A score is thus the same however
+    many captions of an item were judged.
 
     Args:
         metric: the metric; results are kept in its folder `cache` by its signature and all texts.
         candidates: captions, n.
         references: human captions of the same item, n.
         item_ids: item of each caption, n; by default items are told apart by their references.
+        videos: what each item shows, n, for metrics that watch videos; by default `item_ids` are whole videos.
 
     Returns:
         Column -> scores of the n captions.
@@ -54,23 +63,26 @@ def score_captions(
         VttdataError: as `CaptioningMetric.score`.
     """
     ids = list(item_ids) if item_ids is not None else [json.dumps(list(texts)) for texts in references]
+    spans = list(videos) if videos is not None else list(map(VideoSpan, ids))
+    # What videos show is not told by texts; metrics that watch them keep features by content themselves.
+    cache = None if isinstance(metric, VideoMetric) else metric.cache
     content = json.dumps([_FORMAT, metric.signature(), list(candidates), [list(r) for r in references], ids])
     name = f"scores-{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
     kept = (
-        read_arrays(metric.cache, name, lambda arrays: _decode(metric, arrays, (candidates[:1], references[:1])))
-        if metric.cache
+        read_arrays(cache, name, lambda arrays: _decode(metric, arrays, (candidates[:1], references[:1])))
+        if cache
         else None
     )
     if kept is not None:
         return kept
     if metric.depends_on_items:
-        scores = _score_in_passes(metric, candidates, references, ids)
+        scores = score_in_passes(metric, candidates, references, ids, spans)
     else:
-        scores = metric.score_videos(candidates, references, list(map(VideoSpan, ids)))
-    if metric.cache:
+        scores = metric.score_videos(candidates, references, spans)
+    if cache:
         arrays = {f"items-{column}": values.items for column, values in scores.items()}
         others = {column: values.statistics for column, values in scores.items() if values.formula is not mean_of_sums}
-        keep_arrays(metric.cache, name, arrays | {f"statistics-{column}": values for column, values in others.items()})
+        keep_arrays(cache, name, arrays | {f"statistics-{column}": values for column, values in others.items()})
     return scores
 
 
@@ -88,12 +100,17 @@ def _decode(
     }
 
 
-def _score_in_passes(
-    metric: CaptioningMetric, candidates: Sequence[str], references: Sequence[Sequence[str]], ids: Sequence[str]
+def score_in_passes(
+    metric: CaptioningMetric,
+    candidates: Sequence[str],
+    references: Sequence[Sequence[str]],
+    ids: Sequence[str],
+    spans: Sequence[VideoSpan],
 ) -> dict[str, ColumnScores]:
     """Score one caption of each item at a time; items that have no more captions get an empty one, which is dropped."""
     number = {item: index for index, item in enumerate(dict.fromkeys(ids))}
-    videos = list(map(VideoSpan, number))
+    shown = dict(zip(reversed(ids), reversed(spans), strict=True))
+    videos = [shown[item] for item in number]
     common: list[Sequence[str]] = [()] * len(number)
     for item, texts in zip(ids, references, strict=True):
         # The fullest list is that of captions which are no references themselves.
@@ -150,7 +167,7 @@ def score_table(metric: CaptioningMetric, table: JudgmentTable) -> dict[str, Col
             "column 'candidate', or name a table of captions with --candidates."
         )
     bare = sum(not texts for texts in table.references)
-    if bare:
+    if bare and not isinstance(metric, VideoMetric):
         raise VttdataError(
             f"{table.name}: {bare:,} captions have no references, so that no metric can score them; add a column "
             "'references', or name a dataset or a table of captions with --references."

@@ -1,0 +1,291 @@
+"""Compare metrics with people on sets of judgments, and with altered captions: ``vttdata evaluate-metric``.
+
+Reads the sets, scores their captions, measures agreement, tests metrics against each other, and ranks them over sets.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import os
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+
+from vttdata.assess.correlation import RatingScale, krippendorff_alpha, williams
+from vttdata.errors import VttdataError
+from vttdata.evaluate.evaluation import DEFAULT_METRICS, load_metrics
+from vttdata.evaluate.java_scores import JavaError
+from vttdata.evaluate.meta.agreement import DRAWS, Draws, measure_agreement, system_means
+from vttdata.evaluate.meta.alignment import check_alignment, correlate_at_offsets
+from vttdata.evaluate.meta.inputs import read_inputs
+from vttdata.evaluate.meta.judgments import JudgmentTable
+from vttdata.evaluate.meta.metric_report import MetricReport, Rank, SetReport, StressReport
+from vttdata.evaluate.meta.scoring import look_up_scores, read_scores, score_table
+from vttdata.evaluate.meta.stress import StressResult, StressSet, stress
+from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, MetricInputs
+from vttdata.load.local_builds import builds_folder
+
+Columns = dict[str, ColumnScores]
+"""Name of a metric's column -> scores of the rows of a table."""
+
+
+def evaluate_metrics(
+    judgments: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    metrics: Sequence[str | CaptioningMetric] = (),
+    scores: Sequence[str | os.PathLike[str]] = (),
+    *,
+    candidates: str | os.PathLike[str] | None = None,
+    references: str | os.PathLike[str] | None = None,
+    offset: int = 0,
+    leave_out: Sequence[str] = (),
+    human: bool = False,
+    curve: bool = False,
+    split: str | None = None,
+    tokenizer: str = "ptb-3.4.1",
+    inputs: MetricInputs | None = None,
+    seed: int = 0,
+    draws: int = DRAWS,
+    cache: Path | None = None,
+) -> MetricReport:
+    """Compare metrics with people, and with captions that were made worse.
+
+    Args:
+        judgments: one or several of: a dataset with judgments; a folder of `vttdata hits score`; the folder or a file
+            of Flickr8k's judgments; a table, see `read_judgment_table`; a set of foils or a dataset with captions,
+            whose true captions a metric should prefer to altered ones.
+        metrics: captioning metrics or their columns, by name or made already; by default BLEU, ROUGE-L, CIDEr-D and
+            chrF where there are no `scores`.
+        scores: tables of anybody's scores, see `read_scores`; each is named by its file.
+        candidates: table of the captions of systems, for judgments without texts.
+        references: dataset or table of human captions, for judgments without them.
+        offset: of ids, see `read_judgment_table`.
+        leave_out: systems that do not count.
+        human: whether judged captions by people count as those of systems.
+        curve: whether agreement is also measured with fewer references.
+        split: of datasets without judgments, by default ``test`` or the only one.
+        tokenizer: of metrics that are named.
+        inputs: models, videos and features of the metrics that use them.
+        seed: of the draws of videos.
+        draws: number of draws.
+        cache: folder for scores and results by content; by default ``.metrics`` in ``VTTDATA_HOME``.
+
+    Raises:
+        VttdataError: if something cannot be read, ids do not lead to the right captions, a set has nothing to compare,
+            or no metric can be computed; the message says what to do.
+    """
+    if seed < 0 or draws < 1:
+        raise VttdataError(f"The seed must not be negative, and there must be a draw, not {seed} and {draws}.")
+    sources = [judgments] if isinstance(judgments, (str, os.PathLike)) else list(judgments)
+    cache = cache or builds_folder() / ".metrics"
+    report = MetricReport(seed=seed, draws=draws)
+    files = {Path(file).stem: read_scores(Path(file)) for file in scores}
+    if len(files) < len(scores):
+        raise VttdataError("Two files of scores have the same name, which names their metrics.")
+    names = [metric for metric in metrics if isinstance(metric, str)] or (
+        DEFAULT_METRICS if not (metrics or scores) else ()
+    )
+    families = [metric for metric in metrics if not isinstance(metric, str)]
+    families += load_metrics(names, tokenizer, cache, inputs or MetricInputs(), report.unavailable) if names else []
+    wanted = {*names, *(metric.name for metric in metrics if not isinstance(metric, str))}
+    read = read_inputs(
+        [os.fspath(source) for source in sources],
+        candidates=Path(candidates) if candidates is not None else None,
+        references=os.fspath(references) if references is not None else None,
+        offset=offset,
+        split=split,
+    )
+    report.signatures.update({metric.name: metric.signature() for metric in families})
+    known = {system for table in read.judgments for system in table.systems}
+    for table in read.judgments:
+        note = check_alignment(table)
+        # A system may be in one set only.
+        absent = known - set(table.systems)
+        chosen = table.without([system for system in leave_out if system not in absent], people=not human)
+        columns = score_metrics(chosen, families, report.unavailable)
+        columns = {name: values for name, values in columns.items() if {name, _family(name, families)} & wanted}
+        by_file = {name: look_up_scores(file, chosen) for name, file in files.items()}
+        columns |= {name: values for name, values in by_file.items() if np.isfinite(values.items[chosen.judged]).any()}
+        set_report = compare_set(chosen, columns, seed=seed, draws=draws, cache=cache)
+        if note is not None:
+            set_report.notes.append(note)
+        if curve:
+            set_report.references.update(reference_curve(chosen, families, list(set_report.metrics)))
+        report.sets.append(set_report)
+    _check_files(files, report, read.judgments)
+    for pairs in read.pairs:
+        report.stress.append(stress_metrics(pairs, families, wanted, seed, draws))
+    report.ranking.extend(rank_metrics(report.sets))
+    return report
+
+
+def _family(column: str, families: Sequence[CaptioningMetric]) -> str:
+    return next((metric.name for metric in families if column in metric.columns), column)
+
+
+def _check_files(files: Mapping[str, object], report: MetricReport, tables: Sequence[JudgmentTable]) -> None:
+    """Raise VttdataError for a file of scores that is about no judged caption of any set."""
+    if files and not tables:
+        raise VttdataError("Files of scores are compared with judgments, and there are none; name a metric instead.")
+    for name in files:
+        if not any(name in set_report.metrics for set_report in report.sets):
+            table = tables[0]
+            row = int(table.judged.argmax())
+            raise VttdataError(
+                f"No score of '{name}' is about a judged caption; the first one is about {table.video_ids[row][:80]!a}"
+                + (f" by {table.systems[row][:80]!a}." if table.systems[row] else ".")
+            )
+
+
+def score_metrics(table: JudgmentTable, families: Sequence[CaptioningMetric], unavailable: dict[str, str]) -> Columns:
+    """Score a table by all metrics; one whose program ends early is put into `unavailable`."""
+    columns: Columns = {}
+    for metric in families:
+        if metric.name not in unavailable:
+            try:
+                columns |= score_table(metric, table)
+            except JavaError as error:
+                unavailable[metric.name] = str(error)
+    return columns
+
+
+def compare_set(table: JudgmentTable, columns: Columns, *, seed: int, draws: int, cache: Path) -> SetReport:
+    """Measure the agreement of all metrics on one set."""
+    judged = table.raw[table.judged]
+    if judged.min() == judged.max():
+        raise VttdataError(
+            f"{table.name}: people gave all {len(judged):,} captions the same score, so nothing can be compared."
+        )
+    drawn = Draws.of(table, seed=seed, draws=draws)
+    human = table.headline.human if table.headline.human in table.human_scores else "raw"
+    people = table.human_scores[human]
+    authors = {system for system, judged in zip(table.systems, table.judged, strict=True) if judged}
+    report = SetReport(
+        name=table.name,
+        captions=int(table.judged.sum()),
+        items=len({video for video, judged in zip(table.video_ids, table.judged, strict=True) if judged}),
+        systems=len(authors - {""}),
+        assessments=int(table.assessments.sum()),
+        headline=table.headline._replace(human=human),
+        notes=list(table.notes),
+    )
+    if table.ratings is not None:
+        report.alpha.update({scale: krippendorff_alpha(table.ratings, scale) for scale in get_args(RatingScale)})
+    if report.systems < 2:
+        what = "are not grouped by system" if not report.systems else "are all by one system"
+        report.notes.append(f"Captions {what}, so there are no figures by system.")
+    for name, scores in columns.items():
+        agreement = measure_agreement(table, scores, drawn, cache)
+        report.metrics[name] = agreement
+        if agreement.unscored:
+            report.notes.append(
+                f"{name} has no score of {agreement.unscored:,} of {report.captions:,} judged captions."
+            )
+        if agreement.constant:
+            report.notes.append(f"{name} gives every caption the same score, so that nothing is correlated with it.")
+        offsets = correlate_at_offsets(table, scores.items, people)
+        if offsets:
+            report.offsets[name] = offsets
+    report.williams.update(williams_tests(table, columns, people))
+    return report
+
+
+def williams_tests(
+    table: JudgmentTable, columns: Columns, people: np.ndarray
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Return level -> metric -> other metric -> p-value of the first agreeing better with people (Pearson's r)."""
+    if len(columns) < 2:
+        return {}
+    rows = table.judged & ~np.isnan(people)
+    for scores in columns.values():
+        rows &= np.isfinite(scores.items)
+    by_level = {"caption": (people[rows], {name: scores.items[rows] for name, scores in columns.items()})}
+    means = {name: system_means(table, scores, np.where(rows, people, math.nan)) for name, scores in columns.items()}
+    systems = next(iter(means.values()))
+    if "" not in systems:
+        by_level["system"] = (
+            np.array([of_people for _, of_people in systems.values()]),
+            {name: np.array([of_metric for of_metric, _ in values.values()]) for name, values in means.items()},
+        )
+    tests: dict[str, dict[str, dict[str, float]]] = {}
+    for level, (human, values) in by_level.items():
+        usable = {name: column for name, column in values.items() if len(column) > 1 and np.ptp(column) > 0}
+        if len(human) < 4 or np.ptp(human) == 0 or len(usable) < 2:
+            continue
+        r = np.corrcoef([human, *usable.values()])
+        tests[level] = {name: {} for name in usable}
+        for (i, first), (j, second) in itertools.permutations(enumerate(usable, 1), 2):
+            tests[level][first][second] = williams(r[0, i], r[0, j], r[i, j], len(human)).p
+    return tests
+
+
+def reference_curve(
+    table: JudgmentTable, families: Sequence[CaptioningMetric], names: Sequence[str]
+) -> dict[str, dict[int, float]]:
+    """Return metric -> number of references -> headline figure, the mean over choices of that many references.
+
+    Choices are the runs of neighbours on a circle of references, so that each reference is used equally often.
+    """
+    most = Counter(len(texts) for texts in table.references).most_common(1)[0][0]
+    rows = np.array([len(texts) >= most for texts in table.references])
+    table = table.select(rows) if not rows.all() else table
+    once = Draws.of(table, draws=0)
+    curve: dict[str, dict[int, float]] = {}
+    for number in range(1, most + 1):
+        values: dict[str, list[float]] = {}
+        for start in range(most if number < most else 1):
+            places = [(start + step) % most for step in range(number)]
+            fewer = dataclasses.replace(
+                table, references=[[texts[place] for place in places] for texts in table.references]
+            )
+            for name, scores in score_metrics(fewer, families, {}).items():
+                if name in names:
+                    levels = measure_agreement(fewer, scores, once, families[0].cache).human[table.headline.human]
+                    estimate = levels[table.headline.level][table.headline.coefficient]
+                    values.setdefault(name, []).append(estimate.score)
+        for name, scores_of_choices in values.items():
+            curve.setdefault(name, {})[number] = sum(scores_of_choices) / len(scores_of_choices)
+    return curve
+
+
+def stress_metrics(
+    pairs: StressSet, families: Sequence[CaptioningMetric], wanted: set[str], seed: int, draws: int
+) -> StressReport:
+    """Compare true captions with altered ones by all metrics that are wanted."""
+    results: dict[str, Mapping[tuple[str, str | None], StressResult]] = {}
+    for metric in families:
+        for name, parts in stress(pairs, metric, seed=seed, draws=draws).items():
+            if {name, metric.name} & wanted:
+                results[name] = parts
+    return StressReport(pairs.name, results, list(pairs.notes))
+
+
+def rank_metrics(sets: Sequence[SetReport]) -> list[Rank]:
+    """Rank metrics over sets by Borda counts of their headline figures (Hodosh et al., JAIR 2013).
+
+    On each set the best of N metrics gets N points, the next one N - 1; equal figures share the mean. Equal sums are
+    ordered by the median of ranks. Metrics that a set has no figure of are left out, and so is a single set.
+    """
+    figures = {name: [report.headline_of(name) for report in sets] for report in sets for name in report.metrics}
+    complete = {
+        name: [value.score for value in values if value is not None]
+        for name, values in figures.items()
+        if all(value is not None and not math.isnan(value.score) for value in values)
+    }
+    if len(sets) < 2 or len(complete) < 2:
+        return []
+    ranks: dict[str, list[float]] = {name: [] for name in complete}
+    for place in range(len(sets)):
+        column = {name: values[place] for name, values in complete.items()}
+        for name, value in column.items():
+            above = sum(other > value for other in column.values())
+            equal = sum(other == value for other in column.values())
+            ranks[name].append(above + (equal - 1) / 2)
+    number = len(complete)
+    ranked = [Rank(name, sum(number - r for r in rs), statistics.median(rs) + 1) for name, rs in ranks.items()]
+    return sorted(ranked, key=lambda rank: (-rank.points, rank.median_rank, rank.metric))

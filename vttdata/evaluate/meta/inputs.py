@@ -1,0 +1,133 @@
+"""Read what metrics are compared with people on: judgments of any kind, candidates and references from other files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from vttdata.assess.manifest import required_text
+from vttdata.errors import VttdataError
+from vttdata.evaluate.meta.judgments import (
+    CROWD,
+    EXPERT,
+    JudgmentTable,
+    check_unique_names,
+    read_dataset_judgments,
+    read_flickr8k,
+    read_judgment_table,
+)
+from vttdata.evaluate.meta.stress import StressSet, read_stress_set
+from vttdata.export.reader import CaptionCounts, DatasetReader
+from vttdata.files.csv_safety import unescape_formula
+from vttdata.files.tables import READ_SUFFIXES, Columns, read_table
+from vttdata.load.lookup import find_dataset
+from vttdata.text.captions import INPUT_COLUMNS, read_caption_table
+
+# File of `vttdata hits score` with the mean scores of captions.
+_CAPTIONS = "captions.csv"
+
+
+class Inputs(NamedTuple):
+    """Sets of judgments by people, and sets of pairs that need no people."""
+
+    judgments: list[JudgmentTable]
+    pairs: list[StressSet]
+
+
+def read_inputs(
+    sources: Sequence[str],
+    *,
+    candidates: Path | None = None,
+    references: str | None = None,
+    offset: int = 0,
+    split: str | None = None,
+) -> Inputs:
+    """Read sets of judgments, and make pairs of the captions of datasets that have no judgments.
+
+    Args:
+        sources: each a table of judgments, a folder of `vttdata hits score` or with files of Flickr8k, or a dataset.
+        candidates: table of the captions of systems, for tables of judgments without texts.
+        references: dataset or table of human captions, for tables of judgments without references.
+        offset: see `read_judgment_table`.
+        split: of datasets without judgments.
+
+    Raises:
+        VttdataError: if one cannot be read, is none of these, or an option fits none of them.
+    """
+    texts = read_candidates(candidates) if candidates is not None else None
+    human = read_references(references) if references is not None else None
+    inputs = Inputs([], [])
+    tables = 0
+    for source in sources:
+        path = Path(source).expanduser()
+        if path.is_dir() and (path / _CAPTIONS).is_file() and not (path / "README.md").is_file():
+            path = path / _CAPTIONS
+        if path.name in (EXPERT, CROWD) or (path.is_dir() and any((path / name).is_file() for name in (EXPERT, CROWD))):
+            inputs.judgments.extend(read_flickr8k(path))
+        elif path.is_file() or path.suffix.lower() in READ_SUFFIXES:
+            inputs.judgments.append(read_judgment_table(path, texts, human, offset))
+            tables += 1
+        else:
+            folder = find_dataset(source)
+            if "judgments" in DatasetReader(folder).configs:
+                inputs.judgments.extend(read_dataset_judgments(folder))
+            else:
+                inputs.pairs.extend(read_stress_set(folder, split=split))
+    if not tables and (texts is not None or human is not None or offset):
+        raise VttdataError("Candidates, references and an offset belong to a table of judgments, and none is given.")
+    check_unique_names(inputs.judgments)
+    return inputs
+
+
+def read_candidates(file: Path) -> dict[tuple[str, str], str]:
+    """Read the captions of systems: a table with ``video_id``, ``caption`` and, if known, ``system``.
+
+    The manifest of `vttdata hits make` is such a table; its controls are left out.
+
+    Returns:
+        (system, video_id) -> caption.
+
+    Raises:
+        VttdataError: if it cannot be read, or a caption is duplicated.
+    """
+    ids, texts = ("video_id", "item", "image_id"), ("caption", "candidate")
+    candidates: dict[tuple[str, str], str] = {}
+    for line, row in read_table(file, Columns((*ids, *texts, "system", "kind"), [ids, texts])):
+        if row.get("kind") not in (None, "system", "human"):
+            continue
+        video_id = unescape_formula(required_text(file, line, row, next(name for name in ids if name in row)))
+        caption = unescape_formula(required_text(file, line, row, next(name for name in texts if name in row)))
+        key = (unescape_formula(str(row.get("system") or "")), video_id)
+        if candidates.setdefault(key, caption) != caption:
+            raise VttdataError(f"{file}:{line}: the caption of {video_id[:80]!a} by {key[0][:80]!a} is duplicated.")
+    if not candidates:
+        raise VttdataError(f"{file}: contains no captions.")
+    return candidates
+
+
+def read_references(source: str) -> dict[str, list[str]]:
+    """Read human captions of a dataset, all splits, or of a table with ``video_id`` and ``caption``.
+
+    Returns:
+        ``video_id`` -> captions.
+
+    Raises:
+        VttdataError: if it cannot be read, or has no human captions.
+    """
+    references: dict[str, list[str]] = {}
+    if Path(source).is_file():
+        for caption in read_caption_table(Path(source), None, INPUT_COLUMNS):
+            if caption.author in (None, "human") and caption.caption:
+                references.setdefault(caption.video_id or caption.source or "", []).append(caption.caption)
+    else:
+        dataset = DatasetReader(find_dataset(source))
+        dataset.require_captions()
+        counts = CaptionCounts()
+        for split in dataset.splits("captions"):
+            for row in dataset.rows("captions", split):
+                for reference in counts.add_human([row]):
+                    references.setdefault(row["video_id"], []).append(reference.text)
+    if not references:
+        raise VttdataError(f"{source}: contains no human captions.")
+    return references

@@ -1,0 +1,372 @@
+"""Report of metrics compared with people: as text, JSON, Markdown and a picture, all from the same tables."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vttdata.assess.tables import as_markdown
+from vttdata.dataset.replace_folder import replace_folder
+from vttdata.errors import VttdataError
+from vttdata.evaluate.meta.agreement import LEVELS, PeopleAgreement
+from vttdata.evaluate.meta.judgments import Headline
+from vttdata.evaluate.meta.metric_svg import Panel, metric_svg
+from vttdata.evaluate.meta.stress import StressResult
+from vttdata.evaluate.report import Estimate, check_folder, plain_values
+from vttdata.files.plain_tables import align_columns, printable
+
+REPORT, MARKDOWN, PICTURE = "metrics.json", "metrics.md", "metrics.svg"
+
+_LABELS = {"pearson": "r", "spearman": "rho", "kendall_b": "tau-b", "kendall_c": "tau-c"}
+# Columns of the table of a set: heading, level and coefficient.
+_COLUMNS = (
+    ("rating tau-b", "rating", "kendall_b"),
+    ("rating tau-c", "rating", "kendall_c"),
+    ("caption r", "caption", "pearson"),
+    ("rho", "caption", "spearman"),
+    ("tau-b", "caption", "kendall_b"),
+    ("tau-c", "caption", "kendall_c"),
+    ("within video tau-b", "within-video", "kendall_b"),
+    ("accuracy", "within-video", "accuracy"),
+    ("calibrated", "within-video", "accuracy_calibrated"),
+    ("within system r", "within-system", "pearson"),
+    ("system r", "system", "pearson"),
+    ("system tau-b", "system", "kendall_b"),
+    ("system accuracy", "system", "accuracy"),
+)
+# Parts of a stress test with fewer pairs are in the JSON only.
+_LEAST_PAIRS = 20
+
+Rows = list[list[str]]
+
+
+class Rank(NamedTuple):
+    """Place of a metric over all sets: its points, and the median of its ranks, from 1."""
+
+    metric: str
+    points: float
+    median_rank: float
+
+
+class Section(NamedTuple):
+    """Part of a report: title, level of its heading, sentences, and a table with a header."""
+
+    title: str
+    depth: int
+    sentences: Sequence[str] = ()
+    table: Rows | None = None
+
+
+@dataclass(slots=True)
+class SetReport:
+    """Agreement of metrics with people on one set of judgments.
+
+    Fields:
+        name: of the set.
+        captions: number of judged captions that count.
+        items: number of their videos.
+        systems: number of their authors; 0 where they have none.
+        assessments: number of scores by people.
+        headline: what the set is summed up by.
+        metrics: name -> agreement.
+        alpha: scale -> Krippendorff's alpha of annotators; empty where only means are known.
+        williams: level -> metric -> other metric -> p-value of the first one agreeing better with people.
+        offsets: metric -> distance of captions from those that ids lead to -> Pearson's r within systems.
+        references: metric -> number of references -> headline figure.
+        notes: sentences on what a reader should know.
+    """
+
+    name: str
+    captions: int
+    items: int
+    systems: int
+    assessments: int
+    headline: Headline
+    metrics: dict[str, PeopleAgreement] = field(default_factory=dict)
+    alpha: dict[str, float] = field(default_factory=dict)
+    williams: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    offsets: dict[str, dict[int, float]] = field(default_factory=dict)
+    references: dict[str, dict[int, float]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def headline_of(self, metric: str) -> Estimate | None:
+        """Return the headline figure of a metric; None where it was not measured."""
+        human, level, coefficient = self.headline
+        agreement = self.metrics.get(metric)
+        return agreement.human.get(human, {}).get(level, {}).get(coefficient) if agreement is not None else None
+
+    @property
+    def headline_name(self) -> str:
+        """Headline in words, such as ``r with z over all captions``."""
+        human, level, coefficient = self.headline
+        return f"{_LABELS[coefficient]} with {human}, {LEVELS[level]}"
+
+
+@dataclass(frozen=True, slots=True)
+class StressReport:
+    """How often metrics score true captions above altered ones.
+
+    Fields:
+        name: of the set.
+        metrics: name -> test and its part, None for the whole test -> result.
+        notes: sentences on what was left out.
+    """
+
+    name: str
+    metrics: Mapping[str, Mapping[tuple[str, str | None], StressResult]]
+    notes: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values: metric -> test -> ``all`` and ``parts``."""
+        tests: dict[str, dict[str, dict[str, Any]]] = {}
+        for metric, results in self.metrics.items():
+            for (test, part), result in results.items():
+                entry = tests.setdefault(metric, {}).setdefault(test, {})
+                plain = plain_values(result)
+                if part is None:
+                    entry["all"] = plain
+                else:
+                    entry.setdefault("parts", {})[part] = plain
+        return {"name": self.name, "metrics": tests, "notes": self.notes}
+
+
+@dataclass(slots=True)
+class MetricReport:
+    """Result of `evaluate_metrics`.
+
+    Fields:
+        seed: of the draws of videos.
+        draws: number of draws.
+        sets: agreement with people on each set.
+        stress: true captions against altered ones.
+        ranking: metrics over all sets, the best first; empty for a single set.
+        signatures: metric -> what its scores depend on.
+        unavailable: metric -> why it was not computed.
+    """
+
+    seed: int
+    draws: int
+    sets: list[SetReport] = field(default_factory=list)
+    stress: list[StressReport] = field(default_factory=list)
+    ranking: list[Rank] = field(default_factory=list)
+    signatures: dict[str, str] = field(default_factory=dict)
+    unavailable: dict[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values under the names of fields; NaN is None, and empty fields are left out."""
+        ranking = [rank._asdict() for rank in self.ranking]
+        sets = [plain_values(report) | {"headline": report.headline._asdict()} for report in self.sets]
+        stress = [report.as_json() for report in self.stress]
+        values = {"seed": self.seed, "draws": self.draws, "sets": sets, "stress": stress, "ranking": ranking}
+        return values | {"signatures": self.signatures, "unavailable": self.unavailable}
+
+    def as_text(self) -> str:
+        """Return the report for a terminal."""
+        parts = []
+        for section in self.sections():
+            lines = [section.title, *section.sentences]
+            parts.append(
+                "\n".join(map(printable, lines)) + (f"\n\n{align_columns(section.table)}" if section.table else "")
+            )
+        return "\n\n".join(parts)
+
+    def as_markdown(self, depth: int = 2) -> str:
+        """Return the report as Markdown; headings begin at level `depth`."""
+        parts = []
+        for section in self.sections():
+            parts.append(f"{'#' * (depth + section.depth)} {section.title}\n")
+            parts += [f"{sentence}\n" for sentence in section.sentences]
+            if section.table:
+                parts.append(as_markdown(section.table))
+        return "\n".join(parts)
+
+    def as_svg(self) -> str:
+        """Return the picture: a panel for each set and test, a row for each metric, with intervals."""
+        names = list(
+            dict.fromkeys(
+                itertools.chain.from_iterable([*(r.metrics for r in self.sets), *(s.metrics for s in self.stress)])
+            )
+        )
+        panels = [
+            Panel(report.name, report.headline_name, {name: report.headline_of(name) for name in names})
+            for report in self.sets
+        ]
+        for stress in self.stress:
+            for test in dict.fromkeys(test for results in stress.metrics.values() for test, _ in results):
+                shares = {name: stress.metrics[name][test, None].above for name in names if name in stress.metrics}
+                panels.append(Panel(stress.name, f"above its {_form(test)}", shares))
+        return metric_svg(names, panels)
+
+    def write(self, folder: Path) -> None:
+        """Write `REPORT`, `MARKDOWN` and `PICTURE` into a folder; replace earlier ones.
+
+        Raises:
+            VttdataError: if the folder holds anything else, or cannot be written.
+        """
+        check_report_folder(folder)
+        try:
+            with replace_folder(folder, marker=REPORT, what="a comparison of metrics") as partial:
+                content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
+                (partial / REPORT).write_text(content + "\n", encoding="utf-8")
+                picture = f"![Agreement of metrics with people]({PICTURE})"
+                text = f"# Metrics against people\n\n{picture}\n\n{self.as_markdown()}"
+                (partial / MARKDOWN).write_text(text, encoding="utf-8")
+                (partial / PICTURE).write_text(self.as_svg(), encoding="utf-8")
+        except OSError as error:
+            raise VttdataError(f"{folder}: cannot be written ({error.strerror or error}).") from error
+
+    def sections(self) -> Iterator[Section]:
+        """Yield the parts of the report in order."""
+        if len(self.sets) > 1:
+            yield self._overview()
+        for report in self.sets:
+            yield from set_sections(report)
+        for stress in self.stress:
+            yield from stress_sections(stress)
+        notes = [f"{name} is unavailable: {reason}" for name, reason in self.unavailable.items()]
+        notes.append(f"95 % intervals are percentiles of {self.draws:,} draws of whole videos (seed {self.seed}).")
+        notes += [f"Signature: {signature}" for signature in self.signatures.values()]
+        yield Section("Conditions", 0, notes)
+
+    def _overview(self) -> Section:
+        points = {rank.metric: rank for rank in self.ranking}
+        names = [*points, *(name for report in self.sets for name in report.metrics if name not in points)]
+        table = [["metric", *(report.name for report in self.sets), *(["Borda", "median rank"] if points else [])]]
+        for name in dict.fromkeys(names):
+            cells = [_with_interval(report.headline_of(name)) for report in self.sets]
+            if points:
+                rank = points.get(name)
+                cells += ["-", "-"] if rank is None else [f"{rank.points:g}", f"{rank.median_rank:g}"]
+            table.append([name, *cells])
+        sentences = [f"{report.name}: {report.headline_name}." for report in self.sets]
+        if points:
+            sentences.append("Borda: the best of N metrics on a set gets N points, the next N - 1; sums over sets.")
+        return Section("All sets", 0, sentences, table)
+
+
+def check_report_folder(folder: Path) -> None:
+    """Check that a folder holds nothing but an earlier report.
+
+    Raises:
+        VttdataError: if it holds something else, or lies in a dataset.
+    """
+    check_folder(folder, (REPORT, MARKDOWN, PICTURE), "a comparison of metrics")
+
+
+def set_sections(report: SetReport) -> Iterator[Section]:
+    """Yield the sections of a set of judgments."""
+    systems = f" by {report.systems:,} systems" if report.systems else ""
+    facts = (
+        f"{report.captions:,} judged captions{systems} of {report.items:,} videos, {report.assessments:,} assessments."
+    )
+    sentences = [facts]
+    if report.alpha:
+        alphas = ", ".join(f"{value:.3f} ({scale})" for scale, value in report.alpha.items())
+        sentences.append(f"Krippendorff's alpha of the annotators: {alphas}.")
+    yield Section(report.name, 0, [*sentences, *report.notes])
+    for human in dict.fromkeys(human for agreement in report.metrics.values() for human in agreement.human):
+        yield agreement_section(report, human)
+    for level, tests in report.williams.items():
+        table = [["", *tests], *([name, *(_p_value(row.get(other)) for other in tests)] for name, row in tests.items())]
+        human = report.headline.human
+        sentence = f"p-values of the row's metric agreeing better with people than the column's (r with {human})."
+        yield Section(f"Williams' test, by {level}", 1, [sentence], table)
+    if report.offsets:
+        offsets = next(iter(report.offsets.values()))
+        table = [["metric", *(f"{offset:+d}" if offset else "0" for offset in offsets)]]
+        table += [[name, *map(_number, values.values())] for name, values in report.offsets.items()]
+        sentence = (
+            "Pearson's r within systems of people's scores and the metric's scores of the caption so many videos "
+            "further on; at 0 are the captions that were judged."
+        )
+        yield Section("Alignment", 1, [sentence], table)
+    if report.references:
+        numbers = sorted({number for values in report.references.values() for number in values})
+        table = [["metric", *map(str, numbers)]]
+        for name, values in report.references.items():
+            table.append([name, *(_number(values.get(number)) for number in numbers)])
+        yield Section("Number of references", 1, [f"{report.headline_name}, mean over choices of references."], table)
+
+
+def agreement_section(report: SetReport, human: str) -> Section:
+    """Return the section on a metric's agreement with one score by people."""
+    present = [
+        (heading, level, name)
+        for heading, level, name in _COLUMNS
+        if any(name in agreement.human.get(human, {}).get(level, {}) for agreement in report.metrics.values())
+    ]
+    table = [["metric", *(heading for heading, _, _ in present)]]
+    headline = report.headline[1:]
+    for name, agreement in report.metrics.items():
+        levels = agreement.human[human]
+        estimates = [levels.get(level, {}).get(coefficient) for _, level, coefficient in present]
+        cells = [
+            _with_interval(estimate)
+            if column[1:] in (headline, ("system", "pearson"))
+            else _number(None if estimate is None else estimate.score)
+            for column, estimate in zip(present, estimates, strict=True)
+        ]
+        table.append([name, *cells])
+    pairs = next((agreement.ties[human] for agreement in report.metrics.values()), (0, 0, 0))
+    sentences = []
+    if pairs[0]:
+        sentences.append(
+            f"Pairs of captions of the same video: {pairs[0]:,}, of which people tie {pairs[1]:,}. Accuracy is the "
+            "share that both order in the same way or both tie (calibrated: scores tie up to the difference that is "
+            "best here)."
+        )
+    return Section(f"Agreement with {human} scores", 1, sentences, table)
+
+
+def stress_sections(stress: StressReport) -> Iterator[Section]:
+    """Yield the sections of a set of altered captions."""
+    tests = list(dict.fromkeys(test for results in stress.metrics.values() for test, _ in results))
+    table = [["metric", *(f"{heading}" for test in tests for heading in (_form(test), "ties", "below"))]]
+    for name, results in stress.metrics.items():
+        cells = []
+        for test in tests:
+            result = results[test, None]
+            cells += [_with_interval(result.above), _number(result.ties), _number(result.below)]
+        table.append([name, *cells])
+    sizes = next(iter(stress.metrics.values()), {})
+    counts = ", ".join(f"{sizes[test, None].above.items:,} {_form(test)}" for test in tests)
+    sentence = f"Share of pairs in which the true caption scores above another text; pairs: {counts}."
+    yield Section(f"{stress.name}: true captions above altered ones", 0, [sentence, *stress.notes], table)
+    parts = [key for key in sizes if key[1] is not None and sizes[key].above.items >= _LEAST_PAIRS]
+    for test in dict.fromkeys(test for test, _ in parts):
+        chosen = [key for key in parts if key[0] == test]
+        table = [[f"{_form(test)}", "pairs", *stress.metrics]]
+        for key in chosen:
+            shares = [_number(results[key].above.score) for results in stress.metrics.values()]
+            table.append([str(key[1]), f"{sizes[key].above.items:,}", *shares])
+        yield Section(f"{stress.name}: {_form(test)} by part", 1, (), table)
+
+
+def _form(test: str) -> str:
+    """Return what the other text of a test is."""
+    return {"foil": "foil", "degraded": "degraded form", "of another video": "caption of another video"}.get(
+        test, f"form {test}"
+    )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None or math.isnan(value) else f"{value:.3f}"
+
+
+def _p_value(value: float | None) -> str:
+    if value is None or math.isnan(value):
+        return "-"
+    return f"{value:.3f}" if value >= 0.0005 else f"{value:.0e}"
+
+
+def _with_interval(estimate: Estimate | None) -> str:
+    if estimate is None or math.isnan(estimate.score):
+        return "-"
+    if math.isnan(estimate.low):
+        return _number(estimate.score)
+    return f"{estimate.score:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
