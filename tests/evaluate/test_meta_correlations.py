@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from vttdata.assess.correlation import krippendorff_alpha
 from vttdata.evaluate.meta.correlations import (
     COEFFICIENTS,
     average_systems,
@@ -117,24 +116,3 @@ def test_calibrated_accuracy_is_the_best_over_all_thresholds(captions: tuple) ->
 
     assert found.values[0] == share(0)
     assert found.calibrated[0] == share(found.epsilon) == max(map(share, [0, *np.abs(differences)]))
-
-
-def test_krippendorff_alpha_equals_published_and_independent_figures() -> None:
-    # Krippendorff (2011), four observers and twelve units.
-    nan = math.nan
-    observers = [
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, nan, nan, nan],
-        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, nan, 3],
-        [nan, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, nan],
-        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, nan],
-    ]
-    ratings = np.array(observers).T
-    for scale, published in (("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)):
-        assert krippendorff_alpha(ratings, scale) == pytest.approx(published, abs=5e-4)
-    # By krippendorff 0.9.0 of PyPI.
-    other = [[4, nan, 1, 5], [3, nan, 4, 2], [nan, 2, 3, nan], [4, nan, 2, 2], [nan, 3, 3, 6]]
-    other += [[nan, 4, 4, 2], [nan, 3, 2, 5], [2, nan, nan, 6], [nan, 3, 5, 4]]
-    figures = [-0.07755102040816331, -0.31577156743620893, -0.31627056672760534]
-    computed = [krippendorff_alpha(other, scale) for scale in ("nominal", "ordinal", "interval")]
-    assert computed == pytest.approx(figures, abs=1e-12)
-    assert math.isnan(krippendorff_alpha([[1, 1], [1, nan]]))

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from vttdata.assess.scores import SystemScore, group_by_system, system_scores
 from vttdata.assess.worker_tests import scipy_stats
@@ -204,40 +203,3 @@ def compare_metrics(
             WilliamsTest(float("nan"), float("nan")) if undefined else williams(*r, len(people), freedom)
         )
     return tests
-
-
-RatingScale = Literal["nominal", "ordinal", "interval"]
-"""Scale of ratings: names, an order, or numbers whose differences mean something."""
-
-
-def krippendorff_alpha(ratings: npt.ArrayLike, scale: RatingScale = "interval") -> float:
-    """Return Krippendorff's alpha of several annotators' ratings of the same items, at most 1; 0 is chance.
-
-    Krippendorff, Computing Krippendorff's Alpha-Reliability (2011). Items with fewer than two ratings do not count.
-
-    Args:
-        ratings: items x annotators, NaN where an annotator rated nothing.
-        scale: of the ratings.
-
-    Returns:
-        NaN if no item has two ratings, or all of them are equal.
-    """
-    table = np.asarray(ratings, dtype=np.float64)
-    table = table[(~np.isnan(table)).sum(axis=1) > 1]
-    values = np.unique(table[~np.isnan(table)])
-    if len(values) < 2:
-        return float("nan")
-    # How often each item got each value, and what a pair of its ratings weighs.
-    counts = np.stack([(table == value).sum(axis=1) for value in values], axis=1).astype(np.float64)
-    weight = 1 / (counts.sum(axis=1) - 1)
-    coincidences = (counts * weight[:, np.newaxis]).T @ counts - np.diag((counts * weight[:, np.newaxis]).sum(axis=0))
-    totals = coincidences.sum(axis=0)
-    if scale == "nominal":
-        distance = 1.0 - np.eye(len(values))
-    else:
-        # Ranks of an ordinal scale are the numbers of ratings up to the middle of each value.
-        place = np.cumsum(totals) - totals / 2 if scale == "ordinal" else values
-        distance = (place[:, np.newaxis] - place) ** 2
-    expected = float((np.outer(totals, totals) * distance).sum() / (totals.sum() - 1))
-    observed = float((coincidences * distance).sum())
-    return 1.0 - observed / expected

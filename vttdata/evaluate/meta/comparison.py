@@ -17,7 +17,9 @@ from typing import get_args
 
 import numpy as np
 
-from vttdata.assess.correlation import RatingScale, krippendorff_alpha, williams
+from vttdata.assess.agreement import Level as RatingLevel
+from vttdata.assess.agreement import krippendorff_alpha
+from vttdata.assess.correlation import williams
 from vttdata.errors import VttdataError
 from vttdata.evaluate.evaluation import DEFAULT_METRICS, load_metrics
 from vttdata.evaluate.java_scores import JavaError
@@ -175,7 +177,11 @@ def compare_set(table: JudgmentTable, columns: Columns, *, seed: int, draws: int
         notes=list(table.notes),
     )
     if table.ratings is not None:
-        report.alpha.update({scale: krippendorff_alpha(table.ratings, scale) for scale in get_args(RatingScale)})
+        ratings = {
+            str(row): {str(annotator): value for annotator, value in enumerate(values) if not math.isnan(value)}
+            for row, values in enumerate(table.ratings.tolist())
+        }
+        report.alpha.update({level: krippendorff_alpha(ratings, level) for level in get_args(RatingLevel)})
     if report.systems < 2:
         what = "are not grouped by system" if not report.systems else "are all by one system"
         report.notes.append(f"Captions {what}, so there are no figures by system.")
