@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from random import Random
 
 import pytest
 
-from vttdata.assess.agreement import krippendorff_alpha
+from vttdata.assess.agreement import fleiss_kappa, krippendorff_alpha, pair_agreement
+from vttdata.assess.precision import precision
 
 nan = math.nan
+# Wikipedia's example of Fleiss' kappa: ten items, 14 raters, five categories.
+FLEISS = (
+    *("0 0 0 0 14", "0 2 6 4 2", "0 0 3 5 6", "0 3 9 2 0", "2 2 8 1 1"),
+    *("7 7 0 0 0", "3 2 6 3 0", "2 5 3 2 2", "6 5 2 1 0", "0 2 2 3 7"),
+)
 
 
 def by_worker(ratings: Sequence[Sequence[float]]) -> Mapping[str, Mapping[str, float]]:
@@ -40,3 +47,58 @@ def test_alpha_equals_the_package_krippendorff() -> None:
     computed = [krippendorff_alpha(by_worker(ratings), level) for level in ("nominal", "ordinal", "interval")]
     assert computed == pytest.approx(figures, abs=1e-12)
     assert math.isnan(krippendorff_alpha(by_worker([[1, 1], [1, nan]]), "interval"))
+
+
+def test_fleiss_kappa_is_the_published_one() -> None:
+    ratings: dict[str, dict[str, int]] = {}
+    for item, line in enumerate(FLEISS):
+        values = [category for category, count in enumerate(line.split()) for _ in range(int(count))]
+        ratings[str(item)] = {str(n): value for n, value in enumerate(values)}
+    assert fleiss_kappa(ratings) == pytest.approx(0.210, abs=5e-4)
+
+
+def test_agreement_is_perfect_undefined_or_chance() -> None:
+    same = {str(n): {"a": n % 3, "b": n % 3} for n in range(9)}
+    assert krippendorff_alpha(same, "nominal") == fleiss_kappa(same) == 1
+    assert pair_agreement(same) == pytest.approx((1, 1, 1, 1, 1))
+    for empty in ({}, {"i": {"a": 1}}, {"i": {"a": 1, "b": 1}}):
+        assert math.isnan(krippendorff_alpha(empty, "interval"))
+        assert math.isnan(fleiss_kappa(empty))
+    draw = Random(2)
+    random = {str(n): {name: draw.choice("xyz") for name in "abc"} for n in range(3000)}
+    assert abs(krippendorff_alpha(random, "nominal")) < 0.03
+    assert abs(fleiss_kappa(random)) < 0.03
+    assert abs(pair_agreement(random).cohen) < 0.03
+    assert math.isnan(pair_agreement(random).kendall), "letters have no order"
+
+
+def test_three_raters_with_a_stated_noise_agree_like_those_of_vatex_eval() -> None:
+    # Items of five true grades, raters who are off by a normal error of .65: EMScore prints .568 and .628.
+    draw = Random(11)
+    ratings = {}
+    for n in range(2000):
+        truth = draw.gauss(3.6, 1.0)
+        ratings[str(n)] = {name: min(5, max(1, round(truth + draw.gauss(0, 0.65)))) for name in "abc"}
+    agreed = pair_agreement(ratings)
+    assert (agreed.kendall, agreed.spearman) == pytest.approx((0.568, 0.628), abs=0.02)
+
+
+def test_interval_of_the_mean_covers_the_truth_as_often_as_it_says() -> None:
+    plan = precision(200, 3, sd=0.9, spread=0.7, seconds=20, hourly=12, controls=0.1)
+    assert plan.hours == pytest.approx(200 * 3 * 1.1 * 20 / 3600)
+    assert plan.cost == pytest.approx(12 * plan.hours)
+    draw = Random(3)
+    covered = items = 0
+    for _ in range(400):
+        total = 0.0
+        for _ in range(200):
+            truth = draw.gauss(0, 0.7)
+            mean = sum(truth + draw.gauss(0, 0.9) for _ in range(3)) / 3
+            total += mean / 200
+        covered += abs(total) <= plan.mean
+    # An item's interval knows its true spread; with that of three ratings it would vary.
+    for _ in range(2000):
+        items += abs(sum(draw.gauss(0, 0.9) for _ in range(3)) / 3) <= plan.item
+    assert covered / 400 == pytest.approx(0.95, abs=0.03)
+    assert items / 2000 >= 0.95
+    assert math.isnan(precision(5, 1, sd=1, spread=1, seconds=1, hourly=1).item)
