@@ -18,6 +18,7 @@ from vttdata.annotations.protocols import check_name
 from vttdata.compose.package import package
 from vttdata.dataset import OfficialLayout
 from vttdata.dataset.metadata import Figure, PaperFigure
+from vttdata.dataset.protocol_file import read_protocol_file
 from vttdata.dataset.videos import PublishSettings
 from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings
@@ -48,7 +49,7 @@ class OfficialRecipe(BaseRecipe):
         videos: folder with files ``<video_id>.<extension>`` (or ``<source_id>.<extension>``, as the builder says).
         paragraphs: make one clip of each video, whose caption is all sentences about it; see
             `vttdata.annotations.paragraphs`.
-        protocols: name -> split -> file of clip ids; each becomes a configuration.
+        protocols: name -> split -> file of clip ids, or name -> protocol file; each becomes a configuration.
         degrade: how to degrade every sentence into the configuration `degraded`; by default there is none.
         paper: figures in the benchmark's paper, which the card compares.
         publish: how the files in `videos` go into the dataset; by default they do not, since they belong to others.
@@ -57,6 +58,7 @@ class OfficialRecipe(BaseRecipe):
     paths: ClassVar[Paths] = {
         "annotations": "folder",
         "videos": "folder",
+        "protocols.*": "file",
         "protocols.*.*": "file",
     }
 
@@ -64,16 +66,16 @@ class OfficialRecipe(BaseRecipe):
     annotations: str = pydantic.Field(description="a folder with the official files, such as --set annotations=FOLDER")
     videos: str | None = None
     paragraphs: bool = False
-    protocols: dict[str, dict[str, str]] = pydantic.Field(default_factory=dict)
+    protocols: dict[str, dict[str, str] | str] = pydantic.Field(default_factory=dict)
     degrade: DegradeSettings | None = None
     paper: dict[Figure, PaperFigure] = pydantic.Field(default_factory=dict)
     publish: PublishSettings = PublishSettings()
 
     @pydantic.field_validator("protocols")
     @classmethod
-    def _check_names(cls, protocols: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    def _check_names(cls, protocols: dict[str, dict[str, str] | str]) -> dict[str, dict[str, str] | str]:
         for name, splits in protocols.items():
-            check_name(name, splits)
+            check_name(name, {"test": splits} if isinstance(splits, str) else splits)
         return protocols
 
 
@@ -154,7 +156,14 @@ def _read_protocols(
             f"protocols.{duplicates[0]}: the official files have a protocol of this name; choose another name."
         )
     known = {clip.video_id for clip in official.clips}
-    return {
-        name: read_protocol(name, {split: Path(file) for split, file in splits.items()}, known, files)
-        for name, splits in recipe.protocols.items()
-    }
+    protocols: dict[str, dict[str, list[str]]] = {}
+    for name, splits in recipe.protocols.items():
+        if isinstance(splits, str):
+            protocol = read_protocol_file(Path(splits))
+            protocol.check_ids(known, splits)
+            protocols[name] = {split: list(ids) for split, ids in protocol.splits.items()}
+            files[f"{Path(splits).name} ({protocol.name})"] = protocol.digest
+        else:
+            paths = {split: Path(file) for split, file in splits.items()}
+            protocols[name] = read_protocol(name, paths, known, files)
+    return protocols

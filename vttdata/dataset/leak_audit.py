@@ -19,6 +19,7 @@ from vttdata.dataset.clip_comparison import compare_clips
 from vttdata.dataset.columns import is_protocol
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows
+from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
 from vttdata.errors import VttdataError
 from vttdata.files.id_lists import read_ids
 from vttdata.ids import find_video_id
@@ -44,13 +45,21 @@ def audit_dataset(dataset: Path, splits: Mapping[str, Path | None] | None = None
             clips' files if it contains them.
         splits: Name -> file of ids (see `read_ids`), or None for the dataset's split of this name; clips in none of
             them are left out. Without it, all splits of the dataset.
-        config: ``clips``, or the protocol to audit.
+        config: ``clips``, or the protocol to audit; also the path of a protocol file.
 
     Raises:
         VttdataError: If the folder is not a dataset or has no such protocol, or a list cannot be read or contains ids
             that are not in the dataset.
     """
     files = read_layout(dataset).files
+    if is_protocol_file(config) and config not in files:
+        protocol = read_protocol_file(Path(config))
+        unknown = [name for name, file in (splits or {}).items() if file is None and name not in protocol.splits]
+        if unknown:
+            raise VttdataError(f"{config}: has no split '{unknown[0]}'; it has {', '.join(protocol.splits)}.")
+        chosen = splits or dict.fromkeys(protocol.splits)
+        lists = {name: protocol.splits[name] if file is None else file for name, file in chosen.items()}
+        return audit_files(files, lists, media=dataset)
     if config != "clips" and not (config in files and is_protocol(config)):
         known = ", ".join(filter(is_protocol, files)) or "none"
         raise VttdataError(f"{dataset}: has no protocol '{config}'; its protocols: {known}.")
@@ -63,13 +72,17 @@ def audit_all(files: Files) -> dict[str, Audit]:
 
 
 def audit_files(
-    files: Files, splits: Mapping[str, Path | None] | None = None, *, config: str = "clips", media: Path | None = None
+    files: Files,
+    splits: Mapping[str, Path | Sequence[str] | None] | None = None,
+    *,
+    config: str = "clips",
+    media: Path | None = None,
 ) -> Audit:
     """Audit Parquet files, as `audit_dataset` audits a folder.
 
     Args:
         files: Configuration -> split -> files.
-        splits: Name -> file of ids or None, as for `audit_dataset`.
+        splits: Name -> file of ids, ids, or None, as for `audit_dataset`.
         config: ``clips``, or the protocol to audit.
         media: Folder that the names of the clips' files are relative to.
 
@@ -95,7 +108,7 @@ def audit_files(
         rows_of_splits = [
             np.flatnonzero(numbers == names.index(name))
             if file is None
-            else _rows_of_ids(table.column("video_id"), read_ids(file), file)
+            else _rows_of_ids(table.column("video_id"), read_ids(file) if isinstance(file, Path) else file, file)
             for name, file in splits.items()
         ]
         split_numbers = [np.full(len(own), number) for number, own in enumerate(rows_of_splits)]
@@ -133,7 +146,7 @@ def read_fingerprints(sources: Sequence[Path], wanted: Collection[str]) -> Itera
             yield source_id, Fingerprint(HASH_SCHEME, row["hashes"])
 
 
-def _rows_of_ids(video_ids: Any, ids: Sequence[str], file: Path) -> Integers:
+def _rows_of_ids(video_ids: Any, ids: Sequence[str], file: Path | Sequence[str]) -> Integers:
     """Return all rows of these ids, each row once; official files may list an id more than once."""
     known = set(video_ids.to_pylist())
     ids = [find_video_id(name, known) or name for name in ids]
@@ -141,7 +154,8 @@ def _rows_of_ids(video_ids: Any, ids: Sequence[str], file: Path) -> Integers:
     unknown = pc.invert(pc.is_in(wanted, value_set=video_ids.cast(pa.string())))
     if pc.any(unknown).as_py():
         number, first = pc.sum(unknown).as_py(), ids[pc.index(unknown, True).as_py()]
-        raise VttdataError(f"{file}: {number} of its ids are not in the dataset, the first is {first!a}.")
+        place = file if isinstance(file, Path) else "The protocol"
+        raise VttdataError(f"{place}: {number} of its ids are not in the dataset, the first is {first!a}.")
     is_wanted = pc.is_in(video_ids.cast(pa.string()), value_set=wanted)
     return np.flatnonzero(is_wanted.to_numpy()).astype(np.int64)
 

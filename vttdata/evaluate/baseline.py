@@ -59,7 +59,7 @@ class Setting:
                 sources.
         """
         files = read_layout(self.folder, needs="clips").files
-        config = self.items.config if "train" in files[self.items.config] else "clips"
+        config = self.items.config if "train" in files.get(self.items.config, {}) else "clips"
         if "train" not in files[config] or (config, "train") == (self.items.config, self.items.split):
             raise VttdataError(f"{self.folder}: this baseline learns from the split train, which is not there.")
         sources = set(self.items.source_ids)

@@ -10,12 +10,14 @@ import math
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from vttdata.dataset.protocol_file import Protocol, is_protocol_file, read_protocol_file
 from vttdata.errors import VttdataError
 from vttdata.evaluate.metric import VideoSpan
 from vttdata.export.reader import CaptionCounts, DatasetReader
@@ -94,7 +96,7 @@ def read_clips(folder: Path, *, config: str = "clips", split: str | None = None)
 
     Args:
         folder: dataset folder.
-        config: ``clips``, or a protocol.
+        config: ``clips``, a protocol, or the path of a protocol file.
         split: ``test``, or the only one, if omitted.
 
     Raises:
@@ -102,11 +104,24 @@ def read_clips(folder: Path, *, config: str = "clips", split: str | None = None)
     """
     dataset = DatasetReader(folder)
     dataset.require_captions()
-    split = dataset.single_split(config, split)
+    protocol = read_protocol_file(Path(config)) if is_protocol_file(config) and config not in dataset.configs else None
+    if protocol is not None:
+        split, wanted = _split_of_protocol(protocol, split)
+        parts = [("clips", part) for part in dataset.splits("clips")]
+        known = {row["video_id"] for part in parts for row in dataset.rows(*part, ["video_id"])}
+        protocol.check_ids(known, config)
+        config = protocol.label
+    else:
+        split, wanted = dataset.single_split(config, split), None
+        parts = [(config, split)]
     counts = CaptionCounts()
     rows, without_captions = [], 0
     with tempfile.TemporaryDirectory() as scratch:
-        for clip, references, repeated in dataset.references(config, split, Path(scratch), counts):
+        for clip, references, repeated in chain.from_iterable(
+            dataset.references(*part, Path(scratch), counts) for part in parts
+        ):
+            if wanted is not None and clip["video_id"] not in wanted:
+                continue
             if references:
                 rows.append((clip, references))
             without_captions += not references and not repeated
@@ -115,6 +130,8 @@ def read_clips(folder: Path, *, config: str = "clips", split: str | None = None)
     notes = list(counts.notes())
     if without_captions:
         notes.append(f"Clips without a human caption, which cannot be scored: {without_captions:,}.")
+    if wanted is not None:
+        rows.sort(key=lambda row: wanted[row[0]["video_id"]])
     ids = [clip["video_id"] for clip, _ in rows]
     sources, source_ids = number_sources([clip["source_id"] for clip, _ in rows], ids)
     label = dataset.categories
@@ -132,9 +149,17 @@ def read_clips(folder: Path, *, config: str = "clips", split: str | None = None)
         seconds=[_time(clip["end"]) - _time(clip["start"]) for clip, _ in rows],
         spans=[(_time(clip["start"]), _time(clip["end"])) for clip, _ in rows],
         sen_ids=[[reference.sen_id for reference in references] for _, references in rows],
-        other_split=_other_splits(dataset, config, split, "video_id"),
+        other_split={} if protocol is not None else _other_splits(dataset, config, split, "video_id"),
         notes=notes,
     )
+
+
+def _split_of_protocol(protocol: Protocol, split: str | None) -> tuple[str, dict[str, int]]:
+    """Return a split of a protocol, ``test`` or the only one if none is asked for, and the place of each of its ids."""
+    name = split or ("test" if "test" in protocol.splits else next(iter(protocol.splits)))
+    if name not in protocol.splits or (split is None and name != "test" and len(protocol.splits) > 1):
+        raise VttdataError(f"{protocol.name}: choose a split with --split; it has {', '.join(protocol.splits)}.")
+    return name, {video_id: place for place, video_id in enumerate(protocol.splits[name])}
 
 
 def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = None) -> Items:

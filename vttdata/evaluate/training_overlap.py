@@ -62,7 +62,9 @@ def find_shared_items(
     if not training:
         return {}, []
     files = read_layout(folder, needs=None).files
-    tested = _read_clips(files[items.config][items.split])
+    # Of a protocol file the clips are in any split of the dataset.
+    own = files.get(items.config, {}).get(items.split) or list(chain(*files["clips"].values()))
+    tested = _read_clips(own)
     tested = tested.filter(pa.array(np.isin(tested.column("video_id").to_pylist(), items.ids)))
     tested = tested.take(pa.array(_first_rows(tested.column("video_id").to_pylist(), items.ids)))
     findings: list[str] = []
@@ -83,7 +85,7 @@ def find_shared_items(
 
 def _read_training(files: Files, items: Items, name: str, findings: list[str]) -> _Training:
     """Read what one entry of the training stands for, and add to the findings."""
-    config = items.config if name in files[items.config] else "clips"
+    config = items.config if name in files.get(items.config, {}) else "clips"
     is_split = name in files.get(config, {})
     is_list = not is_split and Path(name).is_file()
     sources: list[Path] = []
@@ -92,7 +94,7 @@ def _read_training(files: Files, items: Items, name: str, findings: list[str]) -
             raise VttdataError(f"'{name}' is the split that is scored, so all of it would count as training.")
         paths = files[config][name]
     elif is_list:
-        paths = list(dict.fromkeys(chain(*files["clips"].values(), *files[items.config].values())))
+        paths = list(dict.fromkeys(chain(*files["clips"].values(), *files.get(items.config, {}).values())))
     else:
         other = read_layout(find_dataset(name), needs="clips").files
         paths, sources = list(chain(*other["clips"].values())), list(chain(*other.get("sources", {}).values()))

@@ -19,6 +19,7 @@ from datasets.utils.info_utils import NonMatchingSplitsSizesError
 from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]
 
 from vttdata.dataset.front_matter import read_infos, read_layout
+from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
 from vttdata.errors import VttdataError
 from vttdata.hub_timeout import limit_hub_waits
 from vttdata.ids import is_dataset_name
@@ -42,7 +43,8 @@ def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False,
         *args: Further arguments of `datasets.load_dataset`, in its order.
         verify: Compare every file with the dataset's manifest first, and the number of loaded rows with the tables. Of
             a dataset on the Hub all files but videos are downloaded for this.
-        **kwargs: Further arguments of `datasets.load_dataset`. ``name`` is the configuration, ``clips`` by default;
+        **kwargs: Further arguments of `datasets.load_dataset`. ``name`` is the configuration, ``clips`` by default, or
+            the path of a protocol file (``.json``), whose clips are loaded in its splits and order;
             ``items``, ``queries`` and ``relevance`` are made from clips and captions for harnesses, and those of a
             protocol are called ``PROTOCOL-items`` and so on. A local build serves a ``revision`` only if it is its
             version (``1.0.0`` or ``v1.0.0``); others come from the Hub. The requested version is loaded or an error
@@ -61,6 +63,8 @@ def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False,
     arguments |= arguments.pop("config_kwargs", {})
     reference: str = arguments.pop("path")
     revision = arguments.pop("revision", None)
+    if is_protocol_file(arguments.get("name")) and not {"data_files", "data_dir"} & arguments.keys():
+        return _load_protocol(Path(arguments.pop("name")), reference, revision, verify=verify, **arguments)
     # The name of a builder of `datasets`, such as "csv", comes with its files.
     is_builder = "/" not in reference and bool({"data_files", "data_dir"} & arguments.keys())
     local = None if is_builder else find_local(reference, revision)
@@ -93,6 +97,21 @@ def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False,
         if table is None:
             raise
         return add_local_videos(table, folder)
+
+
+def _load_protocol(file: Path, reference: str, revision: object, *, split: str | None = None, **arguments: Any) -> Any:
+    """Load the clips that a protocol file lists, in its splits and order."""
+    protocol = read_protocol_file(file)
+    if split is not None and split not in protocol.splits:
+        raise VttdataError(f"{file}: has no split '{split}'; it has {', '.join(protocol.splits)}.")
+    if arguments.get("streaming"):
+        raise VttdataError(f"{file}: clips of a protocol file cannot be streamed; leave out streaming=True.")
+    splits = load_dataset(reference, "clips", revision=revision, **arguments)
+    rows = datasets.concatenate_datasets(list(splits.values()))
+    places = {video_id: place for place, video_id in enumerate(rows["video_id"][:])}
+    protocol.check_ids(places.keys(), file)
+    chosen = {name: rows.select([places[own] for own in ids]) for name, ids in protocol.splits.items()}
+    return datasets.DatasetDict(chosen) if split is None else chosen[split]
 
 
 _VERIFY = inspect.signature(load_dataset).parameters["verify"]

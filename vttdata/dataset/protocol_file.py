@@ -1,0 +1,98 @@
+"""Protocol files: named lists of clips with a digest, by which two people can state that they used the same clips.
+
+A file is JSON: `protocol` (its name), `splits` (split -> ids), `digest`, and what else is known of it. The digest
+depends on the ids of each split alone, not on their order, the file or the machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vttdata.errors import VttdataError
+from vttdata.files.json_values import refuse_duplicate_keys
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
+_SPLIT = re.compile(r"\w{1,60}", re.ASCII)
+_SHOWN_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """Named division of clips into splits.
+
+    Fields:
+        name: of the protocol.
+        splits: split -> ids of clips, in their order.
+        about: what else its file says, such as `dataset`, `version`, `date`, `source` and `citation`.
+    """
+
+    name: str
+    splits: Mapping[str, Sequence[str]]
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256, in hexadecimal, of the lines ``split<tab>id`` of all splits, sorted."""
+        lines = sorted(f"{split}\t{video_id}\n" for split, ids in self.splits.items() for video_id in ids)
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+    @property
+    def label(self) -> str:
+        """Name and first digits of the digest, to be stated beside a score."""
+        return f"{self.name}@{self.digest[:_SHOWN_DIGITS]}"
+
+    def write(self, path: Path) -> None:
+        """Write the file."""
+        content = {"protocol": self.name, "digest": self.digest, **self.about, "splits": self.splits}
+        path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def check_ids(self, known: Collection[str], place: object) -> None:
+        """Raise VttdataError when it lists a clip that is not known."""
+        unknown = [video_id for ids in self.splits.values() for video_id in ids if video_id not in known]
+        if unknown:
+            raise VttdataError(
+                f"{place}: no clip has the id {unknown[0]!a} ({len(unknown):,} of the protocol's ids are unknown); it "
+                "is a protocol of another dataset or version."
+            )
+
+
+def is_protocol_file(name: object) -> bool:
+    """Return True if what is given as the name of a configuration is the path of a protocol file."""
+    return isinstance(name, str) and name.endswith(".json")
+
+
+def read_protocol_file(path: Path) -> Protocol:
+    """Read a protocol file and check its digest.
+
+    Raises:
+        VttdataError: when it cannot be read, has another shape, lists an id twice in a split, or its ids are not those
+            that its digest was made of.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=refuse_duplicate_keys)
+    except OSError as error:
+        raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    except (ValueError, RecursionError) as error:
+        raise VttdataError(f"{path}: cut off, damaged or not JSON ({error}).") from error
+    about = dict(content) if isinstance(content, dict) else {}
+    name, digest, splits = (about.pop(key, None) for key in ("protocol", "digest", "splits"))
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or not isinstance(splits, dict) or not splits:
+        raise VttdataError(f"{path}: is no protocol file, which has 'protocol' (a name), 'splits' and 'digest'.")
+    for split, ids in splits.items():
+        if not _SPLIT.fullmatch(split) or not isinstance(ids, list) or not all(isinstance(own, str) for own in ids):
+            raise VttdataError(f"{path}: the split {split[:60]!a} is not a list of ids, or has no usable name.")
+        if len(set(ids)) < len(ids):
+            raise VttdataError(f"{path}: an id of the split {split} is duplicated.")
+    protocol = Protocol(name, splits, about)
+    if digest != protocol.digest:
+        raise VttdataError(
+            f"{path}: its ids have the digest {protocol.digest[:_SHOWN_DIGITS]}..., but it states "
+            f"{str(digest)[:_SHOWN_DIGITS]!a}...; they were changed after it was written."
+        )
+    return protocol
