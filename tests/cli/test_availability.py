@@ -1,0 +1,113 @@
+"""`vttdata availability`, with files in a folder and with a server on this machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tests.helpers.media_server import MediaServer, serving
+from tests.helpers.session_files import make_once
+from vttdata.cli.main import main
+from vttdata.dataset import Metadata, write_dataset
+from vttdata.dataset.protocol_file import read_protocol_file
+from vttdata.records import Caption, Clip
+
+
+def write(folder: Path, urls: list[str | None]) -> Path:
+    """Write a dataset with two clips of each source, the sources in the splits train and test by turns."""
+    clips = [
+        Clip(f"v{n}_{k}", f"s{n}", 10.0 * k, 10.0 * k + 5, None, None, None, url, split=("train", "test")[n % 2])
+        for n, url in enumerate(urls)
+        for k in range(2)
+    ]
+    captions = [Caption(clip.video_id, 0, "a person runs") for clip in clips]
+    write_dataset(folder, clips=clips, captions=captions, sources=(), metadata=Metadata("me/mine"), media=None)
+    return folder
+
+
+def check(dataset: Path, out: Path, capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert main(["availability", str(dataset), "--out", str(out), "--json", *options]) == 0
+    report: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return report
+
+
+def test_files_are_those_of_sources_or_of_all_their_clips(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset = write(tmp_path / "dataset", ["http://a", "http://b", None, "http://d"])
+    (tmp_path / "videos").mkdir()
+    for name in ("s0.mp4", "v1_0.mkv", "v1_1.webm", "v2_0.mp4", "s3.txt"):
+        (tmp_path / "videos" / name).write_bytes(b"film")
+    report = check(dataset, tmp_path / "out", capsys, "--videos", str(tmp_path / "videos"))
+    assert report["sources"] == {"yes": 2, "no": 2, "unknown": 0}
+    protocol = read_protocol_file(tmp_path / "out" / "protocol.json")
+    assert dict(protocol.splits) == {"train": ["v0_0", "v0_1"], "test": ["v1_0", "v1_1"]}
+    assert protocol.digest == report["digest"]
+    assert (protocol.about["dataset"], protocol.about["version"]) == ("me/mine", "1.0.0")
+    table = pd.read_csv(tmp_path / "out" / "availability.csv", keep_default_na=False)
+    assert table["available"].tolist() == ["yes", "no", "yes", "no"]
+    assert table["reason"].tolist() == ["", "missing_file", "", "missing_file"]
+    assert protocol.name == f"available-{table['date'][0]}"
+    scores = ["evaluate", str(dataset), "--baseline", "random-caption", "--metric", "bleu1", "--json"]
+    assert main([*scores, "--config", str(tmp_path / "out" / "protocol.json")]) == 0
+    assert json.loads(capsys.readouterr().out)["config"] == protocol.label
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    from tests.helpers.builds import film
+
+    folder = make_once(tmp_path_factory, "tiny", lambda folder: film(folder / "tiny.mp4", 1))
+    with serving((folder / "tiny.mp4").read_bytes()) as running:
+        yield running
+
+
+def test_sites_are_asked_once_and_again_where_the_answer_was_not_about_the_video(
+    server: MediaServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dataset = write(tmp_path / "dataset", [server.url("/good.mp4"), server.url("/gone.mp4"), server.url("/busy.mp4")])
+    online = ["--online", "--sleep", "0"]
+    first = check(dataset, tmp_path / "out", capsys, *online, "--limit", "1")
+    assert first["sources"] == {"yes": 1, "no": 0, "unknown": 0}
+    hits = server.hits["/good.mp4"]
+    second = check(dataset, tmp_path / "out", capsys, *online)
+    assert second["sources"] == {"yes": 1, "no": 1, "unknown": 1}
+    assert server.hits["/good.mp4"] == hits
+    table = pd.read_csv(tmp_path / "out" / "availability.csv", keep_default_na=False)
+    assert dict(zip(table["source_id"], table["reason"], strict=True)) == {
+        "s0": "",
+        "s1": "removed",
+        "s2": "rate_limit",
+    }
+    assert dict(read_protocol_file(tmp_path / "out" / "protocol.json").splits) == {"train": ["v0_0", "v0_1"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "Give either --videos DIR or --online"),
+        (["--videos", "{out}", "--online"], "Give either --videos DIR or --online"),
+        (["--videos", "{out}/nowhere"], "nowhere: cannot be read"),
+        (["--videos", "{out}", "--limit", "3"], "--limit goes with --online"),
+        (["--online", "--sleep", "-1"], "--sleep"),
+    ],
+)
+def test_mistake_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: str
+) -> None:
+    dataset = write(tmp_path / "dataset", ["http://a"])
+    given = [option.format(out=tmp_path) for option in options]
+    assert main(["availability", str(dataset), "--out", str(tmp_path / "out"), *given]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def test_damaged_table_of_an_earlier_check_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dataset = write(tmp_path / "dataset", ["http://a"])
+    (tmp_path / "availability.csv").write_text("source_id,url,available,reason,date\ns0,http://a,perhaps,,2026-11-22\n")
+    assert main(["availability", str(dataset), "--out", str(tmp_path), "--online", "--sleep", "0"]) == 2
+    assert "availability.csv:2: 'available' is yes, no or unknown" in capsys.readouterr().err

@@ -1,0 +1,195 @@
+"""Check which videos of a dataset are still there, in a folder or online, and fix the outcome as a dated protocol.
+
+Every answer is a row of a table that is written as it comes, so an interrupted check goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from vttdata.collect.settings import CollectSettings
+from vttdata.collect.ytdlp import retry_download, run_ytdlp
+from vttdata.collect.ytdlp_errors import BREAKER_REASONS, TRANSIENT_REASONS, FetchError
+from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.manifest import read_manifest
+from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.dataset.protocol_file import Protocol
+from vttdata.errors import HaltError, VttdataError
+from vttdata.files.csv_safety import escape_formula
+from vttdata.files.plain_tables import align_columns
+from vttdata.files.tables import Columns, read_table
+from vttdata.ids import VIDEO_EXTENSIONS
+
+TABLE, PROTOCOL = "availability.csv", "protocol.json"
+
+_FIELDS = ("source_id", "url", "available", "reason", "date")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+# Answers that say nothing about the video itself; the next check asks again.
+_INCONCLUSIVE = TRANSIENT_REASONS | BREAKER_REASONS
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Outcome for one source: ``yes``, ``no``, or ``unknown`` where an answer was not about the video."""
+
+    source_id: str
+    url: str
+    available: str
+    reason: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetVideos:
+    """Clips of a dataset by split, with their sources: (video_id, source_id), and the address of each source."""
+
+    name: str
+    version: str
+    splits: Mapping[str, list[tuple[str, str]]]
+    urls: Mapping[str, str]
+
+
+def read_videos(folder: Path) -> DatasetVideos:
+    """Read which sources the clips of a dataset need.
+
+    Raises:
+        VttdataError: when it is no dataset of clips.
+    """
+    manifest = read_manifest(folder)
+    splits: dict[str, list[tuple[str, str]]] = {}
+    urls: dict[str, str] = {}
+    for split, paths in read_layout(folder, needs="clips").files["clips"].items():
+        for row in read_parquet_rows(paths, ("video_id",), optional=("source_id", "url")):
+            source = row.get("source_id") or row["video_id"]
+            splits.setdefault(split, []).append((row["video_id"], source))
+            urls.setdefault(source, row.get("url") or "")
+    return DatasetVideos(str(manifest.get("name")), str(manifest.get("version")), splits, urls)
+
+
+def check_files(videos: DatasetVideos, folder: Path, date: str) -> Iterator[Availability]:
+    """Yield each source: available if there is a file named after it, or after every one of its clips.
+
+    Raises:
+        VttdataError: when the folder cannot be read.
+    """
+    try:
+        names = {path.stem for path in folder.iterdir() if path.suffix.lower() in VIDEO_EXTENSIONS and path.is_file()}
+    except OSError as error:
+        raise VttdataError(f"{folder}: cannot be read ({error.strerror or error}).") from error
+    clips: dict[str, set[str]] = {}
+    for video_id, source in chain.from_iterable(videos.splits.values()):
+        clips.setdefault(source, set()).add(video_id)
+    for source, url in videos.urls.items():
+        is_there = source in names or clips[source] <= names
+        yield Availability(source, url, "yes" if is_there else "no", "" if is_there else "missing_file", date)
+
+
+def check_online(
+    sources: Iterable[tuple[str, str]], settings: CollectSettings, today: Callable[[], str]
+) -> Iterator[Availability]:
+    """Ask yt-dlp about each address without downloading, with a pause before each; see `CollectSettings`.
+
+    Raises:
+        HaltError: when the site refuses this client several times in a row; what was answered is kept.
+    """
+    refused = 0
+    for source, url in sources:
+        if not url:
+            yield Availability(source, url, "unknown", "no_url", today())
+            continue
+        time.sleep(settings.sleep_seconds)
+        try:
+            with tempfile.TemporaryDirectory() as scratch:
+                folder = Path(scratch)
+                retry_download(
+                    lambda seconds, url=url, folder=folder: run_ytdlp(  # type: ignore[misc]
+                        ["--simulate", "--no-playlist"], url, folder=folder, settings=settings, seconds=seconds
+                    ),
+                    settings,
+                )
+        except FetchError as error:
+            refused = refused + 1 if error.reason in BREAKER_REASONS else 0
+            yield Availability(source, url, "unknown" if error.reason in _INCONCLUSIVE else "no", error.reason, today())
+            if refused >= settings.breaker:
+                raise HaltError(
+                    f"{refused} answers in a row were refusals of this client ({error.reason}); what is known is in "
+                    "the table, run the same command later to go on."
+                ) from error
+        else:
+            refused = 0
+            yield Availability(source, url, "yes", "", today())
+
+
+def read_table_of(folder: Path) -> dict[str, Availability]:
+    """Return what an earlier check found about each source; nothing without one.
+
+    Raises:
+        VttdataError: when the table is damaged.
+    """
+    path = folder / TABLE
+    if not path.is_file():
+        return {}
+    known: dict[str, Availability] = {}
+    for line, row in read_table(path, Columns(_FIELDS, [(name,) for name in _FIELDS])):
+        values = [row[name] or "" for name in _FIELDS]
+        if values[2] not in ("yes", "no", "unknown") or not _DATE.fullmatch(values[4]):
+            raise VttdataError(f"{path}:{line}: 'available' is yes, no or unknown, and 'date' a day as 2026-11-22.")
+        known[values[0]] = Availability(*values)
+    return known
+
+
+def write_answers(folder: Path, known: Mapping[str, Availability], answers: Iterable[Availability]) -> None:
+    """Write the table: what is known, then each answer as it comes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    # What is known is never lost: the table is replaced as a whole, and then grows.
+    partial = folder / f".{TABLE}"
+    with partial.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([_FIELDS, *map(_cells, known.values())])
+    partial.replace(folder / TABLE)
+    with (folder / TABLE).open("a", newline="", encoding="utf-8") as stream:
+        for answer in answers:
+            csv.writer(stream).writerow(_cells(answer))
+            stream.flush()
+
+
+def _cells(answer: Availability) -> list[str]:
+    return [escape_formula(getattr(answer, name)) for name in _FIELDS]
+
+
+def available_protocol(videos: DatasetVideos, answers: Mapping[str, Availability], date: str) -> Protocol:
+    """Return the clips whose source is available as a protocol named after the day."""
+    there = {source for source, answer in answers.items() if answer.available == "yes"}
+    splits = {
+        split: list(dict.fromkeys(video_id for video_id, source in clips if source in there))
+        for split, clips in videos.splits.items()
+    }
+    about = {
+        "description": f"Clips whose source video was available on {date}.",
+        "dataset": videos.name,
+        "version": videos.version,
+        "date": date,
+    }
+    return Protocol(f"available-{date}", {split: ids for split, ids in splits.items() if ids}, about)
+
+
+def availability_text(videos: DatasetVideos, answers: Mapping[str, Availability]) -> str:
+    """Return the counts of clips and sources by split and by reason, for a terminal."""
+    rows = [["", *videos.splits]]
+    for status in ("yes", "no", "unknown"):
+        rows.append([f"clips, available: {status}"])
+        for clips in videos.splits.values():
+            number = sum(source in answers and answers[source].available == status for _, source in clips)
+            rows[-1].append(f"{number:,} ({number / len(clips):.1%})")
+    not_asked = sum(source not in answers for source in videos.urls)
+    reasons = Counter(answer.reason for answer in answers.values() if answer.reason)
+    found = ", ".join(f"{reason} {number:,}" for reason, number in reasons.most_common())
+    sources = f"Sources: {len(videos.urls):,}, not asked {not_asked:,}{f'; {found}' if found else ''}."
+    return f"{align_columns(rows)}\n\n{sources}"
