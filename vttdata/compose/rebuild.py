@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from vttdata.compose.temporary_build import build_recipe
-from vttdata.dataset.manifest import is_inside, read_manifest
+from vttdata.dataset.manifest import is_inside, links_out, read_manifest
 from vttdata.dataset.provenance import PROVENANCE, RECIPE, Provenance, find_files_named
 from vttdata.dataset.shards import file_sha256
 from vttdata.dataset.tables import read_tables
@@ -67,7 +67,8 @@ def compare_with(dataset: Path, rebuilt: Path, left_out: Iterable[str] = ()) -> 
     same = set()
     for name in names:
         path = dataset / name
-        if name in after and is_inside(name) and path.is_file() and file_sha256(path) == after[name]["sha256"]:
+        is_own = is_inside(name) and not links_out(dataset, path) and path.is_file()
+        if name in after and is_own and file_sha256(path) == after[name]["sha256"]:
             same.add(name)
     differing = tuple(name for name in names if name in before and name not in same | DESCRIPTIONS)
     further = tuple(name for name in names if name not in before and name not in DESCRIPTIONS)

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from vttdata.dataset.columns import columns_of, find_wrong_type, readme_features
+from vttdata.dataset.manifest import LINKS_OUT, is_inside, links_out, read_description
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.shards import SplitFiles
@@ -26,6 +27,9 @@ _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
 _SURROGATE = re.compile(r"\\[uU](?:0000)?[dD][89a-fA-F][0-9a-fA-F]{2}")
 _LICENCE_IDENTIFIER = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _TAGS = {"foils": "foils", "judgments": "human-judgments", "degraded": "direct-assessment", "videos": "video"}
+_MAX_SHOWN = 80
+# Keys of a configuration on a card.
+_CONFIG_KEYS = frozenset({"config_name", "version", "default", "data_files", "description"})
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
@@ -141,7 +145,7 @@ def read_front_matter(dataset: Path) -> dict[str, Any]:
     """
     path = dataset / "README.md"
     try:
-        match = _FRONT_MATTER.match(path.read_text(encoding="utf-8"))
+        match = _FRONT_MATTER.match(read_description(dataset, path.name).decode())
         if match and _SURROGATE.search(match[1]):
             raise VttdataError(f"{path}: its front matter contains an unpaired surrogate.")
         content = parse_yaml(match[1], f"{path}: its front matter") if match else None
@@ -228,11 +232,21 @@ def find_files(dataset: Path, front_matter: Mapping[str, Any]) -> dict[str, dict
             of the folder.
     """
     try:
+        configs = front_matter.get("configs", ())
+        for config in configs:
+            # Further keys are arguments of readers in `datasets`, such as data_dir, which may be any folder.
+            if unknown := config.keys() - _CONFIG_KEYS:
+                raise VttdataError(
+                    f"{dataset / 'README.md'}: the key {min(unknown)!a} of a configuration is not known; allowed are "
+                    f"{', '.join(sorted(_CONFIG_KEYS))}."
+                )
+            for entry in config["data_files"]:
+                _check_pattern(dataset, entry["path"])
         files = {
             config["config_name"]: {
                 entry["split"]: _match_files(dataset, entry["path"]) for entry in config["data_files"]
             }
-            for config in front_matter.get("configs", ())
+            for config in configs
             if config["config_name"] != "videos" or (dataset / "videos").is_dir()
         }
     except (TypeError, KeyError, AttributeError, ValueError) as error:
@@ -256,17 +270,24 @@ def _check_types(files: Mapping[str, Mapping[str, Sequence[Path]]]) -> None:
                 raise VttdataError(f"{path}: {wrong}.")
 
 
+def _check_pattern(dataset: Path, pattern: str) -> None:
+    # `datasets` takes addresses for patterns, too.
+    if not is_inside(pattern) or "://" in pattern or "::" in pattern:
+        raise VttdataError(f"{dataset}: the pattern {pattern[:_MAX_SHOWN]!a} leads out of the dataset.")
+
+
 def _match_files(dataset: Path, pattern: str) -> list[Path]:
-    if ".." in Path(pattern).parts or Path(pattern).is_absolute():
-        raise VttdataError(f"{dataset}: the pattern '{pattern}' leads out of the dataset.")
     try:
         paths = sorted(path for path in dataset.glob(pattern) if path.is_file())
     except OSError as error:
         raise VttdataError(
-            f"{dataset}: the pattern '{pattern[:80]}' cannot be looked for ({error.strerror})."
+            f"{dataset}: the pattern {pattern[:_MAX_SHOWN]!a} cannot be looked for ({error.strerror})."
         ) from error
     if not paths:
-        raise VttdataError(f"{dataset}: no file matches '{pattern}', which its README names.")
+        raise VttdataError(f"{dataset}: no file matches {pattern[:_MAX_SHOWN]!a}, which its README names.")
+    outside = next((path for path in paths if links_out(dataset, path)), None)
+    if outside is not None:
+        raise VttdataError(f"{outside}: {LINKS_OUT}.")
     return paths
 
 

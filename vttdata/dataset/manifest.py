@@ -11,6 +11,10 @@ from vttdata.dataset.shards import file_sha256
 from vttdata.errors import VttdataError
 
 MANIFEST = "manifest.json"
+LINKS_OUT = "is a link that leads out of the dataset; put the file itself there"
+
+# The provenance of 100,000 inputs has 2^24 bytes, and the manifest of as many files.
+_MAX_DESCRIPTION_BYTES = 2**26
 
 
 def write_manifest(dataset: Path, *, name: str, version: str, files: Mapping[str, Mapping[str, Any]]) -> None:
@@ -28,7 +32,7 @@ def read_manifest(dataset: Path) -> dict[str, Any]:
     """
     path = dataset / MANIFEST
     try:
-        content: Any = json.loads(path.read_text(encoding="utf-8"))
+        content: Any = json.loads(read_description(dataset, MANIFEST))
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except (ValueError, RecursionError) as error:
@@ -55,12 +59,36 @@ def _is_entry(entry: Any) -> bool:
 
 
 def is_inside(name: str) -> bool:
-    """Return whether a path from an untrusted file stays inside the folder that it starts from.
-
-    Links are followed: in the Hub's cache every file is a link to another folder.
-    """
+    """Return whether a path from an untrusted file stays inside the folder that it starts from, links aside."""
     path = PurePosixPath(name)
     return not path.is_absolute() and ".." not in path.parts
+
+
+def links_out(dataset: Path, path: Path) -> bool:
+    """Return whether a file of a dataset is a link, or in a linked folder, that leads out of the dataset.
+
+    In the Hub's cache every file is a link to a blob beside the snapshots.
+    """
+    target = path.resolve()
+    roots = [dataset.resolve()]
+    if dataset.parent.name == "snapshots":
+        roots.append((dataset.parent.parent / "blobs").resolve())
+    return not any(target.is_relative_to(root) for root in roots)
+
+
+def read_description(dataset: Path, name: str) -> bytes:
+    """Return the content of a file that describes a dataset, such as its card.
+
+    Raises:
+        OSError: If it cannot be read.
+        VttdataError: If it is a link that leads out of the dataset, or too large.
+    """
+    path = dataset / name
+    if links_out(dataset, path):
+        raise VttdataError(f"{path}: {LINKS_OUT}.")
+    if path.stat().st_size > _MAX_DESCRIPTION_BYTES:
+        raise VttdataError(f"{path}: is larger than {_MAX_DESCRIPTION_BYTES} bytes, the limit for such a file.")
+    return path.read_bytes()
 
 
 def find_damage(dataset: Path, ignored: Collection[str] = ()) -> list[str]:
@@ -73,20 +101,12 @@ def find_damage(dataset: Path, ignored: Collection[str] = ()) -> list[str]:
         dataset: Folder.
         ignored: Files that may be missing and are not compared.
     """
-    damage = []
     files = read_manifest(dataset)["files"]
-    for name, entry in files.items():
-        path = dataset / name
-        if name in ignored:
-            continue
-        if not is_inside(name):
-            damage.append(f"{name}: leads out of the dataset.")
-        elif not path.is_file():
-            damage.append(f"{name}: is missing.")
-        elif path.stat().st_size != entry["bytes"]:
-            damage.append(f"{name}: has {path.stat().st_size} bytes instead of {entry['bytes']}.")
-        elif file_sha256(path) != entry["sha256"]:
-            damage.append(f"{name}: its content has changed.")
+    damage = [
+        f"{name}: {problem}"
+        for name, entry in files.items()
+        if name not in ignored and (problem := _find_difference(dataset, name, entry))
+    ]
     if "README.md" in files:
         for path in sorted(dataset.rglob("*")):
             relative = path.relative_to(dataset)
@@ -94,3 +114,17 @@ def find_damage(dataset: Path, ignored: Collection[str] = ()) -> list[str]:
             if path.is_file() and not is_hidden and relative.as_posix() not in {*files, MANIFEST}:
                 damage.append(f"{relative.as_posix()}: is not in the manifest.")
     return damage
+
+
+def _find_difference(dataset: Path, name: str, entry: Mapping[str, Any]) -> str:
+    """Return how a file differs from its entry in the manifest; empty if it does not."""
+    path = dataset / name
+    if not is_inside(name):
+        return "leads out of the dataset."
+    if links_out(dataset, path):
+        return f"{LINKS_OUT}."
+    if not path.is_file():
+        return "is missing."
+    if path.stat().st_size != entry["bytes"]:
+        return f"has {path.stat().st_size} bytes instead of {entry['bytes']}."
+    return "" if file_sha256(path) == entry["sha256"] else "its content has changed."

@@ -17,15 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from vttdata.dataset.manifest import read_description
 from vttdata.dataset.shards import file_sha256
 from vttdata.errors import VttdataError
 from vttdata.files.zip_errors import ZIP_ERRORS
 from vttdata.version import __version__
 
 RECIPE, PROVENANCE = "recipe.yaml", "provenance.json"
-
-# Limit for files of unknown origin; the provenance of 100,000 inputs has 2^24 bytes.
-_MAX_BYTES = 2**26
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +97,13 @@ def read_provenance(dataset: Path) -> Provenance:
             f"{dataset}: has no {PROVENANCE}, so it cannot be made again; only its files can be checked."
         )
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise VttdataError(f"{path}: is larger than {_MAX_BYTES} bytes, the limit for a provenance.")
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_description(dataset, PROVENANCE))
         provenance = Provenance(
             command=content["command"],
             seed=content["seed"],
             inputs=[InputFile(**file) for file in content["inputs"]],
             options=content.get("options", {}),
-            recipe=(dataset / RECIPE).read_text(encoding="utf-8") if "recipe" in content else "",
+            recipe=read_description(dataset, RECIPE).decode() if "recipe" in content else "",
             tools=content["tools"],
             vttdata=content["vttdata_version"],
         )

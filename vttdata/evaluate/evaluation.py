@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from vttdata.dataset.foils.statistics import SHORTCUTS, read_worst_attacks
+from vttdata.dataset.foils.statistics import read_worst_attacks
 from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.baseline import Setting, load_baseline
 from vttdata.evaluate.baselines import BASELINES
@@ -170,7 +170,7 @@ def evaluate(
         groups=estimator.score_groups({name: column for name, column in columns.items() if "-verbatim/" not in name}),
         human={name: {who: estimates[who, name] for who in ("human", "system")} for name in columns if people},
         leaks={kind: int(flags.sum()) for kind, flags in shared.items()},
-        blind=read_worst_attacks(folder / SHORTCUTS).get(items.config) if task == "foils" else None,
+        blind=read_worst_attacks(folder).get(items.config) if task == "foils" else None,
         unavailable=unavailable,
         findings=findings,
         columns=columns,

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from vttdata.dataset.manifest import MANIFEST, read_description
 from vttdata.errors import VttdataError
 from vttdata.ids import is_dataset_name
 
@@ -149,8 +150,8 @@ def register_build(name: str, folder: Path) -> None:
 def read_account(folder: Path) -> dict[str, Any] | None:
     """Return the content of a build folder's ``build.json``; None if there is none or it is not one."""
     try:
-        account = json.loads((folder / ACCOUNT).read_bytes())
-    except (OSError, ValueError, RecursionError):
+        account = json.loads(read_description(folder, ACCOUNT))
+    except (OSError, ValueError, RecursionError, VttdataError):
         return None
     has_name = isinstance(account, dict) and isinstance(account.get("recipe"), str)
     return account if has_name and is_dataset_name(account["recipe"]) else None
@@ -230,8 +231,8 @@ def _registered() -> Iterator[LocalBuild | MissingBuild]:
 
 def _name_in_manifest(folder: Path) -> str | None:
     try:
-        manifest = json.loads((folder / "manifest.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
+        manifest = json.loads(read_description(folder, MANIFEST))
+    except (OSError, ValueError, RecursionError, VttdataError):
         return None
     name = manifest.get("name") if isinstance(manifest, dict) else None
     return name if isinstance(name, str) and is_dataset_name(name) else None

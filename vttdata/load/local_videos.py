@@ -10,7 +10,7 @@ from typing import Any
 
 import datasets
 
-from vttdata.dataset.manifest import is_inside
+from vttdata.dataset.manifest import is_inside, links_out
 from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.load.local_builds import folder_of_videos
 
@@ -39,7 +39,8 @@ def add_local_videos(loaded: Any, folder: Path) -> Any:
     def find_file(video: str | None, *ids: str) -> dict[str, Any] | None:
         path = folder / video if video is not None else next((by_id[name] for name in ids if name in by_id), None)
         # Tables may come from anybody, and must name no other file of this machine.
-        is_video = path is not None and (video is None or is_inside(video)) and path.is_file()
+        is_own = path is not None and (video is None or (is_inside(video) and not links_out(folder, path)))
+        is_video = path is not None and is_own and path.is_file()
         return {"path": str(path.resolve()), "bytes": None} if path is not None and is_video else None
 
     def add(rows: Any) -> Any:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.manifest import read_description
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.files.plain_tables import align_columns
@@ -77,7 +78,7 @@ def compute_foil_statistics(dataset: Path) -> FoilStatistics:
     }
     splits = {split: _count(pairs, paragraphs.get(split, 0)) for split, pairs in rows.items()}
     total = _count([pair for pairs in rows.values() for pair in pairs], sum(paragraphs.values()))
-    return FoilStatistics(splits, total, read_worst_attacks(dataset / SHORTCUTS))
+    return FoilStatistics(splits, total, read_worst_attacks(dataset))
 
 
 def _count(rows: Sequence[tuple[Any, ...]], paragraphs: int) -> FoilFigures:
@@ -95,21 +96,22 @@ def _count(rows: Sequence[tuple[Any, ...]], paragraphs: int) -> FoilFigures:
     )
 
 
-def read_worst_attacks(path: Path) -> dict[str, dict[str, Any]]:
+def read_worst_attacks(dataset: Path) -> dict[str, dict[str, Any]]:
     """Return the first attack on each configuration, that of the ensemble; nothing if there were no attackers.
 
     Args:
-        path: the dataset's file `SHORTCUTS`.
+        dataset: its folder, with the file `SHORTCUTS`.
 
     Raises:
         VttdataError: if the file does not hold attacks.
     """
     try:
-        content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content: Mapping[str, Any] = json.loads(read_description(dataset, SHORTCUTS))
         return {
             config: {key: attacks[0][key] for key in _ATTACK_KEYS} for config, attacks in content.items() if attacks
         }
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise VttdataError(f"{path}: has no results of blind attackers ({type(error).__name__}: {error}).") from error
+        problem = f"has no results of blind attackers ({type(error).__name__}: {error})"
+        raise VttdataError(f"{dataset / SHORTCUTS}: {problem}.") from error
