@@ -182,7 +182,7 @@ def endless_page() -> Iterator[str]:
 def test_page_without_end_exceeds_the_limit_of_an_item(
     endless_page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ytdlp, "_BASE_MEMORY", 150 * 2**20)
+    monkeypatch.setattr(ytdlp, "BASE_MEMORY", 150 * 2**20)
     settings = CollectSettings(
         folder=".", limits=LimitSettings(120.0, 50.0), retries=0, backoff_seconds=0.0, sleep_seconds=0.0
     )

@@ -23,7 +23,7 @@ from vttdata.subprocesses import Completed, run
 _COOKIES = "cookies.txt"
 _MAX_TEXT_CHARACTERS = 1000
 # What yt-dlp and a JavaScript runtime take for themselves.
-_BASE_MEMORY = 2**29
+BASE_MEMORY = 2**29
 # The text of Python's MemoryError is empty.
 _OUT_OF_MEMORY = re.compile(r"^ERROR:\s*$|\bMemoryError\b|Cannot allocate memory", re.MULTILINE)
 
@@ -72,7 +72,7 @@ def run_ytdlp(
         raise VttdataError("yt-dlp is not installed; run `pip install 'vttdata[build]'`.")
     program = [sys.executable, "-P", "-X", "utf8", "-m", "yt_dlp"]
     command = [*program, *_COMMON_OPTIONS, *_connection_options(settings, folder), *options, "--", address]
-    max_memory = _BASE_MEMORY + int(settings.limits.megabytes_per_item * MEGABYTE)
+    max_memory = BASE_MEMORY + int(settings.limits.megabytes_per_item * MEGABYTE)
     done = run(command, seconds=seconds, folder=folder, max_bytes=max_bytes, max_memory=max_memory)
     if done.stopped == "timeout":
         limit = settings.limits.seconds_per_item

@@ -14,11 +14,11 @@ from types import MappingProxyType
 from typing import Any
 
 from vttdata.dataset.columns import columns_of, find_wrong_type, readme_features
-from vttdata.dataset.manifest import LINKS_OUT, is_inside, links_out, read_description
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.shards import SplitFiles
 from vttdata.errors import VttdataError
+from vttdata.files.contained import LINKS_OUT, is_inside, links_out, read_description
 from vttdata.files.strict_yaml import parse_yaml
 from vttdata.files.yaml_writer import format_yaml
 
@@ -241,10 +241,10 @@ def find_files(dataset: Path, front_matter: Mapping[str, Any]) -> dict[str, dict
                     f"{', '.join(sorted(_CONFIG_KEYS))}."
                 )
             for entry in config["data_files"]:
-                _check_pattern(dataset, entry["path"])
+                check_pattern(dataset, entry["path"])
         files = {
             config["config_name"]: {
-                entry["split"]: _match_files(dataset, entry["path"]) for entry in config["data_files"]
+                entry["split"]: match_files(dataset, entry["path"]) for entry in config["data_files"]
             }
             for config in configs
             if config["config_name"] != "videos" or (dataset / "videos").is_dir()
@@ -270,13 +270,15 @@ def _check_types(files: Mapping[str, Mapping[str, Sequence[Path]]]) -> None:
                 raise VttdataError(f"{path}: {wrong}.")
 
 
-def _check_pattern(dataset: Path, pattern: str) -> None:
+def check_pattern(dataset: Path, pattern: str) -> None:
+    """Raise VttdataError if a pattern of a card names files outside of the dataset."""
     # `datasets` takes addresses for patterns, too.
     if not is_inside(pattern) or "://" in pattern or "::" in pattern:
         raise VttdataError(f"{dataset}: the pattern {pattern[:_MAX_SHOWN]!a} leads out of the dataset.")
 
 
-def _match_files(dataset: Path, pattern: str) -> list[Path]:
+def match_files(dataset: Path, pattern: str) -> list[Path]:
+    """Return the files of a dataset that a pattern matches; raise VttdataError for none, or for a link out of it."""
     try:
         paths = sorted(path for path in dataset.glob(pattern) if path.is_file())
     except OSError as error:

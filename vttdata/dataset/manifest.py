@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from vttdata.dataset.shards import file_sha256
 from vttdata.errors import VttdataError
+from vttdata.files.contained import LINKS_OUT, is_inside, links_out, read_description
 
 MANIFEST = "manifest.json"
-LINKS_OUT = "is a link that leads out of the dataset; put the file itself there"
-
-# The provenance of 100,000 inputs has 2^24 bytes, and the manifest of as many files.
-_MAX_DESCRIPTION_BYTES = 2**26
 
 
 def write_manifest(dataset: Path, *, name: str, version: str, files: Mapping[str, Mapping[str, Any]]) -> None:
@@ -58,39 +55,6 @@ def _is_entry(entry: Any) -> bool:
     )
 
 
-def is_inside(name: str) -> bool:
-    """Return whether a path from an untrusted file stays inside the folder that it starts from, links aside."""
-    path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts
-
-
-def links_out(dataset: Path, path: Path) -> bool:
-    """Return whether a file of a dataset is a link, or in a linked folder, that leads out of the dataset.
-
-    In the Hub's cache every file is a link to a blob beside the snapshots.
-    """
-    target = path.resolve()
-    roots = [dataset.resolve()]
-    if dataset.parent.name == "snapshots":
-        roots.append((dataset.parent.parent / "blobs").resolve())
-    return not any(target.is_relative_to(root) for root in roots)
-
-
-def read_description(dataset: Path, name: str) -> bytes:
-    """Return the content of a file that describes a dataset, such as its card.
-
-    Raises:
-        OSError: If it cannot be read.
-        VttdataError: If it is a link that leads out of the dataset, or too large.
-    """
-    path = dataset / name
-    if links_out(dataset, path):
-        raise VttdataError(f"{path}: {LINKS_OUT}.")
-    if path.stat().st_size > _MAX_DESCRIPTION_BYTES:
-        raise VttdataError(f"{path}: is larger than {_MAX_DESCRIPTION_BYTES} bytes, the limit for such a file.")
-    return path.read_bytes()
-
-
 def find_damage(dataset: Path, ignored: Collection[str] = ()) -> list[str]:
     """Return how a dataset's files differ from its manifest, a sentence each.
 
@@ -105,7 +69,7 @@ def find_damage(dataset: Path, ignored: Collection[str] = ()) -> list[str]:
     damage = [
         f"{name}: {problem}"
         for name, entry in files.items()
-        if name not in ignored and (problem := _find_difference(dataset, name, entry))
+        if name not in ignored and (problem := find_difference(dataset, name, entry))
     ]
     if "README.md" in files:
         for path in sorted(dataset.rglob("*")):
@@ -116,7 +80,7 @@ def find_damage(dataset: Path, ignored: Collection[str] = ()) -> list[str]:
     return damage
 
 
-def _find_difference(dataset: Path, name: str, entry: Mapping[str, Any]) -> str:
+def find_difference(dataset: Path, name: str, entry: Mapping[str, Any]) -> str:
     """Return how a file differs from its entry in the manifest; empty if it does not."""
     path = dataset / name
     if not is_inside(name):

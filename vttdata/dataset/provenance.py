@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from vttdata.dataset.manifest import read_description
 from vttdata.dataset.shards import file_sha256
 from vttdata.errors import VttdataError
+from vttdata.files.contained import read_description
 from vttdata.files.zip_errors import ZIP_ERRORS
 from vttdata.version import __version__
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vttdata.dataset.manifest import MANIFEST, read_description
 from vttdata.errors import VttdataError
+from vttdata.files.contained import read_description
 from vttdata.ids import is_dataset_name
 
 ACCOUNT = "build.json"
@@ -231,7 +231,7 @@ def _registered() -> Iterator[LocalBuild | MissingBuild]:
 
 def _name_in_manifest(folder: Path) -> str | None:
     try:
-        manifest = json.loads(read_description(folder, MANIFEST))
+        manifest = json.loads(read_description(folder, "manifest.json"))
     except (OSError, ValueError, RecursionError, VttdataError):
         return None
     name = manifest.get("name") if isinstance(manifest, dict) else None

@@ -10,7 +10,7 @@ from typing import Any
 
 import datasets
 
-from vttdata.dataset.manifest import is_inside, links_out
+from vttdata.files.contained import is_inside, links_out
 from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.load.local_builds import folder_of_videos
 

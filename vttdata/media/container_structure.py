@@ -34,7 +34,7 @@ class Element(NamedTuple):
     is_outermost: bool = False
 
 
-class _GapError(Exception):
+class GapError(Exception):
     """Bytes that are no element of the format."""
 
 
@@ -61,7 +61,7 @@ def check_structure(path: Path, container: str, seconds: float) -> None:
             stream.seek(position)
             try:
                 element = read(stream, position, size) if position < limit else None
-            except _GapError:
+            except GapError:
                 where = f"at byte {position} of {size} are bytes that are no part of it"
                 raise MediaError("gaps", f"the container states {seconds:.2f} s, and {where}.") from None
             if element is None:
@@ -75,7 +75,7 @@ def check_structure(path: Path, container: str, seconds: float) -> None:
     raise MediaError("damaged", f"the file has more than {MAX_ELEMENTS} elements.")
 
 
-def _read_box(stream: BinaryIO, position: int, size: int) -> Element | None:
+def read_box(stream: BinaryIO, position: int, size: int) -> Element | None:
     """Read a top-level box of ISO media (ISO/IEC 14496-12, 4.2)."""
     head = stream.read(16)
     if len(head) < 8:
@@ -91,17 +91,17 @@ def _read_box(stream: BinaryIO, position: int, size: int) -> Element | None:
     return Element(f"'{name.decode('latin-1')}' box", position + length, position + length)
 
 
-def _read_ebml(stream: BinaryIO, position: int, size: int) -> Element | None:  # noqa: ARG001
+def read_ebml(stream: BinaryIO, position: int, size: int) -> Element | None:  # noqa: ARG001
     """Read an element of Matroska (RFC 8794, 4 to 6; RFC 9559, 5); of Segment and Cluster the children follow."""
     head = stream.read(12)
     id_length = 9 - head[0].bit_length()
     if id_length > 4:
-        raise _GapError
+        raise GapError
     if len(head) <= id_length:
         return None
     size_length = 9 - head[id_length].bit_length()
     if size_length > 8:
-        raise _GapError
+        raise GapError
     start = id_length + size_length
     if len(head) < start:
         return None
@@ -113,11 +113,11 @@ def _read_ebml(stream: BinaryIO, position: int, size: int) -> Element | None:  #
         name = _PARENTS[element_id]
         return Element(name, end, position + start, is_outermost=name == "Segment")
     if length == mask:
-        raise _GapError
+        raise GapError
     return Element(f"element {element_id:X}", position + start + length, position + start + length)
 
 
-def _read_flv(stream: BinaryIO, position: int, size: int) -> Element | None:  # noqa: ARG001
+def read_flv(stream: BinaryIO, position: int, size: int) -> Element | None:  # noqa: ARG001
     """Read the header of an FLV file, or a tag with the size of the tag before it (Adobe FLV 10.1, annex E)."""
     head = stream.read(15)
     if position == 0:
@@ -126,12 +126,12 @@ def _read_flv(stream: BinaryIO, position: int, size: int) -> Element | None:  # 
     if len(head) < 15:
         return None
     if head[4] & 0x1F not in _FLV_TAGS:
-        raise _GapError
+        raise GapError
     end = position + 15 + int.from_bytes(head[5:8])
     return Element("last tag", end, end)
 
 
-def _read_riff(stream: BinaryIO, position: int, size: int) -> Element | None:
+def read_riff(stream: BinaryIO, position: int, size: int) -> Element | None:
     """Read a RIFF chunk of an AVI file."""
     head = stream.read(8)
     length = int.from_bytes(head[4:], "little")
@@ -144,8 +144,8 @@ def _read_riff(stream: BinaryIO, position: int, size: int) -> Element | None:
 
 
 _READERS: Mapping[str, Callable[[BinaryIO, int, int], Element | None]] = {
-    "mov,mp4,m4a,3gp,3g2,mj2": _read_box,
-    "matroska,webm": _read_ebml,
-    "flv": _read_flv,
-    "avi": _read_riff,
+    "mov,mp4,m4a,3gp,3g2,mj2": read_box,
+    "matroska,webm": read_ebml,
+    "flv": read_flv,
+    "avi": read_riff,
 }

@@ -247,10 +247,10 @@ def open_container(path: Path) -> Iterator[Any]:
             try:
                 yield container
             except MediaError:
-                _reserve_pictures(container)
+                reserve_pictures(container)
                 raise
     except MediaError:
-        _check_readable(path)
+        check_readable(path)
         raise
     except MemoryError as error:
         raise UnavailableError("out_of_memory", f"{OUT_OF_MEMORY}.") from error
@@ -274,7 +274,7 @@ def check_memory(error: BaseException) -> None:
         raise error
 
 
-def _reserve_pictures(container: Any) -> None:
+def reserve_pictures(container: Any) -> None:
     """Reserve the memory that a decoder may need at once; raise MemoryError when there is none.
 
     Decoders of H.264 and others report pictures for which they get no memory as damaged.
@@ -287,7 +287,7 @@ def _reserve_pictures(container: Any) -> None:
         raise MemoryError from error
 
 
-def _check_readable(path: Path) -> None:
+def check_readable(path: Path) -> None:
     """Read a regular file to its end; raise UnavailableError when that fails."""
     try:
         if path.is_file():

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from vttdata.dataset.manifest import MANIFEST, is_inside, read_manifest
+from vttdata.dataset.manifest import MANIFEST, read_manifest
 from vttdata.errors import VttdataError
+from vttdata.files.contained import is_inside
 from vttdata.publish.diff import compare_datasets
 
 

@@ -74,7 +74,7 @@ def load_foreign_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str
         raise VttdataError(f"{file}: needs what the dataset was made from: {wanted}.")
 
     def check(settings: Mapping[str, Any], model: type[BaseRecipe]) -> None:
-        _check_settings(settings, model, given, file)
+        check_settings(settings, model, given, file)
 
     return check_recipe(raw, file, overrides, check=check)
 
@@ -85,12 +85,12 @@ def settings_to_give(raw: Mapping[str, Any]) -> list[str]:
     # In a dumped recipe a request stands where a path was.
     requests = [text.removeprefix(WANTED) for _, text in texts if text.startswith(WANTED)]
     refused = [f"{key}=VALUE" for key, text in texts if not text.startswith(WANTED) and not is_allowed(key, text)]
-    return [*requests, *(f"{key}=ytsearch" for _, key in _contacting_sections(raw)), *refused]
+    return [*requests, *(f"{key}=ytsearch" for _, key in contacting_sections(raw)), *refused]
 
 
-def _check_settings(settings: Mapping[str, Any], model: type[BaseRecipe], given: Collection[str], file: Path) -> None:
+def check_settings(settings: Mapping[str, Any], model: type[BaseRecipe], given: Collection[str], file: Path) -> None:
     """Raise VttdataError at the first text that is neither allowed nor given by the user."""
-    for section, key in _contacting_sections(settings):
+    for section, key in contacting_sections(settings):
         if not _covers(given, key):
             raise VttdataError(f"{file}: {section}: contacts a site; name it with --set {key}=ytsearch, if that is it.")
     for key, text in _texts(settings, ""):
@@ -107,7 +107,7 @@ def _check_settings(settings: Mapping[str, Any], model: type[BaseRecipe], given:
         )
 
 
-def _contacting_sections(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def contacting_sections(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield those of `CONTACTS` that are set."""
     for section, key in CONTACTS.items():
         value: Any = settings

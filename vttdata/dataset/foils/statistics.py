@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.manifest import read_description
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
+from vttdata.files.contained import read_description
 from vttdata.files.plain_tables import align_columns
 
 # File in a dataset with the results of the blind attackers, their ensemble first.
