@@ -7,17 +7,16 @@ point to the wrong lines, this is so at another offset, or at none.
 from __future__ import annotations
 
 import math
-import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from vttdata.text.word_overlap import WordWeights, distinct_words
+
 # Numbers that are added to an id to get a line counted from 0.
 OFFSETS = range(-6, 7)
 
-_WORD = re.compile(r"[^\W_]+(?:'\w+)?")
 # Standard errors (1 / sqrt(n)) that a peak must reach. The weakest real one, TRECVID 2016 with single annotators,
 # reaches 12; the highest elsewhere in the sets of 2016 and 2017 reaches 5, and is 3 times lower than its peak.
 _MIN_STANDARD_ERRORS = 5.0
@@ -64,31 +63,16 @@ def scan_offsets(
     for system, caption_id, z in scores:
         if system in captions:
             judged.setdefault((system, caption_id), []).append(z)
-    words = [set().union(*map(_words, texts)) for texts in references]
-    frequency = Counter(word for line in words for word in line)
-    weight = {word: math.log((len(words) + 1) / (count + 1)) ** 2 for word, count in frequency.items()}
-    unseen_weight = math.log(len(words) + 1) ** 2
+    words = [set[str]().union(*map(distinct_words, texts)) for texts in references]
+    weights = WordWeights(words)
     overlap = {
-        system: np.array(
-            [_cosine(_words(text), line, weight, unseen_weight) for text, line in zip(texts, words, strict=True)]
-        )
+        system: np.array([weights.cosine(distinct_words(text), line) for text, line in zip(texts, words, strict=True)])
         for system, texts in captions.items()
     }
     mean_scores: dict[str, list[tuple[int, float]]] = {}
     for (system, caption_id), zs in judged.items():
         mean_scores.setdefault(system, []).append((caption_id, sum(zs) / len(zs)))
     return [OffsetScan(campaign, offset, _correlate(mean_scores, overlap, offset), len(judged)) for offset in OFFSETS]
-
-
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower()))
-
-
-def _cosine(first: set[str], second: set[str], weight: Mapping[str, float], unseen_weight: float) -> float:
-    # fsum gives the same sum in whatever order a set has its words.
-    shared = math.fsum(weight[word] for word in first & second)
-    size = math.prod(math.fsum(weight.get(word, unseen_weight) for word in words) for words in (first, second))
-    return shared / math.sqrt(size) if size else 0.0
 
 
 def _correlate(
