@@ -66,9 +66,9 @@ def main() -> None:
     print(
         "all",
         round(float(model.intercept_[0]), 2),
-        dict(zip(Evidence._fields, weights[:6].round(2).tolist(), strict=True)),
+        dict(zip(Evidence._fields, weights[: len(Evidence._fields)].round(2).tolist(), strict=True)),
     )
-    for category, weight in zip(categories, 2 * weights[6:], strict=True):
+    for category, weight in zip(categories, 2 * weights[len(Evidence._fields) :], strict=True):
         verdicts_on = [value for name, value in zip(names, sound, strict=True) if name == category]
         print(f"    {category!r}: {weight:.2f},  # {len(verdicts_on)} verdicts, {np.mean(verdicts_on):.2f} sound")
 

@@ -74,12 +74,34 @@ def test_noun_behind_an_unusual_preposition_is_refused() -> None:
     assert usage.evidence(text, mention_of("stage", text), "field", {}).usual_preposition  # type: ignore[union-attr]
 
 
+def test_person_of_the_same_age_is_more_likely_sound() -> None:
+    usage = NounUsage([("a man talks", "a woman talks", "a child talks")] * 3, LEXICON)
+    text = "a man talks"
+    woman, child = (usage.unsound_probability(text, mention_of("man", text), noun, {}) for noun in ("woman", "child"))
+    assert woman is not None
+    assert child is not None
+    assert woman < child
+
+
+def test_noun_that_makes_a_phrase_with_its_verb_is_kept() -> None:
+    posing = [("they pose for a photograph", "she holds a newspaper", "he looks for a newspaper")]
+    text = "the team poses for a photograph"
+    rare, often = (NounUsage(posing * videos, LEXICON) for videos in (2, 3))
+    assert rare.unsound_probability(text, mention_of("photograph", text), "newspaper", {}) is not None
+    assert often.unsound_probability(text, mention_of("photograph", text), "newspaper", {}) is None
+    seen = NounUsage([*posing * 3, ("he poses for a newspaper",)], LEXICON)
+    assert seen.unsound_probability(text, mention_of("photograph", text), "newspaper", {}) is not None
+    # One subject is no phrase.
+    welding = NounUsage([("a man welds",)] * 9 + [("a woman talks",)], LEXICON)
+    assert welding.unsound_probability("a man welds", mention_of("man", "a man welds"), "woman", {}) is not None
+
+
 def test_usage_without_texts_gives_neutral_evidence() -> None:
     empty = NounUsage([], LEXICON)
     text = "he plays the guitar"
     assert empty.topic_fit(["guitar"]) == {}
     evidence = empty.evidence(text, mention_of("guitar", text), "banjo", {})
-    assert evidence == Evidence(True, 0.0, 0, False, 0.0, 0.0)
+    assert evidence == Evidence(True, True, 0.0, 0, False, 0.0, 0.0)
 
 
 def test_every_weighted_supercategory_is_in_the_lexicon() -> None:

@@ -15,9 +15,11 @@ PERSON = "person"
 
 # Words that say of what follows or precedes them in a sentence that it is not there, or only looks as if it were.
 _NEGATION = re.compile(
-    r"""\b(?:no|not|never|without|nobody|none|nothing|neither|nor|cannot|instead\s+of|rather\s+than|except|unlike|lacks?
-    |lacking|pretend\w*|imagin\w+|imaginary|invisible|fake|resembl\w+|look(?:s|ed|ing)?\s+like|as\s+if|as\s+though|if)\b
-    |n['\u2019]t\b|\b(?:do|does|did|is|was|are|were|would|could|has|have)nt\b""",
+    r"""\b(?:no|not|never|without|w/o|nobody|none|nothing|neither|nor|cannot|hardly|barely|scarcely|instead\s+of
+    |(?:rather|other)\s+than|apart\s+from|free\s+of|except|unlike|lacks?|lacking|absent|absence|refus\w+|fail(?:s|ed)?\s+to
+    |pretend\w*|imagin\w+|imaginary|invisible|fake|resembl\w+|(?:look|move|act|sound)(?:s|ed|ing)?\s+like|shaped\s+like
+    |disguised|impersonat\w+|dream\w*|wish\w*|as\s+if|as\s+though|if)\b
+    |n['\u2019]t\b|\b(?:do|does|did|is|was|are|were|wo|would|ca|could|should|has|have|had|ai)nt\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 

@@ -25,28 +25,28 @@ Floats = npt.NDArray[np.float32]
 
 # Logistic regression of verdicts on foils of ActivityNet Captions that were read one by one: its intercept, the
 # weights of `Evidence`, and those of the false noun's supercategory. Fitted by `benchmarks/foil_plausibility.py`.
-_INTERCEPT = -1.71
-_WEIGHTS = (0.62, 0.25, 0.05, 0.18, 0.99, -0.35)
+_INTERCEPT = -1.85
+_WEIGHTS = (0.38, 0.49, 0.23, 0.04, 0.13, 1.06, -0.28)
 SUPERCATEGORY_WEIGHTS = {
-    "animal": 1.47,
-    "body part": -2.35,
-    "building": 0.24,
-    "food": -0.12,
-    "fruit or vegetable": 0.04,
-    "furniture or fixture": 0.66,
-    "instrument": 1.48,
-    "pastime": -1.53,
-    "person": 2.45,
-    "place": 0.35,
-    "plant": -0.81,
-    "road vehicle": 1.11,
-    "role": -1.38,
-    "something worn": 0.76,
-    "sport": -1.09,
-    "stuff": -0.16,
-    "thing one holds": 0.05,
-    "vehicle part": -1.66,
-    "watercraft": 0.65,
+    "animal": 1.41,
+    "body part": -2.57,
+    "building": 0.36,
+    "food": -0.08,
+    "fruit or vegetable": 0.58,
+    "furniture or fixture": 0.40,
+    "instrument": 1.34,
+    "pastime": -1.50,
+    "person": 2.40,
+    "place": 0.20,
+    "plant": -0.83,
+    "road vehicle": 0.65,
+    "role": -1.23,
+    "something worn": 0.51,
+    "sport": -1.15,
+    "stuff": -0.22,
+    "thing one holds": 0.01,
+    "vehicle part": -1.79,
+    "watercraft": 0.61,
 }
 # The last digits of an estimate may differ between machines, and a choice of foils must not.
 _DIGITS = 6
@@ -55,6 +55,9 @@ _MAX_SUBCATEGORY_NOUNS = 5
 _MAX_TOPIC_FIT = 0.3
 # A noun this much rarer behind a preposition than expected is refused: nobody stands "on the gym".
 _MIN_PREPOSITION_RATIO = 0.25
+# Where one noun is seen so often, and that often of all nouns, it makes a phrase with what governs it: "pose for a
+# photo", "pool of water". Another noun must have been seen there, too.
+_MIN_PHRASE_COUNT, _MIN_PHRASE_SHARE = 3, 0.5
 # A noun of another subcategory must have been seen so often in a context: nobody coats a dog but a hot dog.
 _MIN_SEEN = 2
 # Logarithm from which on a word counts as tied to a noun.
@@ -107,6 +110,7 @@ class Evidence(NamedTuple):
 
     Attributes:
         same_subcategory: whether both are of one supercategory and one subcategory.
+        same_hypernyms: whether the lexicon has both directly below the same nouns: a man and a woman, not a child.
         frequency: logarithm of how often the noun was seen in this context, over what is to be expected.
         subcategory_nouns: how many nouns of its subcategory were seen there, at most 5.
         usual_preposition: whether it is no rarer behind the preposition of the context than anywhere.
@@ -115,6 +119,7 @@ class Evidence(NamedTuple):
     """
 
     same_subcategory: bool
+    same_hypernyms: bool
     frequency: float
     subcategory_nouns: int
     usual_preposition: bool
@@ -228,7 +233,8 @@ class NounUsage:
 
         Returns:
             None for a noun that hardly ever stands behind the preposition before the mention, and for one of another
-            subcategory than the true noun that was seen in such a context less than twice.
+            subcategory than the true noun that was seen in such a context less than twice, and for one that was never
+            seen where half of all nouns are the true one, as in a fixed phrase.
         """
         evidence = self.evidence(text, mention, noun, topic_fit)
         if evidence is None:
@@ -241,12 +247,20 @@ class NounUsage:
         context = find_context(text, mention)
         same_subcategory = self._category(noun) == self._category(mention.noun)
         seen = self._nouns_in_context[context, noun]
+        true_seen = self._nouns_in_context[context, mention.noun]
+        # Many verbs have one subject as a rule, and yet others, too.
+        is_phrase = not context.startswith(">") and true_seen >= max(
+            _MIN_PHRASE_COUNT, _MIN_PHRASE_SHARE * self._contexts[context]
+        )
         preposition_ratio = self._preposition_ratio(context, noun)
         if preposition_ratio < _MIN_PREPOSITION_RATIO or not (same_subcategory or seen >= _MIN_SEEN):
+            return None
+        if is_phrase and not seen:
             return None
         expected = self._contexts[context] * self._nouns[noun] / self._total
         return Evidence(
             same_subcategory,
+            self._lexicon.nouns[noun].hypernyms == self._lexicon.nouns[mention.noun].hypernyms,
             math.log((seen + 0.5) / (expected + 0.5)),
             min(len(self._category_in_context.get((context, self._category(noun)), ())), _MAX_SUBCATEGORY_NOUNS),
             bool(preposition_of(context)) and preposition_ratio >= 1,

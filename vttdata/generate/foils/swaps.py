@@ -183,7 +183,7 @@ def select_absent_rivals(
             return "implied"
         means_child = concept.gender is None and video.genders == {noun.gender}
         is_meant = noun.gender in video.genders and noun.gender != concept.gender and not means_child
-        return "pronoun" if is_meant else None
+        return "pronoun" if is_meant and PERSON in lexicon.containing(noun.name) else None
 
     absent: dict[str, tuple[Noun, ...]] = {}
     for name in (name for name in video.nouns if name in rivals):
@@ -260,18 +260,28 @@ def list_fitting_nouns(
 ) -> Iterator[Noun]:
     """Yield the rivals that fit the grammar of a mention and that the document does not give away."""
     noun = lexicon.nouns[mention.noun]
-    # Other words of the document would contradict the foil: the dog is still called an animal, its rider still bikes.
+    # Other words of the document would contradict the foil: the dog is still called an animal, one of the children is a
+    # girl, and a rider bikes.
     hypernyms = lexicon.containing(noun.name) & document.nouns.keys() - {noun.name}
+    has_hyponym = any(noun.name in lexicon.containing(name) for name in document.nouns.keys() - {noun.name})
     is_derived = noun.supercategory != PERSON and noun.name in document.derived
-    if is_derived or not all(lexicon.nouns[name].vague for name in hypernyms):
+    if has_hyponym or is_derived or not all(lexicon.nouns[name].vague for name in hypernyms):
         return
     if not accepts_another_noun(text, mention, lexicon, repeated=others > 0):
         return
     if noun.supercategory in _FOOD and follows_adjective(text, mention, COLORS):
         return
     has_age = noun.supercategory == PERSON and follows_adjective(text, mention, AGES)
+    # Of those who wear or have the thing, or of the things that are worn: no man wears a skirt, and no woman a beard.
+    genders = {
+        said.gender
+        for said in map(lexicon.nouns.__getitem__, possible_nouns(text, lexicon))
+        if said.gender and (PERSON in lexicon.containing(said.name)) != (PERSON in lexicon.containing(noun.name))
+    }
     for foil in rivals:
         if (has_age and foil.hypernyms != noun.hypernyms) or foil.countable != noun.countable:
+            continue
+        if foil.gender and genders and foil.gender not in genders:
             continue
         if foil.gender is None or foil.gender == noun.gender or document.genders <= {foil.gender}:
             yield foil

@@ -46,7 +46,7 @@ class Noun:
         hypernyms: names of the nouns directly above it.
         plural: of the name, spelled out; the name itself where both are equal ("sheep") and for mass nouns and pairs.
         countable: ``count``; ``mass``, without plural and "a" (water); ``pair``, plural only (scissors).
-        gender: of the people it names, where the word says so.
+        gender: of the people it names, where the word says so, or of nearly all who wear or have it (dress, beard).
         alike: names of nouns that people use for the same picture (cup and mug).
         bare: whether it has this meaning only without a determiner ("plays tennis").
         synonym_plurals: of the synonyms, in their order.
