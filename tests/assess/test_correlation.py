@@ -1,4 +1,4 @@
-"""Test correlations, replication, metrics compared with people, and Williams' test."""
+"""Test correlations, replication and Williams' test."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ import pytest
 from tests.helpers.judgments import caption_scores_around
 from vttdata.assess import (
     cohen_kappa,
-    compare_metrics,
     correlate,
-    metric_agreement,
     replication,
     system_scores,
     williams,
@@ -64,21 +62,6 @@ def test_replication_compares_common_systems_except_those_left_out() -> None:
     assert replication(first, second)[1].pearson < 0
     with pytest.raises(VttdataError, match="share 0 systems"):
         replication(first, second, leave_out=["a", "b", "c", "HUMAN"])
-
-
-def test_metrics_are_compared_with_people_by_system_and_caption() -> None:
-    scores = caption_scores_around(a=-1.0, b=-0.5, c=0.0, d=0.5, e=1.0)
-    good = {(score.system, score.video_id): score.z + random.gauss(0, 0.3) for score in scores}
-    poor = {key: random.gauss(0, 1) for key in good}
-    agreement = metric_agreement({key: value for key, value in good.items() if key[1] != "v3"}, scores)
-    assert (agreement.system.n, agreement.caption.n, agreement.unscored) == (5, 495, 5)
-    assert agreement.caption.pearson > 0.9
-    tests = compare_metrics({"good": good, "poor": poor}, scores, "caption")
-    assert tests["good", "poor"].p < 1e-6
-    assert tests["poor", "good"].p > 0.99
-    assert compare_metrics({"good": good, "poor": poor}, scores)["good", "poor"].t > 0
-    with pytest.raises(VttdataError, match="at least 4 systems"):
-        compare_metrics({"good": good}, caption_scores_around(a=0.0))
 
 
 def test_error_without_scipy_names_the_extra() -> None:

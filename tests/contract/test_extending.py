@@ -124,7 +124,7 @@ def test_captioning_metric_scores_predictions(output: dict[str, str]) -> None:
 
 
 def test_metric_is_compared_with_people(output: dict[str, str]) -> None:
-    assert "ours, by system" in output["vttdata hits compare captions.csv --metric ours.csv"]
+    assert "8 judged captions by 4 systems" in output["vttdata evaluate-metric captions.csv --scores ours.csv"]
 
 
 def test_executor_gives_the_same_data_files(workplace: Workplace, output: dict[str, str]) -> None:

@@ -6,20 +6,17 @@ significantly better with people than another one (Graham and Baldwin, EMNLP 201
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from vttdata.assess.scores import SystemScore, group_by_system, system_scores
+from vttdata.assess.scores import SystemScore
 from vttdata.assess.worker_tests import scipy_stats
 from vttdata.errors import VttdataError
-from vttdata.records import CaptionScore
 
-Level = Literal["system", "caption"]
 Freedom = Literal["n-3", "n-2"]
 """Degrees of freedom of Williams' test: ``n-3`` in Williams and in Graham and Baldwin; ``n-2`` gives the numbers that
 the R code of nlp-williams prints."""
@@ -40,18 +37,6 @@ class WilliamsTest(NamedTuple):
 
     t: float
     p: float
-
-
-@dataclass(frozen=True, slots=True)
-class MetricAgreement:
-    """Correlations of a metric with people, by systems' means and by captions.
-
-    `unscored` counts the captions without a score by the metric.
-    """
-
-    system: Correlation
-    caption: Correlation
-    unscored: int
 
 
 def correlate(x: Sequence[float], y: Sequence[float]) -> Correlation:
@@ -115,28 +100,6 @@ def replication(
     return raw, correlate([x.z for x, _ in pairs], [y.z for _, y in pairs])
 
 
-def metric_agreement(metric: Mapping[tuple[str, str], float], scores: Iterable[CaptionScore]) -> MetricAgreement:
-    """Return the correlations of a metric's scores with people's z-scores.
-
-    Args:
-        metric: (system, video_id) -> score of this caption by the metric.
-        scores: scores of captions by people; those without a score by the metric are left out and counted.
-    """
-    scores = list(scores)
-    scored = [score for score in scores if (score.system, score.video_id) in metric]
-    by_metric = [metric[score.system, score.video_id] for score in scored]
-    systems = system_scores(scored)
-    values: dict[str, list[float]] = {}
-    for score, value in zip(scored, by_metric, strict=True):
-        values.setdefault(score.system, []).append(value)
-    means = [sum(values[system.system]) / len(values[system.system]) for system in systems]
-    return MetricAgreement(
-        correlate([system.z for system in systems], means),
-        correlate([score.z for score in scored], by_metric),
-        len(scores) - len(scored),
-    )
-
-
 def williams(r12: float, r13: float, r23: float, n: int, freedom: Freedom = "n-3") -> WilliamsTest:
     """Test whether metric 2 correlates better with people (1) than metric 3 does; one-sided.
 
@@ -160,46 +123,3 @@ def williams(r12: float, r13: float, r23: float, n: int, freedom: Freedom = "n-3
         return WilliamsTest(float("nan"), float("nan"))
     t = (r12 - r13) * math.sqrt((n - 1) * (1 + r23) / spread)
     return WilliamsTest(t, float(scipy_stats().t.sf(t, n - 3 if freedom == "n-3" else n - 2)))
-
-
-def compare_metrics(
-    metrics: Mapping[str, Mapping[tuple[str, str], float]],
-    scores: Iterable[CaptionScore],
-    level: Level = "system",
-    freedom: Freedom = "n-3",
-) -> dict[tuple[str, str], WilliamsTest]:
-    """Run Williams' test on every ordered pair of metrics, on Pearson's r with people.
-
-    Args:
-        metrics: name -> (system, video_id) -> score. Only captions that all metrics score count.
-        scores: scores of captions by people.
-        level: correlate systems' means or captions.
-        freedom: degrees of freedom, see `Freedom`.
-
-    Returns:
-        (first metric, second metric) -> test of the first one being better than the second.
-
-    Raises:
-        VttdataError: if there are fewer than four systems or captions.
-    """
-    scored = [score for score in scores if all((score.system, score.video_id) in m for m in metrics.values())]
-    columns = {name: [metric[score.system, score.video_id] for score in scored] for name, metric in metrics.items()}
-    people = [score.z for score in scored]
-    if level == "system":
-        systems = sorted(group_by_system(scored))
-        rows = [[index for index, score in enumerate(scored) if score.system == system] for system in systems]
-        people = [float(np.mean([people[index] for index in row])) for row in rows]
-        columns = {
-            name: [float(np.mean([values[index] for index in row])) for row in rows] for name, values in columns.items()
-        }
-    if len(people) < 4:
-        raise VttdataError(f"Williams' test needs at least 4 {level}s that all metrics score; there are {len(people)}.")
-    with_people = {name: correlate(people, values).pearson for name, values in columns.items()}
-    tests: dict[tuple[str, str], WilliamsTest] = {}
-    for first, second in itertools.permutations(columns, 2):
-        r = with_people[first], with_people[second], correlate(columns[first], columns[second]).pearson
-        undefined = any(map(math.isnan, r))
-        tests[first, second] = (
-            WilliamsTest(float("nan"), float("nan")) if undefined else williams(*r, len(people), freedom)
-        )
-    return tests

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import FILE, Command, argument, option
 from vttdata.errors import VttdataError
-
-if TYPE_CHECKING:
-    from vttdata.evaluate.meta.compare import Metric
-    from vttdata.records import CaptionScore
 
 
 class CompareCommand(Command):
@@ -57,41 +51,21 @@ class CompareCommand(Command):
 def command(scores: Path, other: Path | None, metrics: tuple[Path, ...], leave_out: tuple[str, ...]) -> int:
     """Compare two evaluations of the same systems, or automatic metrics with people.
 
-    Correlates (Pearson, Spearman, Kendall) the systems of two evaluations, or automatic metrics with what people said,
-    by system and by caption; of several metrics, tests which agrees better with people (Williams' test, as Graham and
-    Baldwin, EMNLP 2014).
+    Correlates (Pearson, Spearman, Kendall) the systems of two evaluations, or automatic metrics with what people said
+    as 'vttdata evaluate-metric' does.
     """
     from vttdata.assess.tables import as_plain
-    from vttdata.evaluate.meta.compare import read_caption_scores, read_metric, replication_table
+    from vttdata.evaluate.meta import evaluate_metrics
+    from vttdata.evaluate.meta.compare import read_caption_scores, replication_table
 
     if other is None and not metrics:
         raise VttdataError("There is nothing to compare with: give a second table of captions, or --metric.")
-    counted = [score for score in read_caption_scores(scores) if score.system not in leave_out]
+    read = read_caption_scores(scores)
+    counted = [score for score in read if score.system not in leave_out]
     if other is not None:
         table = replication_table(counted, read_caption_scores(other))
         print(f"Agreement of the two evaluations, by system\n\n{as_plain(table)}")
-    by_name = {file.stem: read_metric(file) for file in metrics}
-    if len(by_name) < len(metrics):
-        raise VttdataError("--metric: two files have the same name, which names their metrics.")
-    if by_name:
-        _print_metrics(by_name, counted)
+    if metrics:
+        left_out = sorted({score.system for score in read} & set(leave_out))
+        print(evaluate_metrics(scores, scores=metrics, leave_out=left_out, human=True).as_text())
     return DONE
-
-
-def _print_metrics(metrics: Mapping[str, Metric], scores: Sequence[CaptionScore]) -> None:
-    from vttdata.assess.tables import as_plain
-    from vttdata.evaluate.meta.compare import agreement_table, williams_table
-
-    for name, metric in metrics.items():
-        missing = sum((score.system, score.video_id) not in metric for score in scores)
-        if missing:
-            print(f"{name} has no score of {missing:,} of {len(scores):,} captions; they do not count for it")
-    print(f"Agreement of metrics with people\n\n{as_plain(agreement_table(metrics, scores))}")
-    if len(metrics) == 1:
-        return
-    print("p-values of the row's metric agreeing better with people than the column's (Williams' test)\n")
-    for level in ("system", "caption"):
-        try:
-            print(as_plain(williams_table(metrics, scores, level)))
-        except VttdataError as error:
-            print(error)

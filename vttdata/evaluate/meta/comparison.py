@@ -158,10 +158,10 @@ def score_metrics(table: JudgmentTable, families: Sequence[CaptioningMetric], un
 
 def compare_set(table: JudgmentTable, columns: Columns, *, seed: int, draws: int, cache: Path) -> SetReport:
     """Measure the agreement of all metrics on one set."""
-    judged = table.raw[table.judged]
-    if judged.min() == judged.max():
+    if all(np.nanmin(people) == np.nanmax(people) for people in table.human_scores.values()):
         raise VttdataError(
-            f"{table.name}: people gave all {len(judged):,} captions the same score, so nothing can be compared."
+            f"{table.name}: people gave all {int(table.judged.sum()):,} captions the same score, so nothing can be "
+            "compared."
         )
     drawn = Draws.of(table, seed=seed, draws=draws)
     human = table.headline.human if table.headline.human in table.human_scores else "raw"
@@ -185,6 +185,8 @@ def compare_set(table: JudgmentTable, columns: Columns, *, seed: int, draws: int
     if report.systems < 2:
         what = "are not grouped by system" if not report.systems else "are all by one system"
         report.notes.append(f"Captions {what}, so there are no figures by system.")
+    elif report.systems < 4 and len(columns) > 1:
+        report.notes.append("Williams' test by system needs at least 4 systems.")
     for name, scores in columns.items():
         agreement = measure_agreement(table, scores, drawn, cache)
         report.metrics[name] = agreement
