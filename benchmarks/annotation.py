@@ -50,7 +50,7 @@ def work(client: Client, pause: float, until: float, offline: Random | None) -> 
     state = client.insist("agree", {})
     while state["stage"] in ("item", "wait") and time.monotonic() < until:
         if state["stage"] == "wait":
-            time.sleep(0.2)
+            time.sleep(1)
             state = client.insist("agree", {})
             continue
         if pause:

@@ -1,4 +1,4 @@
-"""Discover builders, recipes, filters, export formats, metrics and executors in their folders, and import them.
+"""Discover builders, recipes, filters, export formats, metrics, tasks and executors in their folders; import them.
 
 Users add their own in a folder that the environment variable ``VTTDATA_PLUGINS`` names, with one subfolder for each
 kind. What a module of some kind must define is for the subpackage that loads it to check.

@@ -66,7 +66,7 @@ def test_ends_are_the_frames_that_are_shown(assessor: Assessor, tmp_path: Path, 
             enter(assessor, running, f"w{worker}")
             for number in range(len(movies)):
                 assessor.wait(
-                    lambda number=number: assessor.is_shown("task") and assessor.text("count") == str(number + 1)
+                    lambda number=number: assessor.is_shown("task") and assessor.text("count") == f"Video {number + 1}"
                 )
                 state = running.service.state(f"w{worker}")
                 video = campaign.items[state["unit"], state["item"]].video_id

@@ -270,7 +270,7 @@ def test_foils_are_reviewed_and_their_verdicts_read(shown: Assessor, clips: Path
         enter(shown, running)
         marks = {}
         for number in range(2):
-            shown.wait(lambda number=number: shown.is_shown("task") and shown.text("count") == str(number + 1))
+            shown.wait(lambda number=number: shown.is_shown("task") and shown.text("count") == f"Video {number + 1}")
             if not number:
                 audit(shown, axe)
             marks[shown.text("caption")] = shown.browser.find_element("tag name", "mark").text

@@ -14,8 +14,9 @@ function cell(tag, value) {
 
 function table(id, head, rows) {
   const header = document.createElement("tr");
-  header.append(...head.map((name) => {
+  header.append(...head.map((name, column) => {
     const element = cell("th", name);
+    if (rows.some((values) => typeof values[column] === "number")) element.className = "number";
     element.scope = "col";
     return element;
   }));
@@ -45,7 +46,7 @@ function show(report) {
   $("bar").max = Math.max(report.wanted, 1);
   $("bar").value = report.collected;
   table("workers", ["worker", "answers", "seconds", "verdict", "evidence", "flags"], report.workers.map((worker) => [
-    worker.worker, worker.answers, Math.round(10 * worker.seconds) / 10,
+    worker.worker, worker.answers, worker.seconds.toFixed(1),
     `${worker.verdict}${worker.keep ? "" : " (left out)"}`, worker.evidence, worker.flags.join("; "),
   ]));
   $("idle").textContent = report.idle.length ? `Without an answer so far: ${report.idle.join(", ")}.` : "";

@@ -155,11 +155,11 @@ function showEnd() {
 
 function showItem() {
   const several = state.count > 1;
-  $("count").textContent = several ? `${state.position + 1} of ${state.count}` : `${state.done + 1}`;
+  $("count").textContent = several ? `${state.position + 1} of ${state.count}` : `Video ${state.done + 1}`;
   $("bar").max = several ? state.count : 1;
   $("bar").value = several ? state.position : 0;
   $("bar").hidden = !several;
-  $("task-title").textContent = `${state.title}, ${several ? $("count").textContent : `number ${state.done + 1}`}`;
+  $("task-title").textContent = `${state.title}, ${$("count").textContent}`;
   paragraphs($("help"), state.instructions);
   hint("");
   $("problem").hidden = true;

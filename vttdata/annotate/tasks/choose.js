@@ -11,6 +11,8 @@ export function showTask({ box, video, shown, hint, keys, submit }) {
   const times = shown.times;
   const clip = { first: shown.first, last: shown.last };
   let frame = null;
+  // Frame that is sought and not shown yet, from which the next step goes on.
+  let wanted = null;
   let stopAt = null;
   const live = () => box.contains(status);
   const status = make("p", { id: "clip", className: "text" });
@@ -38,6 +40,7 @@ export function showTask({ box, video, shown, hint, keys, submit }) {
   function onFrame(now, metadata) {
     if (!live()) return;
     frame = nearest(metadata.mediaTime);
+    if (frame === wanted || !video.seeking) wanted = null;
     if (stopAt !== null && frame >= stopAt) {
       video.pause();
       stopAt = null;
@@ -49,12 +52,13 @@ export function showTask({ box, video, shown, hint, keys, submit }) {
   function seek(index) {
     const target = Math.min(Math.max(index, 0), times.length - 1);
     const next = target + 1 < times.length ? times[target + 1] : times[target] + 0.02;
+    wanted = target;
     video.pause();
     video.currentTime = (times[target] + next) / 2;
   }
   function step(number) {
     stopAt = null;
-    seek((frame ?? clip.first) + number);
+    seek((wanted ?? frame ?? clip.first) + number);
   }
   function setEnd(name) {
     if (frame === null || video.seeking) return hint("Wait until the frame is shown.");

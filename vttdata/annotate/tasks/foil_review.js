@@ -16,7 +16,7 @@ export function showTask({ box, shown, hint, keys }) {
     make("h2", { textContent: "Sentence" }),
     make("blockquote", { id: "caption", className: "text", dir: "auto", translate: false }, part(0, start),
       make("mark", { textContent: part(start, end) }), part(end)),
-    make("fieldset", { className: "question" },
+    make("fieldset", {},
       make("legend", { textContent: "What is true of the marked part?" }),
       ...names.map((name, index) => make("label", {},
         make("input", { type: "radio", name: "verdict", value: name }),
