@@ -48,7 +48,7 @@ class PageVideo:
     sha256: str
 
 
-def find_videos(folder: Path, video_ids: Iterable[str] | None = None) -> dict[str, Path]:
+def locate_videos(folder: Path, video_ids: Iterable[str] | None = None) -> dict[str, Path]:
     """Return the video files in a folder and its subfolders by their names without extension.
 
     Args:

@@ -22,7 +22,7 @@ from vttdata.annotate.task import (
     Unit,
     item_id,
 )
-from vttdata.annotate.videos import find_videos
+from vttdata.annotate.videos import locate_videos
 from vttdata.assess.tables import as_csv
 from vttdata.errors import VttdataError
 from vttdata.files.csv_safety import escape_formula
@@ -214,7 +214,7 @@ def video_ids(material: Material) -> list[str]:
     for reference in material.inputs:
         path = Path(reference)
         if path.is_dir():
-            names |= dict.fromkeys(find_videos(path))
+            names |= dict.fromkeys(locate_videos(path))
             continue
         columns = Columns(("video_id",), (("video_id",),), (), material.columns)
         for line, row in read_table(path, columns):

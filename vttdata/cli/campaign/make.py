@@ -65,7 +65,7 @@ def command(
     from vttdata.annotate.make import make_campaign
     from vttdata.annotate.store import Store
     from vttdata.annotate.task import Material
-    from vttdata.annotate.videos import find_videos
+    from vttdata.annotate.videos import locate_videos
     from vttdata.cli.campaign.invite import add_workers, split_names
     from vttdata.compose.input_captions import read_input
 
@@ -76,7 +76,7 @@ def command(
     folders = [folder] if folder is not None else [Path(name) for name in inputs if Path(name).is_dir()]
     material = Material(
         inputs,
-        lambda wanted: {name: path for where in folders for name, path in find_videos(where, wanted).items()},
+        lambda wanted: {name: path for where in folders for name, path in locate_videos(where, wanted).items()},
         human,
         source_of,
         columns,
