@@ -16,6 +16,7 @@ from tests.helpers.damage import write_rich_dataset
 from vttdata.cli.main import main
 from vttdata.dataset import Metadata, write_dataset
 from vttdata.dataset.contamination import find_contamination
+from vttdata.dataset.protocol_file import read_protocol_file
 from vttdata.errors import VttdataError
 from vttdata.ids import source_of, youtube_url
 from vttdata.records import Caption, Clip
@@ -86,7 +87,8 @@ def test_clips_are_found_by_address_id_time_and_caption(
         "caption": {"train": 0, "test": 1},
     }
     assert report["splits"]["test"] == {"clips": 5, "clean": 2}
-    assert (tmp_path / "clean" / "test.csv").read_text().split() == ["video_id", "v_ddddddddddd_1", "video4"]
+    clean = read_protocol_file(tmp_path / "clean" / "protocol.json")
+    assert dict(clean.splits) == {"test": ["v_ddddddddddd_1", "video4"]}
 
 
 def test_shards_of_a_folder_and_columns_of_other_names_are_read(
@@ -155,8 +157,8 @@ def test_damaged_corpus_is_one_sentence(
 def test_options_without_a_corpus_are_refused(
     benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["audit", str(benchmark), "--clean", str(tmp_path)]) == 2
-    assert "--clean goes with --against CORPUS" in capsys.readouterr().err
+    assert main(["audit", str(benchmark), "--columns", "url=address"]) == 2
+    assert "--columns goes with --against CORPUS" in capsys.readouterr().err
     assert main(["audit", str(benchmark), "--against", str(tmp_path / "nowhere.csv")]) == 2
     assert "nowhere.csv" in capsys.readouterr().err
 

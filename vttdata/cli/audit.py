@@ -60,10 +60,10 @@ from vttdata.errors import VttdataError
 )
 @option(
     "--clean DIR",
-    "Write the ids of the clips that the corpus does not have, as <split>.csv for a protocol.",
+    "Write the clips that splits, or the corpus, do not share into this folder, as a protocol file.",
     type=FILE,
-    group="Contamination",
 )
+@option("--page FILE", "Write the audit as a page (Markdown): figures, what they mean, what to do.", type=FILE)
 @columns_option("the corpus")
 @config_option("clips, or a protocol.", default="clips", group="Selection", former=["--protocol"])
 @option(
@@ -92,6 +92,7 @@ def command(
     as_json: bool,
     against: str | None,
     clean: Path | None,
+    page: Path | None,
     columns: dict[str, str],
     config: str,
     judges: tuple[str, ...],
@@ -112,17 +113,29 @@ def command(
 
     if against is not None:
         return _audit_against(dataset, against, splits, config, columns, clean, as_json=as_json)
-    if clean is not None or columns:
-        raise VttdataError(f"--{'clean' if clean is not None else 'columns'} goes with --against CORPUS.")
+    if columns:
+        raise VttdataError("--columns goes with --against CORPUS.")
+    if (page is not None or clean is not None) and (splits or config != "clips"):
+        raise VttdataError("--page and --clean are about all splits of a dataset; leave out --split and --config.")
     if not splits and (is_table(dataset) or (find_dataset(dataset) / "foils").is_dir()):
-        return _audit_foils(dataset, judges, texts, encoder, device, as_json=as_json)
+        return _audit_foils(dataset, judges, texts, encoder, device, page, as_json=as_json)
     for name, value in (("judge", judges), ("texts", texts), ("encoder", encoder)):
         if value:
             raise VttdataError(f"--{name} is for sets of foils, and {dataset} is none.")
     by_name = dict(splits)
     if len(by_name) < len(splits):
         raise VttdataError("--split names one split twice; put all of its ids into one file.")
-    audit = audit_dataset(find_dataset(dataset), by_name or None, config=config)
+    folder = find_dataset(dataset)
+    audit = audit_dataset(folder, by_name or None, config=config)
+    if page is not None:
+        from vttdata.compose.audit_page import format_clip_page
+
+        page.write_text(format_clip_page(folder, f"vttdata audit {dataset} --page {page.name}"), encoding="utf-8")
+    if clean is not None:
+        from vttdata.compose.audit_page import clean_protocol
+
+        clean.mkdir(parents=True, exist_ok=True)
+        clean_protocol(folder).write(clean / "protocol.json")
     print(json.dumps(audit.as_json(), indent=2, ensure_ascii=False) if as_json else audit_text(audit))
     return DONE if audit.ok else LEAKS
 
@@ -154,16 +167,25 @@ def _audit_against(
         columns=columns,
     )
     if clean is not None:
-        found.write_clean(clean)
+        clean.mkdir(parents=True, exist_ok=True)
+        found.clean_protocol().write(clean / "protocol.json")
     print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if as_json else found.as_text())
     return DONE if found.ok else LEAKS
 
 
 def _audit_foils(
-    dataset: str, judges: Iterable[str], texts: Path | None, encoder: str | None, device: str, *, as_json: bool
+    dataset: str,
+    judges: Iterable[str],
+    texts: Path | None,
+    encoder: str | None,
+    device: str,
+    page: Path | None,
+    *,
+    as_json: bool,
 ) -> int:
     """Let blind attackers try the pairs of a table or of a dataset of foils."""
     from vttdata.compose.foils import read_text_pairs
+    from vttdata.compose.input_captions import is_table
     from vttdata.generate.foils.blind.shortcuts import attacks_text, audit_shortcuts
     from vttdata.text.lm import load_judges
     from vttdata.text.lm.sentence_encoder import load_encoder
@@ -175,6 +197,14 @@ def _audit_foils(
         config: audit_shortcuts(pairs, texts=training, models=models, encoder=encode)
         for config, pairs in read_text_pairs(dataset).items()
     }
+    if page is not None:
+        from vttdata.compose.audit_page import format_foil_page
+        from vttdata.load.lookup import find_dataset
+
+        place = dataset if is_table(dataset) else str(find_dataset(dataset))
+        page.write_text(
+            format_foil_page(place, f"vttdata audit {dataset} --page {page.name}", audits), encoding="utf-8"
+        )
     if not as_json:
         headed = (f"{config}\n\n{attacks_text(attacks)}" for config, attacks in audits.items())
         print("\n\n".join(headed) if len(audits) > 1 else attacks_text(audits["foils"]))

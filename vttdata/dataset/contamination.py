@@ -6,7 +6,6 @@ read once, in batches, so its size costs time and not memory.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from vttdata.dataset.corpus_tables import as_strings, corpus_files, stream_corpu
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.leak_audit import read_fingerprints
 from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.dataset.protocol_file import Protocol
 from vttdata.errors import VttdataError
 from vttdata.files.plain_tables import align_columns
 from vttdata.files.tables import parse_seconds
@@ -122,12 +122,10 @@ class Contamination:
         )
         return "\n\n".join(parts)
 
-    def write_clean(self, folder: Path) -> None:
-        """Write ``<split>.csv`` with the ids of the clean clips of each split, to be used as a protocol."""
-        folder.mkdir(parents=True, exist_ok=True)
-        for split in self.splits:
-            with (folder / f"{split}.csv").open("w", newline="", encoding="utf-8") as stream:
-                csv.writer(stream).writerows([["video_id"], *([video_id] for video_id in self.clean(split))])
+    def clean_protocol(self) -> Protocol:
+        """Return the clean clips of each split as a protocol."""
+        clean = {split: list(dict.fromkeys(self.clean(split))) for split in self.splits}
+        return Protocol("uncontaminated", {split: ids for split, ids in clean.items() if ids})
 
 
 class BenchmarkClips:

@@ -1,0 +1,213 @@
+"""Write an audit of a benchmark as a page: what was found, what it means for a published number, and what to do.
+
+The figures are those of `vttdata.dataset.leak_audit`, of the findings in the official files, and of blind attackers on
+sets of foils. Computed here are only how many clips have a sibling, a clip of the same source, in their own split, and
+which clips are left where those that splits share are left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+from vttdata.annotations import MEANINGS
+from vttdata.dataset.card.sections import escape, format_table
+from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.leak_audit import audit_files, read_fingerprints
+from vttdata.dataset.manifest import read_manifest
+from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.dataset.protocol_file import Protocol
+from vttdata.generate.foils.blind.shortcuts import Attack, attack_rows, attack_sentences
+from vttdata.recipe import packaged
+from vttdata.split import Audit
+from vttdata.split.audit.text import count_rows, leak_rows, notes
+from vttdata.split.near_duplicates.matches import match_sources
+
+# Finding in official files -> what it means for a score, and what to do.
+CONSEQUENCES = {
+    "end_before_start": "Such a segment has no frame: a system cannot describe it, and no predicted span overlaps with "
+    "it. Report how many of the scored items are concerned.",
+    "end_after_duration": "Frames after the end of the video are made up by each reader of it in its own way. Cut "
+    "the segment at the end of the video, and say so.",
+    "duplicate_caption": "A repeated reference adds nothing, and for retrieval the same query counts twice. Scores by "
+    "several references are comparable only with the same repetitions.",
+    "no_paragraph": "The number of videos in the split lists is larger than the number that can be scored.",
+    "differing_url": "A download by the stated address gets another video than the annotations are about.",
+    "wrapped_id": "A judgment counts from the other end of the list: with the id taken as a line, it is about another "
+    "caption.",
+    "shifted_ids": "Ids lead to other lines than in the published files: correlations of metrics with these judgments "
+    "that take the id as the line are those of other captions.",
+    "video_of_several_years": "Training on one year and testing on another sees these videos twice; leave them out.",
+    "several_splits": "A clip in two splits is trained on and tested; leave it out of one.",
+}
+
+
+def clean_protocol(folder: Path) -> Protocol:
+    """Return the clips of each split that share no source, and no near-duplicate of one, with another split.
+
+    The split ``train`` stays whole, since it is the others that are tested.
+
+    Raises:
+        VttdataError: when it is no dataset of clips.
+    """
+    layout, manifest = read_layout(folder, needs="clips").files, read_manifest(folder)
+    rows = {
+        split: list(read_parquet_rows(paths, ("video_id", "source_id"))) for split, paths in layout["clips"].items()
+    }
+    splits_of: dict[str, set[str]] = {}
+    for split, clips in rows.items():
+        for clip in clips:
+            splits_of.setdefault(clip["source_id"] or clip["video_id"], set()).add(split)
+    shared = {source: set(splits) for source, splits in splits_of.items()}
+    sources = list(chain(*layout.get("sources", {}).values()))
+    for pair in match_sources(read_fingerprints(sources, splits_of)).duplicates():
+        shared[pair.source_a] |= splits_of[pair.source_b]
+        shared[pair.source_b] |= splits_of[pair.source_a]
+    kept = {
+        split: list(
+            dict.fromkeys(
+                clip["video_id"]
+                for clip in clips
+                if split == "train" or shared[clip["source_id"] or clip["video_id"]] == {split}
+            )
+        )
+        for split, clips in rows.items()
+    }
+    about = {
+        "description": "Clips that share no source and no near-duplicate with another split; train is whole.",
+        "dataset": str(manifest.get("name")),
+        "version": str(manifest.get("version")),
+    }
+    return Protocol("leak-free", {split: ids for split, ids in kept.items() if ids}, about)
+
+
+def format_clip_page(folder: Path, command: str) -> str:
+    """Return the page of a dataset of clips.
+
+    Args:
+        folder: of the dataset; the findings in official files come from the build that it lies in.
+        command: that makes this page.
+    """
+    files = read_layout(folder, needs="clips").files
+    audit = audit_files(files, media=folder)
+    parts = [
+        _format_head(folder, command),
+        f"**{audit.verdict}**",
+        format_table(count_rows(audit)),
+        "## What splits share",
+        format_table(leak_rows(audit)),
+        " ".join(_leak_meanings(audit)),
+        "## Inside splits",
+        "\n".join(f"- {escape(note)}" for note in notes(audit)[1:]),
+        _format_siblings(files["clips"]),
+        "## In the official files",
+        _format_findings(folder),
+        _format_alignment(folder),
+        "## A protocol without leaks",
+        _format_clean(folder, audit),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def format_foil_page(folder_or_table: str, command: str, attacks: Mapping[str, Sequence[Attack]]) -> str:
+    """Return the page of a set of foils, from the results of the blind attackers by configuration."""
+    parts = [_format_head(Path(folder_or_table), command)]
+    for config, results in attacks.items():
+        parts += [f"## Blind attackers on `{config}`", attack_sentences(results), format_table(attack_rows(results))]
+    parts.append(
+        "What an attacker reaches without the video is the floor of the set, not 0.5: a score says something of seeing "
+        "only as far as it is above the interval of the ensemble. State both, and compare systems by their difference."
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _format_head(folder: Path, command: str) -> str:
+    name, version = folder.stem, ""
+    if (folder / "manifest.json").is_file():
+        manifest = read_manifest(folder)
+        name, version = str(manifest.get("name")), f" {manifest.get('version')}"
+    recipe = packaged.datasets_of_recipes().get(name)
+    commands = [*([f"{packaged.build_command(recipe)} --out {recipe}"] if recipe else []), command]
+    listed = "".join(f"$ {line}\n" for line in commands)
+    return f"# Audit of {escape(name)}{version}\n\n```console\n{listed}```\n\nThe same files give the same page."
+
+
+def _leak_meanings(audit: Audit) -> list[str]:
+    sentences = []
+    if audit.leaks["source"]["sources"]:
+        sentences.append(
+            "Sources that feed several splits let a model recognise what it was trained on: give scores apart for the "
+            "clips concerned (`vttdata evaluate --train-split`), or use the protocol below."
+        )
+    else:
+        sentences.append("No source feeds two splits, so a score is one on videos that training has not seen.")
+    if audit.leaks["caption"]["captions"]:
+        sentences.append(
+            "Captions that occur in several splits are no leak of pictures, but retrieval counts a right clip as wrong "
+            "where several clips have the query (`t2v-verbatim/...` of `vttdata evaluate` does not), and a frequent "
+            "training caption is word for word a reference of a tested clip."
+        )
+    if "near_duplicate" not in audit.leaks:
+        sentences.append("Near-duplicates can be judged only with the videos: `--set videos=FOLDER` when building.")
+    return sentences
+
+
+def _format_siblings(splits: Mapping[str, Sequence[Path]]) -> str:
+    rows: list[tuple[str, ...]] = [("split", "clips", "of a source with several clips there")]
+    for split, paths in splits.items():
+        sources = [row["source_id"] or row["video_id"] for row in read_parquet_rows(paths, ("video_id", "source_id"))]
+        counts = Counter(sources)
+        siblings = sum(counts[source] > 1 for source in sources)
+        rows.append((split, f"{len(sources):,}", f"{siblings:,} ({siblings / max(len(sources), 1):.1%})"))
+    return (
+        f"{format_table(rows)}\n\nClips of one source are not independent: intervals must resample sources, and a "
+        "protocol that divides a split further, such as a training set that takes the rest of an official test set, "
+        "leaks unless it keeps them together. `vttdata audit DATASET --split train=FILE --split test=FILE` counts what "
+        "it leaks."
+    )
+
+
+def _format_findings(folder: Path) -> str:
+    path = folder.parent / "stages" / "findings" / "kept.parquet"
+    if not path.is_file():
+        return "Only a build knows the findings in official files; audit the folder that was given to `--out`."
+    rows: list[tuple[str, ...]] = [("finding", "count", "meaning", "for a score")]
+    counts: Counter[str] = Counter()
+    for row in read_parquet_rows([path], ("kind", "count")):
+        counts[row["kind"]] += row["count"]
+    for kind, count in counts.items():
+        meaning = MEANINGS.get(kind, kind.replace("_", " "))
+        rows.append((f"`{kind}`", f"{count:,}", escape(meaning), CONSEQUENCES.get(kind, "")))
+    return format_table(rows) if counts else "The official files show no irregularity."
+
+
+def _format_alignment(folder: Path) -> str:
+    """Return the section on which lines the ids of judgments lead to; empty without judgments."""
+    path = folder.parent / "stages" / "alignment" / "kept.parquet"
+    if not path.is_file():
+        return ""
+    scans: dict[str, dict[int, float]] = {}
+    for row in read_parquet_rows([path], ("campaign", "offset", "correlation")):
+        scans.setdefault(row["campaign"], {})[row["offset"]] = row["correlation"]
+    rows: list[tuple[str, ...]] = [("judgments", "line - id where r is highest", "r there", "r at line = id")]
+    for name, of_offset in scans.items():
+        best = max(of_offset, key=of_offset.__getitem__)
+        rows.append((name, f"{best:+d}", f"{of_offset[best]:.3f}", f"{of_offset[0]:.3f}"))
+    return (
+        "## Which captions the judgments are about\n\nPearson's r, within systems, of people's scores and the words "
+        "that a caption shares with the references, by what is added to an id to get a line counted from 0. A metric's "
+        "correlation with people that takes the id as another line is one with the scores of other captions."
+        f"\n\n{format_table(rows)}"
+    )
+
+
+def _format_clean(folder: Path, audit: Audit) -> str:
+    protocol = clean_protocol(folder)
+    counts = ", ".join(f"{split} {len(ids):,}" for split, ids in protocol.splits.items())
+    what = "is the official division" if audit.ok else "leaves out what the splits share"
+    return (
+        f"`leak-free` {what}: {counts} clips, digest `{protocol.digest}`. `vttdata audit DATASET --clean DIR` writes "
+        "it as `DIR/protocol.json` (`docs/protocols.md`)."
+    )
