@@ -21,6 +21,7 @@ from vttdata.collect.settings import CollectSettings
 from vttdata.collect.ytdlp import MEGABYTE, clean_field, retry_download, run_ytdlp, site_source_id, too_large
 from vttdata.collect.ytdlp_errors import FetchError
 from vttdata.errors import UnavailableError
+from vttdata.files.addresses import without_secrets
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.records import Candidate, Source
 from vttdata.subprocesses import Completed
@@ -171,7 +172,7 @@ def _store(candidate: Candidate, video: Path, store: Path) -> Source:
         stored="fetched",
         sha256=sha256,
         bytes=size,
-        url=candidate.locator,
+        url=without_secrets(candidate.locator),
         title=candidate.title or clean_field(info.get("title")),
         uploader=clean_field(info.get("uploader")) or clean_field(info.get("channel")),
         category=candidate.category,

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from vttdata.collect import ytdlp_program
 from vttdata.collect.settings import CollectSettings
 from vttdata.collect.ytdlp_errors import TRANSIENT_REASONS, FetchError, fetch_error
 from vttdata.errors import VttdataError
@@ -70,7 +71,7 @@ def run_ytdlp(
     """
     if importlib.util.find_spec("yt_dlp") is None:
         raise VttdataError("yt-dlp is not installed; run `pip install 'vttdata[build]'`.")
-    program = [sys.executable, "-P", "-X", "utf8", "-m", "yt_dlp"]
+    program = [sys.executable, "-P", "-X", "utf8", ytdlp_program.__file__]
     command = [*program, *_COMMON_OPTIONS, *_connection_options(settings, folder), *options, "--", address]
     max_memory = BASE_MEMORY + int(settings.limits.megabytes_per_item * MEGABYTE)
     done = run(command, seconds=seconds, folder=folder, max_bytes=max_bytes, max_memory=max_memory)

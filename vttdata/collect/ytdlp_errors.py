@@ -22,6 +22,7 @@ _MAX_DETAIL_CHARACTERS = 600
 
 # Reason, whether it is permanent, and a pattern of the message; the first match wins.
 _MESSAGES: tuple[tuple[str, bool, str], ...] = (
+    ("forbidden", True, r"is not a public address"),
     ("rate_limit", False, r"HTTP Error 429|too many requests|rate.?limit|content isn.t available, try again later"),
     ("rate_limit", False, r"blocked by server \(\d+\)|rejected by server \(\d+\)"),
     ("bot_check", False, r"not a bot\b|anti-bot|captcha|unusual traffic"),
@@ -62,8 +63,9 @@ class FetchError(VttdataError):
 
     Args:
         reason: ``removed``, ``private``, ``geo_blocked``, ``age``, ``bot_check``, ``rate_limit``, ``forbidden`` (HTTP
-            403), ``unreachable`` (no connection to the host), ``network``, ``unsupported``, ``too_large``, ``timeout``,
-            ``missing`` (a listed file that does not exist) or ``other``.
+            403, or a link to an address inside of the user's network), ``unreachable`` (no connection to the host),
+            ``network``, ``unsupported``, ``too_large``, ``timeout``, ``missing`` (a listed file that does not exist)
+            or ``other``.
         detail: description of what happened; yt-dlp's error message where there is one.
         retry: whether a later attempt may succeed; for ``too_large``, with another limit.
     """

@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
+from vttdata.files.addresses import without_secrets
 from vttdata.files.yaml_writer import format_yaml
 from vttdata.recipe.load import BaseRecipe
 from vttdata.recipe.paths import given_paths
 
 WANTED = "give it with --set "
+_CARD_TEXTS = ("description", "citation")
 
 
 def recipe_text(recipe: BaseRecipe) -> str:
@@ -35,11 +37,13 @@ def recipe_text(recipe: BaseRecipe) -> str:
 
 
 def _hide_paths(value: Any, section: str, requests: dict[str, str]) -> None:
-    """Replace any other text that is a path of this machine, such as a language model's, by a request."""
+    """Replace any other text that is a path of this machine, or an address with a secret in it, by a request."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, inner in list(items):
         key = f"{section}.{name}" if section else str(name)
-        if isinstance(inner, str) and os.path.isabs(inner) and os.path.exists(inner):
+        is_path = isinstance(inner, str) and os.path.isabs(inner) and os.path.exists(inner)
+        # Texts for the card are the author's, and hold addresses of papers.
+        if is_path or (isinstance(inner, str) and not key.startswith(_CARD_TEXTS) and inner != without_secrets(inner)):
             requests[key] = value[name] = wanted_path(key)
         else:
             _hide_paths(inner, key, requests)

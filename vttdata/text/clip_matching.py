@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
+from vttdata.files.addresses import without_secrets
 from vttdata.ids import find_video_id
 from vttdata.records import Clip, Source
 from vttdata.text.captions import RawCaption
@@ -83,7 +84,8 @@ class CaptionMatcher:
         if video_id is not None:
             return video_id
         name = raw.source or raw.video_id or ""
-        source_id = self._sources.get(name) or self._sources.get(name.replace("\\", "/").removeprefix("./"))
+        spellings = (name, name.replace("\\", "/").removeprefix("./"), without_secrets(name))
+        source_id = next((self._sources[spelling] for spelling in spellings if spelling in self._sources), None)
         if source_id is None:
             name = raw.video_id or name
             return UnmatchedCaption("unknown_clip", f"line {raw.line}: there is no clip or source '{name}'", raw)
