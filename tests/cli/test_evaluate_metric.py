@@ -180,7 +180,7 @@ def test_bad_input_is_one_sentence(tmp_path: Path, refusal: Callable[..., str]) 
     constant = save(tmp_path / "constant.csv", "video_id system score", rows)
     other = save(tmp_path / "other.csv", "video_id system score", [["v1", "a", 5], ["v2", "a", 6]])
     strange = save(tmp_path / "strange.csv", "video_id system score", [["w", "a", 5]])
-    assert "people gave all 2 captions the same score" in refusal(constant, "--scores", other)
+    assert "people's scores do not vary (judged captions: 2)" in refusal(constant, "--scores", other)
     assert "the texts of 2 captions are not known" in refusal(other, "--metric", "bleu1")
     assert "No score of 'strange' is about a judged caption; the first one is about 'v1' by 'a'." in refusal(
         other, "--scores", strange

@@ -62,7 +62,7 @@ def test_metrics_are_correlated_with_people_and_tested_against_each_other(
     printed = capsys.readouterr().out
     assert "bad has no score of 1 of 12 judged captions" in printed
     assert "good has" not in printed
-    assert "12 judged captions by 4 systems of 3 videos, 24 assessments." in printed
+    assert "Judged captions 12, systems 4, videos 3, assessments 24." in printed
     # Of the table of agreement, then of Williams' test by caption and by system.
     (good, *better), (bad, *worse) = (lines(printed, f"{name}  ")[-3:] for name in ("good", "bad"))
     assert float(good[1].split()[0]) > 0.7

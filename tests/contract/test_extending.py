@@ -124,7 +124,10 @@ def test_captioning_metric_scores_predictions(output: dict[str, str]) -> None:
 
 
 def test_metric_is_compared_with_people(output: dict[str, str]) -> None:
-    assert "8 judged captions by 4 systems" in output["vttdata evaluate-metric captions.csv --scores ours.csv"]
+    assert (
+        "Judged captions 8, systems 4, videos 2, assessments 16."
+        in output["vttdata evaluate-metric captions.csv --scores ours.csv"]
+    )
 
 
 def test_executor_gives_the_same_data_files(workplace: Workplace, output: dict[str, str]) -> None:

@@ -195,6 +195,11 @@ def test_anybodys_scores_are_matched_by_system_or_by_text(tmp_path: Path) -> Non
     (tmp_path / "t.jsonl").write_text("\n".join(lines))
     by_text = look_up_scores(read_scores(tmp_path / "t.jsonl"), table)
     assert np.array_equal(by_text.items, [1, 0, math.nan, math.nan], equal_nan=True)
+    # A score without system and text belongs to an item's only caption.
+    bare = read_scores(save(tmp_path / "bare.csv", "video_id score", [["v1", 5], ["v3", 6]]))
+    assert np.isnan(look_up_scores(bare, table).items).all()
+    single = read_judgment_table(save(tmp_path / "single.csv", "item score", [["v3", 1]]))
+    assert look_up_scores(bare, single).items.tolist() == [6]
     with pytest.raises(VttdataError, match=r"s2.csv:3: the caption of 'v1' by 'a' is duplicated"):
         read_scores(save(tmp_path / "s2.csv", "video_id system score", [["v1", "a", 2], ["v1", "a", 1]]))
     with pytest.raises(VttdataError, match="the score is 'nan', which is not a finite number"):

@@ -160,8 +160,8 @@ def compare_set(table: JudgmentTable, columns: Columns, *, seed: int, draws: int
     """Measure the agreement of all metrics on one set."""
     if all(np.nanmin(people) == np.nanmax(people) for people in table.human_scores.values()):
         raise VttdataError(
-            f"{table.name}: people gave all {int(table.judged.sum()):,} captions the same score, so nothing can be "
-            "compared."
+            f"{table.name}: people's scores do not vary (judged captions: {int(table.judged.sum()):,}), so nothing can "
+            "be compared."
         )
     drawn = Draws.of(table, seed=seed, draws=draws)
     human = table.headline.human if table.headline.human in table.human_scores else "raw"

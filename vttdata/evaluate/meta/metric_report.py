@@ -260,10 +260,13 @@ def check_report_folder(folder: Path) -> None:
 
 def set_sections(report: SetReport) -> Iterator[Section]:
     """Yield the sections of a set of judgments."""
-    systems = f" by {report.systems:,} systems" if report.systems else ""
-    facts = (
-        f"{report.captions:,} judged captions{systems} of {report.items:,} videos, {report.assessments:,} assessments."
-    )
+    numbers = {
+        "Judged captions": report.captions,
+        "systems": report.systems,
+        "videos": report.items,
+        "assessments": report.assessments,
+    }
+    facts = ", ".join(f"{name} {number:,}" for name, number in numbers.items() if number) + "."
     sentences = [facts]
     if report.alpha:
         alphas = ", ".join(f"{value:.3f} ({scale})" for scale, value in report.alpha.items())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -202,9 +202,16 @@ def read_scores(file: Path) -> dict[tuple[str, str, str], float]:
 
 
 def look_up_scores(scores: ScoreFile, table: JudgmentTable) -> ColumnScores:
-    """Return the scores of a table's rows, NaN where the file has none."""
+    """Return the scores of a table's rows, NaN where the file has none.
+
+    A score belongs to a row by its system, else by its text; one that has neither belongs to the only caption of an
+    item.
+    """
+    captions = Counter(table.video_ids)
     values = []
     for system, video_id, candidate in zip(table.systems, table.video_ids, table.candidates, strict=True):
-        score = scores.get((system, video_id, "")) if system else None
-        values.append(scores.get(("", video_id, candidate or ""), math.nan) if score is None else score)
+        keys = [(system, video_id, "")] if system else []
+        keys += [("", video_id, candidate)] if candidate else []
+        keys += [("", video_id, "")] if captions[video_id] == 1 else []
+        values.append(next((scores[key] for key in keys if key in scores), math.nan))
     return ColumnScores.from_means(np.array(values, dtype=np.float64))
