@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.meta.judgments import (
@@ -204,3 +205,15 @@ def test_anybodys_scores_are_matched_by_system_or_by_text(tmp_path: Path) -> Non
         read_scores(save(tmp_path / "s2.csv", "video_id system score", [["v1", "a", 2], ["v1", "a", 1]]))
     with pytest.raises(VttdataError, match="the score is 'nan', which is not a finite number"):
         read_scores(save(tmp_path / "s3.csv", "video_id system score", [["v1", "a", "nan"]]))
+
+
+def test_flickr8k_gives_the_published_figures(shared: Path) -> None:
+    (expert,) = read_flickr8k(shared / "data" / "flickr8k" / EXPERT)
+    assert len(expert.video_ids) == 5664
+    assert expert.ratings is not None
+    # Hessel et al. (EMNLP 2021), table 1: Kendall's tau-c x 100 with all three ratings.
+    published = {"bleu1": 0.323, "bleu4": 0.308, "rouge-l": 0.323, "cider-d": 0.439}
+    for column, tau_c in published.items():
+        scores = score_table(load_metric(column), expert)[column].items
+        found = stats.kendalltau(np.repeat(scores, 3), expert.ratings.ravel(), variant="c").statistic
+        assert found == pytest.approx(tau_c, abs=0.001), column

@@ -289,10 +289,10 @@ def set_sections(report: SetReport) -> Iterator[Section]:
         )
         yield Section("Alignment", 1, [sentence], table)
     if report.references:
-        numbers = sorted({number for values in report.references.values() for number in values})
-        table = [["metric", *map(str, numbers)]]
+        counts = sorted({number for values in report.references.values() for number in values})
+        table = [["metric", *map(str, counts)]]
         for name, values in report.references.items():
-            table.append([name, *(_number(values.get(number)) for number in numbers)])
+            table.append([name, *(_number(values.get(number)) for number in counts)])
         yield Section("Number of references", 1, [f"{report.headline_name}, mean over choices of references."], table)
 
 
