@@ -20,7 +20,7 @@ DIFFERENT = {
     "--split": {"NAME", "NAME[=FILE]"},
     "--metric": {"NAME", "FILE"},
     "--captions": {"INPUT", "TABLE"},
-    "--videos": {"N", "WHERE"},
+    "--videos": {"DIR", "N", "URL", "WHERE"},
 }
 
 

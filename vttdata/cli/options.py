@@ -483,7 +483,7 @@ def metric_inputs_options(function: F) -> F:
             group=group,
         ),
         option(
-            "--videos FOLDER",
+            "--videos DIR",
             "Videos called <video_id>.<extension>; may be repeated.",
             type=FILE,
             multiple=True,

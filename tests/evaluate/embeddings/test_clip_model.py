@@ -155,7 +155,7 @@ def test_what_is_no_clip_is_refused(torch: Any, folder: Path, tmp_path: Path) ->
 
 def test_missing_library_or_video_is_named(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     metric = load_metric("emscore", inputs=MetricInputs({"": str(folder)}))
-    with pytest.raises(VttdataError, match=r"no file of the video 'v1'; --videos FOLDER"):
+    with pytest.raises(VttdataError, match=r"no file of the video 'v1'; --videos DIR"):
         metric.score_videos(["a man"], [["a man"]], [VideoSpan("v1")])
     (tmp_path / "v1.mp4").write_bytes(b"no video")
     metric = load_metric("emscore", inputs=MetricInputs({"": str(folder)}, videos=[tmp_path]))

@@ -177,7 +177,7 @@ class Features:
         path = self.videos.get(span.video_id)
         if path is None:
             raise VttdataError(
-                f"There is no file of the video {span.video_id!a}; --videos FOLDER names a folder with files "
+                f"There is no file of the video {span.video_id!a}; --videos DIR names a folder with files "
                 "<video_id>.<extension>."
             )
         with path.open("rb") as stream:

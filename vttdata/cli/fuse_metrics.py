@@ -1,0 +1,87 @@
+"""Fuse metrics linearly (``vttdata fuse-metrics``)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vttdata.cli.exit_codes import DONE
+from vttdata.cli.options import (
+    DATASET,
+    FILE,
+    Command,
+    Names,
+    argument,
+    json_option,
+    metric_inputs_options,
+    option,
+    read_metric_inputs,
+    seed_option,
+)
+from vttdata.errors import VttdataError
+
+
+@click.command(
+    "fuse-metrics",
+    cls=Command,
+    notes=[
+        "A set of judgments is of the year in its name. The gain is that over the single metric which agrees best on "
+        "the tested set; published coefficients are those of Lebron et al. (LREC 2022)."
+    ],
+    examples=[
+        "vttdata fuse-metrics vttdata/trecvid-vtt",
+        "vttdata fuse-metrics vttdata/trecvid-vtt --metric cider-d --metric sentence-similarity --scores ours.csv",
+    ],
+)
+@argument(
+    "judgments", "JUDGMENTS...", "Sets of judgments, as of 'evaluate-metric'.", type=DATASET, nargs=-1, required=True
+)
+@option(
+    "--metric NAME",
+    "A column of a captioning metric, such as bleu4; may be repeated.",
+    name="metrics",
+    type=Names("metric", "vttdata.evaluate.metrics:METRICS.files"),
+    multiple=True,
+    show_default="bleu4, cider-d, meteor and rouge-l",
+)
+@option(
+    "--scores FILE",
+    "Anybody's scores, a table with video_id, score, and system or candidate; named as the file; may be repeated.",
+    type=FILE,
+    multiple=True,
+)
+@json_option
+@option("--human", "Count captions by people as those of systems.", is_flag=True, group="Judgments")
+@seed_option("Seed of the draws of videos.")
+@metric_inputs_options
+def command(
+    judgments: tuple[str, ...],
+    metrics: tuple[str, ...],
+    scores: tuple[Path, ...],
+    as_json: bool,
+    human: bool,
+    seed: int,
+    **options: Any,
+) -> int:
+    """Fuse metrics by linear regression on people's scores, and try the fusion on other years.
+
+    Coefficients have intervals over videos and stand beside the published ones.
+    """
+    from vttdata.evaluate.meta.fusion import METRICS, fuse_metrics, score_columns, select_scored
+    from vttdata.evaluate.meta.inputs import read_inputs
+
+    columns = metrics or (() if scores else METRICS)
+    inputs = read_metric_inputs(options)
+    sets = []
+    for table in read_inputs(judgments).judgments:
+        counted = table.without((), people=not human)
+        scored = score_columns(counted, columns, scores, inputs)
+        sets.append(select_scored(counted, scored, list(scored), seed=seed))
+    if not sets:
+        raise VttdataError("A fusion is fitted on judgments by people, and there are none.")
+    fusion = fuse_metrics(sets, list(scored))
+    print(json.dumps(fusion.as_json(), indent=2, ensure_ascii=False) if as_json else fusion.as_text())
+    return DONE

@@ -1,0 +1,98 @@
+"""Model of a learned metric: a text encoder, and a linear regression on how two embeddings relate.
+
+Of the unit vectors u of a caption and v of a reference the regression sees their cosine, the products u_i v_i and the
+differences ``|u_i - v_i|``; a caption's score is the mean over its references. A folder holds the encoder as
+`transformers` writes it, the regression in ``head.safetensors``, and a card.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vttdata.errors import VttdataError
+from vttdata.evaluate.metric import FloatArray
+from vttdata.text.lm.pretrained import load_pretrained
+from vttdata.text.lm.sentence_encoder import encode_texts
+
+HEAD = "head.safetensors"
+SETTINGS = "metric.json"
+
+
+@dataclass
+class PairModel:
+    """Encoder with its tokenizer, and weights of the regression, (1 + 2 d,), the last one the intercept's."""
+
+    encoder: Any
+    tokenizer: Any
+    head: FloatArray
+
+    @classmethod
+    def load(cls, folder: Path, device: str = "cpu") -> PairModel:
+        """Read a folder.
+
+        Raises:
+            VttdataError: if it holds no learned metric, or a library or the device is missing.
+        """
+        if not (folder / HEAD).is_file():
+            raise VttdataError(f"'{folder}' holds no learned metric ({HEAD}); 'vttdata train-metric' makes one.")
+        encoder, tokenizer = load_pretrained(str(folder), "learned metric", device=device)
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        try:
+            head = load_file(folder / HEAD)["weights"].astype(np.float64)
+        except (OSError, KeyError, SafetensorError) as error:
+            raise VttdataError(f"{folder / HEAD}: cannot be read as weights ({error}).") from error
+        if head.shape != (2 * encoder.config.hidden_size + 2,) or not np.isfinite(head).all():
+            raise VttdataError(f"{folder / HEAD}: its weights do not fit the encoder beside it.")
+        return cls(encoder, tokenizer, head)
+
+    def save(self, folder: Path, settings: dict[str, Any], card: str) -> None:
+        """Write the folder."""
+        from safetensors.numpy import save_file
+
+        folder.mkdir(parents=True, exist_ok=True)
+        self.encoder.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+        (folder / SETTINGS).write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        (folder / "README.md").write_text(card, encoding="utf-8")
+        save_file({"weights": self.head}, folder / HEAD)
+
+    def embed(self, texts: Sequence[str]) -> dict[str, FloatArray]:
+        """Return the unit vector of each different text."""
+        different = list(dict.fromkeys(texts))
+        vectors = encode_texts(self.encoder, self.tokenizer, different) if different else np.zeros((0, 1))
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return dict(zip(different, vectors / np.where(lengths > 0, lengths, 1), strict=True))
+
+    def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> FloatArray:
+        """Return the score of each caption, in units of people's."""
+        vectors = self.embed([*candidates, *(text for group in references for text in group)])
+        scores: FloatArray = pair_features(vectors, candidates, references) @ self.head[:-1] + self.head[-1]
+        return scores
+
+
+def pair_features(
+    vectors: dict[str, FloatArray], candidates: Sequence[str], references: Sequence[Sequence[str]]
+) -> FloatArray:
+    """Return what the regression sees of each caption, (n, 1 + 2 d), as means over its references."""
+    rows = []
+    for candidate, group in zip(candidates, references, strict=True):
+        u, v = vectors[candidate], np.stack([vectors[text] for text in group])
+        rows.append(np.concatenate([[float((v @ u).mean())], (u * v).mean(axis=0), np.abs(u - v).mean(axis=0)]))
+    return np.array(rows)
+
+
+def best_similarity(
+    vectors: dict[str, FloatArray], candidates: Sequence[str], references: Sequence[Sequence[str]]
+) -> FloatArray:
+    """Return the cosine of each caption and its most similar reference, (n,)."""
+    return np.array(
+        [max(float(vectors[c] @ vectors[r]) for r in group) for c, group in zip(candidates, references, strict=True)]
+    )

@@ -1,0 +1,482 @@
+"""Training of a learned metric on people's scores, with seeds, and resumed where it was interrupted.
+
+The encoder is any one of HuggingFace, or a small one trained from scratch: first on pairs of captions of one video,
+which should be nearer than captions of other videos, then on people's scores. With a frozen encoder the regression
+alone is fitted, in closed form.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vttdata.assess.correlation import williams
+from vttdata.errors import VttdataError
+from vttdata.evaluate.learned.pair_model import HEAD, PairModel, best_similarity, pair_features
+from vttdata.evaluate.meta.judgments import JudgmentTable
+from vttdata.evaluate.metric import FloatArray
+from vttdata.text.lm.pretrained import load_pretrained, name_of_model, split_revision
+from vttdata.text.lm.sentence_encoder import embed_batch
+
+# Share of the squared length of the weights in the loss of the frozen regression, chosen by folds of videos.
+_RIDGE = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+_FOLDS = 5
+# Of the encoder that is trained from scratch.
+_VOCABULARY, _WIDTH, _LAYERS, _HEADS = 8000, 128, 2, 4
+_TEMPERATURE = 0.05
+_CHECKPOINT = ".training"
+
+
+_CARD_HEAD = """---
+library_name: transformers
+tags: [captioning-metric]
+---
+# Learned captioning metric
+
+Predicts people's scores of a caption from the caption and its references; it does not see the video. Written by
+`vttdata train-metric`, used by `vttdata evaluate ... --metric learned --model learned=FOLDER`.
+"""
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """Settings of a training.
+
+    Fields:
+        encoder: name or folder of an encoder, with ``@REVISION`` where needed; None for a small one from scratch.
+        frozen: fit the regression alone.
+        epochs: passes over the judged captions.
+        pair_epochs: passes over pairs of captions before.
+        batch: captions a step.
+        rate: learning rate.
+        seed: of weights, order and dropout.
+    """
+
+    encoder: str | None = None
+    frozen: bool = False
+    epochs: int = 3
+    pair_epochs: int = 0
+    batch: int = 32
+    rate: float = 5e-5
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedCaptions:
+    """Judged captions of one set: texts, people's scores standardised by annotator where known, numbers of videos."""
+
+    name: str
+    candidates: Sequence[str]
+    references: Sequence[Sequence[str]]
+    human: FloatArray
+    sources: Sequence[int]
+
+    @classmethod
+    def of(cls, table: JudgmentTable) -> JudgedCaptions:
+        """Return the judged captions of a table.
+
+        Raises:
+            VttdataError: if none of them has a text and references, or people gave all the same score.
+        """
+        human = table.z if "z" in table.human_scores else table.raw
+        rows = [
+            row
+            for row, value in enumerate(human)
+            if not np.isnan(value) and table.candidates[row] is not None and table.references[row]
+        ]
+        if not rows or np.ptp(human[rows]) == 0:
+            raise VttdataError(f"{table.name}: no captions with a text, references and different scores by people.")
+        return cls(
+            table.name,
+            [table.candidates[row] or "" for row in rows],
+            [table.references[row] for row in rows],
+            human[rows],
+            table.sources[rows].tolist(),
+        )
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Agreement with people on a set that was not trained on: Pearson's r of the metric and of the plain similarity.
+
+    `p` is that of Williams' test of the metric being better, `p_worse` of its being worse.
+    """
+
+    name: str
+    captions: int
+    r: float
+    similarity: float
+    p: float
+    p_worse: float
+
+
+def train_metric(
+    train: Sequence[JudgedCaptions],
+    test: Sequence[JudgedCaptions],
+    out: Path,
+    settings: TrainingSettings,
+    *,
+    pairs: Mapping[str, Sequence[str]] | None = None,
+    device: str = "cpu",
+) -> list[HeldOut]:
+    """Train a metric and write it into a folder; continue there if an earlier training with the same data was cut off.
+
+    Args:
+        train: judged captions.
+        test: judged captions of other videos, on which the metric is compared with the plain similarity of the encoder
+            before it saw people's scores.
+        out: folder that does not exist, is empty, or holds the beginning of this training.
+        settings: see `TrainingSettings`.
+        pairs: captions by video, of which an encoder learns from pairs.
+        device: where to compute.
+
+    Returns:
+        Comparisons on `test`.
+
+    Raises:
+        VttdataError: if a library, model or device is missing, the folder holds something else, or there is nothing to
+            learn from.
+    """
+    if not train:
+        raise VttdataError("There are no judged captions to learn from.")
+    if settings.encoder is None and settings.frozen:
+        raise VttdataError("An encoder that is trained from scratch cannot be frozen; name one with --encoder.")
+    if settings.pair_epochs and not pairs:
+        raise VttdataError("To learn from pairs of captions, name captions with --pairs.")
+    groups = [list(dict.fromkeys(texts)) for texts in (pairs or {}).values()]
+    groups = [texts for texts in groups if len(texts) > 1]
+    digest = hashlib.sha256(
+        json.dumps(
+            [
+                asdict(settings),
+                [[own.candidates, list(map(list, own.references)), own.human.tolist()] for own in train],
+                groups,
+            ]
+        ).encode()
+    ).hexdigest()
+    checkpoint = _Checkpoint(out / _CHECKPOINT, digest)
+    checkpoint.check(out)
+    model = _first_model(settings, [text for own in train for text in _texts(own)], groups, device)
+    if settings.frozen:
+        before = [best_similarity(model.embed(_texts(own)), own.candidates, own.references) for own in test]
+        model.head = _fit_ridge(model, train)
+    else:
+        trainer = _Trainer(model, train, groups, settings, checkpoint)
+        before = trainer.run(test)
+    results = [
+        _compare(own, model.score(own.candidates, own.references), plain)
+        for own, plain in zip(test, before, strict=True)
+    ]
+    facts = {
+        **asdict(settings),
+        "encoder": name_of_model(*split_revision(settings.encoder)) if settings.encoder else None,
+    }
+    model.save(
+        out,
+        {"settings": facts, "data": digest[:16], "held_out": [asdict(r) for r in results]},
+        _card(facts, train, results),
+    )
+    shutil.rmtree(out / _CHECKPOINT, ignore_errors=True)
+    return results
+
+
+def _texts(own: JudgedCaptions) -> list[str]:
+    return [*own.candidates, *(text for group in own.references for text in group)]
+
+
+def _first_model(
+    settings: TrainingSettings, texts: Sequence[str], groups: Sequence[Sequence[str]], device: str
+) -> PairModel:
+    """Return the encoder before training, with a regression that is the plain similarity."""
+    if settings.encoder is not None:
+        name, revision = split_revision(settings.encoder)
+        encoder, tokenizer = load_pretrained(name, "text encoder", revision=revision, device=device)
+    else:
+        encoder, tokenizer = _build_encoder(
+            [*texts, *(text for group in groups for text in group)], settings.seed, device
+        )
+    head = np.zeros(2 * encoder.config.hidden_size + 2)
+    head[0] = 1.0
+    return PairModel(encoder, tokenizer, head)
+
+
+def _build_encoder(texts: Sequence[str], seed: int, device: str) -> tuple[Any, Any]:
+    """Return a small transformer with drawn weights and a tokenizer trained on texts."""
+    try:
+        import torch
+        from tokenizers import BertWordPieceTokenizer
+        from transformers import BertConfig, BertModel, BertTokenizerFast
+    except ImportError as error:
+        raise VttdataError("To train a metric: pip install 'vttdata[lm]'.") from error
+    pieces = BertWordPieceTokenizer(lowercase=True)
+    pieces.train_from_iterator(sorted(set(texts)), vocab_size=_VOCABULARY, min_frequency=2, show_progress=False)
+    tokenizer = BertTokenizerFast(tokenizer_object=pieces._tokenizer, model_max_length=128)
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=_WIDTH,
+        num_hidden_layers=_LAYERS,
+        num_attention_heads=_HEADS,
+        intermediate_size=4 * _WIDTH,
+        max_position_embeddings=128,
+    )
+    try:
+        return BertModel(config).to(device).eval(), tokenizer
+    except (RuntimeError, AssertionError) as error:
+        raise VttdataError(f"Nothing can be trained on {device}: {str(error).splitlines()[0]}") from error
+
+
+def _fit_ridge(model: PairModel, train: Sequence[JudgedCaptions]) -> FloatArray:
+    """Return the regression on frozen embeddings whose penalty predicts other videos best."""
+    features, folds = [], []
+    for number, own in enumerate(train):
+        features.append(pair_features(model.embed(_texts(own)), own.candidates, own.references))
+        folds += [hash((number, source)) % _FOLDS for source in own.sources]
+    rows, human, fold = np.concatenate(features), np.concatenate([own.human for own in train]), np.array(folds)
+    errors = [
+        sum(
+            float(
+                np.sum(
+                    (human[fold == k] - _apply(rows[fold == k], _ridge(rows[fold != k], human[fold != k], penalty)))
+                    ** 2
+                )
+            )
+            for k in np.unique(fold)
+        )
+        if len(np.unique(fold)) > 1
+        else 0.0
+        for penalty in _RIDGE
+    ]
+    return _ridge(rows, human, _RIDGE[int(np.argmin(errors))])
+
+
+def _ridge(rows: FloatArray, human: FloatArray, penalty: float) -> FloatArray:
+    mean = rows.mean(axis=0)
+    centred = rows - mean
+    gram = centred.T @ centred / len(rows)
+    # The penalty is relative to the mean variance of a feature.
+    gram[np.diag_indices_from(gram)] += penalty * np.trace(gram) / len(gram) + 1e-12
+    weights = np.linalg.solve(gram, centred.T @ (human - human.mean()) / len(rows))
+    return np.append(weights, human.mean() - mean @ weights)
+
+
+def _apply(rows: FloatArray, head: FloatArray) -> FloatArray:
+    scores: FloatArray = rows @ head[:-1] + head[-1]
+    return scores
+
+
+class _Checkpoint:
+    """State of a training after its last finished epoch: weights and moments as safetensors, replaced in one step."""
+
+    def __init__(self, folder: Path, digest: str) -> None:
+        self.folder, self.digest = folder, digest
+
+    def check(self, out: Path) -> None:
+        """Raise VttdataError if a folder holds anything but the beginning of this training."""
+        state = self._state()
+        if (
+            state is None
+            and out.exists()
+            and (not out.is_dir() or any(path.name != _CHECKPOINT for path in out.iterdir()))
+        ):
+            what = "a learned metric" if (out / HEAD).is_file() else "something else"
+            raise VttdataError(f"'{out}' already holds {what}; name another folder with --out.")
+        if state is not None and state["digest"] != self.digest:
+            raise VttdataError(
+                f"'{out}' holds the beginning of another training; continue that one, or name another folder."
+            )
+
+    def _state(self) -> dict[str, Any] | None:
+        try:
+            state = json.loads((self.folder / "state.json").read_bytes())
+        except (OSError, ValueError):
+            return None
+        return state if isinstance(state, dict) and isinstance(state.get("epochs"), int) else None
+
+    def read(self) -> tuple[int, dict[str, Any]]:
+        """Return how many epochs are finished, and the tensors."""
+        from safetensors.torch import load_file
+
+        state = self._state()
+        return (state["epochs"], load_file(self.folder / state["file"])) if state else (0, {})
+
+    def write(self, epochs: int, tensors: dict[str, Any]) -> None:
+        """Keep the state after some epochs."""
+        from safetensors.torch import save_file
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file = f"epoch-{epochs}.safetensors"
+        save_file(
+            {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}, self.folder / file
+        )
+        partial = self.folder / "state.part"
+        partial.write_text(json.dumps({"digest": self.digest, "epochs": epochs, "file": file}))
+        os.replace(partial, self.folder / "state.json")
+        for path in self.folder.glob("epoch-*.safetensors"):
+            if path.name != file:
+                path.unlink()
+
+
+class _Trainer:
+    """Training of an encoder and its regression, epoch by epoch."""
+
+    def __init__(
+        self,
+        model: PairModel,
+        train: Sequence[JudgedCaptions],
+        groups: Sequence[Sequence[str]],
+        settings: TrainingSettings,
+        checkpoint: _Checkpoint,
+    ) -> None:
+        import torch
+
+        self.model, self.groups, self.settings, self.checkpoint = model, groups, settings, checkpoint
+        self.judged = [
+            (candidate, reference, value)
+            for own in train
+            for candidate, group, value in zip(own.candidates, own.references, own.human, strict=True)
+            for reference in group
+        ]
+        self.head = torch.tensor(model.head, dtype=torch.float32, device=model.encoder.device, requires_grad=True)
+        parameters = [*model.encoder.parameters(), self.head]
+        self.optimizer = torch.optim.AdamW(parameters, lr=settings.rate, foreach=False)
+
+    def run(self, test: Sequence[JudgedCaptions]) -> list[FloatArray]:
+        """Train to the end, and return the plain similarities of `test` before people's scores were seen."""
+        finished, tensors = self.checkpoint.read()
+        if finished:
+            self._restore(tensors)
+        before = [
+            tensors[f"similarity.{number}"].numpy() for number in range(len(test)) if f"similarity.{number}" in tensors
+        ]
+        for epoch in range(finished, self.settings.pair_epochs + self.settings.epochs):
+            if epoch == self.settings.pair_epochs:
+                before = self._similarities(test)
+            self._run_epoch(epoch)
+            self.checkpoint.write(epoch + 1, self._tensors(before))
+        self.model.encoder.eval()
+        self.model.head = self.head.detach().double().cpu().numpy()
+        return before or self._similarities(test)
+
+    def _similarities(self, test: Sequence[JudgedCaptions]) -> list[FloatArray]:
+        self.model.encoder.eval()
+        return [best_similarity(self.model.embed(_texts(own)), own.candidates, own.references) for own in test]
+
+    def _run_epoch(self, epoch: int) -> None:
+        import torch
+
+        # Order and dropout follow from the seed and the epoch, so that a resumed training is the same.
+        torch.manual_seed(self.settings.seed * 1_000_003 + epoch)
+        rng = np.random.default_rng([self.settings.seed, epoch])
+        self.model.encoder.train()
+        losses = self._pair_losses(rng) if epoch < self.settings.pair_epochs else self._score_losses(rng)
+        for loss in losses:
+            self.optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(self.model.encoder.parameters(), 1.0)
+            self.optimizer.step()
+
+    def _embed(self, texts: Sequence[str]) -> Any:
+        import torch
+
+        return torch.nn.functional.normalize(embed_batch(self.model.encoder, self.model.tokenizer, texts), dim=1)
+
+    def _pair_losses(self, rng: np.random.Generator) -> Iterator[Any]:
+        """Yield the loss of each batch: which of the batch's captions is of the same video (InfoNCE)."""
+        import torch
+
+        order = rng.permutation(len(self.groups))
+        for start in range(0, len(order), self.settings.batch):
+            chosen = [
+                rng.choice(len(self.groups[i]), 2, replace=False) for i in order[start : start + self.settings.batch]
+            ]
+            rows = [self.groups[i] for i in order[start : start + self.settings.batch]]
+            if len(rows) < 2:
+                continue
+            first, second = (
+                self._embed([row[pick[side]] for row, pick in zip(rows, chosen, strict=True)]) for side in (0, 1)
+            )
+            target = torch.arange(len(rows), device=first.device)
+            yield torch.nn.functional.cross_entropy(first @ second.T / _TEMPERATURE, target)
+
+    def _score_losses(self, rng: np.random.Generator) -> Iterator[Any]:
+        """Yield the squared error of each batch of judged captions with one of their references each."""
+        import torch
+
+        order = rng.permutation(len(self.judged))
+        for start in range(0, len(order), self.settings.batch):
+            rows = [self.judged[i] for i in order[start : start + self.settings.batch]]
+            u, v = (self._embed([row[side] for row in rows]) for side in (0, 1))
+            features = torch.cat([(u * v).sum(dim=1, keepdim=True), u * v, (u - v).abs()], dim=1)
+            human = torch.tensor([row[2] for row in rows], dtype=torch.float32, device=u.device)
+            yield torch.nn.functional.mse_loss(features @ self.head[:-1] + self.head[-1], human)
+
+    def _tensors(self, before: Sequence[FloatArray]) -> dict[str, Any]:
+        import torch
+
+        tensors = {f"encoder.{name}": tensor for name, tensor in self.model.encoder.state_dict().items()}
+        tensors["head"] = self.head
+        for number, state in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{number}.{name}": torch.as_tensor(value) for name, value in state.items()}
+        return tensors | {f"similarity.{number}": torch.from_numpy(own) for number, own in enumerate(before)}
+
+    def _restore(self, tensors: dict[str, Any]) -> None:
+        import torch
+
+        part = "encoder."
+        self.model.encoder.load_state_dict({n.removeprefix(part): t for n, t in tensors.items() if n.startswith(part)})
+        with torch.no_grad():
+            self.head.copy_(tensors["head"])
+        states: dict[int, dict[str, Any]] = {}
+        for name, tensor in tensors.items():
+            kind, _, rest = name.partition(".")
+            if kind == "optimizer":
+                number, _, field = rest.partition(".")
+                states.setdefault(int(number), {})[field] = tensor
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": states})
+
+
+def _compare(own: JudgedCaptions, scores: FloatArray, plain: FloatArray) -> HeldOut:
+    r = np.clip(np.corrcoef([own.human, scores, plain]), -1, 1)
+    usable = len(scores) > 3 and np.isfinite(r).all()
+    tests = [
+        williams(float(r[0, one]), float(r[0, other]), float(r[1, 2]), len(scores)).p if usable else float("nan")
+        for one, other in ((1, 2), (2, 1))
+    ]
+    return HeldOut(own.name, len(scores), float(r[0, 1]), float(r[0, 2]), *tests)
+
+
+def verdict(results: Sequence[HeldOut]) -> str:
+    """Return in one sentence whether the metric beats the plain similarity on the sets that were held out."""
+    if not results:
+        return "Nothing was held out, so nothing is known about its agreement with people on other data."
+    better, worse = sum(r.p < 0.05 for r in results), sum(r.p_worse < 0.05 for r in results)
+    mean = sum(r.r - r.similarity for r in results) / len(results)
+    return (
+        f"On {len(results)} held-out sets its r is on average {abs(mean):.3f} {'higher' if mean > 0 else 'lower'} than "
+        f"that of the plain similarity; it is significantly better on {better} and worse on {worse} (Williams' test, "
+        "p < .05)."
+    )
+
+
+def _card(settings: Mapping[str, Any], train: Sequence[JudgedCaptions], results: Sequence[HeldOut]) -> str:
+    rows = [f"| {r.name} | {r.captions:,} | {r.r:.3f} | {r.similarity:.3f} | {r.p:.3g} |" for r in results]
+    table = [
+        "| held out | captions | r with people | r of the plain similarity | p (Williams) |",
+        "|---|--:|--:|--:|--:|",
+        *rows,
+    ]
+    facts = [
+        f"- Encoder: {settings['encoder'] or 'trained from scratch'}{', frozen' if settings['frozen'] else ''}",
+        f"- Trained on: {', '.join(f'{own.name} ({len(own.candidates):,} captions)' for own in train)}",
+        f"- Settings: `{json.dumps(dict(settings))}`",
+    ]
+    return "\n".join([_CARD_HEAD, *facts, "", verdict(results), *(["", *table] if results else []), ""])

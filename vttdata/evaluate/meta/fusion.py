@@ -1,0 +1,290 @@
+"""Linear fusion of metrics: least squares on people's scores, tried on years that it was not fitted on.
+
+The regression is that of BERTHA's authors (Lebron et al., LREC 2022). Each set of judgments is predicted by the fit on
+every set of another year, and by the fit on all of them (leave one year out); the gain is that over the single metric
+that agrees best on the tested set, which is chosen with hindsight and so the hardest one to beat.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vttdata.assess.correlation import williams
+from vttdata.assess.tables import as_plain
+from vttdata.errors import VttdataError
+from vttdata.evaluate.meta.agreement import DRAWS, Draws, estimate_draws
+from vttdata.evaluate.meta.judgments import JudgmentTable
+from vttdata.evaluate.meta.scoring import look_up_scores, read_scores, score_table
+from vttdata.evaluate.metric import ColumnScores, FloatArray, MetricInputs, load_metric
+from vttdata.evaluate.report import Estimate
+from vttdata.load.local_builds import builds_folder
+
+PUBLISHED = {"bertha": 0.0525, "bleu4": -0.1373, "cider-d": 0.0315, "meteor": 0.2810, "rouge-l": -0.0779}
+"""Coefficients of the published fusion, BERTHA's own score among them."""
+
+METRICS = tuple(name for name in PUBLISHED if name != "bertha")
+"""Metrics of the published fusion that anybody can compute."""
+
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+
+
+def year_of(name: str) -> str:
+    """Return the year in the name of a set of judgments, or the name where there is none."""
+    year = _YEAR.search(name)
+    return year[0] if year else name
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredSet:
+    """Judged captions of one set with scores by metrics.
+
+    Fields:
+        name: of the set.
+        scores: of the captions, (n, metrics).
+        human: people's scores, (n,).
+        sources: number of the original video of each caption, (n,).
+        draws: how often each video counts, (1 + draws, videos); the first row counts each once.
+    """
+
+    name: str
+    scores: FloatArray
+    human: FloatArray
+    sources: np.ndarray[Any, np.dtype[np.int64]]
+    draws: FloatArray
+
+    @property
+    def year(self) -> str:
+        """Sets of one year never predict each other."""
+        return year_of(self.name)
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Fusion that was fitted on some sets and tried on another one.
+
+    Fields:
+        trained, tested: names of the sets; several are joined by ``+``.
+        captions: tested.
+        r: Pearson's r of the fusion with people.
+        best: the single metric that agrees best on the tested set.
+        best_r: its r.
+        gain: how much higher the fusion's r is.
+        p: of Williams' test that the fusion agrees better.
+    """
+
+    trained: str
+    tested: str
+    captions: int
+    r: float
+    best: str
+    best_r: float
+    gain: Estimate
+    p: float
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """Result of `fuse_metrics`.
+
+    Fields:
+        metrics: in the order of the coefficients.
+        coefficients: set or sets -> coefficient of each metric, in units of people's score for each of the metric's.
+        settings: single sets of one year tried on those of another.
+        left_out: all sets of the other years tried on each set.
+    """
+
+    metrics: Sequence[str]
+    coefficients: Mapping[str, Sequence[Estimate]]
+    settings: Sequence[Transfer]
+    left_out: Sequence[Transfer]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return {
+            "coefficients": {
+                name: {
+                    metric: dataclasses.asdict(estimate) | {"published": PUBLISHED.get(metric)}
+                    for metric, estimate in zip(self.metrics, estimates, strict=True)
+                }
+                for name, estimates in self.coefficients.items()
+            },
+            "year_to_year": [dataclasses.asdict(setting) for setting in self.settings],
+            "leave_one_year_out": [dataclasses.asdict(setting) for setting in self.left_out],
+        }
+
+    def as_text(self) -> str:
+        """Return tables for people."""
+        head = ["fitted on", *self.metrics]
+        rows: list[list[Any]] = [head]
+        rows += [
+            [name, *(f"{own.score:.3f} [{own.low:.3f}, {own.high:.3f}]" for own in estimates)]
+            for name, estimates in self.coefficients.items()
+        ]
+        rows.append(["published", *(PUBLISHED.get(metric) for metric in self.metrics)])
+        parts = ["Coefficients, with 95 % intervals over videos", as_plain(rows)]
+        for title, settings in (("From year to year", self.settings), ("Leaving one year out", self.left_out)):
+            table: list[list[Any]] = [
+                ["fitted on", "tried on", "captions", "r", "best metric", "its r", "gain", "p (Williams)"]
+            ]
+            table += [
+                [
+                    *(setting.trained, setting.tested, setting.captions, f"{setting.r:.3f}", setting.best),
+                    f"{setting.best_r:.3f}",
+                    f"{setting.gain.score:+.3f} [{setting.gain.low:+.3f}, {setting.gain.high:+.3f}]",
+                    f"{setting.p:.3g}",
+                ]
+                for setting in settings
+            ]
+            wins = sum(setting.gain.score > 0 for setting in settings)
+            parts += [f"{title}: the fusion beats the best single metric in {wins} of {len(settings)}", as_plain(table)]
+        return "\n\n".join(parts)
+
+
+def score_columns(
+    table: JudgmentTable,
+    names: Sequence[str],
+    files: Sequence[Path] = (),
+    inputs: MetricInputs | None = None,
+    cache: Path | None = None,
+) -> dict[str, ColumnScores]:
+    """Score a table by columns of metrics, and look up scores in files, which are named by them.
+
+    Args:
+        table: judged captions.
+        names: columns, or families, which stand for all of their columns.
+        files: tables of anybody's scores, see `read_scores`.
+        inputs: models, videos and features of the metrics that use them.
+        cache: folder for scores by content; by default ``.metrics`` in ``VTTDATA_HOME``.
+
+    Raises:
+        VttdataError: if a metric is unknown or unavailable, or a file cannot be read.
+    """
+    columns: dict[str, ColumnScores] = {}
+    by_family: dict[str, dict[str, ColumnScores]] = {}
+    for name in names:
+        metric = load_metric(name, cache=cache or builds_folder() / ".metrics", inputs=inputs)
+        problem = metric.unavailable()
+        if problem:
+            raise VttdataError(f"{name} cannot be computed. {problem}")
+        if metric.name not in by_family:
+            by_family[metric.name] = score_table(metric, table)
+        columns |= {
+            column: by_family[metric.name][column] for column in metric.columns if name in (column, metric.name)
+        }
+    return columns | {file.stem: look_up_scores(read_scores(file), table) for file in files}
+
+
+def select_scored(
+    table: JudgmentTable,
+    columns: Mapping[str, ColumnScores],
+    metrics: Sequence[str],
+    *,
+    seed: int = 0,
+    draws: int = DRAWS,
+) -> ScoredSet:
+    """Return the judged captions that all metrics score, with the score by people that the set is summed up by.
+
+    Raises:
+        VttdataError: if fewer than four captions are left, or people or a metric gave all of them the same score.
+    """
+    human = table.z if "z" in table.human_scores else table.raw
+    scores = np.column_stack([columns[name].items for name in metrics])
+    rows = ~np.isnan(human) & np.isfinite(scores).all(axis=1)
+    if rows.sum() < 4:
+        raise VttdataError(f"{table.name}: only {int(rows.sum())} judged captions are scored by all metrics.")
+    for name, values in (("people", human[rows]), *zip(metrics, scores[rows].T, strict=True)):
+        if np.ptp(values) == 0:
+            raise VttdataError(f"{table.name}: all captions have the same score by {name}, so nothing can be fitted.")
+    weights = Draws.of(table, seed=seed, draws=draws).weights
+    return ScoredSet(table.name, scores[rows], human[rows], table.sources[rows], weights)
+
+
+def fuse_metrics(sets: Sequence[ScoredSet], metrics: Sequence[str]) -> Fusion:
+    """Fit fusions of metrics and try them on sets of other years.
+
+    Raises:
+        VttdataError: if there are not two sets of different years.
+    """
+    years = dict.fromkeys(scored.year for scored in sets)
+    if len(years) < 2:
+        raise VttdataError(
+            "A fusion is tried on another year than it is fitted on, and the judgments are not of two years, but of "
+            f"{next(iter(years), 'none')}."
+        )
+    fits = {scored.name: fit_draws([scored]) for scored in sets}
+    captions = {scored.name: len(scored.human) for scored in sets}
+    left_out = []
+    for year in years:
+        others = [scored for scored in sets if scored.year != year]
+        name = " + ".join(scored.name for scored in others)
+        fits[name] = fit_draws(others)
+        captions[name] = sum(len(scored.human) for scored in others)
+        left_out += [_try_fit(name, fits[name][0], scored, metrics) for scored in sets if scored.year == year]
+    return Fusion(
+        metrics,
+        {name: [estimate_draws(column, captions[name]) for column in fit.T] for name, fit in fits.items()},
+        [
+            _try_fit(trained.name, fits[trained.name][0], tested, metrics)
+            for trained in sets
+            for tested in sets
+            if trained.year != tested.year
+        ],
+        left_out,
+    )
+
+
+def fit_draws(sets: Sequence[ScoredSet]) -> FloatArray:
+    """Return the coefficients of least squares with an intercept, for each draw of videos, (1 + draws, metrics)."""
+    width = sets[0].scores.shape[1] + 1
+    grams, moments = np.zeros(1), np.zeros(1)
+    for scored in sets:
+        rows = np.column_stack([scored.scores, np.ones(len(scored.human))])
+        products = np.einsum("ni,nj->nij", rows, np.column_stack([rows, scored.human])).reshape(len(rows), -1)
+        sums = (scored.draws @ _sum_by_source(products, scored)).reshape(-1, width, width + 1)
+        grams, moments = grams + sums[:, :, :-1], moments + sums[:, :, -1:]
+    fitted: FloatArray = (np.linalg.pinv(grams, hermitian=True) @ moments)[:, :-1, 0]
+    return fitted
+
+
+def _try_fit(name: str, coefficients: FloatArray, tested: ScoredSet, metrics: Sequence[str]) -> Transfer:
+    fused = tested.scores @ coefficients
+    r = np.corrcoef([tested.human, *tested.scores.T, fused])
+    best = int(np.argmax(r[0, 1:-1]))
+    gains = correlation_draws(fused, tested) - correlation_draws(tested.scores[:, best], tested)
+    with_fused, with_best, between = (
+        float(np.clip(value, -1, 1)) for value in (r[0, -1], r[0, best + 1], r[best + 1, -1])
+    )
+    test = williams(with_fused, with_best, between, len(fused))
+    return Transfer(
+        name,
+        tested.name,
+        len(fused),
+        with_fused,
+        metrics[best],
+        with_best,
+        estimate_draws(gains, len(fused)),
+        test.p,
+    )
+
+
+def correlation_draws(values: FloatArray, scored: ScoredSet) -> FloatArray:
+    """Return Pearson's r of values with people's scores for each draw of videos, (1 + draws,)."""
+    x, y = values - values.mean(), scored.human - scored.human.mean()
+    products = np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y])
+    number, sx, sy, sxx, syy, sxy = (scored.draws @ _sum_by_source(products, scored)).T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r: FloatArray = (sxy - sx * sy / number) / np.sqrt((sxx - sx**2 / number) * (syy - sy**2 / number))
+    return r
+
+
+def _sum_by_source(rows: FloatArray, scored: ScoredSet) -> FloatArray:
+    sums = np.zeros((scored.draws.shape[1], rows.shape[1]))
+    np.add.at(sums, scored.sources, rows)
+    return sums
