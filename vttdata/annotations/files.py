@@ -20,6 +20,7 @@ import pydantic
 
 from vttdata.errors import VttdataError
 from vttdata.files.json_values import refuse_duplicate_keys
+from vttdata.files.regular import read_regular
 from vttdata.files.zip_errors import ZIP_ERRORS
 
 # Official files are checked without conversions, for finite numbers; further keys are allowed.
@@ -63,7 +64,7 @@ class OfficialFile:
         try:
             if self.member is None:
                 self._check_size(self.path.stat().st_size)
-                return self.path.read_bytes()
+                return read_regular(self.path, _MAX_BYTES + 1)
             with zipfile.ZipFile(self.path) as archive:
                 entry = archive.getinfo(self.member)
                 self._check_size(entry.file_size)

@@ -6,6 +6,7 @@ Shell completion is click's: ``eval "$(_VTTDATA_COMPLETE=bash_source vttdata)"``
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
@@ -14,7 +15,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Sequence
-from typing import TextIO
+from typing import Any, TextIO, cast
 
 import click
 from click.shell_completion import shell_complete
@@ -22,6 +23,7 @@ from click.shell_completion import shell_complete
 from vttdata.cli.exit_codes import BAD_INPUT, DONE, INCOMPLETE, INTERRUPTED, LEAKS, SUMMARY
 from vttdata.cli.options import CommandFolder
 from vttdata.errors import HaltError, LeakError, VttdataError, VttdataWarning
+from vttdata.files.plain_tables import visible
 from vttdata.version import __version__
 
 COMPLETION_VARIABLE = "_VTTDATA_COMPLETE"
@@ -47,13 +49,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if is_main_thread:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), contextlib.redirect_stdout(cast(TextIO, VisibleText(sys.stdout))):
             warnings.showwarning = show_warning
             warnings.simplefilter("always", VttdataWarning)
             return run_command(arguments)
     finally:
         if is_main_thread:
             signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+class VisibleText:
+    """Text stream whose control characters, from somebody else's names, are shown instead of obeyed by a terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write text with `visible` control characters."""
+        return self._stream.write(visible(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def show_warning(
@@ -66,7 +82,11 @@ def show_warning(
 ) -> None:
     """Print a warning of vttdata as a sentence, and any other as Python does."""
     is_ours = issubclass(category, VttdataWarning)
-    text = f"vttdata: {message}\n" if is_ours else warnings.formatwarning(message, category, filename, lineno, line)
+    text = (
+        visible(f"vttdata: {message}\n")
+        if is_ours
+        else warnings.formatwarning(message, category, filename, lineno, line)
+    )
     (file or sys.stderr).write(text)
 
 
@@ -84,9 +104,9 @@ def run_command(arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:
         _discard_output()
         return DONE
-    except (click.UsageError, VttdataError, ModuleNotFoundError, OSError, KeyboardInterrupt) as error:
+    except (click.UsageError, VttdataError, ModuleNotFoundError, OSError, MemoryError, KeyboardInterrupt) as error:
         message, code = describe_error(error)
-        print(message, file=sys.stderr)
+        print(visible(message), file=sys.stderr)
         return code
 
 
@@ -105,6 +125,8 @@ def describe_error(error: BaseException) -> tuple[str, int]:
             return f"vttdata: this needs more than loading does: pip install 'vttdata[build]' ({error}).", BAD_INPUT
         case KeyboardInterrupt():
             return "vttdata: interrupted; what is finished is kept, run the same command to go on.", INTERRUPTED
+        case MemoryError():
+            return "vttdata: the memory of this machine did not suffice.", INCOMPLETE
         case OSError():
             if error.filename is None:
                 _discard_output()

@@ -392,7 +392,7 @@ class SplitWithFile(DatasetParts):
         name, equals, file = str(value).partition("=")
         if not name or (equals and not file):
             self.fail(f"'{value}' is not NAME or NAME=FILE, such as test or test=ids.csv.", param, ctx)
-        return name, Path(file).expanduser() if file else None
+        return name, Path(os.path.expanduser(file)) if file else None
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Complete a split, and a file after ``=``."""

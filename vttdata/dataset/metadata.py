@@ -12,7 +12,7 @@ from vttdata.records import Concepts, Degraded
 from vttdata.settings import Strict, check_date, check_licence
 
 Figure = Literal["sources", "clips", "hours", "sentences", "words", "vocabulary"]
-_VERSION = re.compile(r"\d+\.\d+\.\d+")
+_VERSION = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 from vttdata.errors import VttdataError
+from vttdata.files.regular import read_regular
 
 LINKS_OUT = "is a link that leads out of the dataset; put the file itself there"
 """Problem of a file, after its name."""
@@ -41,6 +42,7 @@ def read_description(dataset: Path, name: str) -> bytes:
     path = dataset / name
     if links_out(dataset, path):
         raise VttdataError(f"{path}: {LINKS_OUT}.")
-    if path.stat().st_size > _MAX_DESCRIPTION_BYTES:
+    data = read_regular(path, _MAX_DESCRIPTION_BYTES + 1)
+    if len(data) > _MAX_DESCRIPTION_BYTES:
         raise VttdataError(f"{path}: is larger than {_MAX_DESCRIPTION_BYTES} bytes, the limit for such a file.")
-    return path.read_bytes()
+    return data

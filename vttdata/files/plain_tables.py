@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
+
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def printable(text: str) -> str:
     """Return one line without control characters, which a terminal would obey."""
     return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def visible(text: str) -> str:
+    """Return text in which control characters, which a terminal would obey, are Python's escapes for them.
+
+    Line ends and tabs stay, and characters that turn the direction of writing become escapes.
+    """
+    return _UNSAFE.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def align_columns(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:

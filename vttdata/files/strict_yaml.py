@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import yaml
 
 from vttdata.errors import VttdataError
+from vttdata.files.regular import read_regular
 
 if TYPE_CHECKING:
     import pydantic
@@ -124,10 +125,10 @@ def read_yaml_as(file: Path, shape: pydantic.TypeAdapter[Shape]) -> tuple[Shape,
 
 def _read(file: Path) -> bytes:
     try:
-        size = file.stat().st_size
-        if size > _MAX_BYTES:
+        data = read_regular(file, _MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
             raise VttdataError(f"{file}: larger than {_MAX_BYTES} bytes.")
-        return file.read_bytes()
+        return data
     except OSError as error:
         raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
 

@@ -20,6 +20,7 @@ from typing import Any, TextIO
 
 from vttdata.errors import VttdataError
 from vttdata.files.json_values import JSON_LINES, parse_json
+from vttdata.files.regular import read_regular
 
 # Delimiters by extension; the first one divides a header in which there is none of them.
 _DELIMITERS = {".csv": ",;\t", ".tsv": "\t", ".txt": "\t;,"}
@@ -28,6 +29,9 @@ READ_SUFFIXES = (*_DELIMITERS, ".json", *sorted(JSON_LINES))
 """File name extensions of the tables that are read."""
 TABLE_SUFFIXES = frozenset(READ_SUFFIXES) | WORKBOOK_SUFFIXES
 """File name extensions of tables, also of those that can only be refused."""
+
+MAX_COLUMNS = 4096
+"""Limit on the columns of a table."""
 
 MAX_CELL_CHARACTERS = 2**20
 SAMPLE_ROWS = 50
@@ -175,8 +179,7 @@ def open_text(path: Path) -> Iterator[TextIO]:
     """
     encoding = "utf-8-sig"
     try:
-        with path.open("rb") as file:
-            start = file.read(4)
+        start = read_regular(path, 4)
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
             encoding = "utf-16"
         # Text in UTF-8 has no null character, and the first two characters of a table are ASCII or a quote.
@@ -263,6 +266,8 @@ def parse_delimited(
             return
         header = strip_header(header)
         width = len(header)
+        if width > MAX_COLUMNS:
+            raise VttdataError(f"{place}:{reader.line_num + skipped}: has {width} columns, more than {MAX_COLUMNS}.")
         line = reader.line_num + skipped
         layout = columns.lay_out(header, f"{place}:{line}")
         duplicates = [name for name in header if name and header.count(name) > 1]

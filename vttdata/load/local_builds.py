@@ -69,8 +69,16 @@ class MissingBuild:
 
 
 def builds_folder() -> Path:
-    """Return the folder of local builds, each at ``<owner>/<name>``: ``VTTDATA_HOME``, or ``~/.cache/vttdata``."""
-    return Path(os.environ.get("VTTDATA_HOME") or "~/.cache/vttdata").expanduser()
+    """Return the folder of local builds, each at ``<owner>/<name>``: ``VTTDATA_HOME``, or ``~/.cache/vttdata``.
+
+    Raises:
+        VttdataError: when it starts in a home folder that does not exist.
+    """
+    folder = os.environ.get("VTTDATA_HOME") or "~/.cache/vttdata"
+    try:
+        return Path(folder).expanduser()
+    except RuntimeError as error:
+        raise VttdataError(f"VTTDATA_HOME: found {folder!a}, whose home folder does not exist.") from error
 
 
 def local_builds() -> list[LocalBuild]:

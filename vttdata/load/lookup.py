@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Prefix with which a name is that of a dataset on the Hub, as in `datasets` and fsspec.
 HUB_PREFIX = "hf://datasets/"
 
-_VERSION = re.compile(r"v?(\d+\.\d+\.\d+)")
+_VERSION = re.compile(r"v?(\d+\.\d+\.\d+)", re.ASCII)
 _DOWNLOADED_FILES = ("README.md", "recipe.yaml", "*.json", "*.parquet")
 
 # Patterns of a dataset's videos on the Hub: those stored as rows of a table, and all of them.

@@ -64,7 +64,7 @@ class BaseRecipe(pydantic.BaseModel):
 
     name: str = pydantic.Field(description="owner/name, such as me/street")
     builder: str
-    version: str = pydantic.Field("1.0.0", pattern=r"^\d+\.\d+\.\d+$", description="a text such as 1.0.0")
+    version: str = pydantic.Field("1.0.0", pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$", description="a text such as 1.0.0")
     seed: Count = 0
     licence: str | dict[str, str] = "unknown"
     language: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -60,7 +61,7 @@ def read_inputs(
     inputs = Inputs([], [])
     tables = 0
     for source in sources:
-        path = Path(source).expanduser()
+        path = Path(os.path.expanduser(source))
         if path.is_dir() and (path / _CAPTIONS).is_file() and not (path / "README.md").is_file():
             path = path / _CAPTIONS
         if path.name in (EXPERT, CROWD) or (path.is_dir() and any((path / name).is_file() for name in (EXPERT, CROWD))):
