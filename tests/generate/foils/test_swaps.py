@@ -322,6 +322,8 @@ def test_food_with_a_color_or_in_a_compound_is_not_swapped() -> None:
     assert ("pea", "carrot") in packaged_foils("she adds the peas")
     assert ("pea", "carrot") not in packaged_foils("she adds the green peas")
     assert not packaged_foils("add the egg whites")
+    assert ("octopus", "crab") in packaged_foils("soak the squid")
+    assert not packaged_foils("soak the squid rings")
 
 
 def test_dropped_rivals_are_counted_by_reason() -> None:

@@ -63,7 +63,7 @@ COLORS = frozenset("white black red blue green yellow orange purple brown dark".
 _COMPOUND_HEADS = frozenset(
     """game match court room area lot team class competition practice show shop store station field player players
     rink alley trick tricks style side top tournament league park board lesson event ride riding stop maker driver
-    track course pit machine polo pong fight race patch""".split()
+    track course pit machine polo pong fight race patch ring rings stalk stalks stem stems chop chops""".split()
 )
 
 
