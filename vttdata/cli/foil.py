@@ -55,11 +55,7 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.search:FoilSett
 @foil_setting("--min-count N", "Leave out concepts that are mentioned less often.")
 @foil_setting("--candidates N", "Foils of a video that are scored, unless the selection is paper.")
 @foil_setting("--pair-share SHARE", "When balanced, highest share of the set that swaps one word for one other.")
-@foil_setting("--imbalance SHARE", "When balanced, how far from one half a word's share of true uses may be.")
-@foil_setting(
-    "--association-share SHARE",
-    "When balanced, highest share of foils, or of true texts, that go better with the other words; 1 for no limit.",
-)
+@foil_setting("--imbalance SHARE", "When balanced, how far above one half a guess by one feature may be right.")
 @foil_setting(
     "--max-unsound-probability SHARE",
     "When balanced, highest estimated probability of being unsound with which a foil is taken.",

@@ -125,7 +125,7 @@ class AllSound(dict[str, float]):
 
 def associate(videos: Sequence[VideoTexts], selection: Any) -> tuple[int, float]:
     """Return the number of pairs, and what `cooccurrence` reaches with texts that no choice has read."""
-    settings = FoilSettings(selection, pair_share=1.0, association_share=0.54)
+    settings = FoilSettings(selection, pair_share=1.0)
     mined = mine_videos(videos, load_lexicon(), settings=settings, seed=0, verdicts=AllSound(all=1.0))
     pairs = [TextPair(pair.caption, pair.foil, pair.video_id) for pair in mined.pairs]
     attacks = audit_shortcuts(pairs, texts=assign_training_folds(videos).attacker_texts())
@@ -165,14 +165,13 @@ def test_associations_by_two_thirds_of_the_training_texts_are_combined(
 
     monkeypatch.setattr(search, "measure_association", record)
     videos = topical_videos(mined=60)
-    settings = FoilSettings(min_count=1, association_share=0.54)
+    settings = FoilSettings(min_count=1)
     mine_videos(videos, load_lexicon(), settings=settings, seed=0, verdicts=AllSound(all=1.0))
     (first_texts, first), (second_texts, second) = measured
     (training,) = assign_training_folds(videos).training
     assert (first_texts, second_texts) == (training.scorer, training.second_scorer)
     combined = np.array(seen_associations)
-    content = search.CONTENT_COLUMNS
-    mean = (first + second)[:, content] / 2
+    mean = (first + second) / 2
     # Noise is taken from the differences between options, not from what they have in common.
     np.testing.assert_allclose(combined.mean(axis=0), mean.mean(axis=0))
     shrunk = combined.std(axis=0) / mean.std(axis=0)
@@ -185,7 +184,7 @@ def test_associations_that_two_thirds_do_not_agree_on_are_not_balanced(
     mined = mine_videos(
         topical_videos(training=60, mined=60),
         load_lexicon(),
-        settings=FoilSettings(min_count=1, association_share=0.54),
+        settings=FoilSettings(min_count=1),
         seed=0,
     )
     assert mined.pairs
@@ -202,7 +201,7 @@ def test_nothing_is_associated_without_texts(seen_associations: list[tuple[float
         lexicon,
         rivals,
         scorer,
-        settings=FoilSettings(association_share=0.54),
+        settings=FoilSettings(),
         seed=0,
     )
     assert mined.pairs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from dataclasses import replace
@@ -34,10 +35,10 @@ def test_pairs_and_words_are_used_about_as_often_in_both_directions(options: lis
     chosen = [options[index] for index in balance_foils(options, seed=seed, pair_share=1.0)]
     arrows = Counter((option.word, option.foil_word) for option in chosen)
     true, foil = Counter(option.word for option in chosen), Counter(option.foil_word for option in chosen)
-    directions = [(number, arrows[foil_word, word], 0.5) for (word, foil_word), number in arrows.items()]
-    directions += [(true[word], foil[word], 1) for word in "abcd"]
-    for forth, back, slack in directions:
-        assert max(forth, back) <= 0.52 * (forth + back) + slack
+    of_pairs = [abs(arrows[pair] - arrows[pair[::-1]]) - 1 for pair in itertools.combinations("abcd", 2)]
+    of_words = [abs(true[word] - foil[word]) - 2 for word in "abcd"]
+    for excesses, share in ((of_pairs, 0.02), (of_words, 0.03)):
+        assert sum(max(0, excess) for excess in excesses) <= 2 * share * len(chosen) + 1
     assert max(Counter(option.unit for option in chosen).values(), default=1) == 1
 
 
@@ -79,9 +80,24 @@ def test_association_is_right_on_half() -> None:
     options = [
         replace(option, margin=draw.gauss(0, 1), associations=(draw.gauss(0.6, 1),)) for option in supply(100, bias=0.0)
     ]
-    chosen = [options[index] for index in balance_foils(options, seed=0, pair_share=1.0, association_share=0.54)]
+    chosen = [options[index] for index in balance_foils(options, seed=0, pair_share=1.0)]
     assert len(chosen) > 70
     assert abs(sum(np.sign(option.associations[0]) for option in chosen)) <= 0.05 * len(chosen) + 10
+
+
+def test_word_beside_another_is_as_often_true_as_false() -> None:
+    draw = random.Random(5)
+    ways = {"stage": (("singer", "cook"), ("cook", "singer")), "kitchen": (("cook", "singer"), ("singer", "cook"))}
+    options = []
+    for unit in range(600):
+        context = draw.choice(["stage", "kitchen"])
+        way = ways[context][draw.random() < 0.3]
+        options.append(Option(str(unit), str(unit), *way, draw.gauss(0, 1), context=("the", context)))
+    chosen = [options[index] for index in balance_foils(options, seed=0, pair_share=1.0)]
+    assert len(chosen) > 300
+    for context in ways:
+        true = Counter(option.word for option in chosen if context in option.context)
+        assert abs(true["singer"] - true["cook"]) <= 0.25 * true.total()
 
 
 def test_pair_share_limits_each_pair_of_words() -> None:

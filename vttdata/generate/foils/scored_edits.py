@@ -5,12 +5,14 @@ The swaps that are possible are found in `swaps`; which edits are taken, in `sel
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vttdata.generate.foils.blind.words import lower_words
 from vttdata.generate.foils.documents import Document, FoilPair, VideoDocuments, foil_id
 from vttdata.generate.foils.human_verdicts import MIN_SOUNDNESS, Verdicts
 from vttdata.generate.foils.selection import Option
@@ -73,11 +75,15 @@ class Edit:
         return texts
 
     def option(self, margin: float, associations: tuple[float, ...] = (), *, whole_video: bool = False) -> Option:
-        """Return the edit as an option for selection; the unit is the video or the caption."""
+        """Return the edit as an option for selection; the unit is the video, and the rest its context, or a caption."""
         unit = self.video.video_id if whole_video else self.document.ids[self.swaps[0][0]]
         word = "+".join(sorted({swap.word for _, swap in self.swaps}))
         foil_word = "+".join(sorted({swap.foil_word for _, swap in self.swaps}))
-        return Option(unit, self.key, word, foil_word, margin, self.unsound_probability, associations)
+        context: tuple[str, ...] = ()
+        if whole_video:
+            true, foil = (lower_words(" ".join(texts)) for texts in (self.document.texts, self.texts_with_foils()))
+            context = tuple(sys.intern(shared) for shared in sorted({*true} & {*foil}))
+        return Option(unit, self.key, word, foil_word, margin, self.unsound_probability, associations, context)
 
     def pairs(self) -> Iterator[FoilPair]:
         """Yield the changed captions with their foils."""

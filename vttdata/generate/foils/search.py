@@ -19,7 +19,7 @@ import numpy as np
 from annotated_types import Ge, Gt, Le
 
 from vttdata.generate.foils.blind.attacker import AttackedPairs, TextPair
-from vttdata.generate.foils.blind.attackers.cooccurrence import CONTENT_COLUMNS, measure_association
+from vttdata.generate.foils.blind.attackers.cooccurrence import measure_association
 from vttdata.generate.foils.documents import FoilPair, MinedFoils, VideoDocuments
 from vttdata.generate.foils.human_verdicts import Verdicts
 from vttdata.generate.foils.noun_usage import NounUsage
@@ -42,8 +42,8 @@ TextsByVideo = Sequence[Sequence[str]]
 
 # Enough texts for a language model to score at once, with flat memory.
 _VIDEOS_PER_BLOCK = 250
-# Options of one balanced choice, which takes about 4 KiB an option while it is solved; the last block may exceed it.
-_OPTIONS_PER_CHOICE = 200_000
+# Options of one balanced choice, which takes about 8 KiB an option while it is solved; the last block may exceed it.
+_OPTIONS_PER_CHOICE = 100_000
 # Correlation of two measures above which more than half of the variance of their mean is common to both.
 _MIN_ASSOCIATION_CORRELATION = 1 / 3
 
@@ -58,10 +58,9 @@ class FoilSettings(Strict):
         min_count: how often a concept must be mentioned in the whole corpus. The paper has 2,191 ordered pairs of some
             168 concepts; see docs/foils.md for what 19 and 21 leave of ActivityNet's.
         pair_share: the highest share of the set that swaps one word for one other, each direction by itself.
-        imbalance: how far from one half ``balanced`` lets the share of uses be in which a word is the true one; half as
-            far for foils that are longer, commoner or likelier than the truth. Small sets hide more of it than large.
-        association_share: the highest share of foils, or of true texts, that ``balanced`` lets go better with the other
-            words of the text; 1 for no limit. Near one half the solver takes minutes for tens of thousands of options.
+        imbalance: how far above one half ``balanced`` lets the share of pairs be on which a guess by one feature is
+            right: by a word, a pair of words, length, frequency, likelihood, or how well a word goes with the others.
+            Small sets hide more of it than large.
         max_unsound_probability: the highest estimated probability of being unsound, from 0 to 1, with which
             ``balanced`` takes a foil (see `vttdata.generate.foils.noun_usage.NounUsage.unsound_probability`); a lower
             limit leaves fewer foils, and more of them are sound.
@@ -74,7 +73,6 @@ class FoilSettings(Strict):
     min_count: Count = 10
     pair_share: Annotated[float, Gt(0), Le(1)] = 0.03
     imbalance: Annotated[float, Ge(0), Le(0.5)] = 0.02
-    association_share: Annotated[float, Ge(0.5), Le(1)] = 1.0
     max_unsound_probability: Ratio = 0.7
     unsound_penalty: Annotated[float, Ge(0), Le(100)] = 0.0
     judged_only: bool = False
@@ -108,7 +106,7 @@ def search_foils(
         second_scorer: a model trained on other text than `scorer`, by which ``balanced`` corrects for noise in the
             scores; see `vttdata.generate.foils.selection.combine_margins`.
         association_texts: texts by video, of other videos, in two lists that share no video, by which association is
-            measured; without them its share has no limit.
+            measured; without them it is not balanced.
         usage: the contexts of nouns in other captions; without it they may stand anywhere.
         verdicts: on foils that people judged: ``balanced`` takes none that they refuse, and the others are as sound as
             they say.
@@ -159,7 +157,7 @@ def choose_balanced(
         second = np.array([log_perplexity_margin(own) for own in score_edits(edits, second_scorer)])
         combined = combine_margins(combined, second)
     associations: list[tuple[float, ...]] = [()] * len(edits)
-    if association_texts and edits and settings.association_share < 1:
+    if association_texts and edits:
         associations = measure_associations(edits, association_texts)
     splits: dict[str, list[int]] = defaultdict(list)
     for index, edit in enumerate(edits):
@@ -171,7 +169,6 @@ def choose_balanced(
             seed=seed,
             pair_share=settings.pair_share,
             imbalance=settings.imbalance,
-            association_share=settings.association_share,
             unsound_penalty=settings.unsound_penalty,
         )
         chosen += [indices[index] for index in picked]
@@ -181,17 +178,15 @@ def choose_balanced(
 def measure_associations(edits: Sequence[Edit], texts: tuple[TextsByVideo, TextsByVideo]) -> list[tuple[float, ...]]:
     """Return for each edit how much better its true words go with the other words of the document than the false ones.
 
-    There is a number for each of `CONTENT_COLUMNS` that can be estimated: where the two lists of texts agree so little
-    that even their mean has more noise than signal, nothing can be balanced but noise. The numbers of the two lists are
-    combined by `combine_margins`.
+    There is a number for each column of `measure_association` that can be estimated: where the two lists of texts agree
+    so little that even their mean has more noise than signal, nothing can be balanced but noise. The numbers of the two
+    lists are combined by `combine_margins`.
     """
     pairs = [
         TextPair(" ".join(edit.document.texts), " ".join(edit.texts_with_foils()), edit.video.video_id)
         for edit in edits
     ]
-    first, second = (
-        measure_association(AttackedPairs(pairs, {0: of_videos})).T[CONTENT_COLUMNS] for of_videos in texts
-    )
+    first, second = (measure_association(AttackedPairs(pairs, {0: of_videos})).T for of_videos in texts)
     columns = [
         combine_margins(*margins)
         for margins in zip(first, second, strict=True)

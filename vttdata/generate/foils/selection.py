@@ -8,33 +8,43 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import VttdataError
+from vttdata.generate.foils.blind.words import lower_words
 
 Selection = Literal["balanced", "paper", "random"]
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
-# Quantile bins of margin sizes; in each, foils and true texts are preferred about equally often.
-_MARGIN_BINS = 10
-# Uses in one direction that need no counterpart, of a pair of words or a feature, and of a word.
-_SLACK = 1
-_WORD_SLACK = 2
+# Uses in one direction that need no counterpart, of a pair of words or a feature, and of a word: nobody can learn them.
+_SLACK = 1.0
+_WORD_SLACK = 2.0
+# Imbalance of words in units of that of other features: both words of a pair may tell, and tell the same.
+_WORD_WEIGHT = 1.5
+# The same of words beside others of their texts, of which a pair has a dozen, and options that have a word beside
+# another from which so much can be learned that it is worth a condition.
+_CONTEXT_WEIGHT = 4.0
+_MIN_CONTEXTS = 100
+# Numbers above so many times their root mean square count as that much.
+_MAX_SCALED = 3.0
 # Cost of an option per unit of margin up to `_MAX_MARGIN`, so that of equally sound foils the harder one is taken.
-_MARGIN_COST = 0.04
+_MARGIN_COST = 0.01
 _MAX_MARGIN = 5.0
 # Cost of an option per unit of its hash, which decides ties.
 _TIE_COST = 1e-3
-# Limits of the solver by gap and nodes. A limit of time would make the result depend on the machine.
-_RELATIVE_GAP = 1e-3
-_MAX_NODES = 2_000
-# Values of the relaxed programme this close to 0 or 1 count as integers.
+# Pairs that are given up rather than exceed a limit of imbalance by one; rounding may need to.
+_OVERRUN_COST = 2.0
+# Values of the linear programme this close to 0 or 1 count as integers, and of others so many digits.
 _INTEGRALITY = 1e-6
+_DIGITS = 6
+# Share of the expected number of fractional options that are settled before the programme is solved again.
+_SETTLED_SHARE = 0.25
 # Correlation of two models below which they say nothing of each other's noise.
 _MIN_CORRELATION = 0.1
 
@@ -52,6 +62,7 @@ class Option:
         unsound_probability: that the foil is not sound, from 0 to 1.
         associations: how much better the true word goes with the other words of its texts than the false word, by each
             count of words that occur together; as many numbers for every option. Below 0 the false word goes better.
+        context: the other words of its texts.
     """
 
     unit: str
@@ -61,6 +72,7 @@ class Option:
     margin: float
     unsound_probability: float = 0.0
     associations: tuple[float, ...] = ()
+    context: tuple[str, ...] = ()
 
 
 def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limits: float) -> list[int]:
@@ -71,7 +83,7 @@ def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limi
         selection: ``paper`` takes the option of lowest perplexity of each unit (Shi et al., CVPR 2022, section 4.2),
             ``random`` one of each unit by a hash, ``balanced`` is described at `balance_foils`.
         seed: decides between options that are equally good.
-        limits: `pair_share`, `imbalance`, `association_share` and `unsound_penalty`; see `balance_foils`.
+        limits: `pair_share`, `imbalance` and `unsound_penalty`; see `balance_foils`.
 
     Returns:
         Indices of the chosen options, ascending; the order of the options does not change which are chosen.
@@ -98,32 +110,28 @@ def balance_foils(
     seed: int,
     pair_share: float = 0.03,
     imbalance: float = 0.02,
-    association_share: float = 1.0,
     unsound_penalty: float = 0.0,
 ) -> list[int]:
-    """Choose as many options as possible, at most one a unit, such that words, likelihood and topic reveal no foils.
+    """Choose as many options as possible, at most one a unit, such that no feature reveals the foils.
 
-    Swaps are arrows from a true word to a false one. Of every pair of words neither direction has much more than half
-    of the uses (`imbalance`), and no word is much more often true than false, or false than true; beyond that, one or
-    two of each may be without their counterpart, which nobody can learn from the others. About as many foils as not are
-    longer, have more words, or are of commoner words. So the set is near a circulation, and a guess by any function of
-    the two words, such as how often a word is a foil, is right for about half of it. Within bins of the size of the
-    margin, about as many foils are preferred by the blind model as true texts, so other models gain little; this is the
-    adversarial refinement of SugarCrepe (Hsieh et al., NeurIPS 2023) done by choosing instead of discarding.
-    Associations are balanced in the same way (`association_share`), so words that are odd among the others of the text
-    tell little.
+    Each feature is a number by which the true text differs from its foil: +1 for the true word and -1 for the false
+    one, of each word, of each pair of words, and of each word beside another word of the text where that is frequent;
+    the differences in length and in frequency, the margin of the language model and the associations, in units of
+    their root mean square; and the signs of the first three. A linear classifier learns from the sum of a feature over
+    the set, so each sum is kept near 0: a guess by any of them, or by any weighted sum of them, is right for about
+    half of the pairs. This is the adversarial refinement of SugarCrepe (Hsieh et al., NeurIPS 2023) done by choosing
+    instead of discarding. What remains is limited for all words together, for all pairs of words, for all words beside
+    others, and for each other feature; one or two uses of a word without their counterpart are free.
 
-    These conditions make a linear programme whose few fractional units are settled by an integer programme. It takes as
-    many sound foils as can be expected, less unsound ones (`unsound_penalty`), and of two alike the one whose margin is
-    closer to 0.
+    These conditions make a linear programme. Its few fractional options are rounded, the most certain first, and it is
+    solved again for the rest. It takes as many sound foils as can be expected, less unsound ones (`unsound_penalty`),
+    and of two alike the one whose margin is closer to 0.
 
     Args:
         options: any number for each unit.
         seed: decides between options that are equally good.
         pair_share: the highest share of units that one pair of words may have, in each direction.
-        imbalance: how far from one half the share of uses in one direction may be, for words and pairs of words; half
-            as far for what is longer, commoner or likelier.
-        association_share: the highest share of foils, or of true texts, that go better with the other words.
+        imbalance: how far above one half the share may be that a guess by one feature is right on.
         unsound_penalty: how many sound foils are given up to avoid one unsound foil.
 
     Returns:
@@ -141,108 +149,146 @@ def balance_foils(
     unsound = np.array([option.unsound_probability for option in ranked])
     hardness = _MARGIN_COST * np.minimum(np.abs(margins), _MAX_MARGIN)
     costs = hardness + (1 + unsound_penalty) * unsound - 1 + _TIE_COST * ties
-    programme = _Programme([option.unit for option in ranked])
-    programme.balance_words(ranked, 0.5 + imbalance, max(1, int(pair_share * programme.units)))
-    programme.balance_features(ranked, 0.5 + imbalance / 2)
-    programme.balance_margins(margins, 0.5 + imbalance / 2)
-    for association in zip(*(option.associations for option in ranked), strict=True):
-        programme.balance_margins(np.array(association), association_share)
+    arrows: dict[tuple[str, str], int] = {}
+    programme = _Programme(
+        np.unique([option.unit for option in ranked], return_inverse=True)[1],
+        np.array([arrows.setdefault((option.word, option.foil_word), len(arrows)) for option in ranked]),
+        pair_share,
+    )
+    surplus = [list_surplus(option) for option in ranked]
+    words: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    pairs: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    contexts: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    uses = Counter(
+        (word, other)
+        for option, signed in zip(ranked, surplus, strict=True)
+        for word, _ in signed
+        for other in option.context
+    )
+    for column, (option, signed) in enumerate(zip(ranked, surplus, strict=True)):
+        for word, sign in signed:
+            words[word].append((column, sign))
+            for other in option.context:
+                if uses[word, other] >= _MIN_CONTEXTS:
+                    contexts[word, other].append((column, sign))
+        first, second = sorted((option.word, option.foil_word))
+        pairs[first, second].append((column, 1 if option.word == first else -1))
+    programme.balance(words.values(), _WORD_SLACK, _WORD_WEIGHT * imbalance)
+    programme.balance(pairs.values(), _SLACK, imbalance)
+    programme.balance(contexts.values(), _WORD_SLACK, _CONTEXT_WEIGHT * imbalance)
+    frequency = Counter(option.word for option in ranked)
+    lengths = [len(option.word) - len(option.foil_word) for option in ranked]
+    rarity = [np.log((frequency[option.word] + 0.5) / (frequency[option.foil_word] + 0.5)) for option in ranked]
+    likelihoods = (np.array(lengths, dtype=float), np.array(rarity), margins)
+    associations = np.array([option.associations for option in ranked], dtype=float).reshape(len(ranked), -1)
+    for values in (*(np.sign(numbers) for numbers in likelihoods), *likelihoods, *associations.T):
+        scale = np.sqrt((values**2).mean()) or 1.0
+        scaled = np.clip(values / scale, -_MAX_SCALED, _MAX_SCALED)
+        programme.balance([[*enumerate(scaled.tolist())]], _SLACK, imbalance)
     return sorted(order[column] for column in programme.solve(costs))
 
 
-class _Programme:
-    """Constraints of the choice: a column for each option, which is 0 or 1, and a row for each condition."""
+def list_surplus(option: Option) -> list[tuple[str, int]]:
+    """List the words that only the true text has, with 1, and those that only the foil has, with -1."""
+    true, false = (Counter(lower_words(word)) for word in (option.word, option.foil_word))
+    return [*((word, 1) for word in true - false), *((word, -1) for word in false - true)]
 
-    def __init__(self, units: Sequence[str]) -> None:
+
+class _Programme:
+    """Linear programme of the choice, with a column for each option, which becomes 0 or 1.
+
+    Further columns hold by how much each sum exceeds its slack, and each set of sums its limit.
+    """
+
+    def __init__(self, units: Integers, arrows: Integers, arrow_share: float) -> None:
+        """Limit each unit to one option, and each arrow from a word to another to a share of the units.
+
+        Args:
+            units: number of the unit of each option, from 0.
+            arrows: number of its arrow, from 0.
+            arrow_share: from 0 to 1.
+        """
         # Arrays take a tenth of the memory of tuples, and there are a dozen entries an option.
         self._rows, self._columns, self._values = array("i"), array("i"), array("d")
-        self._unit_of = np.unique(units, return_inverse=True)[1]
-        self.units = int(self._unit_of.max()) + 1
-        self._lower = [-np.inf] * self.units
-        self._upper = [1.0] * self.units
-        for column, row in enumerate(self._unit_of.tolist()):
-            self._add_entry(row, column, 1)
+        self._lower: list[float] = []
+        self._upper: list[float] = []
+        self._units, self._arrows = units, arrows
+        self._max_uses = max(1, int(arrow_share * (int(units.max()) + 1)))
+        self._options = self._width = len(units)
+        self._overruns: list[int] = []
+        for numbers, limit in ((units, 1), (arrows, self._max_uses)):
+            self._rows.extend((numbers + len(self._upper)).tolist())
+            self._columns.extend(range(self._options))
+            self._values.extend([1.0] * self._options)
+            self._lower += [-np.inf] * (int(numbers.max()) + 1)
+            self._upper += [float(limit)] * (int(numbers.max()) + 1)
 
-    def balance_words(self, options: Sequence[Option], max_share: float, max_uses: int) -> None:
-        """Balance the two directions of each pair of words, and each word as a true and as a false one."""
-        pairs: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-        words: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        for column, option in enumerate(options):
-            first, second = sorted((option.word, option.foil_word))
-            pairs[first, second].append((column, 1 if option.word < option.foil_word else -1))
-            words[option.word].append((column, 1))
-            words[option.foil_word].append((column, -1))
-        for _, signed in sorted(pairs.items()):
-            self._balance_signs(signed, _SLACK, max_share)
-            for direction in (1, -1):
-                uses = [(column, 1) for column, sign in signed if sign == direction]
-                if len(uses) > max_uses:
-                    self._add_row(uses, 0, max_uses)
-        for _, signed in sorted(words.items()):
-            self._balance_signs(signed, _WORD_SLACK, max_share)
+    def balance(self, sums: Iterable[Sequence[tuple[int, float]]], slack: float, max_gain: float) -> None:
+        """Limit the total by which sums of weights exceed their slack, to either side.
 
-    def balance_features(self, options: Sequence[Option], max_share: float) -> None:
-        """Balance foils that are longer, have more words, or are of a commoner word than the truth."""
-        frequency = Counter(option.word for option in options)
-        for feature in (len, lambda word: word.count(" "), frequency.__getitem__):
-            signs = [int(np.sign(feature(option.foil_word) - feature(option.word))) for option in options]
-            self._balance_signs([(column, sign) for column, sign in enumerate(signs) if sign], _SLACK, max_share)
-
-    def balance_margins(self, margins: Floats, max_share: float) -> None:
-        """Balance positive and negative margins within bins of their size."""
-        sizes = np.abs(margins)
-        edges = np.quantile(sizes, np.linspace(0, 1, _MARGIN_BINS + 1)[1:-1])
-        bins = np.digitize(sizes, edges)
-        for number in range(_MARGIN_BINS):
-            signed = [(int(column), int(np.sign(margins[column]))) for column in np.flatnonzero(bins == number)]
-            self._balance_signs(signed, _SLACK, max_share)
-
-    def _balance_signs(self, signed: Sequence[tuple[int, int]], slack: float, max_share: float) -> None:
-        """Let at most a share of the chosen columns have one sign, and half of the slack beyond it."""
-        for direction in (1, -1):
-            weights = [(column, 1 - max_share if sign == direction else -max_share) for column, sign in signed]
-            self._add_row(weights, -np.inf, slack / 2)
+        Args:
+            sums: options and their weights, -1 to 1 or so.
+            slack: of each sum.
+            max_gain: share of chosen options that may be told by the signs of the sums, above one half.
+        """
+        first = self._width
+        for weights in sums:
+            self._add_row([*weights, (self._width, -1), (self._width + 1, 1)], -slack, slack)
+            self._width += 2
+        total = [(column, 1.0) for column in range(first, self._width)]
+        total += [(column, -2 * max_gain) for column in range(self._options)]
+        self._add_row([*total, (self._width, -1)], -np.inf, 0)
+        self._overruns.append(self._width)
+        self._width += 1
 
     def _add_row(self, weights: Sequence[tuple[int, float]], lower: float, upper: float) -> None:
         for column, value in weights:
-            if value:
-                self._add_entry(len(self._lower), column, value)
+            self._rows.append(len(self._upper))
+            self._columns.append(column)
+            self._values.append(value)
         self._lower.append(lower)
         self._upper.append(upper)
 
-    def _add_entry(self, row: int, column: int, value: float) -> None:
-        self._rows.append(row)
-        self._columns.append(column)
-        self._values.append(value)
-
     def solve(self, costs: Floats) -> list[int]:
-        """Return the columns of lowest cost."""
+        """Return the options of lowest cost, as near as rounding comes."""
         try:
             from scipy import optimize, sparse
         except ImportError as error:
             raise VttdataError("Balanced foils need scipy: pip install 'vttdata[foil]'.") from error
         entries = (np.asarray(self._values), (np.asarray(self._rows), np.asarray(self._columns)))
-        matrix = sparse.csc_matrix(entries, shape=(len(self._lower), len(costs)))
-
-        def minimize(costs: Floats, matrix: Any, *, integer: bool) -> Floats:
+        matrix = sparse.csc_matrix(entries, shape=(len(self._upper), self._width))
+        lower, upper = np.array(self._lower), np.array(self._upper)
+        further = np.arange(self._options, self._width)
+        costs = np.concatenate([costs, np.zeros(len(further))])
+        costs[self._overruns] = _OVERRUN_COST
+        chosen = np.zeros(self._options, dtype=bool)
+        undecided = np.arange(self._options)
+        while len(undecided):
+            columns = np.concatenate([undecided, further])
+            taken = np.asarray(matrix[:, np.flatnonzero(chosen)].sum(axis=1)).ravel()
             result = optimize.milp(
-                costs,
-                constraints=optimize.LinearConstraint(matrix, self._lower, self._upper),
-                bounds=optimize.Bounds(0, 1),
-                integrality=np.full(len(costs), int(integer)),
-                options={"mip_rel_gap": _RELATIVE_GAP, "node_limit": _MAX_NODES},
+                costs[columns],
+                constraints=optimize.LinearConstraint(matrix[:, columns], lower - taken, upper - taken),
+                bounds=optimize.Bounds(0, np.where(columns < self._options, 1, np.inf)),
             )
             if result.x is None:
                 raise VttdataError(f"The solver found no balanced choice of foils ({result.message}).")
-            values: Floats = result.x
-            return values
+            values = result.x[: len(undecided)]
+            chosen[undecided[values >= 1 - _INTEGRALITY]] = True
+            fractional = (values > _INTEGRALITY) & (values < 1 - _INTEGRALITY)
+            undecided, values = undecided[fractional], values[fractional]
+            settled = max(1, int(_SETTLED_SHARE * values.sum()))
+            for column in undecided[np.argsort(-values.round(_DIGITS), kind="stable")][:settled].tolist():
+                chosen[column] = self._has_room(chosen)[column]
+            undecided = undecided[self._has_room(chosen)[undecided]]
+        return np.flatnonzero(chosen).tolist()
 
-        relaxed = minimize(costs, matrix, integer=False)
-        fractional = np.zeros(len(self._lower), dtype=bool)
-        fractional[self._unit_of[(relaxed > _INTEGRALITY) & (relaxed < 1 - _INTEGRALITY)]] = True
-        left = np.flatnonzero(fractional[self._unit_of] | (relaxed >= 1 - _INTEGRALITY))
-        chosen = minimize(costs[left], matrix[:, left], integer=True)
-        return [int(column) for column in left[chosen > 0.5]]
+    def _has_room(self, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Return which options can be chosen beside others, by their unit and by their words."""
+        of_unit = np.bincount(self._units[chosen], minlength=len(self._upper))[self._units]
+        of_arrow = np.bincount(self._arrows[chosen], minlength=len(self._upper))[self._arrows]
+        room: npt.NDArray[np.bool_] = (of_unit == 0) & (of_arrow < self._max_uses)
+        return room
 
 
 def _hash_to_unit_interval(seed: int, option: Option) -> float:

@@ -15,8 +15,6 @@ from vttdata.generate.foils.blind.words import lower_words
 _SMOOTHING = 1.0
 # The most frequent words are a class of their own: pronouns, auxiliaries and numerals, which tell gender and number.
 _FREQUENT_WORDS = 100
-# Columns of `measure_association` on words that are not frequent, in single texts and in all texts of a video.
-CONTENT_COLUMNS = [1, 3]
 
 
 def measure_association(attacked: AttackedPairs) -> Floats:
