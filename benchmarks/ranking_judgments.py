@@ -1,17 +1,15 @@
-# ruff: noqa: SIM905
 """Reproduce figures of Hodosh et al. (JAIR 2013) from Flickr8k's human judgments, beside those that the paper prints.
 
 Run `python benchmarks/ranking_judgments.py SHARED`; SHARED is the folder of real data. The words of captions are
 letters and digits in lower case, hyphens split; ROUGE and BLEUpre take Porter's stems of words that are not in
-`STOP_WORDS`, and need snowballstemmer. The crowd file is a damaged copy, and the paper's list of stop words is not
-known, so that only BLEU's figures can be exact.
+`vttdata.generate.prefilter.STOP_WORDS`, and need snowballstemmer. Pairs are filtered, votes counted and agreement
+measured by the code of the recipe `ranking-set` and of campaigns. The crowd file is a damaged copy, and the paper's
+list of stop words is not known, so that only BLEU's figures can be exact.
 """
 
 from __future__ import annotations
 
 import argparse
-import functools
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -22,24 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.assess import cohen_kappa
+from vttdata.assess.agreement import is_relevant, krippendorff_alpha
 from vttdata.evaluate.metric import load_metric
+from vttdata.generate.prefilter import Counts, Words, alphanumeric_words, make_stemmer, pool_precision, reaches
 
-# NLTK's list of the paper's years.
-STOP_WORDS = frozenset(
-    """
-    i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it
-    its itself they them their theirs themselves what which who whom this that these those am is are was were be been
-    being have has had having do does did doing a an the and but if or because as until while of at by for with about
-    against between into through during before after above below to from up down in out on off over under again further
-    then once here there when where why how all any both each few more most other some such no nor not only own same so
-    than too very s t can will just don should now
-    """.split()
-)
 GOLD = 2
 """Number of each image's caption that is in the pool of candidates."""
 
-Words = list[str]
-Counts = NDArray[np.int64]
 Pair = tuple[str, str]
 
 
@@ -50,13 +37,15 @@ class Judgments(NamedTuple):
         captions: texts by ``image#number``.
         images: of the test set; the candidates are their captions `GOLD`.
         expert: (image, caption) -> sum of three scores of 1 to 4.
-        crowd: (image, caption) -> share of judges who said that the caption describes the image.
+        crowd: (image, caption) -> judges who said that the caption describes the image, and all judges.
+        scores: (image, caption) -> the three scores of experts.
     """
 
     captions: dict[str, str]
     images: list[str]
     expert: dict[Pair, int]
-    crowd: dict[Pair, float]
+    crowd: dict[Pair, tuple[int, int]]
+    scores: dict[Pair, list[int]]
 
 
 class Figure(NamedTuple):
@@ -80,21 +69,9 @@ def read_judgments(shared: Path) -> Judgments:
         {name: text for name, text in rows("Flickr8k.token.txt") if name.partition("#")[0] in of_test},
         images,
         {(row[0], row[1]): sum(map(int, row[2:])) for row in rows("ExpertAnnotations.txt")},
-        {(row[0], row[1]): float(row[2]) for row in rows("CrowdFlowerAnnotations.txt")},
+        {(row[0], row[1]): (int(row[3]), int(row[3]) + int(row[4])) for row in rows("CrowdFlowerAnnotations.txt")},
+        {(row[0], row[1]): list(map(int, row[2:])) for row in rows("ExpertAnnotations.txt")},
     )
-
-
-def split_words(text: str) -> Words:
-    """Return words as the paper prepares them."""
-    return re.findall("[a-z0-9]+", text.lower())
-
-
-def stems() -> Callable[[str], Words]:
-    """Return the preparation for ROUGE and BLEUpre; ImportError without snowballstemmer."""
-    import snowballstemmer
-
-    stem = functools.cache(snowballstemmer.stemmer("porter").stemWord)
-    return lambda text: [stem(word) for word in split_words(text) if word not in STOP_WORDS]
 
 
 def unigram_precision(candidates: Sequence[Words], references: Sequence[Sequence[Words]]) -> tuple[Counts, Counts]:
@@ -114,34 +91,11 @@ def unigram_recall(candidates: Sequence[Words], references: Sequence[Sequence[Wo
     return np.array(matches), np.array([sum(map(len, texts)) for texts in references])
 
 
-def reaches(fractions: tuple[Counts, Counts], threshold: Fraction) -> NDArray[np.bool_]:
-    """Return which fractions are at least a threshold, without rounding; those of no words are not."""
-    matches, words = fractions
-    return (words > 0) & (matches * threshold.denominator >= threshold.numerator * words)
-
-
-def pool_precision(judgments: Judgments, prepare: Callable[[str], Words]) -> tuple[Counts, Counts]:
-    """Return BLEU of every image (row) with every candidate (column) against the image's five captions, as fractions.
-
-    A word that occurs k times counts as k different ones, so that clipped matches are a product of matrices.
-    """
-    columns: dict[tuple[str, int], int] = {}
-
-    def occurrences(text: str) -> set[int]:
-        counts = Counter(prepare(text))
-        return {columns.setdefault((word, k), len(columns)) for word, number in counts.items() for k in range(number)}
-
+def compare_pool(judgments: Judgments, prepare: Callable[[str], Words]) -> tuple[Counts, Counts]:
+    """Return BLEU of every image (row) with every candidate (column) against its five captions, as fractions."""
     captions, images = judgments.captions, judgments.images
-    of_images = [set().union(*(occurrences(captions[f"{image}#{k}"]) for k in range(5))) for image in images]
-    of_candidates = [occurrences(captions[f"{image}#{GOLD}"]) for image in images]
-    matrices = []
-    for rows in (of_images, of_candidates):
-        matrix = np.zeros((len(rows), len(columns)), dtype=np.float32)
-        for row, present in zip(matrix, rows, strict=True):
-            row[list(present)] = 1
-        matrices.append(matrix)
-    matches = (matrices[0] @ matrices[1].T).astype(np.int64)
-    return matches, np.broadcast_to(matrices[1].sum(axis=1).astype(np.int64), matches.shape)
+    references = [[prepare(captions[f"{image}#{k}"]) for k in range(5)] for image in images]
+    return pool_precision(references, [prepare(captions[f"{image}#{GOLD}"]) for image in images])
 
 
 def kappa_with_experts(
@@ -181,11 +135,11 @@ def filter_figures(
 
 def bleu_figures(judgments: Judgments) -> Iterator[Figure]:
     """Yield the kappas of BLEU with experts, and what raw BLEU filters."""
-    kappa = kappa_with_experts(judgments, split_words, recall=False)
+    kappa = kappa_with_experts(judgments, alphanumeric_words, recall=False)
     yield Figure("kappa of BLEU, 5 references", kappa(range(5), Fraction(1), 12), 0.72)
     yield Figure("kappa of BLEU, gold caption", kappa([GOLD], Fraction(8, 10), 12), 0.71)
     yield Figure("kappa of BLEU, 4 other references", kappa([0, 1, 3, 4], Fraction(7, 10), 10), 0.52)
-    fractions = pool_precision(judgments, split_words)
+    fractions = compare_pool(judgments, alphanumeric_words)
     yield from filter_figures(judgments, "BLEU >= .330", reaches(fractions, Fraction(33, 100)), (55, 6.9))
     more = fractions[0] * 3 > fractions[1]
     yield from filter_figures(judgments, "BLEU > 1/3", more, (65, 11.9))
@@ -193,12 +147,12 @@ def bleu_figures(judgments: Judgments) -> Iterator[Figure]:
 
 def stemmed_figures(judgments: Judgments) -> Iterator[Figure]:
     """Yield the kappas of ROUGE with experts, and what BLEUpre filters."""
-    prepare = stems()
+    prepare = make_stemmer()
     kappa = kappa_with_experts(judgments, prepare, recall=True)
     yield Figure("kappa of ROUGE, 5 references", kappa(range(5), Fraction(4, 10), 12), 0.54)
     yield Figure("kappa of ROUGE, gold caption", kappa([GOLD], Fraction(9, 10), 12), 0.69)
     yield Figure("kappa of ROUGE, 4 other references", kappa([0, 1, 3, 4], Fraction(2, 10), 8), 0.51)
-    fractions = pool_precision(judgments, prepare)
+    fractions = compare_pool(judgments, prepare)
     for threshold, printed in ((25, (86.0, 6.7, 3.5)), (26, (90.4, 12.3, 7.5))):
         kept = reaches(fractions, Fraction(threshold, 100))
         yield from filter_figures(judgments, f"BLEUpre >= .{threshold}", kept, printed)
@@ -206,7 +160,12 @@ def stemmed_figures(judgments: Judgments) -> Iterator[Figure]:
 
 def crowd_figures(judgments: Judgments) -> Iterator[Figure]:
     """Yield the kappa of the crowd with experts, and how many images are relevant to captions."""
-    pairs = [(judgments.crowd[p] >= 0.66, total >= 10) for p, total in judgments.expert.items() if p in judgments.crowd]
+    ratings = {" ".join(pair): dict(enumerate(scores)) for pair, scores in judgments.scores.items()}
+    alpha = krippendorff_alpha({item: {str(n): v for n, v in by.items()} for item, by in ratings.items()}, "interval")
+    yield Figure("Krippendorff's alpha of the experts", alpha, 0.81)
+    pairs = [
+        (is_relevant(*judgments.crowd[p]), total >= 10) for p, total in judgments.expert.items() if p in judgments.crowd
+    ]
     yield Figure("kappa of the crowd", cohen_kappa(*zip(*pairs, strict=True)), 0.79)
     originals = {(image, f"{image}#{GOLD}") for image in judgments.images}
     relevant = relevant_pairs(judgments)
@@ -219,7 +178,7 @@ def crowd_figures(judgments: Judgments) -> Iterator[Figure]:
 
 def relevant_pairs(judgments: Judgments) -> set[Pair]:
     """Return the (image, caption) that most judges of the crowd found relevant."""
-    return {pair for pair, share in judgments.crowd.items() if share >= 0.66}
+    return {pair for pair, votes in judgments.crowd.items() if is_relevant(*votes)}
 
 
 def main() -> None:

@@ -28,6 +28,7 @@ LIBRARIES = {
     "sqlalchemy": ("SQLAlchemy", "annotate"),
     "starlette": ("Starlette", "annotate"),
     "uvicorn": ("uvicorn", "annotate"),
+    "snowballstemmer": ("snowballstemmer", "annotate"),
     "spacy": ("spaCy", "foil"),
     "tokenizers": ("tokenizers", "lm"),
     "torch": ("PyTorch", "lm"),

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from fractions import Fraction
 from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,6 +19,10 @@ from vttdata.assess.correlation import correlate
 
 Level = Literal["nominal", "ordinal", "interval"]
 Value = TypeVar("Value", bound=Hashable)
+
+
+RELEVANT = Fraction(66, 100)
+"""Share of yes from which on a pair is relevant (Hodosh et al., JAIR 2013, section 4.2.2)."""
 
 
 class PairAgreement(NamedTuple):
@@ -127,3 +132,8 @@ def _cohen(first: Sequence[Value], second: Sequence[Value]) -> float:
     by_chance = sum(ours[value] * theirs[value] for value in ours)
     both = n * sum(a == b for a, b in zip(first, second, strict=True))
     return (both - by_chance) / (n * n - by_chance) if n * n > by_chance else math.nan
+
+
+def is_relevant(yes: int, judgments: int) -> bool:
+    """Return whether a share of yes makes a pair relevant; two of three do."""
+    return judgments > 0 and Fraction(yes, judgments) >= RELEVANT

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,13 +20,11 @@ from vttdata.annotate.task import (
     Verdict,
     item_id,
 )
+from vttdata.assess.agreement import is_relevant
 from vttdata.assess.tables import as_csv
 from vttdata.errors import VttdataError
 from vttdata.files.tables import Columns, read_table
 from vttdata.settings import Count, PositiveCount, Ratio, Strict
-
-RELEVANT = Fraction(66, 100)
-"""Share of yes from which on a pair is relevant (Hodosh et al., section 4.2.2)."""
 
 _COLUMNS = ("video_id", "caption_id", "caption", "expected")
 
@@ -205,11 +202,6 @@ class RelevanceTask(Task):
             table.append([name, video, sum(values), len(values), "yes" if relevant else "no"])
             lines.append(f"{name} 0 {video} {int(relevant)}\n")
         return {"pairs.csv": as_csv(table), "relevance.txt": "".join(lines)}
-
-
-def is_relevant(yes: int, judgments: int) -> bool:
-    """Return whether a share of yes makes a pair relevant; two of three do."""
-    return judgments > 0 and Fraction(yes, judgments) >= RELEVANT
 
 
 def dict_of_expected(texts: Mapping[str, tuple[str, str]]) -> dict[str, str]:

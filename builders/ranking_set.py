@@ -1,0 +1,230 @@
+"""Ranking sets for any corpus (Hodosh et al., JAIR 2013): a pool with one caption a video, and which fit which.
+
+Originals are not the only relevant captions, so people judge further pairs of the pool. A pre-filter by stemmed
+unigram precision keeps them from judging all of them; an audit sample of what it drops is judged as well, so that its
+loss is known. Without votes, the build writes ``pairs.csv`` for ``vttdata campaign make relevance``; with them,
+``relevance.txt`` for ``vttdata evaluate --relevance``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import numpy as np
+import pydantic
+
+from vttdata.annotations.model import checked_id, sources_of
+from vttdata.assess.agreement import is_relevant
+from vttdata.assess.tables import as_csv
+from vttdata.compose.input_captions import read_input
+from vttdata.compose.package import package
+from vttdata.dataset import OfficialLayout
+from vttdata.errors import VttdataError
+from vttdata.files.tables import Columns, read_table
+from vttdata.generate.prefilter import Words, make_stemmer, pool_precision, reaches
+from vttdata.ids import digest
+from vttdata.pipeline.build_folder import Build
+from vttdata.pipeline.stages.annotations import CAPTIONS, CLIPS, SOURCES
+from vttdata.recipe import BaseRecipe
+from vttdata.recipe.paths import Paths
+from vttdata.records import Caption, Clip
+
+# A control has one to three captions of its own and is filled up with wrong ones (Hodosh et al., section 4.2.1).
+_MOST_OWN = 3
+_CONTROL_CAPTIONS = 10
+
+Pair = tuple[str, str]
+"""(caption_id, video_id)."""
+
+
+class Recipe(BaseRecipe):
+    """Recipe for a ranking set.
+
+    Fields:
+        input: human captions: a table with `video_id`, `caption` and if known `source_id`, or a dataset.
+        columns: name of a column of the table -> its name there.
+        split: split of a dataset from which the pool is drawn; none for all.
+        pool: most videos of the pool.
+        threshold: pairs with a lower precision are not judged, as an exact fraction.
+        audit: number of pairs below the threshold that are judged all the same.
+        controls: most videos outside the pool that become controls.
+        votes: table of judged pairs, ``pairs.csv`` of ``vttdata campaign score``; none before people have judged.
+    """
+
+    paths: ClassVar[Paths] = {"input": "input", "votes": "file"}
+
+    input: str = pydantic.Field(description="human captions, such as --set input=captions.csv")
+    columns: dict[str, str] = pydantic.Field(default_factory=dict)
+    split: str | None = None
+    pool: Annotated[int, pydantic.Field(ge=2, le=5000)] = 1000
+    threshold: Annotated[str, pydantic.Field(pattern=r"^[0-9]{1,4}/[1-9][0-9]{0,3}$", description="such as 1/4")] = (
+        "1/4"
+    )
+    audit: Annotated[int, pydantic.Field(ge=0)] = 200
+    controls: Annotated[int, pydantic.Field(ge=0)] = 20
+    votes: str | None = None
+
+
+class Pool(NamedTuple):
+    """Videos of the pool, with all captions and the one of each that is searched for, and videos left for controls."""
+
+    videos: list[str]
+    chosen: Mapping[str, Caption]
+    captions: Mapping[str, Sequence[Caption]]
+    source_of: Mapping[str, str]
+    others: list[str]
+
+
+def build(recipe: Recipe, run: Build) -> None:
+    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
+    stem = make_stemmer()
+    pool = draw_pool(recipe)
+    prepared = {v: [stem(caption.caption) for caption in captions] for v, captions in pool.captions.items()}
+    kept, dropped = filter_pairs(pool, prepared, stem, Fraction(recipe.threshold))
+    audited = Random(digest([recipe.seed, "audit"])).sample(dropped, min(recipe.audit, len(dropped)))
+    rows: list[list[Any]] = [[video, name, pool.chosen[name].caption, ""] for name, video in [*kept, *audited]]
+    rows += control_rows(pool, prepared, recipe.controls, recipe.seed)
+    counts: list[list[Any]] = [
+        ["videos and captions of the pool", len(pool.videos)],
+        ["pairs without the originals", len(kept) + len(dropped)],
+        [f"pairs with a precision of at least {recipe.threshold}", len(kept)],
+        ["pairs below, judged as an audit sample", len(audited)],
+    ]
+    _write(run.folder / "pairs.csv", [["video_id", "caption_id", "caption", "expected"], *rows])
+    if recipe.votes is not None:
+        votes = read_votes(Path(recipe.votes), {*kept, *audited})
+        counts += count_votes(votes, kept, audited)
+        # An original is relevant to its own video without a vote.
+        relevant = {(video, video): 1 for video in pool.videos}
+        relevant |= {pair: int(is_relevant(*votes[pair])) for pair in sorted(votes)}
+        lines = [f"{name} 0 {video} {value}\n" for (name, video), value in sorted(relevant.items())]
+        (run.folder / "relevance.txt").write_text("".join(lines), encoding="utf-8")
+    _write(run.folder / "counts.csv", [["figure", "number"], *counts])
+    clips = [
+        Clip(video, pool.source_of[video], 0.0, 0.0, None, None, None, split=recipe.split or "test")
+        for video in pool.videos
+    ]
+    run.steps = 4
+    sources = run.stage(SOURCES, sources_of(clips))
+    clips = list(run.stage(CLIPS, clips))
+    captions = run.stage(CAPTIONS, [pool.chosen[video] for video in pool.videos])
+    package(run, clips, captions, sources, None, None, official=OfficialLayout())
+
+
+def draw_pool(recipe: Recipe) -> Pool:
+    """Draw the videos of the pool and one caption of each; the others may become controls.
+
+    Raises:
+        VttdataError: when the input cannot be read, or has fewer than two videos with captions.
+    """
+    captions: dict[str, list[Caption]] = {}
+    source_of: dict[str, str] = {}
+    splits = read_input(recipe.input, recipe.columns).splits
+    if recipe.split is not None and recipe.split not in {split.split for split in splits}:
+        names = ", ".join(split.split for split in splits) or "none"
+        raise VttdataError(f"split: {recipe.input} has no split {recipe.split!a}; its splits are {names}.")
+    candidates = set()
+    for split in splits:
+        for caption in split.captions:
+            if caption.author == "human":
+                captions.setdefault(checked_id(caption.video_id, recipe.input), []).append(caption)
+                source_of[caption.video_id] = split.source_of.get(caption.video_id, caption.video_id)
+                if recipe.split in (None, split.split):
+                    candidates.add(caption.video_id)
+    order = sorted(candidates, key=lambda video: digest([recipe.seed, "pool", video]))
+    videos = sorted(order[: recipe.pool])
+    if len(videos) < 2:
+        raise VttdataError(f"{recipe.input}: a pool needs two videos with human captions, and there are {len(videos)}.")
+    chosen = {
+        video: min(
+            captions[video], key=lambda caption: digest([recipe.seed, "caption", caption.video_id, caption.sen_id])
+        )
+        for video in videos
+    }
+    used = {source_of[video] for video in videos}
+    others = [video for video in sorted(captions) if source_of[video] not in used]
+    return Pool(videos, chosen, captions, source_of, others)
+
+
+def filter_pairs(
+    pool: Pool, prepared: Mapping[str, Sequence[Words]], stem: Any, threshold: Fraction
+) -> tuple[list[Pair], list[Pair]]:
+    """Return the pairs that reach the threshold and those that do not; originals are neither."""
+    candidates = [stem(pool.chosen[video].caption) for video in pool.videos]
+    kept = reaches(pool_precision([prepared[video] for video in pool.videos], candidates), threshold)
+    pairs: tuple[list[Pair], list[Pair]] = ([], [])
+    for row, column in np.ndindex(*kept.shape):
+        if row != column:
+            pairs[0 if kept[row, column] else 1].append((pool.videos[column], pool.videos[row]))
+    return pairs
+
+
+def control_rows(pool: Pool, prepared: Mapping[str, Sequence[Words]], number: int, seed: int) -> Iterator[list[Any]]:
+    """Yield the rows of controls: captions of a video outside the pool, and of others that share no stem with them."""
+    draw = Random(digest([seed, "controls"]))
+    for video in draw.sample(pool.others, min(number, len(pool.others))):
+        stems = {word for words in prepared[video] for word in words}
+        wrong = [
+            (other, caption.caption)
+            for other in pool.others
+            if pool.source_of[other] != pool.source_of[video]
+            for caption, words in zip(pool.captions[other], prepared[other], strict=True)
+            if words and stems.isdisjoint(words)
+        ]
+        own = [caption.caption for caption in pool.captions[video]]
+        own = draw.sample(own, min(draw.randint(1, _MOST_OWN), len(own)))
+        for place, text in enumerate(own):
+            yield [video, f"own-{place}-{video}", text, "yes"]
+        for place, (_, text) in enumerate(draw.sample(wrong, min(_CONTROL_CAPTIONS - len(own), len(wrong)))):
+            yield [video, f"wrong-{place}-{video}", text, "no"]
+
+
+def read_votes(file: Path, known: set[Pair]) -> dict[Pair, tuple[int, int]]:
+    """Read votes: (caption, video) -> numbers of yes and of judgments.
+
+    Raises:
+        VttdataError: when a pair is not one of the build, or a number is not one.
+    """
+    columns = ("caption_id", "video_id", "yes", "judgments")
+    votes: dict[Pair, tuple[int, int]] = {}
+    for line, row in read_table(file, Columns(columns, tuple((name,) for name in columns))):
+        pair = (str(row["caption_id"]), str(row["video_id"]))
+        if pair not in known or pair in votes:
+            problem = "is duplicated" if pair in votes else "is none of pairs.csv of this build"
+            raise VttdataError(f"{file}:{line}: the pair of {pair[0][:80]!a} and {pair[1][:80]!a} {problem}.")
+        numbers = [str(row[name]) for name in columns[2:]]
+        if not all(text.isascii() and text.isdecimal() and len(text) < 10 for text in numbers):
+            raise VttdataError(f"{file}:{line}: 'yes' and 'judgments' are not whole numbers.")
+        yes, judgments = map(int, numbers)
+        if not 0 <= yes <= judgments or judgments == 0:
+            raise VttdataError(f"{file}:{line}: {yes} of {judgments} judgments cannot be yes.")
+        votes[pair] = (yes, judgments)
+    if not votes:
+        raise VttdataError(f"{file}: contains no votes.")
+    return votes
+
+
+def count_votes(
+    votes: Mapping[Pair, tuple[int, int]], kept: Sequence[Pair], audited: Sequence[Pair]
+) -> list[list[Any]]:
+    """Return figures about votes: relevant pairs, captions with several relevant videos, what the filter loses."""
+    relevant = {pair for pair, numbers in votes.items() if is_relevant(*numbers)}
+    judged, sampled = [pair for pair in kept if pair in votes], [pair for pair in audited if pair in votes]
+    per_caption: dict[str, int] = {}
+    for name, _ in relevant:
+        per_caption[name] = per_caption.get(name, 1) + 1
+    return [
+        ["pairs judged", len(judged)],
+        ["relevant pairs beyond the originals", len(relevant)],
+        ["captions with more than one relevant video", len(per_caption)],
+        ["pairs of the audit sample judged", len(sampled)],
+        ["of these relevant, which the filter would have lost", sum(pair in relevant for pair in sampled)],
+    ]
+
+
+def _write(path: Path, table: list[list[Any]]) -> None:
+    path.write_text(as_csv(table), encoding="utf-8")
