@@ -37,7 +37,7 @@ def test_every_module_of_the_package_that_defines_a_command_is_one() -> None:
     top = {path[0] for path in COMMANDS}
     assert top == {
         *("audit", "build", "datasets", "degrade", "diff", "export", "foil", "hits", "publish", "recipes"),
-        *("evaluate", "evaluate-metric", "fuse-metrics", "rejects", "train-metric"),
+        *("evaluate", "evaluate-metric", "fuse-metrics", "match-frames", "rejects", "train-metric"),
         *("shots", "stats", "verify"),
     }
 

@@ -96,7 +96,7 @@ def test_interrupted_training_ends_as_one_that_was_not(
 
 
 def test_training_from_scratch_learns(tmp_path: Path) -> None:
-    settings = TrainingSettings(epochs=12, pair_epochs=4, batch=16, rate=2e-3)
+    settings = TrainingSettings(epochs=8, pair_epochs=3, batch=16, rate=2e-3)
     train, test = judged("x 2016", 1, 150), judged("x 2017", 2)
     pairs = {str(number): texts for number, texts in enumerate(train.references)}
     (result,) = train_metric([train], [test], tmp_path / "m", settings, pairs=pairs)

@@ -74,7 +74,7 @@ def command(
 ) -> int:
     """Train a text metric on people's scores.
 
-    A caption and its references are embedded, and a regression on their products and differences predicts people's
+    A caption and its references are embedded, and a regression on their products predicts people's
     score. The encoder is any one of HuggingFace, fine-tuned or frozen, or a small one from scratch.
     """
     from vttdata.evaluate.learned.training import JudgedCaptions, TrainingSettings, train_metric, verdict

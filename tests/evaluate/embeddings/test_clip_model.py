@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,12 @@ import pytest
 
 from tests.helpers.builds import film
 from tests.helpers.tiny_models import save_clip, save_encoder
+from vttdata.cli.main import main
 from vttdata.errors import VttdataError
 from vttdata.evaluate.embeddings.clip_model import ClipModel
 from vttdata.evaluate.embeddings.features import Features, find_videos, load_clip
 from vttdata.evaluate.metric import MetricInputs, VideoSpan, load_metric
+from vttdata.media.ffmpeg_program import ffmpeg_path
 
 CAPTIONS = ["a man runs", "two dogs play in the snow", "a man", "a test picture with colours"]
 REFERENCES = [["a man is running", "someone runs"], ["dogs in snow"], ["a man sits"], ["colours", "a test picture"]]
@@ -189,3 +192,32 @@ def test_sentence_similarity_is_that_of_the_best_reference(torch: Any, tmp_path:
         ]
         assert scores.items[row] == pytest.approx(max(cosines), abs=1e-5)
     assert metric.signature().startswith("sentence-similarity|tok:none|model:encoder@")
+
+
+def test_matched_frames_are_printed_and_drawn(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from PIL import Image
+
+    colours = ["red", "green", "blue"]
+    movie = tmp_path / "movie.mp4"
+    inputs = [
+        part for colour in colours for part in ("-f", "lavfi", "-i", f"color={colour}:size=64x48:rate=5:duration=1")
+    ]
+    graph = ["-filter_complex", "concat=n=3", "-c:v", "libx264", str(movie)]
+    subprocess.run([ffmpeg_path(), "-v", "error", *inputs, *graph], check=True)
+    arguments = ["match-frames", str(movie), "a man runs", "--model", str(folder), "--frames", "3"]
+    assert main([*arguments, "--out", str(tmp_path / "matches.png"), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    tokens = report["tokens"]
+    assert [token["token"] for token in tokens[:1] + tokens[-1:]] == ["<|startoftext|>", "<|endoftext|>"]
+    assert report["precision"] == pytest.approx(np.mean([token["cosine"] for token in tokens]), abs=1e-6)
+    assert {token["seconds"] for token in tokens} <= {0.0, 1.4, 2.8}
+    picture = np.asarray(Image.open(tmp_path / "matches.png").convert("RGB"))
+    for number, token in enumerate(tokens):
+        shown = picture[6 + number // 6 * 134 + 16 + 45, 6 + number % 6 * 166 + 80]
+        assert int(np.argmax(shown)) == token["frame"], token
+    assert main(arguments) == 0
+    assert "all tokens weigh the same" in capsys.readouterr().out
+    assert main(["match-frames", str(tmp_path / "red.mp4"), "a man", "--model", str(folder)]) == 2
+    assert "red.mp4: the file cannot be read" in capsys.readouterr().err
+    assert main([*arguments, "--out", str(tmp_path / "no" / "matches.png")]) == 2
+    assert "cannot be written" in capsys.readouterr().err

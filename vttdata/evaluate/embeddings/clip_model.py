@@ -133,6 +133,10 @@ class ClipModel:
         )
         return [np.array(row, dtype=np.int64) for row in rows]
 
+    def token_texts(self, tokens: Tokens) -> list[str]:
+        """Return how each token is written."""
+        return [self._tokenizer.decode([token]).strip() for token in tokens.tolist()]
+
     def encode_texts(self, rows: Sequence[Tokens]) -> list[Floats]:
         """Return unit vectors of the tokens of texts, (t, d) each."""
         import torch

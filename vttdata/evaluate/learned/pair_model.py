@@ -1,7 +1,7 @@
 """Model of a learned metric: a text encoder, and a linear regression on how two embeddings relate.
 
-Of the unit vectors u of a caption and v of a reference the regression sees their cosine, the products u_i v_i and the
-differences ``|u_i - v_i|``; a caption's score is the mean over its references. A folder holds the encoder as
+Of the unit vectors u of a caption and v of its references the regression sees the highest and the mean cosine, and the
+means of the products ``u_i v_i``, times the square root of their number. A folder holds the encoder as
 `transformers` writes it, the regression in ``head.safetensors``, and a card.
 """
 
@@ -26,7 +26,7 @@ SETTINGS = "metric.json"
 
 @dataclass
 class PairModel:
-    """Encoder with its tokenizer, and weights of the regression, (1 + 2 d,), the last one the intercept's."""
+    """Encoder with its tokenizer, and weights of the regression, (3 + d,), the last one the intercept's."""
 
     encoder: Any
     tokenizer: Any
@@ -49,7 +49,7 @@ class PairModel:
             head = load_file(folder / HEAD)["weights"].astype(np.float64)
         except (OSError, KeyError, SafetensorError) as error:
             raise VttdataError(f"{folder / HEAD}: cannot be read as weights ({error}).") from error
-        if head.shape != (2 * encoder.config.hidden_size + 2,) or not np.isfinite(head).all():
+        if head.shape != (encoder.config.hidden_size + 3,) or not np.isfinite(head).all():
             raise VttdataError(f"{folder / HEAD}: its weights do not fit the encoder beside it.")
         return cls(encoder, tokenizer, head)
 
@@ -81,11 +81,12 @@ class PairModel:
 def pair_features(
     vectors: dict[str, FloatArray], candidates: Sequence[str], references: Sequence[Sequence[str]]
 ) -> FloatArray:
-    """Return what the regression sees of each caption, (n, 1 + 2 d), as means over its references."""
+    """Return what the regression sees of each caption, (n, 2 + d)."""
     rows = []
     for candidate, group in zip(candidates, references, strict=True):
         u, v = vectors[candidate], np.stack([vectors[text] for text in group])
-        rows.append(np.concatenate([[float((v @ u).mean())], (u * v).mean(axis=0), np.abs(u - v).mean(axis=0)]))
+        cosines = v @ u
+        rows.append(np.array([cosines.max(), cosines.mean(), *((u * v).mean(axis=0) * np.sqrt(len(u)))]))
     return np.array(rows)
 
 

@@ -26,7 +26,7 @@ from vttdata.evaluate.metric import FloatArray
 from vttdata.text.lm.pretrained import load_pretrained, name_of_model, split_revision
 from vttdata.text.lm.sentence_encoder import embed_batch
 
-# Share of the squared length of the weights in the loss of the frozen regression, chosen by folds of videos.
+# Penalties of the frozen regression's squared weights, beside the mean squared error; chosen by folds of videos.
 _RIDGE = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 _FOLDS = 5
 # Of the encoder that is trained from scratch.
@@ -203,7 +203,7 @@ def _first_model(
         encoder, tokenizer = _build_encoder(
             [*texts, *(text for group in groups for text in group)], settings.seed, device
         )
-    head = np.zeros(2 * encoder.config.hidden_size + 2)
+    head = np.zeros(encoder.config.hidden_size + 3)
     head[0] = 1.0
     return PairModel(encoder, tokenizer, head)
 
@@ -262,8 +262,7 @@ def _ridge(rows: FloatArray, human: FloatArray, penalty: float) -> FloatArray:
     mean = rows.mean(axis=0)
     centred = rows - mean
     gram = centred.T @ centred / len(rows)
-    # The penalty is relative to the mean variance of a feature.
-    gram[np.diag_indices_from(gram)] += penalty * np.trace(gram) / len(gram) + 1e-12
+    gram[np.diag_indices_from(gram)] += penalty
     weights = np.linalg.solve(gram, centred.T @ (human - human.mean()) / len(rows))
     return np.append(weights, human.mean() - mean @ weights)
 
@@ -415,7 +414,8 @@ class _Trainer:
         for start in range(0, len(order), self.settings.batch):
             rows = [self.judged[i] for i in order[start : start + self.settings.batch]]
             u, v = (self._embed([row[side] for row in rows]) for side in (0, 1))
-            features = torch.cat([(u * v).sum(dim=1, keepdim=True), u * v, (u - v).abs()], dim=1)
+            cosine = (u * v).sum(dim=1, keepdim=True)
+            features = torch.cat([cosine, cosine, u * v * u.shape[1] ** 0.5], dim=1)
             human = torch.tensor([row[2] for row in rows], dtype=torch.float32, device=u.device)
             yield torch.nn.functional.mse_loss(features @ self.head[:-1] + self.head[-1], human)
 
