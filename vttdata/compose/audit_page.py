@@ -98,7 +98,7 @@ def format_clip_page(folder: Path, command: str) -> str:
         format_table(count_rows(audit)),
         "## What splits share",
         format_table(leak_rows(audit)),
-        " ".join(_leak_meanings(audit)),
+        " ".join([notes(audit)[0], *_leak_meanings(audit)]),
         "## Inside splits",
         "\n".join(f"- {escape(note)}" for note in notes(audit)[1:]),
         _format_siblings(files["clips"]),
