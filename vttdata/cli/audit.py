@@ -38,7 +38,7 @@ from vttdata.errors import VttdataError
     "dataset",
     "DATASET",
     "A dataset folder, a build folder, or the name of a dataset; of foils also a table with the columns true, foil and "
-    "video_id.",
+    "video_id, or of questions with question, options (or option_0, option_1, ...), answer and video_id.",
     type=DATASET,
 )
 @option(
@@ -103,8 +103,8 @@ def command(
     """Find what the splits of a dataset share.
 
     Leaks are shared sources, clips that overlap in time and near-duplicate sources; captions that are found verbatim in
-    several splits are reported only. Of foils: how far they can be solved without videos. With --against: what of the
-    dataset a corpus contains.
+    several splits are reported only. Of foils and questions: how far they can be solved without videos. With
+    --against: what of the dataset a corpus contains.
     """
     from vttdata.compose.input_captions import is_table
     from vttdata.dataset.leak_audit import audit_dataset
@@ -183,13 +183,20 @@ def _audit_foils(
     *,
     as_json: bool,
 ) -> int:
-    """Let blind attackers try the pairs of a table or of a dataset of foils."""
+    """Let blind attackers try the questions or pairs of a table, or a dataset of foils."""
     from vttdata.compose.foils import read_text_pairs
     from vttdata.compose.input_captions import is_table
+    from vttdata.compose.question_tables import read_questions
+    from vttdata.generate.foils.blind.questions import audit_questions, questions_text
     from vttdata.generate.foils.blind.shortcuts import attacks_text, audit_shortcuts
     from vttdata.text.lm import load_judges
     from vttdata.text.lm.sentence_encoder import load_encoder
 
+    if is_table(dataset) and (questions := read_questions(Path(dataset))) is not None:
+        answers = audit_questions(questions)
+        found = {"questions": len(questions), "attacks": [answer.as_json() for answer in answers]}
+        print(json.dumps(found, indent=2) if as_json else questions_text(answers, len(questions)))
+        return DONE
     models = load_judges(judges, device=device)
     encode = load_encoder(encoder, device=device) if encoder else None
     training = {0: _read_texts(texts)} if texts else None

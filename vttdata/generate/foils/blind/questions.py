@@ -1,0 +1,197 @@
+"""Audit of multiple-choice questions for shortcuts: attempts to answer them without any video.
+
+An answer and each wrong option of its question are a pair of texts, so the attackers of pairs try questions too: an
+attacker answers with the option that it prefers to every other one. They see the options alone; added are an attacker
+that knows the places of the options only, and one that compares their words with those of the question.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from vttdata.errors import VttdataError
+from vttdata.files.plain_tables import align_columns
+from vttdata.generate.foils.blind.accuracy import resample_videos
+from vttdata.generate.foils.blind.attacker import (
+    AttackedPairs,
+    AttackerUnavailableError,
+    TextPair,
+    load_attackers,
+    scaled_columns,
+)
+from vttdata.generate.foils.blind.attackers import ATTACKERS
+from vttdata.generate.foils.blind.learning import Floats, Integers, cross_fit, logistic_regression
+from vttdata.generate.foils.blind.shortcuts import ENSEMBLE, stack_margins
+from vttdata.generate.foils.blind.words import lower_words
+
+# Above guessing by which a set counts as open to an attacker, where the whole 95 % interval is above it.
+MAX_GAIN = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class MultipleChoice:
+    """Multiple-choice question about a video; `answer` is the index of the right option."""
+
+    question: str
+    options: tuple[str, ...]
+    answer: int
+    video_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAttack:
+    """Result of a blind attacker on questions.
+
+    Fields:
+        name: of the attacker.
+        meaning: how it decides.
+        accuracy: share of questions that it answers; options that it cannot tell apart share one.
+        interval: 95 % interval of the accuracy, by drawing videos with replacement.
+        guessing: accuracy of guessing.
+    """
+
+    name: str
+    meaning: str
+    accuracy: float
+    interval: tuple[float, float]
+    guessing: float
+
+    @property
+    def open(self) -> bool:
+        """True if the accuracy is more than `MAX_GAIN` above guessing with its whole interval."""
+        return self.interval[0] > self.guessing + MAX_GAIN
+
+    def as_json(self) -> dict[str, object]:
+        """Return plain values, rounded to six digits."""
+        low, high = self.interval
+        numbers = {"accuracy": self.accuracy, "low": low, "high": high, "guessing": self.guessing}
+        return {"attacker": self.name, "meaning": self.meaning} | {key: round(n, 6) for key, n in numbers.items()}
+
+
+def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]:
+    """Let every blind attacker try to answer questions, and their ensemble.
+
+    Nothing that is learned from a question is tried on its video.
+
+    Returns:
+        The ensemble, then its members, highest accuracy first.
+
+    Raises:
+        VttdataError: when there are no questions, they are all about one video, or SciPy is not installed.
+    """
+    if len({question.video_id for question in questions}) < 2:
+        raise VttdataError("Blind attackers learn from the questions about other videos; give those of several videos.")
+    attacked, is_answered = pair_options(questions)
+    numbers = np.repeat(np.arange(len(questions)), [len(question.options) - 1 for question in questions])
+    rows = [(number, option) for number, asked in enumerate(questions) for option in wrong_options(asked)]
+    folds = attacked.folds[is_answered]
+    meanings, margins = ATTACKERS.descriptions(), dict[str, Floats]()
+    for name, attacker in load_attackers().items():
+        with contextlib.suppress(AttackerUnavailableError):
+            margins[name] = cross_fit(attacker.differences(attacked)[is_answered], folds, attacker.learn)
+    for name, meaning, differences in (
+        ("place", "Which place among the options is right most often", _compare_places(questions, rows)),
+        ("question-words", "How many words an option shares with its question", _compare_questions(questions, rows)),
+    ):
+        margins[name], meanings[name] = cross_fit(differences, folds, logistic_regression), meaning
+    meanings[ENSEMBLE] = f"Logistic regression on the margins of the other {len(margins)}"
+    guesses = {ENSEMBLE: stack_margins(np.array(list(margins.values())), folds)}
+    guesses |= {name: of_fold[folds, np.arange(len(rows))] for name, of_fold in margins.items()}
+    right = np.array([answer_questions(values, numbers, len(questions)) for values in guesses.values()])
+    videos: Integers = np.unique([question.video_id for question in questions], return_inverse=True)[1]
+    guessing = float(np.mean([1 / len(question.options) for question in questions]))
+    ensemble, *attacks = [
+        QuestionAttack(name, meanings[name], float(values.mean()), interval, guessing)
+        for name, values, interval in zip(guesses, right, resample_videos(right, videos), strict=True)
+    ]
+    return [ensemble, *sorted(attacks, key=lambda attack: (-attack.accuracy, attack.name))]
+
+
+def wrong_options(question: MultipleChoice) -> list[int]:
+    """Return the indices of the wrong options."""
+    return [option for option in range(len(question.options)) if option != question.answer]
+
+
+def pair_options(questions: Sequence[MultipleChoice]) -> tuple[AttackedPairs, npt.NDArray[np.bool_]]:
+    """Return all pairs of options, and which of them are an answer and a wrong option, question by question.
+
+    Pairs of wrong options are there so that every option occurs equally often: a count of words over pairs with the
+    answer alone would give it away. Attackers that learn how people write get the answers of other folds.
+    """
+    pairs = [
+        TextPair(asked.options[first], asked.options[second], asked.video_id)
+        for asked in questions
+        for first, second in [
+            *((asked.answer, option) for option in wrong_options(asked)),
+            *itertools.combinations(wrong_options(asked), 2),
+        ]
+    ]
+    is_answered = [
+        place < len(asked.options) - 1 for asked in questions for place in range(math.comb(len(asked.options), 2))
+    ]
+    folds = AttackedPairs(pairs).folds.tolist()
+    fold_of = {pair.video_id: fold for pair, fold in zip(pairs, folds, strict=True)}
+    answers = [(fold_of[asked.video_id], asked.options[asked.answer]) for asked in questions]
+    texts = {fold: [[text] for other, text in answers if other != fold] for fold in set(folds)}
+    in_folds = [TextPair(pair.true, pair.foil, pair.video_id, fold) for pair, fold in zip(pairs, folds, strict=True)]
+    return AttackedPairs(in_folds, texts), np.array(is_answered)
+
+
+def answer_questions(margins: Floats, numbers: Integers, count: int) -> Floats:
+    """Return how far each question is answered: 1, 0, or a share where wrong options are as good as the right one.
+
+    Args:
+        margins: by how much the right option is preferred to a wrong one, for each wrong option.
+        numbers: question of each margin.
+        count: of questions.
+    """
+    worse = np.bincount(numbers, margins < 0, count)
+    tied = np.bincount(numbers, margins == 0, count)
+    shares: Floats = np.where(worse > 0, 0.0, 1 / (1 + tied))
+    return shares
+
+
+def questions_text(attacks: Sequence[QuestionAttack], count: int) -> str:
+    """Return a table and a sentence, for a terminal."""
+    rows = [("blind attacker", "accuracy", "95 % interval", "how it decides")]
+    for attack in attacks:
+        shown = f"{attack.accuracy:.3f}" + (" (open)" if attack.open else "")
+        rows.append((attack.name, shown, f"{attack.interval[0]:.3f}-{attack.interval[1]:.3f}", attack.meaning))
+    ensemble = attacks[0]
+    verdict = "the set is open to blind solving" if ensemble.open else "an attacker outside this suite may find more"
+    return (
+        f"{align_columns(rows, left=range(4))}\n\nAn ensemble of {len(attacks) - 1} blind attackers answers "
+        f"{ensemble.accuracy:.3f} of {count:,} questions (95 % interval {ensemble.interval[0]:.3f}-"
+        f"{ensemble.interval[1]:.3f}); guessing answers {ensemble.guessing:.3f}: {verdict}."
+    )
+
+
+def _compare_places(questions: Sequence[MultipleChoice], rows: Sequence[tuple[int, int]]) -> Floats:
+    """Return 1 in the column of the right option's place, and -1 in that of the wrong one, for each pair."""
+    differences = np.zeros((len(rows), max(len(question.options) for question in questions)))
+    for row, (number, option) in enumerate(rows):
+        differences[row, questions[number].answer] += 1
+        differences[row, option] -= 1
+    return differences
+
+
+def _compare_questions(questions: Sequence[MultipleChoice], rows: Sequence[tuple[int, int]]) -> Floats:
+    """Return differences of the number and the share of words that an option shares with its question."""
+    shared = []
+    for question in questions:
+        asked = set(lower_words(question.question))
+        options = [lower_words(option) for option in question.options]
+        counts = [sum(word in asked for word in words) for words in options]
+        shared.append([(count, count / max(len(words), 1)) for count, words in zip(counts, options, strict=True)])
+    columns = [
+        [shared[number][questions[number].answer][which] - shared[number][option][which] for number, option in rows]
+        for which in range(2)
+    ]
+    return scaled_columns(columns)
