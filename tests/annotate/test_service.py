@@ -16,7 +16,7 @@ pytest.importorskip("sqlalchemy", reason="the extra annotate is not installed")
 httpx = pytest.importorskip("httpx", reason="httpx is not installed")
 
 from tests.annotate.served import CAPTIONS, Client, Running, make, served, write_rows
-from vttdata.annotate.campaign import CampaignSettings, read_campaign
+from vttdata.annotate.campaign import read_campaign
 from vttdata.annotate.service import Service
 from vttdata.annotate.store import Store
 from vttdata.annotate.task import Item, Unit
@@ -334,8 +334,12 @@ def test_what_cannot_be_made_is_refused_in_one_sentence_and_leaves_nothing(
     assert "Traceback" not in error
 
 
-def test_settings_have_defaults_that_are_valid() -> None:
-    assert CampaignSettings().judgments == 3
+def test_worker_gets_no_more_than_the_most_units(tmp_path: Path, clips: Path) -> None:
+    options = ("--set", "per_worker=1", "--set", "qualification=false")
+    with served(make(tmp_path / "campaign", "caption", clips, *options)) as running:
+        client, state = start(running)
+        assert client.answer(state, {"caption": "a red square without anything in it"})["stage"] == "done"
+        assert client.insist("agree", {})["stage"] == "done"
 
 
 def test_database_of_another_campaign_is_refused(tmp_path: Path, clips: Path) -> None:

@@ -169,16 +169,12 @@ class Service:
             return common | {"stage": "quiz", "quiz": quiz, "attempts": MAX_ATTEMPTS - known.attempts}
         seen = self._queue.seen.get(worker, set())
         common["done"] = len(seen)
-        limit = campaign.settings.per_worker
-        started = [unit for name, unit in self._partial if name == worker]
-        unit_id = None
-        if not limit or len(seen) < limit:
-            unit_id = self._queue.choose(worker, started=started)
-            if unit_id is not None and self._queue.reserved.get(worker, ("",))[0] != unit_id:
-                self.store.reserve(self._reservation(worker, unit_id))
-                self._queue.reserve(worker, unit_id, campaign.settings.reservation_seconds)
-            elif unit_id is None and self._queue.may_come_back(worker):
-                return common | {"stage": "wait"}
+        unit_id = self._next_unit(worker)
+        if unit_id is None and not self._is_enough(len(seen)) and self._queue.may_come_back(worker):
+            return common | {"stage": "wait"}
+        if unit_id is not None and self._queue.reserved.get(worker, ("",))[0] != unit_id:
+            self.store.reserve(self._reservation(worker, unit_id))
+            self._queue.reserve(worker, unit_id, campaign.settings.reservation_seconds)
         if unit_id is None:
             return common | {"stage": "done", "code": campaign.completion_code, "platform": known.platform}
         unit = campaign.units[unit_id]
@@ -193,6 +189,16 @@ class Service:
             "video": campaign.video_numbers[item.video_id],
             "shown": dict(item.shown),
         }
+
+    def _is_enough(self, finished: int) -> bool:
+        return 0 < self.campaign.settings.per_worker <= finished
+
+    def _next_unit(self, worker: str, finishing: str | None = None) -> str | None:
+        """Return the worker's unit, or the one after the one that is about to be finished; None when there is none."""
+        if self._is_enough(len(self._queue.seen.get(worker, ())) + (finishing is not None)):
+            return None
+        started = [unit for name, unit in self._partial if name == worker and unit != finishing]
+        return self._queue.choose(worker, started=started, finishing=finishing)
 
     def _reservation(self, worker: str, unit: str) -> Reservation:
         return Reservation(unit, worker, self.wall() + self.campaign.settings.reservation_seconds)
@@ -289,7 +295,9 @@ class Service:
             elif (unit, item) not in self.campaign.items or self._workers[worker].agreed is None:
                 raise RequestError(404, "This question is not one of this task.")
             is_last = len(known) + 1 == len(self.campaign.units[unit].items)
-            reservation = None if is_last else self._reservation(worker, unit)
+            # The next unit is reserved together with the answer, so that there is one commit for both.
+            following = self._next_unit(worker, finishing=unit) if is_last else unit
+            reservation = None if following is None else self._reservation(worker, following)
             spent = min(max(seconds, 0.0), _MAX_SECONDS) if math.isfinite(seconds) else _MAX_SECONDS
             stored = StoredAnswer(answer_id, worker, unit, item, checked, problem, spent, self.wall())
             try:
@@ -298,8 +306,8 @@ class Service:
                 # Another server wrote it; this one's memory is behind.
                 raise RequestError(409, "This answer is saved already. Reload the page to go on.") from None
             self._note(answer_id, worker, unit, item, is_problem=problem is not None)
-            if reservation is not None:
-                self._queue.reserve(worker, unit, self.campaign.settings.reservation_seconds)
+            if following is not None:
+                self._queue.reserve(worker, following, self.campaign.settings.reservation_seconds)
             return self._state(worker) | {"saved": "now"}
 
     def report(self) -> Row:

@@ -70,18 +70,19 @@ class UnitQueue:
             self._holders[unit].discard(worker)
             self._move(unit, before)
 
-    def choose(self, worker: str, *, started: Iterable[str] = ()) -> str | None:
+    def choose(self, worker: str, *, started: Iterable[str] = (), finishing: str | None = None) -> str | None:
         """Return the unit that a worker should get next, None when there is none now.
 
         Args:
             worker: their name.
             started: units of which the worker has answered some items, which come first.
+            finishing: unit that the worker is about to finish.
         """
         self._expire()
         held = self.reserved.get(worker)
-        if held is not None:
+        if held is not None and held[0] != finishing:
             return held[0]
-        seen = self.seen.get(worker, set())
+        seen = self.seen.get(worker, set()) | ({finishing} if finishing is not None else set())
         for unit in started:
             if unit not in seen:
                 return unit
