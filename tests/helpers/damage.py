@@ -91,11 +91,11 @@ def damage(dataset: Path, seed: int) -> str:
             change = chance.choice(_CHANGES.get(path.suffix, (_damage_bytes,)))
             done.append(f"{path.relative_to(dataset)}: {change(path, chance)}")
     if chance.random() < 0.5:
-        done.append(_seal(dataset))
+        done.append(seal(dataset))
     return "; ".join(done)
 
 
-def _seal(dataset: Path) -> str:
+def seal(dataset: Path) -> str:
     """Make the manifest agree with the files, if it still is one."""
     path = dataset / "manifest.json"
     try:

@@ -41,7 +41,7 @@ def run_python(arguments: Sequence[str], *, cwd: Path | None = None, **environme
         pid = 0
         while not pid:
             # The kernel's own peak of a process that ended counts what its parent had before the start.
-            megabytes = max(megabytes, _peak_megabytes(process.pid))
+            megabytes = max(megabytes, peak_megabytes(process.pid))
             pid, status, used = os.wait4(process.pid, os.WNOHANG)
             time.sleep(0.01)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -52,7 +52,7 @@ def run_python(arguments: Sequence[str], *, cwd: Path | None = None, **environme
     return Ended(process.returncode, texts[0], texts[1], megabytes, used.ru_utime + used.ru_stime)
 
 
-def _peak_megabytes(pid: int) -> float:
+def peak_megabytes(pid: int) -> float:
     """Return the peak memory of a running process so far; 0 where the system does not tell."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()

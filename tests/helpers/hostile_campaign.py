@@ -1,0 +1,266 @@
+"""Seeded mutations of everything that comes from outside, each read in a process of its own with limits.
+
+A trial survives if it ends in time, without a traceback, with less than a gigabyte of memory, without a loss that
+nobody is told of, and without touching a file outside.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.helpers.damage import damage, seal, write_rich_dataset
+from tests.helpers.official_files import write_unpacked
+from tests.helpers.peak_memory import peak_megabytes
+from vttdata.annotations.files import list_files
+from vttdata.cli.main import main
+from vttdata.errors import VttdataError
+from vttdata.media.ffmpeg_program import ffmpeg_path
+from vttdata.media.measure import measure
+from vttdata.media.probe import probe
+from vttdata.recipe.packaged import load_builder
+
+MAX_MEGABYTES = 1024
+MAX_CPU_SECONDS = 60
+SECONDS, RATE = 4, 25
+_OPTIONS = {
+    "mp4": ("-c:v", "libx264", "-preset", "ultrafast", "-g", "25"),
+    "mkv": ("-c:v", "libx264", "-preset", "ultrafast", "-g", "25"),
+    "flv": ("-c:v", "libx264", "-preset", "ultrafast", "-g", "25"),
+    "webm": ("-c:v", "libvpx", "-cpu-used", "8", "-deadline", "realtime", "-g", "25"),
+    "avi": ("-c:v", "mpeg4", "-g", "25"),
+}
+_VALUES = (
+    *("/etc/passwd", "../outside/secret.csv", "pip", "http://127.0.0.1:9/{query}", "~nosuch", "\\x1b[2J", "x" * 5000),
+    *("null", "[]", "{}", "-1", "1e999", "99999999999999999999", "*a", "&a [*a]", "!!python/name:os.system", "[" * 200),
+)
+
+
+@dataclass
+class Report:
+    """Counts of trials by kind, the failures with their seeds, and the greatest memory of a trial in MiB."""
+
+    tried: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+    megabytes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Outcome of a function in a process of its own: whether the input was refused, and what is wrong if anything."""
+
+    refused: bool
+    problem: str
+    megabytes: float
+
+
+def attempt(function: Callable[[], bool], outside: Path) -> Trial:
+    """Call a function, which returns whether its input was refused, in a forked process with limits.
+
+    Args:
+        function: raises an AssertionError for a loss that is not told of; any other error is a traceback.
+        outside: folder that must not be read.
+    """
+    with tempfile.TemporaryFile("w+") as said:
+        pid = os.fork()
+        if pid == 0:
+            os._exit(_call(function, outside, said))
+        megabytes, ended, status, deadline = 0.0, 0, 0, time.monotonic() + 4 * MAX_CPU_SECONDS
+        while not ended:
+            megabytes = max(megabytes, peak_megabytes(pid))
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if not ended and time.monotonic() > deadline:
+                os.kill(pid, 9)
+            time.sleep(0.002)
+        said.seek(0)
+        text = said.read()
+    code = os.waitstatus_to_exitcode(status)
+    problem = text if code not in (0, 1) or "Traceback" in text else ""
+    if code < 0:
+        problem = f"ended by signal {-code} (a hang, or a crash): {text[-300:]}"
+    if megabytes > MAX_MEGABYTES:
+        problem = f"took {megabytes:.0f} MiB"
+    return Trial(code == 1, problem[-2000:], megabytes)
+
+
+def _call(function: Callable[[], bool], outside: Path, said: Any) -> int:
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, MAX_CPU_SECONDS))
+    os.dup2(said.fileno(), 1)
+    os.dup2(said.fileno(), 2)
+    sys.stdout = sys.stderr = said
+    watching = [True]
+
+    def watch(event: str, arguments: tuple[Any, ...]) -> None:
+        if not watching[0]:
+            return
+        if event == "open" and str(arguments[0]).startswith(str(outside)):
+            raise AssertionError(f"opened {arguments[0]}")
+        if event == "socket.connect" and isinstance(arguments[1], tuple):
+            raise AssertionError(f"contacted {arguments[1]}")
+
+    sys.addaudithook(watch)
+    try:
+        return int(function())
+    except BaseException:
+        traceback.print_exc(file=said)
+        return 2
+    finally:
+        watching[0] = False
+        said.flush()
+
+
+def mutate(content: bytes, chance: random.Random) -> bytes:
+    """Return bytes that are cut, overwritten, flipped, doubled or moved."""
+    changed = bytearray(content)
+    kind = chance.choice(("cut", "hole", "noise", "flip", "flip", "insert", "move"))
+    start = chance.randrange(len(changed))
+    length = chance.randrange(1, max(len(changed) - start, 2))
+    if kind == "cut":
+        return bytes(changed[: max(start, 1)])
+    if kind == "hole":
+        changed[start : start + length] = bytes(len(changed[start : start + length]))
+    elif kind == "noise":
+        changed[start : start + min(length, 4096)] = chance.randbytes(len(changed[start : start + min(length, 4096)]))
+    elif kind == "flip":
+        for _ in range(chance.choice((1, 4, 64))):
+            # Sizes and counts are where the file begins, and where it ends.
+            place = chance.choice((chance.randrange(min(len(changed), 600)), chance.randrange(len(changed))))
+            changed[place] ^= 1 << chance.randrange(8)
+    elif kind == "insert":
+        changed[start:start] = chance.choice((b"\xff" * 64, bytes(4096), b"[" * 4096, bytes(changed[:512])))
+    else:
+        piece = changed[start : start + min(length, 4096)]
+        del changed[start : start + len(piece)]
+        place = chance.randrange(len(changed) + 1)
+        changed[place:place] = piece
+    return bytes(changed)
+
+
+class Campaign:
+    """Trials in a folder; the material is made once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.outside = folder / "outside"
+        self.outside.mkdir()
+        (self.outside / "secret.csv").write_text("video_id,caption\na,private\n")
+        self._before = self._state()
+        self.films = {}
+        for suffix, options in _OPTIONS.items():
+            path = folder / f"film.{suffix}"
+            picture = ("-f", "lavfi", "-i", f"testsrc2=s=96x64:r={RATE}:d={SECONDS}")
+            subprocess.run([ffmpeg_path(), "-v", "error", "-y", *picture, *options, str(path)], check=True)
+            self.films[suffix] = path.read_bytes()
+        self.rich = write_rich_dataset(folder / "rich")
+        official = write_unpacked(folder / "official")
+        self.archive = folder / "official.zip"
+        with zipfile.ZipFile(self.archive, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(official.iterdir()):
+                archive.write(path, path.name)
+        os.environ["VTTDATA_HOME"] = str(folder / "home")
+
+    def run(self, kinds: Iterable[str], seeds: Iterable[int]) -> Report:
+        """Run a trial of each kind with each seed."""
+        report = Report()
+        for seed in seeds:
+            for kind in kinds:
+                chance = random.Random(f"{kind} {seed}")
+                place = self.folder / "trial"
+                shutil.rmtree(place, ignore_errors=True)
+                place.mkdir()
+                trial = attempt(getattr(self, f"make_{kind}")(place, chance, seed), self.outside)
+                report.tried[kind] += 1
+                report.refused[kind] += trial.refused
+                report.megabytes = max(report.megabytes, trial.megabytes)
+                problem = trial.problem or ("changed a file outside" if self._state() != self._before else "")
+                if problem:
+                    report.failures.append(f"{kind} {seed}: {problem}")
+        return report
+
+    def _state(self) -> list[tuple[str, int, int]]:
+        return [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(self.outside.rglob("*"))]
+
+    def make_video(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
+        """Read a damaged film: it is refused, or all its frames are there."""
+        suffix = sorted(self.films)[seed % len(self.films)]
+        path = place / f"a.{suffix}"
+        path.write_bytes(mutate(self.films[suffix], chance))
+
+        def trial() -> bool:
+            try:
+                probe(path)
+                frames = measure(path).frames
+            except VttdataError:
+                return True
+            # A bit in the header of one frame may hide it from every reader.
+            assert frames >= SECONDS * RATE - 1, f"silent loss: {frames} of {SECONDS * RATE} frames are kept"
+            return False
+
+        return trial
+
+    def make_dataset(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
+        """Give a damaged dataset to a command."""
+        dataset = Path(shutil.copytree(self.rich, place / "dataset"))
+        damage(dataset, seed)
+        command = chance.choice(("stats", "audit", "verify", "datasets", "diff", "export", "evaluate"))
+        options = {
+            "diff": [str(self.rich)],
+            "export": ["--format", chance.choice(("coco", "jsonl", "retrieval", "mteb")), "--out", str(place / "out")],
+            "evaluate": [str(self.outside.parent / "none.csv")],
+            "verify": ["--files-only"],
+        }
+        return lambda: run_command([command, str(dataset), *options.get(command, [])])
+
+    def make_archive(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
+        """Read an official release from a damaged archive."""
+        (place / "official.zip").write_bytes(mutate(self.archive.read_bytes(), chance))
+
+        def trial() -> bool:
+            try:
+                list_files(place, {".json", ".txt"})
+                load_builder("msrvtt").read(place)
+            except VttdataError:
+                return True
+            return False
+
+        return trial
+
+    def make_recipe(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
+        """Verify a dataset whose recipe or provenance names what it should not."""
+        dataset = Path(shutil.copytree(self.rich, place / "dataset"))
+        keys = ("scorer", "pipeline", "judges", "lexicon", "input", "verdicts", "verdicts_of", "device", "annotations")
+        keys += ("collect.folder", "collect.search.engine", "collect.js_runtime", "collect.proxy", "captions.file")
+        lines = ["name: me/rich", "version: 1.0.0", f"builder: {chance.choice(('foils', 'own_videos', 'msrvtt'))}"]
+        for key in chance.sample(keys, 3):
+            section, _, name = key.rpartition(".")
+            value = chance.choice(_VALUES)
+            lines.append(f"{section.replace('.', ': {')}: {{{name}: {value}}}" if section else f"{name}: {value}")
+        (dataset / "recipe.yaml").write_text("\n".join(lines))
+        if seed % 3 == 0:
+            damage(dataset, seed)
+        seal(dataset)
+        return lambda: run_command(["verify", str(dataset), "--rebuild"])
+
+
+def run_command(arguments: list[str]) -> bool:
+    """Run a command in this process and return whether it refused its input."""
+    code = main(arguments)
+    assert code in (0, 2, 3, 4), f"exit code {code}"
+    return code != 0
+
+
+KINDS = ("video", "dataset", "archive", "recipe")

@@ -1,0 +1,21 @@
+"""A short campaign of seeded mutations; ``benchmarks/hostile.py`` is the long one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.hostile_campaign import KINDS, Campaign
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="trials are forked")
+def test_mutations_end_in_a_sentence_or_in_the_whole_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VTTDATA_HOME", str(tmp_path / "home"))
+    report = Campaign(tmp_path).run(KINDS, range(40))
+    assert not report.failures, "\n".join(report.failures)
+    assert sum(report.tried.values()) == 4 * 40
+    # Most mutations are noticed; a trial that does nothing would be refused never.
+    assert all(report.refused[kind] >= 8 for kind in KINDS), report.refused
+    assert report.megabytes < 1024
