@@ -191,14 +191,14 @@ def _format_alignment(folder: Path) -> str:
     scans: dict[str, dict[int, float]] = {}
     for row in read_parquet_rows([path], ("campaign", "offset", "correlation")):
         scans.setdefault(row["campaign"], {})[row["offset"]] = row["correlation"]
-    rows: list[tuple[str, ...]] = [("judgments", "line - id where r is highest", "r there", "r at line = id")]
+    rows: list[tuple[str, ...]] = [("judgments", "added where r is highest", "r there", "r where the id is the line")]
     for name, of_offset in scans.items():
         best = max(of_offset, key=of_offset.__getitem__)
         rows.append((name, f"{best:+d}", f"{of_offset[best]:.3f}", f"{of_offset[0]:.3f}"))
     return (
         "## Which captions the judgments are about\n\nPearson's r, within systems, of people's scores and the words "
-        "that a caption shares with the references, by what is added to an id to get a line counted from 0. A metric's "
-        "correlation with people that takes the id as another line is one with the scores of other captions."
+        "that a caption shares with the references, by what is added to an id to get a line counted from 0; -1 means "
+        "that ids count from 1. A reader that takes the id as another line correlates with the scores of other captions."
         f"\n\n{format_table(rows)}"
     )
 
