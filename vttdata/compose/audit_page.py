@@ -198,7 +198,7 @@ def _format_alignment(folder: Path) -> str:
     return (
         "## Which captions the judgments are about\n\nPearson's r, within systems, of people's scores and the words "
         "that a caption shares with the references, by what is added to an id to get a line counted from 0; -1 means "
-        "that ids count from 1. A reader that takes the id as another line correlates with the scores of other captions."
+        "that ids count from 1. Taking the id as another line correlates with the scores of other captions."
         f"\n\n{format_table(rows)}"
     )
 
