@@ -32,7 +32,7 @@ from vttdata.evaluate.score_cache import keep_arrays, read_arrays
 
 LEVELS: Mapping[str, str] = {
     "caption": "over all captions",
-    "rating": "over all ratings, each annotator's apart",
+    "rating": "over single ratings",
     "within-video": "between captions of a video, mean of videos",
     "within-system": "between captions of a system, mean of systems",
     "system": "between means of systems",

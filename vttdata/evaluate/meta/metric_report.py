@@ -199,7 +199,7 @@ class MetricReport:
         for stress in self.stress:
             for test in dict.fromkeys(test for results in stress.metrics.values() for test, _ in results):
                 shares = {name: stress.metrics[name][test, None].above for name in names if name in stress.metrics}
-                panels.append(Panel(stress.name, f"above its {_form(test)}", shares))
+                panels.append(Panel(stress.name, f"true above {_form(test)}", shares))
         return metric_svg(names, panels)
 
     def write(self, folder: Path) -> None:
@@ -352,9 +352,8 @@ def stress_sections(stress: StressReport) -> Iterator[Section]:
 
 def _form(test: str) -> str:
     """Return what the other text of a test is."""
-    return {"foil": "foil", "degraded": "degraded form", "of another video": "caption of another video"}.get(
-        test, f"form {test}"
-    )
+    forms = {"of another video": "caption of another video", "cut in half": "first half"}
+    return forms.get(test, "foil" if test == "foil" else f"{test} form")
 
 
 def _number(value: float | None) -> str:
@@ -364,7 +363,7 @@ def _number(value: float | None) -> str:
 def _p_value(value: float | None) -> str:
     if value is None or math.isnan(value):
         return "-"
-    return f"{value:.3f}" if value >= 0.0005 else f"{value:.0e}"
+    return f"{value:.3f}" if value >= 0.0005 else f"{value:.0e}" if value >= 1e-9 else "<1e-9"
 
 
 def _with_interval(estimate: Estimate | None) -> str:

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 from vttdata.evaluate.report import Estimate
 
-_ROW, _WIDTH, _GAP, _HEAD, _FOOT = 22, 190, 24, 52, 30
+_ROW, _WIDTH, _GAP, _HEAD, _FOOT = 22, 190, 44, 52, 30
 # Width in pixels of a character of the labels, at most.
 _CHARACTER = 7.2
 _PER_LINE = 4
@@ -88,7 +88,7 @@ def draw_panel(metrics: Sequence[str], panel: Panel, left: float, top: float) ->
 
 def axis_range(low: float, high: float) -> tuple[float, float]:
     """Return ends of an axis in whole steps of which it has four."""
-    for step in (0.025, 0.05, 0.1, 0.125, 0.2, 0.25, 0.5):
+    for step in (0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.5):
         start = math.floor(low / step + 1e-9) * step
         if start + 4 * step >= high - 1e-9:
             return start, start + 4 * step
@@ -96,4 +96,4 @@ def axis_range(low: float, high: float) -> tuple[float, float]:
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= 34 else f"{text[:31]}..."
+    return text if len(text) <= 36 else f"{text[:33]}..."
