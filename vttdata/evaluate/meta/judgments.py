@@ -248,16 +248,19 @@ def join_captions(
                     text["caption"] for text in texts.values() if text["author"] == "human" and text is not caption
                 ]
             numbers = [row["assessments"] for row in judged]
-            means = {
-                column: float(np.average([row[column] for row in judged], weights=numbers)) if judged else math.nan
+            raw, z = (
+                sum(row[column] * number for row, number in zip(judged, numbers, strict=True)) / sum(numbers)
+                if judged
+                else math.nan
                 for column in ("raw", "z")
-            }
+            )
             rows.add(
                 video_id,
                 system,
                 caption["caption"],
                 references,
-                **means,
+                raw=raw,
+                z=z,
                 assessments=sum(numbers),
                 human=caption["author"] == "human",
                 source_id=sources.get(video_id),

@@ -157,6 +157,7 @@ def alter_captions(folder: Path, dataset: DatasetReader, split: str | None) -> S
             altered.append((row, CUT, None, " ".join(words[: len(words) // 2])))
     rows, tests, groups, texts = zip(*altered, strict=True)
     ids = [clips.ids[row] for row in rows]
+    shown = clips.videos
     lost = len(clips.ids) - len(true)
     return StressSet(
         dataset.name.rpartition("/")[2],
@@ -165,7 +166,7 @@ def alter_captions(folder: Path, dataset: DatasetReader, split: str | None) -> S
         [([true[row]], [text]) for row, text in zip(rows, texts, strict=True)],
         [[others[row]] for row in rows],
         ids,
-        [[clips.videos[row]] for row in rows],
+        [[shown[row]] for row in rows],
         number_sources([clips.source_ids[clips.sources[row]] for row in rows], ids)[0],
         (f"Clips without two captions, one of which can be degraded, left out: {lost:,}.",) if lost else (),
     )
