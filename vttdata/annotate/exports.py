@@ -37,6 +37,10 @@ def export_campaign(campaign: Campaign, store: Store, form: str, folder: Path, v
     """
     if videos is not None and "{video_id}" not in videos:
         raise VttdataError(f"{videos}: an address of videos has {{video_id}} in it.")
+    if form == "pages" and campaign.task_name != "rate-slider":
+        raise VttdataError(
+            f"Static pages are those of the task rate-slider, and this campaign's is {campaign.task_name}."
+        )
     addresses = {
         video_id: video.page if videos is None else videos.replace("{video_id}", video_id)
         for video_id, video in campaign.videos.items()
@@ -50,10 +54,6 @@ def export_campaign(campaign: Campaign, store: Store, form: str, folder: Path, v
 
 def _write_pages(campaign: Campaign, store: Store, folder: Path, videos: Mapping[str, str]) -> list[str]:  # noqa: ARG001
     """Write static pages, the CSV of crowd platforms and the manifest, as ``vttdata hits make`` does."""
-    if campaign.task_name != "rate-slider":
-        raise VttdataError(
-            f"Static pages are those of the task rate-slider, and this campaign's is {campaign.task_name}."
-        )
     hits = tuple(
         Hit(
             unit.unit,

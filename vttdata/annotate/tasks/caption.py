@@ -216,6 +216,8 @@ def video_ids(material: Material) -> list[str]:
         if path.is_dir():
             names |= dict.fromkeys(locate_videos(path))
             continue
+        if not path.is_file():
+            raise VttdataError(f"{reference}: neither a folder of videos nor a table with a column video_id.")
         columns = Columns(("video_id",), (("video_id",),), (), material.columns)
         for line, row in read_table(path, columns):
             if not isinstance(row.get("video_id"), str):
