@@ -13,7 +13,7 @@ from vttdata.cli.options import FILE, Command, argument, option
 @click.command(
     "new-benchmark",
     cls=Command,
-    examples=["vttdata new-benchmark tiny-talks --out plugins", "export VTTDATA_PLUGINS=plugins"],
+    examples=["vttdata new-benchmark tiny-talks --out plugins"],
 )
 @argument("name", "NAME", "Name of the benchmark: lower-case letters, digits, - and _.")
 @option(
