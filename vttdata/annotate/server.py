@@ -71,7 +71,8 @@ class _Site:
         return self.page(name)
 
     async def worker(self, request: Request) -> str:
-        return await run_in_threadpool(self.service.worker_of, request.path_params["token"])
+        name: str = await run_in_threadpool(self.service.worker_of, request.path_params["token"])
+        return name
 
     async def start(self, request: Request) -> Response:
         await self.worker(request)

@@ -26,6 +26,7 @@ from vttdata.cli.options import (
     "make",
     cls=Command,
     notes=[
+        "TASK is caption, choose, foil-review, rate-scale, rate-slider or relevance, or one of your own.",
         "INPUT is what the task takes: videos for caption and choose, captions of systems for rate-slider and "
         "rate-scale, pairs for relevance, foils for foil-review. docs/annotate.md has the settings and tables of each.",
         "The folder holds a secret from which links are derived: keep it from workers, and do not publish it.",
@@ -35,7 +36,7 @@ from vttdata.cli.options import (
         "vttdata campaign make rate-scale ours.csv theirs.csv --captions captions.csv --videos videos --out rating",
     ],
 )
-@argument("task", "TASK", "What people do; see below.", type=Names("task", TASKS.descriptions))
+@argument("task", "TASK", "What people do.", type=Names("task", TASKS.descriptions))
 @argument("inputs", "INPUT...", "What it is about.", nargs=-1, required=True, type=DATASET)
 @out_option("Folder of the campaign; it must not hold one.")
 @option("--videos DIR", "Folder of the videos, by their ids; by default those of the inputs.", type=FILE, name="folder")
