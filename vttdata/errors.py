@@ -7,7 +7,7 @@ import errno
 from collections.abc import Iterable
 
 # Error numbers of an `OSError` in writing that concern the disk or folder, and not what is written.
-DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
+DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM})
 
 # Error numbers that concern the machine at this moment: its memory, open files, devices and mounts.
 MACHINE_ERRORS = frozenset(

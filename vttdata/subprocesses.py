@@ -37,7 +37,7 @@ OUT_OF_MEMORY = "the memory of this machine, or the limit for a worker (VTTDATA_
 
 _USER_MEMORY_LIMITS = resource.getrlimit(resource.RLIMIT_DATA)
 _POLL_SECONDS = 0.05
-_SHORTAGES = (errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ESTALE)
+_SHORTAGES = (errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ESTALE, errno.EDQUOT, errno.EFBIG)
 _MAX_OUTPUT_BYTES = 32 * 2**20
 
 
@@ -106,8 +106,8 @@ def run(
         environment: variables that differ from those of this process.
 
     Raises:
-        OSError: ENOSPC when the program says that the disk is full, whatever its exit code; ENOMEM, EMFILE, ENFILE or
-            ESTALE when it failed and says so.
+        OSError: ENOSPC when the program says that the disk is full, whatever its exit code; one of `_SHORTAGES`
+            when it failed and says so.
         ProgramKilledError: when something else than this function killed the program.
     """
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
@@ -139,6 +139,8 @@ def run(
     if os.strerror(errno.ENOSPC) in completed.stderr:
         raise OSError(errno.ENOSPC, f"{os.fspath(command[0])}: no space left on the disk")
     number = next((number for number in _SHORTAGES if os.strerror(number) in completed.stderr), None)
+    if completed.code == -signal.SIGXFSZ:
+        number = errno.EFBIG
     if completed.code and number is not None and not (max_memory and number == errno.ENOMEM):
         raise OSError(number, f"{Path(command[0]).name}: {os.strerror(number)}")
     return completed

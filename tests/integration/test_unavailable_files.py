@@ -12,7 +12,7 @@ import pytest
 
 from tests.helpers.builds import film
 from vttdata.collect import CollectSettings, list_folder
-from vttdata.errors import HaltError, MediaError, UnavailableError
+from vttdata.errors import DISK_ERRORS, HaltError, MediaError, UnavailableError
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.probe import probe
 from vttdata.pipeline.engine import Engine, Table
@@ -145,3 +145,14 @@ def test_program_that_lacks_memory_or_files_says_nothing_about_its_input() -> No
 def test_unavailable_file_reaches_another_process_as_it_is() -> None:
     error = pickle.loads(pickle.dumps(UnavailableError("io_error", "gone.")))
     assert (type(error), error.reason, str(error)) == (UnavailableError, "io_error", "gone.")
+
+
+def test_limit_on_the_size_of_files_says_nothing_about_a_video(videos: Path, tmp_path: Path) -> None:
+    script = (
+        "import resource, sys\nfrom vttdata.subprocesses import run\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (9, 9))\n"
+        "try: run(sys.argv[1:], seconds=60)\nexcept OSError as error: print(error.errno)\n"
+    )
+    copy = [ffmpeg_path(), "-v", "error", "-i", str(videos / "a.mp4"), "-c", "copy", str(tmp_path / "copy.mp4")]
+    done = subprocess.run([sys.executable, "-c", script, *copy], capture_output=True, text=True, check=True)
+    assert int(done.stdout) in DISK_ERRORS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -9,10 +11,10 @@ import pandas as pd
 import pytest
 
 from tests.helpers.toy_stages import Double, Number, OneByOne, Patient, Total, Trouble
-from vttdata.errors import HaltError
+from vttdata.errors import HaltError, VttdataError
 from vttdata.pipeline.engine import CircuitBreaker, Engine, Table
 from vttdata.pipeline.executors.local import LocalExecutor
-from vttdata.pipeline.journal import Journal
+from vttdata.pipeline.journal import Journal, locked
 from vttdata.pipeline.stage import Failed, ItemResult, Stage
 from vttdata.pipeline.stage_tables import write_tables
 
@@ -160,7 +162,8 @@ def test_trouble_of_the_machine_is_no_verdict_on_an_item(run: Run) -> None:
 def test_failures_of_earlier_versions_are_read(run: Run, marks: Path, tmp_path: Path) -> None:
     table = run(Double(marks), numbers("later-1"))
     part = tmp_path / "stages" / "double" / "parts" / f"{table.keys[0]}.jsonl"
-    part.write_text(part.read_text().replace(", true, false]", ", true]"))
+    lines = part.read_text().replace(", true, false]", ", true]").splitlines(keepends=True)
+    part.write_text("".join(lines[:-1]))
     assert run(Double(marks), numbers("later-1")).tally.reused == 1
     assert calls(marks) == 1
 
@@ -267,3 +270,28 @@ def test_tables_hold_the_latest_results(run: Run, marks: Path, tmp_path: Path) -
     write_tables(run(Double(marks), items, retry_failed=True), folder, {})
     assert pd.read_parquet(folder / "kept.parquet").source_id.tolist() == ["a", "later-1"]
     assert pd.read_parquet(folder / "failed.parquet").empty
+
+
+def test_part_that_was_edited_is_processed_again(run: Run, marks: Path, tmp_path: Path) -> None:
+    first = list(run(Double(marks), many(20)))
+    path = next((tmp_path / "stages" / "double" / "parts").glob("*.jsonl"))
+    text = path.read_text()
+    path.write_text(text.replace('"value": ', '"value": 1', 1))
+    assert list(run(Double(marks), many(20))) == first
+    assert path.read_text() != text.replace('"value": ', '"value": 1', 1)
+    assert 20 < calls(marks) < 40
+    # Parts of earlier versions have no checksum, and are kept.
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:-1]))
+    before = calls(marks)
+    assert list(run(Double(marks), many(20))) == first
+    assert calls(marks) == before
+
+
+def test_disk_without_locks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_locks(stream: object, operation: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with pytest.raises(VttdataError, match=r"file locks do not work there \(No locks available\)"), locked(tmp_path):
+        pass

@@ -234,8 +234,9 @@ class StageRun:
     def _stored_results(self, part: Part) -> list[ItemResult | None]:
         """Return the earlier results of a part, None for each item that has to be processed."""
         try:
+            self._store.check(part.key)
             results = list(self._store.read(part.key))
-        # The part was never finished, or was damaged later by a failing disk or an editor.
+        # The part was never finished, or was changed later by a failing disk or an editor.
         except (FileNotFoundError, ValueError):
             results = []
         if len(results) != len(part.items):

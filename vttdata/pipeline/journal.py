@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -35,12 +36,17 @@ def locked(folder: Path) -> Iterator[None]:
     """Hold the lock of a build folder; the kernel releases it when the process ends, however it ends.
 
     Raises:
-        VttdataError: when another build holds it.
+        VttdataError: when another build holds it, or there are no locks on this disk.
     """
     with (folder / LOCK).open("a+") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                raise VttdataError(
+                    f"{folder}: file locks do not work there ({error.strerror}), so that two builds could damage each "
+                    "other; build on another disk with --out, or mount this one with locks."
+                ) from error
             stream.seek(0)
             holder = stream.read().strip() or "unknown"
             raise VttdataError(f"{folder}: another build (process {holder}) is at work here; wait for it.") from error

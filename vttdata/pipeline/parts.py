@@ -6,6 +6,7 @@ part ends depends only on the ids in it, so adding or removing an item changes i
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -17,6 +18,9 @@ import pydantic
 
 from vttdata.ids import digest
 from vttdata.pipeline.stage import Failed, ItemResult, Kept, Outcome, Rejected, Stage
+
+# The last line of a part begins with it.
+_CHECKSUM = '{"sha256": '
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,12 @@ class PartStore:
         """Store the results of a part; a crash at any moment leaves all of them or none."""
         temporary = self._folder / f"{key}.tmp"
         with temporary.open("w", encoding="utf-8") as stream:
-            stream.writelines(json.dumps(self._encode(result), ensure_ascii=True) + "\n" for result in results)
+            checksum = hashlib.sha256()
+            for result in results:
+                line = json.dumps(self._encode(result), ensure_ascii=True) + "\n"
+                checksum.update(line.encode())
+                stream.write(line)
+            stream.write(f'{_CHECKSUM}"{checksum.hexdigest()}"}}\n')
             stream.flush()
             # Without it a power cut could leave a renamed but empty file.
             os.fsync(stream.fileno())
@@ -75,12 +84,29 @@ class PartStore:
         """
         with self.path(key).open(encoding="utf-8") as stream:
             for line in stream:
+                if line.startswith(_CHECKSUM):
+                    return
                 try:
                     value = json.loads(line)
                     outcomes = tuple(self._decode_outcome(outcome) for outcome in value["outcomes"])
                     yield ItemResult(value["id"], value["count"], outcomes, value["seconds"])
                 except (KeyError, TypeError) as error:
                     raise ValueError(f"{self.path(key)} is damaged") from error
+
+    def check(self, key: str) -> None:
+        """Compare a finished part with its checksum; those of earlier versions have none.
+
+        Raises:
+            ValueError: when it was edited or damaged.
+        """
+        checksum, last = hashlib.sha256(), b""
+        with self.path(key).open("rb") as stream:
+            for line in stream:
+                checksum.update(last)
+                last = line
+        stated = last.decode("utf-8", "replace")
+        if stated.startswith(_CHECKSUM) and stated != f'{_CHECKSUM}"{checksum.hexdigest()}"}}\n':
+            raise ValueError(f"{self.path(key)} is not as it was written")
 
     def remove_all_but(self, keys: Iterable[str]) -> None:
         """Remove the files of all parts but these, finished or not."""
