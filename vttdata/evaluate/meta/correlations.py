@@ -84,8 +84,8 @@ def correlate_captions(first: Floats, second: Floats, sources: Integers, weights
             spreads.append((in_run * rank**2).sum(axis=1))
             deviations.append(rank[:, runs.run])
         spearman[block] = normalise_covariance((drawn * deviations[0] * deviations[1]).sum(axis=1), *spreads)
-    pairs = sum_pairs(ties[0].run, ties[1].run, sources, weights.shape[1])
-    concordance = ((weights @ pairs) * weights).sum(axis=1) / 2
+    present = weights[:, np.unique(sources)]
+    concordance = ((present @ sum_pairs(ties[0].run, ties[1].run, sources)) * present).sum(axis=1) / 2
     return {
         "pearson": normalise_covariance(sxy - sx * sy / number, sxx - sx**2 / number, syy - sy**2 / number),
         "spearman": spearman,
@@ -113,24 +113,24 @@ def kendall_taus(concordance: Floats, number: Floats, tied: Sequence[Floats] | F
     }
 
 
-def sum_pairs(first: Integers, second: Integers, sources: Integers, number: int) -> Floats:
+def sum_pairs(first: Integers, second: Integers, sources: Integers) -> Floats:
     """Return for every two videos how many more pairs of their captions are concordant than discordant.
 
     Args:
         first: rank of each caption by one score, ``(n,)``; equal ranks are ties.
         second: by the other score.
         sources: video of each caption, ascending.
-        number: of videos.
 
     Returns:
-        Symmetric, number x number; the diagonal counts each pair twice, as all others are counted once on each side.
+        A row and a column for each video that has captions, ascending. The matrix is symmetric; its diagonal counts
+        each pair of a video twice.
     """
     # Small types are compared several times as fast.
     fits = max(first.max(initial=0), second.max(initial=0)) < 2**15
     x, y = (ranks.astype(np.int16) if fits else ranks.astype(np.int32) for ranks in (first, second))
-    present, starts = np.unique(sources, return_index=True)
+    _, starts = np.unique(sources, return_index=True)
     ends = np.append(starts[1:], len(sources))
-    compact = np.zeros((len(present), len(present)))
+    pairs = np.zeros((len(starts), len(starts)))
     for begin, end in _blocks_of_sources(starts, ends):
         rows = slice(starts[begin], ends[end - 1])
         # Pairs with earlier videos were compared there.
@@ -139,10 +139,8 @@ def sum_pairs(first: Integers, second: Integers, sources: Integers, number: int)
         signs *= _signs(y[rows], y[rest])
         sums = np.add.reduceat(signs, starts[begin:] - starts[begin], axis=1, dtype=np.int32)
         sums = np.add.reduceat(sums, starts[begin:end] - starts[begin], axis=0, dtype=np.int64)
-        compact[begin:end, begin:] = sums
-        compact[begin:, begin:end] = sums.T
-    pairs = np.zeros((number, number))
-    pairs[np.ix_(present, present)] = compact
+        pairs[begin:end, begin:] = sums
+        pairs[begin:, begin:end] = sums.T
     return pairs
 
 
