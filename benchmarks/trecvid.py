@@ -14,7 +14,7 @@ from vttdata.annotations.trecvid.id_offsets import OffsetScan
 from vttdata.annotations.trecvid.judgments import human_letter
 from vttdata.assess import bootstrap, replication, significance, system_scores
 from vttdata.assess.tables import as_markdown, significance_table, system_table
-from vttdata.evaluate.meta.compare import correlation_table
+from vttdata.evaluate.meta.two_evaluations import correlation_table
 from vttdata.recipe import packaged
 from vttdata.records import CaptionScore
 

@@ -27,6 +27,7 @@ MOVED = {
     "vttdata.assess.page": "vttdata.annotate.da_page",
     "vttdata.assess.shortcuts": "vttdata.generate.foils.blind.shortcuts",
     "vttdata.collect.manifest": "vttdata.collect.video_list",
+    "vttdata.evaluate.meta.compare": "vttdata.evaluate.meta.two_evaluations",
     "vttdata.export.FORMATS": "vttdata.export.export_formats",
     "vttdata.generate.corpus": "vttdata.generate.foils.video_texts",
     "vttdata.generate.foils.FoilSettings": "vttdata.generate.foils.search.FoilSettings",

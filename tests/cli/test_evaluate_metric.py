@@ -193,6 +193,8 @@ def test_bad_input_is_one_sentence(tmp_path: Path, refusal: Callable[..., str]) 
         "bleu1",
     )
     assert "there is no system 'b'" in refusal(other, "--scores", other, "--leave-out", "b")
+    clash = save(tmp_path / "bleu1.csv", "video_id system score", rows)
+    assert "has the name of the metric 'bleu1'" in refusal(other, "--scores", clash, "--metric", "bleu1")
     assert "Unknown metric 'blue'" in refusal(other, "--metric", "blue")
     assert "Two sets of judgments are called 'other'" in refusal(other, other, "--scores", other)
     assert "holds 'other.csv' and is not replaced" not in refusal(other, "--scores", tmp_path / "absent.csv")

@@ -56,7 +56,7 @@ def command(scores: Path, other: Path | None, metrics: tuple[Path, ...], leave_o
     """
     from vttdata.assess.tables import as_plain
     from vttdata.evaluate.meta import evaluate_metrics
-    from vttdata.evaluate.meta.compare import read_caption_scores, replication_table
+    from vttdata.evaluate.meta.two_evaluations import read_caption_scores, replication_table
 
     if other is None and not metrics:
         raise VttdataError("There is nothing to compare with: give a second table of captions, or --metric.")

@@ -95,6 +95,9 @@ def evaluate_metrics(
     families = [metric for metric in metrics if not isinstance(metric, str)]
     families += load_metrics(names, tokenizer, cache, inputs or MetricInputs(), report.unavailable) if names else []
     wanted = {*names, *(metric.name for metric in metrics if not isinstance(metric, str))}
+    clash = next((name for name in files if any(name in metric.columns for metric in families)), None)
+    if clash is not None:
+        raise VttdataError(f"A file of scores has the name of the metric '{clash}', which is computed too; rename it.")
     read = read_inputs(
         [os.fspath(source) for source in sources],
         candidates=Path(candidates) if candidates is not None else None,
