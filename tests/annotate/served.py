@@ -39,7 +39,7 @@ def write_rows(file: Path, *rows: Sequence[str]) -> Path:
 
 def make(folder: Path, task: str, *arguments: str | Path, workers: str = "ann,bob") -> Campaign:
     """Make a campaign as a user does."""
-    code = main(["campaign", "make", task, *map(str, arguments), "--out", str(folder), "--workers", workers])
+    code = main(["campaign", "make", task, *map(str, arguments), "--out", str(folder), "--invite", workers])
     assert code == 0
     return read_campaign(folder)
 

@@ -316,7 +316,7 @@ def test_campaign_that_was_changed_is_refused_in_one_sentence(
         (["caption", "{damaged}"], "cannot be shown in a browser"),
         (["choose", "{clips}"], "set other lengths"),
         (["rate-slider", "{clips}"], "needs human captions"),
-        (["caption", "{clips}", "--workers", "ann,ann"], "duplicated"),
+        (["caption", "{clips}", "--invite", "ann,ann"], "duplicated"),
         (["caption", "{clips}", "--database", "nonsense://x"], "cannot be opened"),
     ],
 )

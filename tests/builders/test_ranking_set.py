@@ -63,7 +63,7 @@ def test_pool_is_judged_and_used_for_retrieval(tmp_path: Path, capsys: pytest.Ca
     assert {row["expected"] for row in controls} == {"yes", "no"}
     folder = tmp_path / "judging"
     make = ["campaign", "make", "relevance", str(build / "pairs.csv"), "--videos", str(videos), "--out", str(folder)]
-    assert main([*make, "--workers", "a,b,c", "--set", "min_controls=1"]) == 0
+    assert main([*make, "--invite", "a,b,c", "--set", "min_controls=1"]) == 0
     campaign = read_campaign(folder)
     service = Service(campaign, store := Store(campaign))
     # Horses go with horses and dogs with dogs; the third worker says yes to everything, and fails the controls.

@@ -24,7 +24,7 @@ FORMS = ("pages", "label-studio", "answers")
     ],
 )
 @argument("folder", "CAMPAIGN", "Folder of a campaign.", type=FILE)
-@option("--format FORM", "What to write.", name="form", type=click.Choice(FORMS), required=True)
+@option("--format NAME", "What to write.", name="form", type=click.Choice(FORMS), required=True)
 @out_option("Folder to write; made if need be.")
 @option("--videos URL", "Address of the videos, with {video_id} in it.", show_default="files of the campaign")
 def command(folder: Path, form: str, out: Path, videos: str | None) -> int:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 MAX_NAME = 100
 
 
-@click.command("invite", cls=Command, examples=["vttdata campaign invite captioning --workers dora,emil"])
+@click.command("invite", cls=Command, examples=["vttdata campaign invite captioning dora emil"])
 @argument("folder", "CAMPAIGN", "Folder of a campaign; its server may be running.", type=FILE)
-@option("--workers NAME,...", "Names of further workers.")
+@argument("workers", "[NAME]...", "Names of further workers.", nargs=-1)
 @option("--url URL", "Address of the server as workers see it.", default="http://127.0.0.1:8080")
-def command(folder: Path, workers: str | None, url: str) -> int:
+def command(folder: Path, workers: tuple[str, ...], url: str) -> int:
     """Add workers, and print the links of all.
 
     Whoever has a worker's link answers as that worker. Links for Prolific and Mechanical Turk are the same for all of
@@ -32,7 +32,7 @@ def command(folder: Path, workers: str | None, url: str) -> int:
     from vttdata.annotate.campaign import read_campaign
     from vttdata.annotate.store import Store
 
-    names = split_names(workers or "")
+    names = split_names(",".join(workers))
     campaign = read_campaign(folder)
     store = Store(campaign)
     try:
@@ -53,10 +53,10 @@ def split_names(text: str) -> list[str]:
     for name in names:
         if not name.isprintable() or len(name) > MAX_NAME or ":" in name:
             raise VttdataError(
-                f"--workers: {name[:80]!a} must be printable, without ':', at most {MAX_NAME} characters."
+                f"The worker {name[:80]!a} must be printable, without ':', at most {MAX_NAME} characters."
             )
         if names.count(name) > 1:
-            raise VttdataError(f"--workers: {name!a} is duplicated.")
+            raise VttdataError(f"The worker {name!a} is duplicated.")
     return names
 
 

@@ -32,18 +32,24 @@ from vttdata.cli.options import (
         "The folder holds a secret from which links are derived: keep it from workers, and do not publish it.",
     ],
     examples=[
-        "vttdata campaign make caption videos --out captioning --set judgments=20 --workers ann,bob,cem",
+        "vttdata campaign make caption videos --out captioning --set judgments=20 --invite ann,bob,cem",
         "vttdata campaign make rate-scale ours.csv theirs.csv --captions captions.csv --videos videos --out rating",
     ],
 )
 @argument("task", "TASK", "What people do.", type=Names("task", TASKS.descriptions))
 @argument("inputs", "INPUT...", "What it is about.", nargs=-1, required=True, type=DATASET)
 @out_option("Folder of the campaign; it must not hold one.")
-@option("--videos DIR", "Folder of the videos, by their ids; by default those of the inputs.", type=FILE, name="folder")
+@option(
+    "--videos DIR",
+    "Folder of the videos, named by their ids.",
+    type=FILE,
+    name="folder",
+    show_default="folders among the inputs",
+)
 @option("--captions INPUT", "Human captions: a dataset or a table, for controls and to be rated.", type=DATASET)
 @columns_option("the tables that have it")
 @option("--set KEY=VALUE", "Setting of the task or the campaign; may be repeated.", name="settings", multiple=True)
-@option("--workers NAME,...", "Names of workers, for whom links are printed; more with 'vttdata campaign invite'.")
+@option("--invite NAME,...", "Names of workers, who get links; more with 'vttdata campaign invite'.", name="workers")
 @option("--database URL", "SQLAlchemy URL.", show_default="SQLite in the folder")
 @seed_option("Seed of all draws.")
 def command(
