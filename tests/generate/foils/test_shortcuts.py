@@ -190,7 +190,9 @@ def test_encoder_is_tried_where_there_is_one() -> None:
     assert without["sentence-embeddings"].unavailable == "no sentence encoder is given"
     assert "unavailable" in without["sentence-embeddings"].as_json()
     assert found["sentence-embeddings"].accuracy > 0.9
-    assert "sentence-embeddings" in attacks_text(list(without.values()))
+    text = attacks_text(list(without.values()))
+    assert "sentence-embeddings" in text
+    assert max(map(len, text.splitlines())) <= 100
 
 
 def test_attackers_of_a_users_folder_are_tried(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:

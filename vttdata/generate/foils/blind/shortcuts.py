@@ -6,6 +6,7 @@ A low accuracy says nothing of attackers that were not tried.
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -240,5 +241,13 @@ def attack_sentences(attacks: Sequence[Attack]) -> str:
 
 
 def attacks_text(attacks: Sequence[Attack]) -> str:
-    """Return the table and the sentences, for a terminal."""
-    return f"{align_columns(attack_rows(attacks), left=range(len(HEADER)))}\n\n{attack_sentences(attacks)}"
+    """Return a table, what attackers learned from, and the sentences, for a terminal of 100 columns."""
+    tried = [attack for attack in attacks if not attack.unavailable]
+    table = align_columns([row[:4] for row in attack_rows(tried)], left=range(4))
+    learned: dict[str, list[str]] = {}
+    for attack in tried:
+        learned.setdefault(attack.learned_from, []).append(attack.name)
+    notes = [f"Learned from {source}: {', '.join(names)}." for source, names in learned.items()]
+    notes += [f"Unavailable: {attack.name} ({attack.unavailable})." for attack in attacks if attack.unavailable]
+    paragraphs = [textwrap.fill(text, 100) for text in (" ".join(notes), attack_sentences(attacks))]
+    return "\n\n".join([table, *paragraphs])
