@@ -54,6 +54,8 @@ def test_page_of_foils_has_the_blind_attackers(tmp_path: Path) -> None:
     assert text.startswith("# Audit of pairs\n")
     assert "| ensemble | 1.000 (open) |" in text
     assert "the floor of the set" in text
+    assert main(["audit", str(tmp_path / "pairs.csv"), "--clean", str(tmp_path / "clean")]) == 2
+    assert main(["audit", str(tmp_path / "pairs.csv"), "--against", "x.csv", "--page", str(tmp_path / "p.md")]) == 2
 
 
 def test_page_is_about_all_splits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

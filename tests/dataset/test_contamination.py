@@ -161,6 +161,9 @@ def test_options_without_a_corpus_are_refused(
     assert "--columns goes with --against CORPUS" in capsys.readouterr().err
     assert main(["audit", str(benchmark), "--against", str(tmp_path / "nowhere.csv")]) == 2
     assert "nowhere.csv" in capsys.readouterr().err
+    everything = write(tmp_path / "all.csv", [{"video_id": own} for own in (*IDS, "web")])
+    assert main(["audit", str(benchmark), "--against", str(everything), "--clean", str(tmp_path / "clean")]) == 2
+    assert "no clip is left, so there is no protocol to write" in capsys.readouterr().err
 
 
 def test_planted_rows_are_all_found_and_nothing_else(benchmark: Path, tmp_path: Path) -> None:

@@ -111,13 +111,12 @@ def command(
     from vttdata.load.lookup import find_dataset
     from vttdata.split.audit.text import audit_text
 
+    _check_options(against, columns, page, has_part=bool(splits or config != "clips"), clean=clean)
     if against is not None:
         return _audit_against(dataset, against, splits, config, columns, clean, as_json=as_json)
-    if columns:
-        raise VttdataError("--columns goes with --against CORPUS.")
-    if (page is not None or clean is not None) and (splits or config != "clips"):
-        raise VttdataError("--page and --clean are about all splits of a dataset; leave out --split and --config.")
     if not splits and (is_table(dataset) or (find_dataset(dataset) / "foils").is_dir()):
+        if clean is not None:
+            raise VttdataError(f"--clean is about splits of clips, and {dataset} has texts only.")
         return _audit_foils(dataset, judges, texts, encoder, device, page, as_json=as_json)
     for name, value in (("judge", judges), ("texts", texts), ("encoder", encoder)):
         if value:
@@ -134,10 +133,23 @@ def command(
     if clean is not None:
         from vttdata.compose.audit_page import clean_protocol
 
-        clean.mkdir(parents=True, exist_ok=True)
         clean_protocol(folder).write(clean / "protocol.json")
     print(json.dumps(audit.as_json(), indent=2, ensure_ascii=False) if as_json else audit_text(audit))
     return DONE if audit.ok else LEAKS
+
+
+def _check_options(
+    against: str | None, columns: Mapping[str, str], page: Path | None, *, has_part: bool, clean: Path | None
+) -> None:
+    """Raise VttdataError for options that do not go together."""
+    if against is None and columns:
+        raise VttdataError("--columns goes with --against CORPUS.")
+    if against is not None and page is not None:
+        raise VttdataError("--page is about the splits of a dataset, and does not go with --against.")
+    if against is None and has_part and (page is not None or clean is not None):
+        raise VttdataError("--page and --clean are about all splits of a dataset; leave out --split and --config.")
+    if page is not None:
+        page.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _audit_against(
@@ -166,10 +178,9 @@ def _audit_against(
         splits=names,
         columns=columns,
     )
-    if clean is not None:
-        clean.mkdir(parents=True, exist_ok=True)
-        found.clean_protocol().write(clean / "protocol.json")
     print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if as_json else found.as_text())
+    if clean is not None:
+        found.clean_protocol().write(clean / "protocol.json")
     return DONE if found.ok else LEAKS
 
 

@@ -48,7 +48,14 @@ class Protocol:
         return f"{self.name}@{self.digest[:_SHOWN_DIGITS]}"
 
     def write(self, path: Path) -> None:
-        """Write the file."""
+        """Write the file.
+
+        Raises:
+            VttdataError: when no split has a clip.
+        """
+        if not any(self.splits.values()):
+            raise VttdataError(f"{path}: no clip is left, so there is no protocol to write.")
+        path.parent.mkdir(parents=True, exist_ok=True)
         content = {"protocol": self.name, "digest": self.digest, **self.about, "splits": self.splits}
         path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
