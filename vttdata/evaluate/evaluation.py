@@ -133,7 +133,7 @@ def evaluate(
     cache = cache or builds_folder() / ".metrics"
     unavailable: dict[str, str] = {}
     tokenizer = tokenizer or choose_tokenizer(items.languages)
-    inputs = _add_local_videos(inputs or MetricInputs(), folder)
+    inputs = name_local_videos(inputs or MetricInputs(), [folder])
     names = (metrics or DEFAULT_METRICS) if task == "captioning" else ()
     families = load_metrics(names, tokenizer, cache, inputs, unavailable) if names else []
     judgments = read_relevance(Path(relevance)) if relevance is not None else None
@@ -310,9 +310,9 @@ def choose_tokenizer(languages: Sequence[str]) -> str:
     return names.pop() if len(names) == 1 else "unicode"
 
 
-def _add_local_videos(inputs: MetricInputs, dataset: Path) -> MetricInputs:
-    """Name the video files of a dataset on this machine where no others are named."""
-    folders = [folder_of_videos(dataset), dataset / "videos"]
+def name_local_videos(inputs: MetricInputs, datasets: Sequence[Path]) -> MetricInputs:
+    """Name the video files of datasets on this machine where no others are named."""
+    folders = [folder for dataset in datasets for folder in (folder_of_videos(dataset), dataset / "videos")]
     local = [folder for folder in folders if folder is not None and folder.is_dir()]
     return inputs if inputs.videos else dataclasses.replace(inputs, videos=local)
 

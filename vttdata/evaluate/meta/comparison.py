@@ -21,7 +21,7 @@ from vttdata.assess.agreement import Level as RatingLevel
 from vttdata.assess.agreement import krippendorff_alpha
 from vttdata.assess.correlation import williams
 from vttdata.errors import VttdataError
-from vttdata.evaluate.evaluation import DEFAULT_METRICS, load_metrics
+from vttdata.evaluate.evaluation import DEFAULT_METRICS, load_metrics, name_local_videos
 from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.meta.agreement import DRAWS, Draws, measure_agreement, system_means
 from vttdata.evaluate.meta.alignment import check_alignment, correlate_at_offsets
@@ -92,12 +92,6 @@ def evaluate_metrics(
     names = [metric for metric in metrics if isinstance(metric, str)] or (
         DEFAULT_METRICS if not (metrics or scores) else ()
     )
-    families = [metric for metric in metrics if not isinstance(metric, str)]
-    families += load_metrics(names, tokenizer, cache, inputs or MetricInputs(), report.unavailable) if names else []
-    wanted = {*names, *(metric.name for metric in metrics if not isinstance(metric, str))}
-    clash = next((name for name in files if any(name in metric.columns for metric in families)), None)
-    if clash is not None:
-        raise VttdataError(f"A file of scores has the name of the metric '{clash}', which is computed too; rename it.")
     read = read_inputs(
         [os.fspath(source) for source in sources],
         candidates=Path(candidates) if candidates is not None else None,
@@ -105,6 +99,13 @@ def evaluate_metrics(
         offset=offset,
         split=split,
     )
+    families = [metric for metric in metrics if not isinstance(metric, str)]
+    inputs = name_local_videos(inputs or MetricInputs(), read.datasets)
+    families += load_metrics(names, tokenizer, cache, inputs, report.unavailable) if names else []
+    wanted = {*names, *(metric.name for metric in metrics if not isinstance(metric, str))}
+    clash = next((name for name in files if any(name in metric.columns for metric in families)), None)
+    if clash is not None:
+        raise VttdataError(f"A file of scores has the name of the metric '{clash}', which is computed too; rename it.")
     report.signatures.update({metric.name: metric.signature() for metric in families})
     known = {system for table in read.judgments for system in table.systems}
     for table in read.judgments:

@@ -30,10 +30,11 @@ _CAPTIONS = "captions.csv"
 
 
 class Inputs(NamedTuple):
-    """Sets of judgments by people, and sets of pairs that need no people."""
+    """Sets of judgments by people, sets of pairs that need no people, and the folders of datasets among them."""
 
     judgments: list[JudgmentTable]
     pairs: list[StressSet]
+    datasets: list[Path]
 
 
 def read_inputs(
@@ -58,7 +59,7 @@ def read_inputs(
     """
     texts = read_candidates(candidates) if candidates is not None else None
     human = read_references(references) if references is not None else None
-    inputs = Inputs([], [])
+    inputs = Inputs([], [], [])
     tables = 0
     for source in sources:
         path = Path(os.path.expanduser(source))
@@ -71,6 +72,7 @@ def read_inputs(
             tables += 1
         else:
             folder = find_dataset(source)
+            inputs.datasets.append(folder)
             if "judgments" in DatasetReader(folder).configs:
                 inputs.judgments.extend(read_dataset_judgments(folder))
             else:
