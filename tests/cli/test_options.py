@@ -21,6 +21,11 @@ DIFFERENT = {
     "--metric": {"NAME", "FILE"},
     "--captions": {"INPUT", "TABLE"},
     "--videos": {"DIR", "N", "URL", "WHERE"},
+    "--against": {"CORPUS", "OTHER"},
+    "--candidates": {"FILE", "N"},
+    "--limit": {"N", "SECONDS"},
+    "--model": {"MODEL", "[METRIC=]MODEL"},
+    "--out": {"DIR", "FILE"},
 }
 
 
