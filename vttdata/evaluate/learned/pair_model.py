@@ -71,9 +71,14 @@ class PairModel:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return dict(zip(different, vectors / np.where(lengths > 0, lengths, 1), strict=True))
 
-    def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> FloatArray:
-        """Return the score of each caption, in units of people's."""
-        vectors = self.embed([*candidates, *(text for group in references for text in group)])
+    def score(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[Sequence[str]],
+        vectors: dict[str, FloatArray] | None = None,
+    ) -> FloatArray:
+        """Return the score of each caption, in units of people's; `vectors` are those of the texts where known."""
+        vectors = vectors or self.embed([*candidates, *(text for group in references for text in group)])
         scores: FloatArray = pair_features(vectors, candidates, references) @ self.head[:-1] + self.head[-1]
         return scores
 

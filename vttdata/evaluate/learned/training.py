@@ -157,7 +157,7 @@ def train_metric(
         json.dumps(
             [
                 asdict(settings),
-                [[own.candidates, list(map(list, own.references)), own.human.tolist()] for own in train],
+                [[own.candidates, list(map(list, own.references)), own.human.tolist()] for own in (*train, *test)],
                 groups,
             ]
         ).encode()
@@ -166,15 +166,14 @@ def train_metric(
     checkpoint.check(out)
     model = _first_model(settings, [text for own in train for text in _texts(own)], groups, device)
     if settings.frozen:
-        before = [best_similarity(model.embed(_texts(own)), own.candidates, own.references) for own in test]
-        model.head = _fit_ridge(model, train)
+        vectors = model.embed([text for own in (*train, *test) for text in _texts(own)])
+        before = [best_similarity(vectors, own.candidates, own.references) for own in test]
+        model.head = _fit_ridge(vectors, train)
+        scores = [model.score(own.candidates, own.references, vectors) for own in test]
     else:
-        trainer = _Trainer(model, train, groups, settings, checkpoint)
-        before = trainer.run(test)
-    results = [
-        _compare(own, model.score(own.candidates, own.references), plain)
-        for own, plain in zip(test, before, strict=True)
-    ]
+        before = _Trainer(model, train, groups, settings, checkpoint).run(test)
+        scores = [model.score(own.candidates, own.references) for own in test]
+    results = list(map(_compare, test, scores, before))
     facts = {
         **asdict(settings),
         "encoder": name_of_model(*split_revision(settings.encoder)) if settings.encoder else None,
@@ -234,11 +233,11 @@ def _build_encoder(texts: Sequence[str], seed: int, device: str) -> tuple[Any, A
         raise VttdataError(f"Nothing can be trained on {device}: {str(error).splitlines()[0]}") from error
 
 
-def _fit_ridge(model: PairModel, train: Sequence[JudgedCaptions]) -> FloatArray:
+def _fit_ridge(vectors: dict[str, FloatArray], train: Sequence[JudgedCaptions]) -> FloatArray:
     """Return the regression on frozen embeddings whose penalty predicts other videos best."""
     features, folds = [], []
     for number, own in enumerate(train):
-        features.append(pair_features(model.embed(_texts(own)), own.candidates, own.references))
+        features.append(pair_features(vectors, own.candidates, own.references))
         folds += [hash((number, source)) % _FOLDS for source in own.sources]
     rows, human, fold = np.concatenate(features), np.concatenate([own.human for own in train]), np.array(folds)
     errors = [
