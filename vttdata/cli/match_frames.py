@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from vttdata.cli.exit_codes import DONE
-from vttdata.cli.options import FILE, Command, WholeNumber, argument, json_option, option, out_option
+from vttdata.cli.options import FILE, Command, WholeNumber, argument, json_option, option
 from vttdata.errors import MediaError, VttdataError
 
 
@@ -20,7 +20,7 @@ from vttdata.errors import MediaError, VttdataError
 )
 @argument("video", "VIDEO", "A video file.", type=FILE)
 @argument("caption", "CAPTION", "A caption of it.")
-@out_option("Picture to write (PNG).", required=False)
+@option("--out FILE", "Picture to write (PNG).", type=FILE)
 @option("--model MODEL", "CLIP model, by name or folder, with @REVISION if needed.", show_default="CLIP ViT-B/32")
 @option("--frames N", "Frames of the video, spread evenly; 0 for all.", type=WholeNumber(0, 10**6), default=10)
 @option("--device DEVICE", "Where the model computes: cpu, cuda, cuda:1.", default="cpu")
