@@ -73,7 +73,7 @@ class FoilSettings(Strict):
     min_count: Count = 10
     pair_share: Annotated[float, Gt(0), Le(1)] = 0.03
     imbalance: Annotated[float, Ge(0), Le(0.5)] = 0.02
-    max_unsound_probability: Ratio = 0.7
+    max_unsound_probability: Ratio = 0.6
     unsound_penalty: Annotated[float, Ge(0), Le(100)] = 0.0
     judged_only: bool = False
     candidates: PositiveCount = 1000
