@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Benchmarks that need no files; benchmarks/RESULTS.md has the commands of the others.
 BENCHES := crowd cutting degrade differences engine exports hits splits stages
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-lowest lint bench clean
 
 demo: .venv/build-ready
 	$(BIN)/vttdata build demo
@@ -24,6 +24,18 @@ demo: export VTTDATA_HOME = $(CURDIR)/build
 test: .venv/dev-ready
 	$(BIN)/python -m pytest
 
+# With the lowest versions that pyproject.toml allows; LOWEST names the tests.
+LOWEST := tests/recipe tests/builders tests/files tests/split tests/load tests/dataset tests/pipeline tests/cli/test_verify.py
+
+test-lowest: .venv/bin/python
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
+	@$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct '.[build,foil,assess,metrics]'
+	@$(BIN)/uv pip freeze --python .venv-lowest --exclude vttdata > .venv-lowest/constraints.txt
+	@$(BIN)/uv pip install --quiet --python .venv-lowest --constraint .venv-lowest/constraints.txt \
+	  pytest pytest-xdist hypothesis filelock snowballstemmer 'mlcroissant[parquet]'
+	PYTHONPATH=$(CURDIR) .venv-lowest/bin/python -m pytest $(LOWEST)
+
 lint: .venv/dev-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -35,7 +47,7 @@ bench: .venv/dev-ready
 	$(BIN)/python benchmarks/shots/run.py --quick
 
 clean:
-	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-lowest build .pytest_cache .mypy_cache .ruff_cache
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("vttdata needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'

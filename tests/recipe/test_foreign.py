@@ -26,7 +26,7 @@ def text_keys(schema: dict[str, Any], definitions: dict[str, Any], key: str = ""
     """Yield the dotted keys of a JSON schema under which any text can stand."""
     if "$ref" in schema:
         schema = definitions[schema["$ref"].rpartition("/")[2]]
-    for option in schema.get("anyOf", []):
+    for option in (*schema.get("anyOf", []), *schema.get("allOf", [])):
         yield from text_keys(option, definitions, key)
     for name, inner in schema.get("properties", {}).items():
         yield from text_keys(inner, definitions, f"{key}.{name}" if key else name)
@@ -123,7 +123,7 @@ def _has(model: Any, key: str) -> bool:
     schema = model.model_json_schema()
     node: Any = schema
     for step in key.split("."):
-        options = [node, *node.get("anyOf", [])]
+        options = [node, *node.get("anyOf", []), *node.get("allOf", [])]
         options = [schema["$defs"][each["$ref"].rpartition("/")[2]] if "$ref" in each else each for each in options]
         inner = [each.get("items") if step == "*" else each.get("properties", {}).get(step) for each in options]
         node = next((each for each in inner if each), None)
