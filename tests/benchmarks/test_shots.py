@@ -236,7 +236,7 @@ def test_detectors_of_an_earlier_checkout_are_measured_beside_these(monkeypatch:
     monkeypatch.setenv("VTTDATA_BEFORE", str(Path(__file__).parents[2]))
     assert {"vttdata exact", "vttdata exact, before", "vttdata fast, before"} <= set(names())
     run = measure("vttdata exact, before", Path("missing.mp4"))
-    assert "cannot be opened" in run.error
+    assert "cannot be read now" in run.error
 
 
 def test_detector_is_measured_in_its_own_process(footage: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ def test_a_table_of_pairs_is_audited(tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / "pairs.csv").write_text("\n".join(lines) + "\n")
     assert main(["audit", str(tmp_path / "pairs.csv")]) == 0
     said = capsys.readouterr().out
-    assert "is right on 1.000 of 100 pairs" in said
+    assert "ensemble           1.000 (open)" in said
     assert "above 0.55: the set is open to blind solving" in said
     assert main(["audit", str(tmp_path / "pairs.csv"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

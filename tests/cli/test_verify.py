@@ -162,7 +162,7 @@ LEGACY_OPTIONS = {
         "pair_share": 0.03,
         "imbalance": 0.02,
         "judged_only": False,
-        "doubt": 0.8,
+        "doubt": 0.6,
         "caution": 0.0,
         "candidates": 1000,
         "scorer": "ngram",

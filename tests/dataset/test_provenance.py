@@ -24,14 +24,21 @@ from vttdata.recipe.dump import recipe_text, wanted_paths
 from vttdata.recipe.foreign import load_foreign_recipe
 from vttdata.recipe.load import load_recipe, read_yaml
 
-NEEDED = {"own-folder": ["collect.folder"], "own-list": ["collect.manifest"], "demo": [], "msrvtt-collect": []}
+NEEDED = {
+    "own-folder": ["collect.folder"],
+    "own-list": ["collect.manifest"],
+    "demo": [],
+    "msrvtt-collect": [],
+    "ranking-set": ["input"],
+    "vatex-eval": ["input"],
+}
 DEMO = load_recipe("demo")
 
 
 @pytest.mark.parametrize("name", sorted(packaged.recipes()))
 def test_packaged_recipe_reads_back_the_same_after_dumping(name: str, tmp_path: Path) -> None:
     (tmp_path / "list.csv").write_text("path\na.mp4\n")
-    places = {"collect.manifest": tmp_path / "list.csv"}
+    places = dict.fromkeys(("collect.manifest", "input"), tmp_path / "list.csv")
     given = [f"{key}={places.get(key, tmp_path)}" for key in NEEDED.get(name, ["annotations"])]
     recipe = load_recipe(name, [*given, "seed=77", "version=3.2.1"]).recipe
     file = tmp_path / "recipe.yaml"

@@ -152,8 +152,9 @@ def test_unknown_recipe_lists_the_known_ones() -> None:
 def test_packaged_recipe_loads_and_opens_with_a_comment(name: str, folder: Path) -> None:
     own = {"own-list": [f"collect.manifest={folder / 'sources.csv'}"], "own-folder": [f"collect.folder={folder}"]}
     own |= {"demo": [], "msrvtt-collect": []}
+    own |= {text_only: [f"input={folder / 'sources.csv'}"] for text_only in ("ranking-set", "vatex-eval")}
     loaded = load_recipe(name, own.get(name, [f"annotations={folder}"]))
-    assert loaded.recipe.name == f"vttdata/{name}"
+    assert loaded.recipe.name in {f"vttdata/{name}", f"local/{name}"}
     assert packaged.recipes()[name].read_text().startswith("# ")
 
 

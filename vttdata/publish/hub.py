@@ -7,6 +7,8 @@ as it was, and the same call again continues. Nothing is built, and the folder i
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -168,9 +170,17 @@ def _download_previous(api: HfApi, repo_id: str, remote: Remote, dataset: Path, 
             download(path)
         else:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).symlink_to((dataset / path).resolve())
+            _copy_or_link((dataset / path).resolve(), folder / path)
     same_tables = unchanged == {*tables} == {path for path in new_manifest["files"] if path.endswith(_TABLE_SUFFIX)}
     return Previous(str(manifest["version"]), folder, same_tables)
+
+
+def _copy_or_link(file: Path, copy: Path) -> None:
+    """Give a file a second name where the disk can, since a symbolic link would lead out of the dataset."""
+    try:
+        os.link(file, copy)
+    except OSError:
+        shutil.copyfile(file, copy)
 
 
 def execute_plan(plan: PublishPlan, api: HfApi) -> str:

@@ -39,6 +39,7 @@ ALLOWED: Mapping[str, re.Pattern[str]] = {
     "judges.*": _TRAINED_HERE,
     "device": re.compile(r"cpu|(cuda|mps)(:\d{1,3})?"),
     "verdicts_of": re.compile(r"[\w-]{1,80}", re.ASCII),
+    "threshold": re.compile(r"\d{1,4}/\d{1,4}", re.ASCII),
 }
 """Dotted keys of text that a foreign recipe may have, and their values; * is any name or index."""
 

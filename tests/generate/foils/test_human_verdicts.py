@@ -67,3 +67,16 @@ def test_judged_only_without_verdicts_is_refused() -> None:
     with pytest.raises(VttdataError, match="there are no verdicts"):
         mine_foils(captions(), settings=FoilSettings(judged_only=True))
     assert mine_foils(captions(), settings=FoilSettings("paper", judged_only=True)).pairs
+
+
+def test_verdict_outweighs_what_a_word_implies() -> None:
+    given = {video: [*texts, "the jockey waves"] for video, texts in captions().items()}
+    settings = FoilSettings("random")
+    unimplied, implied = (mine_foils(texts, seed=3, settings=settings).pairs for texts in (captions(), given))
+    sound = {pair.foil_id: 1.0 for pair in (*unimplied, *implied)}
+    assert "horse" in {pair.swap.foil_concept for pair in unimplied}
+    assert "horse" not in {pair.swap.foil_concept for pair in implied}
+    for judged_only in (False, True):
+        settings = FoilSettings(judged_only=judged_only)
+        pairs = mine_foils(given, seed=3, settings=settings, verdicts=sound).pairs
+        assert ("horse" in {pair.swap.foil_concept for pair in pairs}) == judged_only

@@ -236,7 +236,7 @@ def test_unusable_files_are_refused_with_a_reason(tmp_path: Path) -> None:
     (tmp_path / "text.mp4").write_text("#EXTM3U\nhttp://example.org/a.ts\n")
     sound = ["-f", "lavfi", "-i", "sine=d=0.2", str(tmp_path / "sound.mp4")]
     subprocess.run([ffmpeg_path(), "-v", "error", *sound], check=True, timeout=60)
-    for name, reason in (("empty", "empty"), ("text", "unreadable"), ("sound", "no_video"), ("missing", "unreadable")):
+    for name, reason in (("empty", "empty"), ("text", "unreadable"), ("sound", "no_video"), ("missing", "io_error")):
         with pytest.raises(MediaError) as caught:
             detect_shots(tmp_path / f"{name}.mp4")
         assert caught.value.reason == reason

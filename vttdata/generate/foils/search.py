@@ -65,7 +65,8 @@ class FoilSettings(Strict):
             ``balanced`` takes a foil (see `vttdata.generate.foils.noun_usage.NounUsage.unsound_probability`); a lower
             limit leaves fewer foils, and more of them are sound.
         unsound_penalty: how many sound foils ``balanced`` gives up to avoid one unsound foil.
-        judged_only: whether ``balanced`` takes only foils that people judged.
+        judged_only: whether ``balanced`` takes only foils that people judged. Their verdicts outweigh what the lexicon
+            says a word implies.
         candidates: how many possible foils of a video are scored; of more, a hash picks.
     """
 
@@ -207,7 +208,9 @@ def list_edits(
 ) -> list[Edit]:
     """List the possible edits of a video, at most `settings.candidates`; `dropped` counts others by reason."""
     balanced = settings.selection == "balanced"
-    absent = select_absent_rivals(rivals, video.summary, lexicon, dropped)
+    # Who judged a foil has read what the lexicon can only suppose, so what words imply is left to the verdicts.
+    summary = replace(video.summary, implied=frozenset()) if balanced and settings.judged_only else video.summary
+    absent = select_absent_rivals(rivals, summary, lexicon, dropped)
     unsound_probability: UnsoundProbability | None = None
     spellings: Spellings | None = None
     if usage is not None:
