@@ -49,7 +49,8 @@ def test_special_file_is_refused_by_its_type(name: str, tmp_path: Path) -> None:
 def test_table_of_too_many_columns_is_refused(tmp_path: Path) -> None:
     names = ",".join(f"licens{number}" for number in range(60_000))
     (tmp_path / "wide.csv").write_text(f"url,{names}\n")
-    text = one_sentence("build", "own-list", "--set", f"collect.manifest={tmp_path / 'wide.csv'}")
+    manifest = f"collect.manifest={tmp_path / 'wide.csv'}"
+    text = one_sentence("build", "own-list", "--set", manifest, "--out", str(tmp_path / "out"))
     assert "has 60001 columns, more than 4096" in text
 
 
