@@ -162,6 +162,7 @@ class Task(ABC):
         takes: what the inputs of a campaign are, for messages.
         columns: column of the table of results -> its meaning.
         compares: `check` looks at earlier answers.
+        counted_controls: what `control_results` counts, after a number, for the evidence of a verdict.
         keeps_times: the page needs the time of every frame, so that `Item.shown` gets ``times``.
     """
 
@@ -171,6 +172,7 @@ class Task(ABC):
     columns: ClassVar[Mapping[str, str]]
     compares: ClassVar[bool] = False
     keeps_times: ClassVar[bool] = False
+    counted_controls: ClassVar[str] = "controls right"
 
     def __init__(self, settings: Any) -> None:
         self.settings = settings
@@ -203,21 +205,25 @@ class Task(ABC):
         """Return whether the answer to a control is right; None for items that are no controls."""
         return None
 
+    def control_results(self, answers: Sequence[Answered]) -> list[bool]:
+        """Return for each control that a worker met whether the answer is right."""
+        results = (self.control_passed(entry.item, entry.answer) for entry in answers)
+        return [result for result in results if result is not None]
+
     @abstractmethod
     def label(self, answer: Mapping[str, Any]) -> str:
         """Return an answer in a few characters: equal labels of one worker in a row are straight-lining."""
 
     def verdict(self, answers: Sequence[Answered]) -> Verdict:
         """Judge a worker by the controls: at least `pass_mark` of them must be right."""
-        passed = [result for entry in answers if (result := self.control_passed(entry.item, entry.answer)) is not None]
+        passed = self.control_results(answers)
         if not passed:
             return Verdict(True, "untested", "met no control")
-        share = sum(passed) / len(passed)
-        right = f"{sum(passed)} of {len(passed)} controls right"
+        evidence = f"{sum(passed)} of {len(passed)} {self.counted_controls}"
         if len(passed) < self.settings.min_controls:
-            return Verdict(True, "untested", f"{right}; judged from {self.settings.min_controls} on")
-        keep = share >= self.settings.pass_mark
-        return Verdict(keep, "reliable" if keep else "failed_controls", right)
+            return Verdict(True, "untested", f"{evidence}; judged from {self.settings.min_controls} on")
+        keep = sum(passed) >= self.settings.pass_mark * len(passed)
+        return Verdict(keep, "reliable" if keep else "failed_controls", evidence)
 
     @abstractmethod
     def ratings(self, answers: Iterable[Answered]) -> list[Ratings]:

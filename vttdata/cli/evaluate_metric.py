@@ -16,11 +16,13 @@ from vttdata.cli.options import (
     Command,
     Names,
     argument,
+    human_option,
     json_option,
     metric_inputs_options,
     option,
     out_option,
     read_metric_inputs,
+    scores_option,
     seed_option,
     split_option,
 )
@@ -60,12 +62,7 @@ from vttdata.cli.options import (
     multiple=True,
     show_default="bleu, rouge-l, cider-d and chrf without --scores",
 )
-@option(
-    "--scores FILE",
-    "Anybody's scores, a table with video_id, score, and system or candidate; named as the file; may be repeated.",
-    type=FILE,
-    multiple=True,
-)
+@scores_option
 @out_option("Write metrics.json, metrics.md and metrics.svg into this folder.", required=False)
 @json_option
 @seed_option("Seed of the draws of videos.")
@@ -90,7 +87,7 @@ from vttdata.cli.options import (
     group="Judgments",
 )
 @option("--leave-out SYSTEM", "A system that does not count; may be repeated.", multiple=True, group="Judgments")
-@option("--human", "Count captions by people as those of systems.", is_flag=True, group="Judgments")
+@human_option
 @split_option("The split of a dataset without judgments.", show_default="test, or the only one", group="Judgments")
 @option(
     "--tokenizer NAME",

@@ -10,15 +10,15 @@ import click
 
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import (
-    DATASET,
-    FILE,
     Command,
     Names,
-    argument,
+    human_option,
     json_option,
+    judgments_argument,
     metric_inputs_options,
     option,
     read_metric_inputs,
+    scores_option,
     seed_option,
 )
 from vttdata.errors import VttdataError
@@ -36,9 +36,7 @@ from vttdata.errors import VttdataError
         "vttdata fuse-metrics vttdata/trecvid-vtt --metric cider-d --metric sentence-similarity --scores ours.csv",
     ],
 )
-@argument(
-    "judgments", "JUDGMENTS...", "Sets of judgments, as of 'evaluate-metric'.", type=DATASET, nargs=-1, required=True
-)
+@judgments_argument
 @option(
     "--metric NAME",
     "A column of a captioning metric, such as bleu4; may be repeated.",
@@ -47,14 +45,9 @@ from vttdata.errors import VttdataError
     multiple=True,
     show_default="bleu4, cider-d, meteor and rouge-l",
 )
-@option(
-    "--scores FILE",
-    "Anybody's scores, a table with video_id, score, and system or candidate; named as the file; may be repeated.",
-    type=FILE,
-    multiple=True,
-)
+@scores_option
 @json_option
-@option("--human", "Count captions by people as those of systems.", is_flag=True, group="Judgments")
+@human_option
 @seed_option("Seed of the draws of videos.")
 @metric_inputs_options
 def command(

@@ -460,6 +460,16 @@ def input_argument(more: str = "") -> Callable[[F], F]:
 
 
 json_option = option("--json", "Print JSON.", name="as_json", is_flag=True)
+judgments_argument = argument(
+    "judgments", "JUDGMENTS...", "Sets of judgments, as of 'evaluate-metric'.", type=DATASET, nargs=-1, required=True
+)
+scores_option = option(
+    "--scores FILE",
+    "Anybody's scores, a table with video_id, score, and system or candidate; named as the file; may be repeated.",
+    type=FILE,
+    multiple=True,
+)
+human_option = option("--human", "Count captions by people as those of systems.", is_flag=True, group="Judgments")
 quiet_option = option("--quiet", "Show no progress on standard error.", is_flag=True, group="Progress")
 device_option = option(
     "--device DEVICE",

@@ -13,7 +13,8 @@ from vttdata.cli.options import (
     Command,
     NumberRange,
     WholeNumber,
-    argument,
+    human_option,
+    judgments_argument,
     option,
     out_option,
     seed_option,
@@ -35,9 +36,7 @@ from vttdata.errors import VttdataError
         "vttdata train-metric vttdata/trecvid-vtt --pairs vttdata/msrvtt --pair-epochs 10 --out learned",
     ],
 )
-@argument(
-    "judgments", "JUDGMENTS...", "Sets of judgments, as of 'evaluate-metric'.", type=DATASET, nargs=-1, required=True
-)
+@judgments_argument
 @out_option("Folder of the metric.")
 @option(
     "--encoder MODEL",
@@ -50,7 +49,7 @@ from vttdata.errors import VttdataError
     "Do not train on the sets of this year, but compare the metric with people there; may be repeated.",
     multiple=True,
 )
-@option("--human", "Count captions by people as those of systems.", is_flag=True)
+@human_option
 @option(
     "--pairs INPUT",
     "Captions, a dataset or a table, of which the encoder learns that those of one video are alike.",

@@ -6,15 +6,19 @@ Libraries of pictures resize differently from version to version; here a resized
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import MediaError
 from vttdata.media.decode import open_video
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 Filter = Literal["bicubic", "bilinear"]
 # Keys, IEEE ASSP 1981: the cubic kernel whose error is of third order.
@@ -115,3 +119,13 @@ def resize_weights(length: int, resized: int, method: Filter = "bicubic") -> npt
     weights = np.where(distance < _KERNEL_RADIUS[method], weights, 0)
     normalized: npt.NDArray[np.float32] = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
     return normalized
+
+
+def save_png(picture: Image.Image, target: Path) -> None:
+    """Write a picture as a PNG file in one step: the file is whole or not there."""
+    partial = target.with_name(f".{target.name}.part")
+    try:
+        picture.save(partial, format="PNG")
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)

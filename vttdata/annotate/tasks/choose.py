@@ -17,7 +17,6 @@ from vttdata.annotate.task import (
     Row,
     Task,
     Unit,
-    Verdict,
     item_id,
 )
 from vttdata.annotate.tasks.caption import video_ids
@@ -60,6 +59,7 @@ class ChooseTask(Task):
     title = "Choose clips"
     takes = "a folder of videos, or tables with a column video_id"
     keeps_times = True
+    counted_controls = "repeated proposals decided as before"
     columns: ClassVar[Mapping[str, str]] = {
         "source_id": "video",
         "proposal": "number of the proposed clip in its video, from 0",
@@ -137,19 +137,14 @@ class ChooseTask(Task):
         """Return the decision."""
         return str(answer["decision"])
 
-    def verdict(self, answers: Sequence[Answered]) -> Verdict:
-        """Judge a worker by proposals that they saw twice."""
+    def control_results(self, answers: Sequence[Answered]) -> list[bool]:
+        """Return for each proposal that a worker saw twice whether it was decided as before."""
         first = {entry.item.item: entry.answer["decision"] == "reject" for entry in answers}
-        same = [
+        return [
             (entry.answer["decision"] == "reject") == first[entry.item.facts["repeats"]]
             for entry in answers
             if entry.item.facts.get("repeats") in first
         ]
-        evidence = f"{sum(same)} of {len(same)} repeated proposals decided as before"
-        if len(same) < max(self.settings.min_controls, 1):
-            return Verdict(True, "untested", evidence)
-        keep = sum(same) >= self.settings.pass_mark * len(same)
-        return Verdict(keep, "reliable" if keep else "failed_controls", evidence)
 
     def ratings(self, answers: Iterable[Answered]) -> list[Ratings]:
         """Return whether proposals are taken, and the frames at which clips begin and end."""

@@ -17,7 +17,6 @@ from vttdata.annotate.task import (
     Row,
     Task,
     Unit,
-    Verdict,
     item_id,
 )
 from vttdata.assess.agreement import is_relevant
@@ -51,6 +50,7 @@ class RelevanceTask(Task):
 
     Settings = RelevanceSettings
     title = "Which sentences describe the video?"
+    counted_controls = "captions of controls right"
     takes = (
         "tables of pairs with video_id, caption_id and caption; a column expected (yes or no) makes a pair a control"
     )
@@ -78,7 +78,12 @@ class RelevanceTask(Task):
         files = material.with_videos([*pairs, *controls])
         items = self._items(material, {video: texts for video, texts in pairs.items() if video in files})
         checks = [
-            self._item(material, video, {name: text for name, (text, _) in texts.items()}, dict_of_expected(texts))
+            self._item(
+                material,
+                video,
+                {name: text for name, (text, _) in texts.items()},
+                {name: expected for name, (_, expected) in texts.items()},
+            )
             for video, texts in sorted(controls.items())
             if video in files
         ]
@@ -154,19 +159,14 @@ class RelevanceTask(Task):
         """Return a digit for each caption."""
         return "".join(str(int(value)) for value in answer["relevant"])
 
-    def verdict(self, answers: Sequence[Answered]) -> Verdict:
-        """Judge a worker by the captions of controls."""
-        results = [
+    def control_results(self, answers: Sequence[Answered]) -> list[bool]:
+        """Return for each caption of a control whether it was marked rightly."""
+        return [
             value == (expected == "yes")
             for entry in answers
             if entry.item.facts["expected"]
             for value, expected in zip(entry.answer["relevant"], entry.item.facts["expected"], strict=True)
         ]
-        evidence = f"{sum(results)} of {len(results)} captions of controls right"
-        if len(results) < max(self.settings.min_controls, 1):
-            return Verdict(True, "untested", evidence)
-        keep = sum(results) >= self.settings.pass_mark * len(results)
-        return Verdict(keep, "reliable" if keep else "failed_controls", evidence)
 
     def ratings(self, answers: Iterable[Answered]) -> list[Ratings]:
         """Return the judgments of pairs."""
@@ -202,11 +202,6 @@ class RelevanceTask(Task):
             table.append([name, video, sum(values), len(values), "yes" if relevant else "no"])
             lines.append(f"{name} 0 {video} {int(relevant)}\n")
         return {"pairs.csv": as_csv(table), "relevance.txt": "".join(lines)}
-
-
-def dict_of_expected(texts: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    """Return what is expected of each caption of a control."""
-    return {name: expected for name, (_, expected) in texts.items()}
 
 
 TASK = RelevanceTask

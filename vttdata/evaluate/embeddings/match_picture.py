@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from PIL import Image, ImageDraw
 
 from vttdata.evaluate.embeddings.clip_model import ClipModel
 from vttdata.evaluate.embeddings.matching import Match, match_vectors, video_vector
-from vttdata.media.pictures import sample_frames
+from vttdata.media.pictures import sample_frames, save_png
 
 # Pixels of a thumbnail, the space around it, and a line of text.
 _WIDTH, _HEIGHT, _GAP, _LINE = 160, 90, 6, 16
@@ -86,9 +85,4 @@ def _draw(thumbnails: Sequence[Image.Image], matches: Sequence[TokenMatch], targ
         draw.text((x, y), match.token, fill=_TEXT)
         sheet.paste(thumbnail, (x + (_WIDTH - thumbnail.width) // 2, y + _LINE + (_HEIGHT - thumbnail.height) // 2))
         draw.text((x, y + _LINE + _HEIGHT), f"{match.seconds:.2f} s  {match.cosine:.3f}", fill=_TEXT)
-    partial = target.with_name(f".{target.name}.part")
-    try:
-        sheet.save(partial, format="PNG")
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+    save_png(sheet, target)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 
 import numpy as np
 
-from vttdata.evaluate.embeddings.features import Features, open_features
-from vttdata.evaluate.metric import ColumnScores, VideoMetric, VideoSpan, check_texts
-from vttdata.text.lm.pretrained import explain_missing
+from vttdata.evaluate.embeddings.clip_metric import ClipMetric
+from vttdata.evaluate.metric import ColumnScores, VideoSpan, check_texts
 
 # Hessel et al., EMNLP 2021, section 3.
 WEIGHT = 2.5
@@ -17,24 +15,14 @@ PROMPT = "A photo depicts "
 _ITEMS_PER_CHUNK = 256
 
 
-class ClipScore(VideoMetric):
+class ClipScore(ClipMetric):
     """CLIPScore of Hessel et al. (EMNLP 2021), which they define for images, and RefCLIPScore."""
 
     columns = ("clip-score", "clip-score-ref")
-    needs = "a CLIP model or a file of embeddings: pip install 'vttdata[build,lm]'"
-    uses_tokens = False
-
-    @cached_property
-    def _features(self) -> Features:
-        return open_features(self.inputs, self.name, self.cache)
 
     def options(self) -> Mapping[str, str]:
         """Return the weight, and what embeddings depend on."""
-        return {"w": f"{WEIGHT:g}", "features": self._features.identity}
-
-    def unavailable(self) -> str | None:
-        """Return which library is missing where embeddings are not all in a file."""
-        return None if self.inputs.features else explain_missing("av")
+        return {"w": f"{WEIGHT:g}", "features": self.features.identity}
 
     def score_videos(
         self, candidates: Sequence[str], references: Sequence[Sequence[str]], videos: Sequence[VideoSpan]
@@ -47,10 +35,10 @@ class ClipScore(VideoMetric):
             texts = (text for item in items for text in (candidates[item], *references[item]))
             vectors = {
                 text[len(PROMPT) :]: encoded.vectors[-1]
-                for text, encoded in self._features.encode_texts(PROMPT + text for text in texts).items()
+                for text, encoded in self.features.encode_texts(PROMPT + text for text in texts).items()
             }
             for item in items:
-                candidate, frames = vectors[candidates[item]], self._features.read_video(videos[item]).vectors
+                candidate, frames = vectors[candidates[item]], self.features.read_video(videos[item]).vectors
                 of_video = WEIGHT * float(np.maximum(frames @ candidate, 0).mean())
                 of_texts = max(0.0, *(float(vectors[text] @ candidate) for text in references[item]))
                 total = of_video + of_texts

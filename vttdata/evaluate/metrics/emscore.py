@@ -3,44 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import ClassVar
 
+from vttdata.evaluate.embeddings.clip_metric import ClipMetric
 from vttdata.evaluate.embeddings.emscore import PARTS, em_scores
-from vttdata.evaluate.embeddings.features import Features, open_features
 from vttdata.evaluate.embeddings.matching import Convention
-from vttdata.evaluate.metric import ColumnScores, VideoMetric, VideoSpan, check_texts
-from vttdata.text.lm.pretrained import explain_missing
+from vttdata.evaluate.metric import ColumnScores, VideoSpan, check_texts
 
 
-class EmScore(VideoMetric):
+class EmScore(ClipMetric):
     """EMScore of Shi et al. (CVPR 2022); see `vttdata.evaluate.embeddings.matching` for its conventions.
 
     `emscore` needs no references; columns with `ref` compare with them, too.
     """
 
     columns = tuple(f"emscore{part}{ending}" for part in ("", "-ref") for ending in PARTS)
-    needs = "a CLIP model or a file of embeddings: pip install 'vttdata[build,lm]'"
-    uses_tokens = False
     depends_on_items = True
     convention: ClassVar[Convention] = "paper"
 
-    @cached_property
-    def _features(self) -> Features:
-        return open_features(self.inputs, self.name, self.cache)
-
     def options(self) -> Mapping[str, str]:
         """Return the convention, and what embeddings depend on."""
-        return {"convention": self.convention, "idf": "references", "features": self._features.identity}
-
-    def unavailable(self) -> str | None:
-        """Return which library is missing where embeddings are not all in a file."""
-        return None if self.inputs.features else explain_missing("av")
+        return {"convention": self.convention, "idf": "references", "features": self.features.identity}
 
     def score_videos(
         self, candidates: Sequence[str], references: Sequence[Sequence[str]], videos: Sequence[VideoSpan]
     ) -> dict[str, ColumnScores]:
         """Score captions; tokens weigh by how many references have them, and the corpus score is the mean."""
         check_texts(candidates, references)
-        rows = em_scores(self._features, videos, candidates, references, self.convention, self.cache)
+        rows = em_scores(self.features, videos, candidates, references, self.convention, self.cache)
         return {name: ColumnScores.from_means(rows[:, number]) for number, name in enumerate(self.columns)}

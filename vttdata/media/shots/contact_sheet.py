@@ -5,7 +5,6 @@ Decodes the video once more. Memory holds the finished sheet, 0.2 MB for each sh
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from PIL import Image, ImageDraw
 
 from vttdata.errors import MediaError
 from vttdata.media.decode import Frame, open_video
+from vttdata.media.pictures import save_png
 from vttdata.media.shots.detect import Detection
 from vttdata.records import Transition
 
@@ -77,12 +77,7 @@ def draw_sheet(path: Path, detection: Detection, target: Path, *, columns: int =
                 centred = (x + (_CELL_WIDTH - thumbnail.width) // 2, y + (_CELL_HEIGHT - thumbnail.height) // 2)
                 sheet.paste(thumbnail, centred)
                 draw.text((x, y + _CELL_HEIGHT + _TEXT_OFFSET), format_timecode(frame.time), fill=_TEXT)
-    partial = target.with_name(f".{target.name}.part")
-    try:
-        sheet.save(partial, format="PNG")
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+    save_png(sheet, target)
 
 
 def _advance(frames: Iterator[Frame], frame: Frame | None, index: int) -> Frame | None:
