@@ -158,9 +158,13 @@ def test_build_without_rejects_says_so(tmp_path: Path) -> None:
 
 
 def test_build_ends_with_how_to_load_it_what_was_left_out_and_how_long_it_took(street: Path) -> None:
-    *_, done, load, left_out = (street.parent / "said.txt").read_text().splitlines()
+    *_, done, contents, load, left_out, following = (street.parent / "said.txt").read_text().splitlines()
     assert done.startswith(f"me/street 1.0.0 is in {street / 'dataset'}, after ")
     assert done.endswith(" s")
+    assert contents.startswith("Clips: ")
+    assert contents.endswith(" leaks found.")
     assert load == 'Load it in Python: vttdata.load_dataset("me/street")'
     assert left_out.startswith("Left out: 1 failed: unreadable (probe), 1 duplicate (duplicates), ")
     assert left_out.endswith("; 'vttdata rejects me/street' says which and why")
+    assert following.startswith("Next: ")
+    assert "vttdata build me/street --set " in following

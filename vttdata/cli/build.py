@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,6 +26,10 @@ from vttdata.cli.options import (
     replace_option,
     set_option,
 )
+from vttdata.cli.terminal import print_styled
+
+if TYPE_CHECKING:
+    from vttdata.pipeline.build_folder import Build
 
 
 @click.command(
@@ -81,6 +88,12 @@ def command(
 
     started = time.monotonic()
     header = iter([HEADER])
+
+    def print_stage(stage: dict[str, Any]) -> None:
+        for line in header:
+            print_styled(line, bold=True)
+        print_styled(stage_text(stage), fg="red" if stage["failed"] else "yellow" if stage["rejected"] else None)
+
     run = build(
         recipe,
         out=out,
@@ -91,28 +104,61 @@ def command(
         retry_failed=retry_failed,
         replace=replace,
         quiet=quiet,
-        on_stage_done=lambda stage: print(*header, stage_text(stage), sep="\n", flush=True),
-        note=lambda sentence: print(f"vttdata: {sentence}", file=sys.stderr),
+        on_stage_done=print_stage,
+        note=lambda sentence: print_styled(f"vttdata: {sentence}", sys.stderr),
     )
     failures, retryable = run.too_many_failures(), run.retryable()
     name = run.loaded.recipe.name
-    print(
-        f"\n{name} {run.loaded.recipe.version} is in {run.dataset}, after {duration_text(time.monotonic() - started)}"
-    )
     first = next(iter(builds_named(name)), None)
-    reference = name if first is not None and first.folder.resolve() == run.folder.resolve() else run.folder
+    reference = name if first is not None and first.folder.resolve() == run.folder.resolve() else str(run.folder)
+    done = f"{name} {run.loaded.recipe.version} is in {run.dataset}, after {duration_text(time.monotonic() - started)}"
+    print_styled(f"\n{done}", bold=True, fg="red" if failures else "green")
+    if run.audit is not None:
+        print_styled(contents_text(run.audit))
     if dataset_in(run.folder) is not None:
-        print(f"""Load it in Python: vttdata.load_dataset("{reference}")""")
+        print_styled(f"""Load it in Python: vttdata.load_dataset("{reference}")""")
     losses = main_losses([table.tally.as_json() for table in run.tables])
+    quoted = shlex.quote(reference)
     if losses:
-        print(f"Left out: {losses}; 'vttdata rejects {reference}' says which and why")
+        print_styled(f"Left out: {losses}; 'vttdata rejects {quoted}' says which and why")
+    if not failures:
+        print_styled(f"Next: {next_step(run, quoted)}")
     for warning in (run.audit or {}).get("warnings", ()):
-        print(f"vttdata: WARNING: {warning}", file=sys.stderr)
+        print_styled(f"vttdata: WARNING: {warning}", sys.stderr, fg="yellow")
     if retryable:
-        print(f"{retryable} of the failures may succeed now: --retry-failed tries them again", file=sys.stderr)
+        print_styled(f"{retryable} of the failures may succeed now: --retry-failed tries them again", sys.stderr)
     if failures:
-        print(f"vttdata: {failures}", file=sys.stderr)
+        print_styled(f"vttdata: {failures}", sys.stderr, fg="red")
     return INCOMPLETE if failures else DONE
+
+
+def contents_text(audit: Mapping[str, Any]) -> str:
+    """Return the clips of each split, all captions and the verdict on leaks, in words.
+
+    Args:
+        audit: the ``audit`` of ``build.json``.
+    """
+    clips = ", ".join(f"{counts['clips']:,} {split}" for split, counts in audit["splits"].items())
+    captions = sum(counts["captions"] for counts in audit["splits"].values())
+    return f"Clips: {clips}; captions: {captions:,}. {audit['verdict']}"
+
+
+def next_step(run: Build, reference: str) -> str:
+    """Return what to do with a finished build: give it captions, a licence, or to others.
+
+    Args:
+        run: the build.
+        reference: its name or folder, quoted for a shell.
+    """
+    recipe = run.loaded.recipe
+    splits = (run.audit or {}).get("splits", {}).values()
+    if "captions" in type(recipe).model_fields and not sum(counts["captions"] for counts in splits):
+        return f"have the clips captioned, then 'vttdata build {reference} --set captions.file=FILE'"
+    if recipe.licence == "unknown":
+        return f"state a licence, which publishing requires: 'vttdata build {reference} --set licence=cc-by-4.0'"
+    return (
+        f"'vttdata stats {reference}' counts it; 'vttdata publish {reference} USER/NAME --dry-run' prepares a version"
+    )
 
 
 def duration_text(seconds: float) -> str:

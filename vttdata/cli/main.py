@@ -15,13 +15,14 @@ import sys
 import threading
 import warnings
 from collections.abc import Sequence
-from typing import Any, TextIO, cast
+from typing import TextIO, cast
 
 import click
 from click.shell_completion import shell_complete
 
 from vttdata.cli.exit_codes import BAD_INPUT, DONE, INCOMPLETE, INTERRUPTED, LEAKS, SUMMARY
 from vttdata.cli.options import CommandFolder
+from vttdata.cli.terminal import VisibleText, print_styled
 from vttdata.errors import HaltError, LeakError, VttdataError, VttdataWarning
 from vttdata.files.plain_tables import visible
 from vttdata.version import __version__
@@ -58,20 +59,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
-class VisibleText:
-    """Text stream whose control characters, from somebody else's names, are shown instead of obeyed by a terminal."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        """Write text with `visible` control characters."""
-        return self._stream.write(visible(text))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
 def show_warning(
     message: Warning | str,
     category: type[Warning],
@@ -106,7 +93,7 @@ def run_command(arguments: Sequence[str] | None) -> int:
         return DONE
     except (click.UsageError, VttdataError, ModuleNotFoundError, OSError, MemoryError, KeyboardInterrupt) as error:
         message, code = describe_error(error)
-        print(visible(message), file=sys.stderr)
+        print_styled(message, sys.stderr, fg=None if code == INTERRUPTED else "red")
         return code
 
 

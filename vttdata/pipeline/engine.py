@@ -17,7 +17,7 @@ from vttdata.errors import HaltError
 from vttdata.pipeline.executors import Executor, Tag
 from vttdata.pipeline.journal import Journal
 from vttdata.pipeline.parts import Part, PartStore, cut_into_parts
-from vttdata.pipeline.progress import Progress
+from vttdata.pipeline.progress import BuildProgress, Progress
 from vttdata.pipeline.stage import Failed, ItemResult, Kept, Rejected, Stage
 
 # So many crashes in a row come from the machine (its memory, a broken library), hardly from the items.
@@ -131,12 +131,11 @@ class Engine:
         self._executor = executor
         self._journal = journal
         self._retry_failed = retry_failed
-        self.quiet = quiet
-        self._started = time.monotonic()
+        self._build = BuildProgress(quiet=quiet, started=time.monotonic())
 
     def progress(self, label: str, total: int | None = None) -> Progress:
         """Return a context that shows the progress of a step, and how long the build has taken, unless it is quiet."""
-        return Progress(label, total, quiet=self.quiet, build_started=self._started)
+        return Progress(label, total, build=self._build)
 
     def run(self, stage: Stage, items: Iterable[Any], total: int | None = None, label: str = "") -> Table:
         """Bring one stage up to date.
@@ -158,10 +157,7 @@ class Engine:
             tasks = run.tasks(cut_into_parts(stage, items), progress)
             results = process_here(stage, tasks) if stage.all_at_once else self._executor.run(stage, tasks)
             for tag, result in results:
-                progress.advance(
-                    rejected=sum(isinstance(outcome, Rejected) for outcome in result.outcomes),
-                    failed=sum(isinstance(outcome, Failed) for outcome in result.outcomes),
-                )
+                count_item(result, progress)
                 for part in filter(None, itertools.starmap(run.add, breaker.admit(tag, result))):
                     self._journal.note("part", stage=stage.name, key=part.key[:16], items=len(part.items))
             for part in filter(None, itertools.starmap(run.add, breaker.release())):
@@ -181,6 +177,14 @@ def process_here(stage: Stage, tasks: Iterable[tuple[Tag, Any]]) -> Iterator[tup
         started = time.monotonic()
         outcomes = tuple(stage.process(item))
         yield tag, ItemResult(stage.name, stage.count(item), outcomes, time.monotonic() - started)
+
+
+def count_item(result: ItemResult, progress: Progress) -> None:
+    """Count an item and its losses."""
+    progress.advance(
+        rejected=sum(isinstance(outcome, Rejected) for outcome in result.outcomes),
+        failed=sum(isinstance(outcome, Failed) for outcome in result.outcomes),
+    )
 
 
 class StageRun:
@@ -205,8 +209,8 @@ class StageRun:
             self.keys.append(part.key)
             results = self._stored_results(part)
             missing = [index for index, result in enumerate(results) if result is None]
-            for _ in range(len(results) - len(missing)):
-                progress.advance()
+            for result in filter(None, results):
+                count_item(result, progress)
             if not missing:
                 self.reused += 1
                 continue

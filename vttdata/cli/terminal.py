@@ -1,0 +1,38 @@
+"""Text for a terminal: control characters of other people's names have no effect, and colour is for terminals only."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, TextIO
+
+import click
+
+from vttdata.files.plain_tables import visible
+
+
+class VisibleText:
+    """Text stream whose control characters, from somebody else's names, are shown instead of obeyed by a terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write text with `visible` control characters."""
+        return self.stream.write(visible(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def print_styled(text: str, file: Any = None, **style: Any) -> None:
+    """Print a line with `visible` control characters, in a style of `click.style` where the stream takes colours."""
+    stream = sys.stdout if file is None else file
+    stream = stream.stream if isinstance(stream, VisibleText) else stream
+    text = visible(text)
+    print(click.style(text, **style) if has_colours(stream) else text, file=stream, flush=True)
+
+
+def has_colours(stream: TextIO) -> bool:
+    """Return True for a terminal that obeys colours, unless NO_COLOR is set (https://no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in ("dumb", "unknown")
