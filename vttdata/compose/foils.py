@@ -84,6 +84,16 @@ class FoilRecipe(BaseRecipe):
             return os.path.expanduser(models)
         return models and tuple(map(os.path.expanduser, models))
 
+    @pydantic.field_validator("verdicts")
+    @classmethod
+    def _are_used(cls, verdicts: str | None, recipe: pydantic.ValidationInfo) -> str | None:
+        settings = recipe.data.get("foils")
+        if verdicts is not None and settings is not None and settings.selection != "balanced":
+            raise ValueError(
+                f"only the selection 'balanced' reads verdicts, and foils.selection is {settings.selection}"
+            )
+        return verdicts
+
 
 class FoilTexts(NamedTuple):
     """Texts of videos that get foils.
