@@ -89,8 +89,12 @@ def youtube_url(youtube_id: str) -> str:
 
 def digest(value: Any) -> str:
     """Return the SHA-256, in hexadecimal, of the canonical JSON of plain values and dataclasses."""
-    text = json.dumps(value, default=_fields_of_dataclass, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def canonical_json(value: Any) -> str:
+    """Return the JSON of plain values and dataclasses in the one form that is hashed; it is ASCII, in one line."""
+    return json.dumps(value, default=_fields_of_dataclass, sort_keys=True, ensure_ascii=True)
 
 
 def _fields_of_dataclass(value: Any) -> Any:

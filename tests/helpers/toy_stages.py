@@ -106,6 +106,13 @@ class OneByOne(Double):
 
 
 @dataclass(frozen=True)
+class WholeStage(Double):
+    """Store results in parts that hold all the numbers of a test."""
+
+    part_size = 2**31
+
+
+@dataclass(frozen=True)
 class Patient(Double):
     """Go on, however many numbers in a row end as ``rate_limit``."""
 

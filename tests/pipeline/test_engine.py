@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.helpers.toy_stages import Double, Number, OneByOne, Patient, Total, Trouble
+from tests.helpers.toy_stages import Double, Number, OneByOne, Patient, Total, Trouble, WholeStage
 from vttdata.errors import HaltError, VttdataError
 from vttdata.pipeline.engine import CircuitBreaker, Engine, Table
 from vttdata.pipeline.executors.local import LocalExecutor
@@ -85,11 +85,26 @@ def test_changed_runtime_field_makes_nothing_stale(run: Run, marks: Path, tmp_pa
     assert calls(elsewhere) == 0
 
 
-def test_new_item_reprocesses_only_its_own_part(run: Run, marks: Path) -> None:
+def test_new_item_is_the_only_one_that_is_processed(run: Run, marks: Path) -> None:
     items = [Number(f"n{value:03d}", value) for value in range(0, 200, 2)]
     run(Double(marks), items)
-    run(Double(marks), sorted([*items, Number("n051", 51)], key=lambda number: number.source_id))
-    assert 100 < calls(marks) <= 100 + 2 * 2 * Double.part_size + 1
+    with_new = sorted([*items, Number("n051", 51)], key=lambda number: number.source_id)
+    assert [number.value for number in run(Double(marks), with_new)] == [2 * number.value for number in with_new]
+    assert calls(marks) == 100 + 1
+
+
+def test_killed_run_loses_the_items_in_flight_alone(run: Run, marks: Path, tmp_path: Path) -> None:
+    items = numbers(*(f"n{value:02d}" for value in range(39)), "full-1")
+    with pytest.raises(HaltError):
+        run(WholeStage(marks), items, workers=1)
+    assert not list((tmp_path / "stages" / "double" / "parts").iterdir())
+    log = next((tmp_path / "stages" / "double" / "items").iterdir())
+    # The last line was cut off by the kill.
+    log.write_bytes(log.read_bytes()[:-5])
+    table = run(WholeStage(marks), items[:-1], workers=1)
+    assert [number.value for number in table] == [2 * value for value in range(39)]
+    assert {path.name for path in marks.iterdir() if path.stat().st_size > 1} == {"n38"}
+    assert not (tmp_path / "stages" / "double" / "items").exists()
 
 
 def test_stale_parts_are_removed(run: Run, marks: Path, tmp_path: Path) -> None:

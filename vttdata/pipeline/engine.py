@@ -15,10 +15,11 @@ from typing import Any
 
 from vttdata.errors import HaltError
 from vttdata.pipeline.executors import Executor, Tag
+from vttdata.pipeline.item_results import ItemResults
 from vttdata.pipeline.journal import Journal
 from vttdata.pipeline.parts import Part, PartStore, cut_into_parts
 from vttdata.pipeline.progress import BuildProgress, Progress
-from vttdata.pipeline.stage import Failed, ItemResult, Kept, Rejected, Stage
+from vttdata.pipeline.stage import Failed, ItemResult, Kept, Outcome, Rejected, Stage
 
 # So many crashes in a row come from the machine (its memory, a broken library), hardly from the items.
 MAX_CRASHES_IN_A_ROW = 8
@@ -151,24 +152,49 @@ class Engine:
         """
         store = PartStore(self._folder / stage.name / "parts", stage)
         self._journal.note("stage", name=stage.name)
-        run = StageRun(stage, store, retry_failed=self._retry_failed)
-        breaker = CircuitBreaker(stage, run.item)
-        with self.progress(label or stage.name, None if stage.all_at_once else total) as progress:
+        shown_total = None if stage.all_at_once else total
+        with ItemResults(store) as stored, self.progress(label or stage.name, shown_total) as progress:
+            run = StageRun(stage, store, stored, self.is_due, accept_failures=self.accept_failures(stage))
             tasks = run.tasks(cut_into_parts(stage, items), progress)
-            results = process_here(stage, tasks) if stage.all_at_once else self._executor.run(stage, tasks)
-            for tag, result in results:
-                count_item(result, progress)
-                for part in filter(None, itertools.starmap(run.add, breaker.admit(tag, result))):
+            for tag, result in watch_results(stage, self.process(stage, tasks), run.item, progress):
+                part = run.add(tag, result)
+                if part is not None:
                     self._journal.note("part", stage=stage.name, key=part.key[:16], items=len(part.items))
-            for part in filter(None, itertools.starmap(run.add, breaker.release())):
-                self._journal.note("part", stage=stage.name, key=part.key[:16], items=len(part.items))
-        store.remove_all_but(run.keys)
+            store.remove_all_but(run.keys)
+            stored.remove()
         tally = StageCounts(stage.name, parts=len(run.keys), reused=run.reused)
         table = Table(stage, store, tuple(run.keys), tally)
         for result in table.results():
             tally.add(result)
         self._journal.note("stage done", **tally.as_json())
         return table
+
+    def process(self, stage: Stage, tasks: Iterable[tuple[Tag, Any]]) -> Iterator[tuple[Tag, ItemResult]]:
+        """Process tagged items, and yield their results in any order."""
+        return process_here(stage, tasks) if stage.all_at_once else self._executor.run(stage, tasks)
+
+    def accept_failures(self, stage: Stage) -> bool:  # noqa: ARG002
+        """Return True if failures that are due are results of a stage all the same, where there are no better ones."""
+        return False
+
+    def is_due(self, outcome: Outcome) -> bool:
+        """Return True if a stored outcome is a failure whose item has to be tried again."""
+        return isinstance(outcome, Failed) and (outcome.inconclusive or (outcome.retry and self._retry_failed))
+
+
+def watch_results(
+    stage: Stage, results: Iterable[tuple[Tag, ItemResult]], item_of: Callable[[Tag], Any], progress: Progress
+) -> Iterator[tuple[Tag, ItemResult]]:
+    """Show the results of a stage as they come, and yield those that can be stored.
+
+    Raises:
+        HaltError: when failures in a row say that going on does harm.
+    """
+    breaker = CircuitBreaker(stage, item_of)
+    for tag, result in results:
+        count_item(result, progress)
+        yield from breaker.admit(tag, result)
+    yield from breaker.release()
 
 
 def process_here(stage: Stage, tasks: Iterable[tuple[Tag, Any]]) -> Iterator[tuple[Tag, ItemResult]]:
@@ -195,26 +221,47 @@ class StageRun:
         reused: number of parts that were complete before.
     """
 
-    def __init__(self, stage: Stage, store: PartStore, *, retry_failed: bool) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        store: PartStore,
+        stored: ItemResults,
+        is_due: Callable[[Outcome], bool],
+        *,
+        accept_failures: bool,
+    ) -> None:
         self.keys: list[str] = []
         self.reused = 0
         self._stage = stage
         self._store = store
-        self._retry_failed = retry_failed
-        self._incomplete: dict[int, tuple[Part, list[ItemResult | None]]] = {}
+        self._stored = stored
+        self._is_due = is_due
+        self._accept_failures = accept_failures
+        self._incomplete: dict[int, tuple[Part, list[str | None]]] = {}
 
     def tasks(self, parts: Iterable[Part], progress: Progress) -> Iterator[tuple[Tag, Any]]:
         """Yield the items that have to be processed, tagged with the numbers of their part and of their place in it."""
         for number, part in enumerate(parts):
             self.keys.append(part.key)
-            results = self._stored_results(part)
+            stored = self._results_in_part(part)
+            results = [
+                result if result is not None and not self._has_due(result) else self._replacement(key, result)
+                for key, result in itertools.zip_longest(part.item_keys, stored)
+            ]
             missing = [index for index, result in enumerate(results) if result is None]
             for result in filter(None, results):
                 count_item(result, progress)
-            if not missing:
+            if all(old is new and new is not None for old, new in zip(stored, results, strict=True)):
                 self.reused += 1
                 continue
-            self._incomplete[number] = (part, results)
+            lines = [
+                None if result is None else self._store.encode(result, key)
+                for key, result in itertools.zip_longest(part.item_keys, results)
+            ]
+            if not missing:
+                self._store.write(part.key, filter(None, lines))
+                continue
+            self._incomplete[number] = (part, lines)
             for index in missing:
                 yield (number, index), part.items[index]
 
@@ -226,17 +273,19 @@ class StageRun:
     def add(self, tag: Tag, result: ItemResult) -> Part | None:
         """Take in one result; store its part, and return it, once all results of the part are there."""
         number, index = tag
-        part, results = self._incomplete[number]
-        results[index] = result
-        complete = [result for result in results if result is not None]
-        if len(complete) < len(results):
+        part, lines = self._incomplete[number]
+        key = part.item_keys[index] if part.item_keys else None
+        lines[index] = line = self._store.encode(result, key)
+        complete = [line for line in lines if line is not None]
+        if len(complete) < len(lines):
+            self._stored.add(line)
             return None
         self._store.write(part.key, complete)
         del self._incomplete[number]
         return part
 
-    def _stored_results(self, part: Part) -> list[ItemResult | None]:
-        """Return the earlier results of a part, None for each item that has to be processed."""
+    def _results_in_part(self, part: Part) -> list[ItemResult | None]:
+        """Return the results in the file of a part, None for each whose files are gone, or for all without a file."""
         try:
             self._store.check(part.key)
             results = list(self._store.read(part.key))
@@ -245,13 +294,30 @@ class StageRun:
             results = []
         if len(results) != len(part.items):
             return [None] * len(part.items)
-        return [result if all(map(self._is_valid, result.outcomes)) else None for result in results]
+        return [result if is_intact(self._stage, result) else None for result in results]
 
-    def _is_valid(self, outcome: Kept | Rejected | Failed) -> bool:
-        if isinstance(outcome, Kept):
-            return self._stage.intact(outcome.record)
-        is_due = isinstance(outcome, Failed) and (outcome.inconclusive or (outcome.retry and self._retry_failed))
-        return not is_due
+    def _replacement(self, key: str | None, result: ItemResult | None) -> ItemResult | None:
+        """Return a result of an item in another part or in a log; None if the item has to be processed.
+
+        Args:
+            key: of the item; None for a stage that takes all items at once.
+            result: in the item's part, with a failure that is due; None without one.
+        """
+        location = None if key is None else self._stored.find(key)
+        other = None if location is None else self._stored.read(location)
+        if other is not None and not is_intact(self._stage, other):
+            other = None
+        if other is not None and not self._has_due(other):
+            return other
+        return (result or other) if self._accept_failures else None
+
+    def _has_due(self, result: ItemResult) -> bool:
+        return any(map(self._is_due, result.outcomes))
+
+
+def is_intact(stage: Stage, result: ItemResult) -> bool:
+    """Check that the files of all records in a result are still there."""
+    return all(stage.intact(outcome.record) for outcome in result.outcomes if isinstance(outcome, Kept))
 
 
 class CircuitBreaker:

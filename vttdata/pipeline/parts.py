@@ -1,7 +1,9 @@
 """Store of item results in parts: JSON Lines files that are written under a temporary name and renamed when complete.
 
 A part's key is a hash of its stage and of its items, so a file under the right key holds finished results. Where a
-part ends depends only on the ids in it, so adding or removing an item changes its own part and no other.
+part ends depends only on the ids in it, so adding or removing an item changes its own part and no other. Each result
+lies under the key of its item, a hash of the stage and of the item alone, by which `ItemResults` finds it again when
+the part has changed or was never finished.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any
 
 import pydantic
 
-from vttdata.ids import digest
+from vttdata.ids import canonical_json, digest
 from vttdata.pipeline.stage import Failed, ItemResult, Kept, Outcome, Rejected, Stage
 
 # The last line of a part begins with it.
@@ -25,10 +27,22 @@ _CHECKSUM = '{"sha256": '
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Run of consecutive items of one stage, and the key under which their results are stored."""
+    """Run of consecutive items of one stage.
+
+    Fields:
+        key: under which the results are stored.
+        items: the items.
+        item_keys: of the items, in their order; none for a stage that takes all items at once.
+    """
 
     key: str
     items: tuple[Any, ...]
+    item_keys: tuple[str, ...]
+
+
+def item_key(fingerprint: str, item_json: str) -> str:
+    """Return the key of an item's result: a hash of the stage's fingerprint and of the item's canonical JSON."""
+    return hashlib.sha256(f'["{fingerprint}", {item_json}]'.encode()).hexdigest()[:32]
 
 
 def cut_into_parts(stage: Stage, items: Iterable[Any]) -> Iterator[Part]:
@@ -36,38 +50,49 @@ def cut_into_parts(stage: Stage, items: Iterable[Any]) -> Iterator[Part]:
     fingerprint = stage.fingerprint()
     if stage.all_at_once:
         everything = tuple(items)
-        yield Part(digest([fingerprint, everything]), (everything,))
+        yield Part(digest([fingerprint, everything]), (everything,), ())
         return
     pending: list[Any] = []
+    texts: list[str] = []
+
+    def finish() -> Part:
+        key = hashlib.sha256(f'["{fingerprint}", [{", ".join(texts)}]]'.encode()).hexdigest()
+        return Part(key, tuple(pending), tuple(item_key(fingerprint, text) for text in texts))
+
     for item in items:
         pending.append(item)
+        texts.append(canonical_json(item))
         ends_here = int(digest(stage.item_id(item))[:8], 16) % stage.part_size == 0
         if ends_here or len(pending) == 2 * stage.part_size:
-            yield Part(digest([fingerprint, pending]), tuple(pending))
-            pending = []
+            yield finish()
+            pending.clear()
+            texts.clear()
     if pending:
-        yield Part(digest([fingerprint, pending]), tuple(pending))
+        yield finish()
 
 
 class PartStore:
-    """Finished parts of one stage in one folder."""
+    """Finished parts of one stage in one folder, `folder`."""
 
     def __init__(self, folder: Path, stage: Stage) -> None:
-        self._folder = folder
+        self.folder = folder
         self._records: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(stage.output)
         folder.mkdir(parents=True, exist_ok=True)
 
     def path(self, key: str) -> Path:
         """Return the file of a part, finished or not."""
-        return self._folder / f"{key}.jsonl"
+        return self.folder / f"{key}.jsonl"
 
-    def write(self, key: str, results: Iterable[ItemResult]) -> None:
-        """Store the results of a part; a crash at any moment leaves all of them or none."""
-        temporary = self._folder / f"{key}.tmp"
+    def finished(self) -> Iterator[Path]:
+        """Yield the files of all finished parts in the folder, those of earlier items and parameters among them."""
+        return self.folder.glob("*.jsonl")
+
+    def write(self, key: str, lines: Iterable[str]) -> None:
+        """Store the results of a part, encoded; a crash at any moment leaves all of them or none."""
+        temporary = self.folder / f"{key}.tmp"
         with temporary.open("w", encoding="utf-8") as stream:
             checksum = hashlib.sha256()
-            for result in results:
-                line = json.dumps(self._encode(result), ensure_ascii=True) + "\n"
+            for line in lines:
                 checksum.update(line.encode())
                 stream.write(line)
             stream.write(f'{_CHECKSUM}"{checksum.hexdigest()}"}}\n')
@@ -86,12 +111,7 @@ class PartStore:
             for line in stream:
                 if line.startswith(_CHECKSUM):
                     return
-                try:
-                    value = json.loads(line)
-                    outcomes = tuple(self._decode_outcome(outcome) for outcome in value["outcomes"])
-                    yield ItemResult(value["id"], value["count"], outcomes, value["seconds"])
-                except (KeyError, TypeError) as error:
-                    raise ValueError(f"{self.path(key)} is damaged") from error
+                yield self.decode(line)
 
     def check(self, key: str) -> None:
         """Compare a finished part with its checksum; those of earlier versions have none.
@@ -111,11 +131,12 @@ class PartStore:
     def remove_all_but(self, keys: Iterable[str]) -> None:
         """Remove the files of all parts but these, finished or not."""
         names = {f"{key}.jsonl" for key in keys}
-        for path in self._folder.iterdir():
+        for path in self.folder.iterdir():
             if path.name not in names and path.suffix in {".jsonl", ".tmp"}:
                 path.unlink()
 
-    def _encode(self, result: ItemResult) -> dict[str, Any]:
+    def encode(self, result: ItemResult, key: str | None) -> str:
+        """Return the line that stores the result of an item under its key, which comes first."""
         outcomes: list[dict[str, Any]] = []
         for outcome in result.outcomes:
             match outcome:
@@ -125,8 +146,22 @@ class PartStore:
                     outcomes.append({"rejected": [id_, reason, detail, *([file] if file else [])]})
                 case Failed(id_, reason, detail, retry, inconclusive):
                     outcomes.append({"failed": [id_, reason, detail, retry, inconclusive]})
-        seconds = round(result.seconds, 4)
-        return {"id": result.item_id, "count": result.count, "seconds": seconds, "outcomes": outcomes}
+        value: dict[str, Any] = {} if key is None else {"key": key}
+        value |= {"id": result.item_id, "count": result.count, "seconds": round(result.seconds, 4)}
+        return json.dumps(value | {"outcomes": outcomes}, ensure_ascii=True) + "\n"
+
+    def decode(self, line: str | bytes) -> ItemResult:
+        """Return the result that a line stores.
+
+        Raises:
+            ValueError: when the line is damaged.
+        """
+        try:
+            value = json.loads(line)
+            outcomes = tuple(self._decode_outcome(outcome) for outcome in value["outcomes"])
+            return ItemResult(value["id"], value["count"], outcomes, value["seconds"])
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{self.folder}: a part is damaged") from error
 
     def _decode_outcome(self, value: dict[str, Any]) -> Outcome:
         if "kept" in value:

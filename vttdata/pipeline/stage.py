@@ -90,7 +90,7 @@ class Stage(ABC):
     id_column: ClassVar[str] = "source_id"
     # Every reason for which this stage rejects.
     reasons: ClassVar[frozenset[str]] = frozenset()
-    # Average number of items in a part, which is what a killed build loses at most for each worker.
+    # Average number of items in a part, a file of results.
     part_size: ClassVar[int] = 16
     # Process the tuple of all items as one item, in the engine's own process.
     all_at_once: ClassVar[bool] = False
