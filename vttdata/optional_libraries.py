@@ -21,6 +21,7 @@ LIBRARIES = {
     "imageio_ffmpeg": ("imageio-ffmpeg", "build"),
     "py3langid": ("py3langid", "build"),
     "pydantic": ("pydantic", "build"),
+    "ray": ("Ray", "ray"),
     "sacrebleu": ("sacrebleu", "metrics"),
     "safetensors": ("safetensors", "lm"),
     "scipy": ("SciPy", "assess"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 import time
@@ -54,7 +53,10 @@ if TYPE_CHECKING:
 @set_option("Override a key of the recipe, such as clips.max_seconds=20; may be repeated.")
 @columns_option("the tables of captions and videos")
 @option(
-    "--workers N", "Worker processes.", type=POSITIVE, default=lambda: os.cpu_count() or 1, show_default="one per core"
+    "--workers N",
+    "Worker processes.",
+    type=POSITIVE,
+    show_default="one per core, or all that fit on the cluster",
 )
 @option("--retry-failed", "Try again what failed and may succeed now.", is_flag=True)
 @option(
@@ -64,6 +66,12 @@ if TYPE_CHECKING:
     default="local",
     group="Execution",
 )
+@option(
+    "--ray-address ADDRESS",
+    "With --engine ray: HOST:PORT of the cluster, or auto on one of its nodes.",
+    show_default="$RAY_ADDRESS, or else a Ray of its own on this machine",
+    group="Execution",
+)
 @quiet_option
 def command(
     recipe: str,
@@ -71,9 +79,10 @@ def command(
     replace: bool,
     settings: tuple[str, ...],
     columns: dict[str, str],
-    workers: int,
+    workers: int | None,
     retry_failed: bool,
     engine: str,
+    ray_address: str | None,
     quiet: bool,
 ) -> int:
     """Turn a recipe into a dataset.
@@ -101,6 +110,7 @@ def command(
         columns=columns,
         workers=workers,
         engine=engine,
+        ray_address=ray_address,
         retry_failed=retry_failed,
         replace=replace,
         quiet=quiet,

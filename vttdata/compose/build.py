@@ -29,6 +29,7 @@ def build(
     columns: Mapping[str, str] | None = None,
     workers: int | None = None,
     engine: str = "local",
+    ray_address: str | None = None,
     retry_failed: bool = False,
     replace: bool = False,
     quiet: bool = False,
@@ -43,8 +44,10 @@ def build(
         out: Build folder; by default that of the earlier build, or ``$VTTDATA_HOME/<name of the recipe>``.
         settings: Further settings by dotted key, such as ``{"clips.max_seconds": 20}``, or texts ``KEY=VALUE``.
         columns: Names of columns in the tables of captions and videos, such as ``{"caption": "text"}``.
-        workers: Number of worker processes; by default one per core.
+        workers: Number of worker processes; by default one per core, and on a cluster as many as it has room for.
         engine: Name of the executor that runs the stages.
+        ray_address: ``HOST:PORT`` of the Ray cluster for the engine ``ray``, or ``auto`` on one of its nodes; by
+            default that in ``RAY_ADDRESS``, without which a private Ray runs on this machine.
         retry_failed: Process items again that failed for a reason that may have gone.
         replace: Take over a folder that holds the build of another recipe or name.
         quiet: Show no progress.
@@ -74,7 +77,7 @@ def build(
     elif not Path(recipe).is_file() and read_account(Path(recipe)) is not None:
         note(f"'{recipe}' is the packaged recipe; './{recipe}' goes on with the build in the folder of that name.")
     folder = Path(out) if out is not None else earlier or builds_folder() / loaded.recipe.name
-    executor = create_executor(engine, workers or os.cpu_count() or 1)
+    executor = create_executor(engine, workers, ray_address)
     flags = {"retry_failed": retry_failed, "quiet": quiet, "replace": replace}
     with open_build(folder, loaded, executor, on_stage_done, **flags) as run:
         _register(run, note)

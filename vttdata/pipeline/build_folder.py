@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import importlib.metadata
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,20 +13,18 @@ from typing import Any
 from vttdata.dataset.provenance import RECIPE
 from vttdata.errors import DISK_ERRORS, HaltError, LeakError, VttdataError, disk_error_halt
 from vttdata.load.local_builds import ACCOUNT, read_account
-from vttdata.media.ffmpeg_program import ffmpeg_version
 from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors import Executor
 from vttdata.pipeline.journal import LOCK, Journal, locked, write_json
 from vttdata.pipeline.stage import Stage
 from vttdata.pipeline.stage_tables import write_tables
+from vttdata.pipeline.tools import tool_versions
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe
 from vttdata.recipe.paths import given_paths
 from vttdata.records import Candidate, Clip, Source
 from vttdata.version import __version__
 
-# Libraries whose versions decide, with that of ffmpeg, what comes out.
-_TOOLS = ("av", "datasets", "numpy", "pyarrow", "yt-dlp")
 _JOURNAL = "journal.jsonl"
 
 # Advice after failures that say nothing about the items.
@@ -63,10 +59,10 @@ class Build:
     languages: Sequence[str] = ()
     files: dict[str, str] = field(default_factory=dict)
 
-    @functools.cached_property
+    @property
     def tools(self) -> dict[str, str]:
         """Versions of the programs and libraries that decide what comes out."""
-        return {"ffmpeg": ffmpeg_version()} | {name: importlib.metadata.version(name) for name in _TOOLS}
+        return tool_versions()
 
     @property
     def dataset(self) -> Path:
@@ -225,6 +221,7 @@ def open_build(
             journal.note("build", recipe=loaded.recipe.name, sha256=loaded.sha256, vttdata=__version__)
             engine = Engine(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet)
             build = Build(folder, loaded, engine, journal, on_stage_done)
+            executor.prepare(folder / _JOURNAL)
             try:
                 build.describe("running")
                 yield build

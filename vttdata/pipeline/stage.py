@@ -92,6 +92,9 @@ class Stage(ABC):
     reasons: ClassVar[frozenset[str]] = frozenset()
     # Average number of items in a part, a file of results.
     part_size: ClassVar[int] = 16
+    # CPUs, and MiB of memory with that of the programs it starts, that one item needs; a cluster reserves them.
+    cpus: ClassVar[float] = 1
+    memory: ClassVar[int] = 512
     # Process the tuple of all items as one item, in the engine's own process.
     all_at_once: ClassVar[bool] = False
     # Failures for one of these reasons halt the run once `halt_after()` items in a row had one and `must_halt` agrees.

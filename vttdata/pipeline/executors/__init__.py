@@ -5,6 +5,7 @@ An executor knows nothing of parts, keys or stored results: it takes tagged item
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -38,7 +39,16 @@ class Executor(ABC):
 
     @abstractmethod
     def __init__(self, workers: int | None = None) -> None:
-        """Prepare to run at most `workers` items at a time; None for as many as the executor finds sensible."""
+        """Prepare to run at most `workers` items at a time; None for as many as the executor finds sensible.
+
+        One that works on a cluster has a second argument, `address`, which may be None.
+        """
+
+    def prepare(self, witness: Path) -> None:  # noqa: B027 - most executors need nothing of it
+        """Take note of a file of the build folder, before the first `run`.
+
+        Processes that see other content under its path work on a machine that does not share the build folder.
+        """
 
     @abstractmethod
     def run(self, stage: Stage, tasks: Iterable[tuple[Tag, Any]]) -> Iterator[tuple[Tag, ItemResult]]:
@@ -58,20 +68,27 @@ def executors() -> dict[str, str]:
     return {name: _executor_class(path).description for name, path in _executor_files().items()}
 
 
-def create_executor(name: str, workers: int | None = None) -> Executor:
+def create_executor(name: str, workers: int | None = None, address: str | None = None) -> Executor:
     """Create the executor of a name.
 
     Args:
         name: one of `executors`.
         workers: number of items that run at a time; None leaves it to the executor.
+        address: of the cluster that the executor works on.
 
     Raises:
-        VttdataError: when there is no executor of this name, or it cannot work on this machine.
+        VttdataError: when there is no executor of this name, it works on no cluster though there is an address, or it
+            cannot work on this machine.
     """
     files = _executor_files()
     if name not in files:
         raise VttdataError(f"'{name}' is not an executor; choose one of {', '.join(files)}.")
-    return _executor_class(files[name])(workers)
+    executor_class = _executor_class(files[name])
+    if address is None:
+        return executor_class(workers)
+    if "address" not in inspect.signature(executor_class).parameters:
+        raise VttdataError(f"The executor '{name}' works on no cluster, so it takes no address; choose --engine ray.")
+    return executor_class(workers, address=address)  # type: ignore[call-arg]
 
 
 def _executor_files() -> dict[str, Path]:
