@@ -42,6 +42,7 @@ _OPTIONS = {
     "flv": ("-c:v", "libx264", "-preset", "ultrafast", "-g", "25"),
     "webm": ("-c:v", "libvpx", "-cpu-used", "8", "-deadline", "realtime", "-g", "25"),
     "avi": ("-c:v", "mpeg4", "-g", "25"),
+    "ogv": ("-c:v", "libtheora", "-g", "25"),
 }
 _VALUES = (
     *("/etc/passwd", "../outside/secret.csv", "pip", "http://127.0.0.1:9/{query}", "~nosuch", "\\x1b[2J", "x" * 5000),

@@ -15,7 +15,12 @@ from vttdata.media.measure import measure
 from vttdata.media.probe import probe
 
 X264 = ("-c:v", "libx264", "-preset", "ultrafast", "-g", "25")
-CODECS = {"webm": ("-c:v", "libvpx", "-cpu-used", "8", "-deadline", "realtime", "-g", "25"), "avi": ("-c:v", "mpeg4")}
+THEORA = ("-c:v", "libtheora", "-g", "25")
+CODECS = {
+    "ogv": THEORA,
+    "webm": ("-c:v", "libvpx", "-cpu-used", "8", "-deadline", "realtime", "-g", "25"),
+    "avi": ("-c:v", "mpeg4"),
+}
 SECONDS = 12
 PICTURE = ("-f", "lavfi", "-i", f"testsrc2=s=96x64:r=25:d={SECONDS}")
 
@@ -34,7 +39,7 @@ def film(path: Path, *options: str) -> Path:
 def films(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """A whole film in each container."""
     folder = tmp_path_factory.mktemp("films")
-    suffixes = ("webm", "mkv", "mp4", "flv", "avi")
+    suffixes = ("webm", "mkv", "mp4", "flv", "avi", "ogv")
     return {name: film(folder / f"a.{name}", *CODECS.get(name, X264)).read_bytes() for name in suffixes}
 
 
@@ -50,18 +55,18 @@ def refused(path: Path) -> MediaError:
 
 
 @pytest.mark.parametrize("percent", [10, 50, 90, 99])
-@pytest.mark.parametrize("suffix", ["webm", "mkv", "flv", "avi"])
+@pytest.mark.parametrize("suffix", ["webm", "mkv", "flv", "avi", "ogv"])
 def test_film_that_was_cut_off_is_refused(films: dict[str, bytes], suffix: str, percent: int, tmp_path: Path) -> None:
     path = tmp_path / f"cut.{suffix}"
     path.write_bytes(films[suffix][: len(films[suffix]) * percent // 100])
     problem = refused(path)
     assert problem.reason == "truncated"
     assert f"({path.stat().st_size} bytes)" in problem.detail
-    # libavformat believes no AVI file that is cut off.
-    assert suffix == "avi" or f"the container states {SECONDS}.0" in problem.detail
+    # libavformat believes no AVI file that is cut off, and Ogg states no duration but the time of the last page.
+    assert suffix in ("avi", "ogv") or f"the container states {SECONDS}.0" in problem.detail
 
 
-@pytest.mark.parametrize("suffix", ["webm", "mkv", "flv"])
+@pytest.mark.parametrize("suffix", ["webm", "mkv", "flv", "avi", "ogv"])
 def test_film_with_a_zero_filled_hole_is_refused(films: dict[str, bytes], suffix: str, tmp_path: Path) -> None:
     content = bytearray(films[suffix])
     start, end = len(content) * 4 // 10, len(content) * 7 // 10
@@ -72,6 +77,62 @@ def test_film_with_a_zero_filled_hole_is_refused(films: dict[str, bytes], suffix
     assert problem.reason == "gaps"
     assert f"the container states {SECONDS}.0" in problem.detail
     assert f"of {len(content)} are bytes that are no part of it" in problem.detail
+
+
+def read_pages(content: bytes) -> list[bytes]:
+    """Return the pages of an Ogg file."""
+    starts, position = [], 0
+    while position < len(content):
+        starts.append(position)
+        lacing = content[position + 26]
+        position += 27 + lacing + sum(content[position + 27 : position + 27 + lacing])
+    return [content[start:end] for start, end in zip(starts, [*starts[1:], len(content)], strict=True)]
+
+
+@pytest.mark.parametrize("lost", ["last", "middle"])
+def test_ogg_file_without_one_of_its_pages_is_refused(films: dict[str, bytes], lost: str, tmp_path: Path) -> None:
+    pages = read_pages(films["ogv"])
+    del pages[-1 if lost == "last" else len(pages) // 2]
+    path = tmp_path / "a.ogv"
+    path.write_bytes(b"".join(pages))
+    problem = refused(path)
+    assert problem.reason == ("truncated" if lost == "last" else "gaps")
+    assert ("the page that should follow ends 27 bytes after" in problem.detail) == (lost == "last")
+
+
+def test_bytes_between_frames_are_refused_where_readers_take_them_for_an_element(
+    films: dict[str, bytes], tmp_path: Path
+) -> None:
+    content = films["webm"]
+    # "[[@" begins an element of 2 bytes of name and a length of seven digits, which readers skip.
+    place = content.index(b"\xa3", len(content) * 9 // 10)
+    for noise in (b"[" * 64, b"[[@\x10" + bytes(16)):
+        path = tmp_path / "noise.webm"
+        path.write_bytes(content[:place] + noise + content[place:])
+        assert refused(path).reason == "gaps"
+
+
+@pytest.mark.parametrize("change", ["cluster", "track", "avi name", "avi length", "flv tag"])
+def test_damaged_head_of_one_element_is_refused(films: dict[str, bytes], change: str, tmp_path: Path) -> None:
+    suffix = {"cluster": "mkv", "track": "webm", "flv tag": "flv"}.get(change, "avi")
+    content = bytearray(films[suffix])
+    if change == "cluster":
+        # An element that ends with its cluster extends beyond it when the cluster is shorter.
+        content[content.index(b"\x1f\x43\xb6\x75") + 6] ^= 1
+    elif change == "track":
+        head = content.index(b"\xe7\x81\x00\xa3") + 4
+        track = head + 9 - content[head].bit_length()
+        assert content[track] == 0x81
+        content[track] = 0x80
+    elif change == "flv tag":
+        # The head of the last tag is cut through.
+        del content[-int.from_bytes(content[-4:]) - 4 + 7 :]
+    else:
+        frame = content.index(b"00dc", len(content) // 2)
+        content[frame + (0 if change == "avi name" else 7)] ^= 0x80
+    path = tmp_path / f"a.{suffix}"
+    path.write_bytes(content)
+    assert refused(path).reason in ("gaps", "truncated")
 
 
 def test_frames_that_end_before_the_stated_duration_are_refused_with_both_figures(
@@ -114,6 +175,8 @@ WHOLE = {
     "stills.flv": (*STILLS, *X264),
     "a.wmv": ("-c:v", "wmv2"),
     "a.ts": X264,
+    "piped.ogv": (*THEORA, "-f", "ogg", "-"),
+    "sound.ogv": (*SOUND, *THEORA, "-c:a", "libvorbis"),
 }
 
 
@@ -124,12 +187,32 @@ def test_whole_film_is_kept_however_odd_it_is(name: str, tmp_path: Path) -> None
     assert measure(path).frames > 0
 
 
-@pytest.mark.parametrize("suffix", ["mkv", "flv", "avi"])
+@pytest.mark.parametrize("suffix", ["mkv", "flv", "avi", "ogv"])
 def test_bytes_after_the_end_are_no_gap(films: dict[str, bytes], suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"a.{suffix}"
     # An FLV file has no end, so that only what no reader takes for a tag may follow.
     path.write_bytes(films[suffix] + (b"" if suffix == "flv" else bytes(5000)))
     probe(path)
+
+
+def test_unpadded_chunks_and_two_chained_ogg_films_are_kept(films: dict[str, bytes], tmp_path: Path) -> None:
+    first = read_pages(films["ogv"])
+    (tmp_path / "chained.ogv").write_bytes(b"".join(first + first))
+    probe(tmp_path / "chained.ogv")
+    content = bytearray(films["avi"])
+    position = content.index(b"movi") + 4
+    while content[position : position + 2] == b"00":
+        length = int.from_bytes(content[position + 4 : position + 8], "little")
+        if length % 2:
+            del content[position + 8 + length]
+        position += 8 + length
+    assert len(content) < len(films["avi"])
+    for name in (b"RIFF", b"LIST"):
+        place = content.rindex(name, 0, content.index(b"movi")) + 4
+        lost = len(films["avi"]) - len(content)
+        content[place : place + 4] = (int.from_bytes(content[place : place + 4], "little") - lost).to_bytes(4, "little")
+    (tmp_path / "unpadded.avi").write_bytes(content)
+    probe(tmp_path / "unpadded.avi")
 
 
 def test_whole_films_of_each_container_are_kept(films: dict[str, bytes], tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
 """Walk the elements of a container without decoding, to notice a file that was cut off or has a hole.
 
 Demuxers resume after damage and end quietly where a file ends, so what is missing shows neither in packets nor in
-frames. ISO media, Matroska (WebM), FLV and AVI state the size of each element. MPEG-TS, MPEG-PS, Ogg and raw streams
-state neither sizes nor a duration; a part of such a file is a whole one.
+frames. ISO media, Matroska (WebM), FLV and AVI state the size of each element, and Ogg numbers its pages and marks the
+last one. MPEG-TS, MPEG-PS and raw streams state neither sizes nor a duration; a part of such a file is a whole one.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,13 +20,28 @@ MAX_ELEMENTS = 10_000_000
 
 # Elements of Matroska whose children are walked.
 _PARENTS = {0x18538067: "Segment", 0x1F43B675: "Cluster"}
+# The others outside of and in them (RFC 9559, 5.1), and those that may be anywhere (RFC 8794, 11.3, and its draft of
+# 2012). Readers skip an element that they do not know with all that its size claims, so that noise hides what follows.
+_EBML_CHILDREN = frozenset(
+    (
+        *(0x1A45DFA3, 0x114D9B74, 0x1549A966, 0x1654AE6B, 0x1C53BB6B, 0x1941A469, 0x1043A770, 0x1254C367),
+        *(0xE7, 0xAB, 0xA7, 0xA3, 0xA0, 0xAF, 0x5854),
+        *(0xEC, 0xBF, 0x1B538667),
+    )
+)
 _FLV_TAGS = frozenset({8, 9, 18})
+_OGG_LAST_PAGE = 4
+# A number of a stream and two letters, an index, or a name.
+_FOURCC = re.compile(rb"[0-9A-F]{2}[a-z_]{2}|ix[0-9]{2}|[A-Za-z_][A-Za-z0-9_ ]{3}")
+_AVI_PARENTS = (b"RIFF", b"LIST")
+_AVI_FRAME_LISTS = (b"movi", b"rec ")
 
 
 class Element(NamedTuple):
     """Element of a container: a name for messages, the position after its last byte, and where the next one begins.
 
-    `end` is None where the element states no size. What follows the outermost element is not the container's.
+    `end` is None where the element states no size. What follows the outermost element is not the container's. An
+    element whose `following` comes before its `end` has children.
     """
 
     name: str
@@ -51,26 +67,34 @@ def check_structure(path: Path, container: str, seconds: float) -> None:
             ``gaps`` when bytes are no element of the format; ``damaged`` when a size is impossible, or for more than
             `MAX_ELEMENTS`.
     """
-    read = _READERS.get(container)
+    read = OggPages().read if container == "ogg" else _READERS.get(container)
     if read is None:
         return
     size = limit = path.stat().st_size
-    position = 0
+    position = parent_end = 0
+    stated = f"the container states {seconds:.2f} s"
     with path.open("rb") as stream:
         for _ in range(MAX_ELEMENTS):
             stream.seek(position)
+            gap = MediaError("gaps", f"{stated}, and at byte {position} of {size} are bytes that are no part of it.")
             try:
-                element = read(stream, position, size) if position < limit else None
+                element = read(stream, position, size) if position < size else None
             except GapError:
-                where = f"at byte {position} of {size} are bytes that are no part of it"
-                raise MediaError("gaps", f"the container states {seconds:.2f} s, and {where}.") from None
-            if element is None:
+                if position < limit:
+                    raise gap from None
                 return
-            if element.end is not None and element.end > size:
-                excess = f"the {element.name} ends {element.end - size} bytes after the end of the file"
-                raise MediaError("truncated", f"the container states {seconds:.2f} s, and {excess} ({size} bytes).")
-            if element.is_outermost and element.end is not None:
-                limit = element.end
+            if element is None or (position >= limit and not element.is_outermost):
+                return
+            end = element.following if element.end is None else element.end
+            if end > size:
+                excess = f"the {element.name} ends {end - size} bytes after the end of the file ({size} bytes)"
+                raise MediaError("truncated", f"{stated}, and {excess}.")
+            if element.is_outermost:
+                limit = size if element.end is None else end
+            elif end > (parent_end if position < parent_end else limit):
+                raise gap
+            elif element.following < end:
+                parent_end = end
             position = element.following
     raise MediaError("damaged", f"the file has more than {MAX_ELEMENTS} elements.")
 
@@ -112,7 +136,10 @@ def read_ebml(stream: BinaryIO, position: int, size: int) -> Element | None:  # 
         end = None if length == mask else position + start + length
         name = _PARENTS[element_id]
         return Element(name, end, position + start, is_outermost=name == "Segment")
-    if length == mask:
+    if length == mask or element_id not in _EBML_CHILDREN:
+        raise GapError
+    # A frame of track 0, which is none.
+    if element_id == 0xA3 and head[start : start + 1] == b"\x80":
         raise GapError
     return Element(f"element {element_id:X}", position + start + length, position + start + length)
 
@@ -123,24 +150,68 @@ def read_flv(stream: BinaryIO, position: int, size: int) -> Element | None:  # n
     if position == 0:
         end = int.from_bytes(head[5:9])
         return Element("header", end, end)
-    if len(head) < 15:
+    # The size of the last tag follows it, which some writers leave out.
+    if len(head) == 4:
         return None
-    if head[4] & 0x1F not in _FLV_TAGS:
+    if len(head) == 15 and head[4] & 0x1F not in _FLV_TAGS:
         raise GapError
-    end = position + 15 + int.from_bytes(head[5:8])
+    end = position + 15 + int.from_bytes(head[5:8]) if len(head) == 15 else position + 15
     return Element("last tag", end, end)
 
 
 def read_riff(stream: BinaryIO, position: int, size: int) -> Element | None:
-    """Read a RIFF chunk of an AVI file."""
-    head = stream.read(8)
-    length = int.from_bytes(head[4:], "little")
+    """Read a chunk of an AVI file; of RIFF and of its lists of frames the children follow."""
+    # Some writers do not pad chunks of odd length.
+    stream.seek(max(position - 1, 0))
+    head = stream.read(13)
+    if position:
+        if _FOURCC.match(head, 1) or not _FOURCC.match(head):
+            head = head[1:]
+        else:
+            position -= 1
+    name, length, list_type = head[:4], int.from_bytes(head[4:8], "little"), head[8:12]
+    if len(head) < 8 and position + len(head) >= size:
+        return None
+    if not _FOURCC.match(name):
+        raise GapError
     # Encoders that were interrupted, or write to a pipe, leave 0 or the greatest number.
-    if head[:4] != b"RIFF" or length in (0, 2**32 - 1):
+    if name in _AVI_PARENTS and length in (0, 2**32 - 1):
         return None
     end = position + 8 + length
     # The byte that pads an odd chunk may be left out at the end.
-    return Element("RIFF chunk", size if end == size + 1 else end, end + length % 2)
+    following, end = end + length % 2, size if end == size + 1 else end
+    if name == b"RIFF" or (name == b"LIST" and list_type in _AVI_FRAME_LISTS):
+        following = position + 12
+    return Element(f"'{name.decode()}' chunk", end, following, is_outermost=name == b"RIFF")
+
+
+class OggPages:
+    """Pages of an Ogg file (RFC 3533, 6), in the order of the file."""
+
+    def __init__(self) -> None:
+        # Streams whose last page has not come, and the number of their next page.
+        self._next_pages: dict[bytes, int] = {}
+
+    def read(self, stream: BinaryIO, position: int, size: int) -> Element | None:
+        """Read a page; the end of the file is beyond its end while the last page of a stream is still to come."""
+        head = stream.read(27)
+        is_page = head[:4] == b"OggS"[: len(head)]
+        if not is_page and position and not self._next_pages:
+            return None
+        if not is_page:
+            raise GapError
+        if len(head) < 27:
+            return Element("last page", position + 27, position + 27)
+        serial, number = head[14:18], int.from_bytes(head[18:22], "little")
+        if self._next_pages.get(serial, number) != number:
+            raise GapError
+        self._next_pages[serial] = (number + 1) % 2**32
+        if head[5] & _OGG_LAST_PAGE:
+            del self._next_pages[serial]
+        end = position + 27 + head[26] + sum(stream.read(head[26]))
+        if end == size and self._next_pages:
+            return Element("page that should follow", end + 27, end)
+        return Element("last page", end, end)
 
 
 _READERS: Mapping[str, Callable[[BinaryIO, int, int], Element | None]] = {
