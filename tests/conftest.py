@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -12,10 +14,17 @@ from hypothesis import settings
 from tests.helpers.builds import film
 from tests.helpers.session_files import make_once
 
+if TYPE_CHECKING:
+    from selenium.webdriver.remote.webdriver import WebDriver
+
 settings.register_profile("no wall clock", deadline=None)
 settings.load_profile("no wall clock")
 
 DEFAULT_REAL_DATA = Path(__file__).resolve().parents[2] / "shared"
+CHROMIUM_FLAGS = (
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--mute-audio"),
+)
 MARKERS_BY_FIXTURE = {"shared": "real_data", "browser": "browser"}
 
 
@@ -53,3 +62,25 @@ def videos(tmp_path_factory: pytest.TempPathFactory) -> Path:
             film(folder / f"{picture}.mp4", 3 + extra, picture)
 
     return make_once(tmp_path_factory, "videos", make)
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
+    """Start Chromium headless, with its network log enabled."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    names = ("chromium", "chromium-browser", "google-chrome")
+    program = next((path for name in names if (path := shutil.which(name))), None)
+    driver = shutil.which("chromedriver")
+    if program is None or driver is None:
+        pytest.skip("a real browser is needed: Chromium and chromedriver are not installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+    for flag in (*CHROMIUM_FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    chrome = webdriver.Chrome(service=Service(driver), options=options)
+    chrome.set_page_load_timeout(60)
+    yield chrome
+    chrome.quit()

@@ -19,6 +19,7 @@ LIBRARIES = {
     "av": ("PyAV", "build"),
     "ffmpeg": ("ffmpeg-python", "build"),
     "imageio_ffmpeg": ("imageio-ffmpeg", "build"),
+    "jinja2": ("Jinja2", "build"),
     "py3langid": ("py3langid", "build"),
     "pydantic": ("pydantic", "build"),
     "ray": ("Ray", "ray"),

@@ -1,0 +1,212 @@
+"""Draw plots as inline SVG and as tables with bars; they take plain values and return markup with escaped texts.
+
+Positions are percentages and texts keep their size, so that a plot fits 320 pixels as well as a wide window. Colours
+come from the style sheet: `tone` is a class such as ``a`` to ``h`` for series, or ``good``, ``warn``, ``bad``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from vttdata.report.page import format_number, render
+
+SERIES = "abcdefgh"
+
+
+class Bar(NamedTuple):
+    """Row of `bars`: label, value, and the ends of an interval; `text` stands in place of the formatted value."""
+
+    label: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    text: str = ""
+    tone: str = "a"
+    href: str = ""
+
+
+class Limit(NamedTuple):
+    """Vertical line in a plot, such as a threshold, with its name."""
+
+    value: float
+    label: str
+    tone: str = "bad"
+
+
+class Stretch(NamedTuple):
+    """Half-open span of a `timeline`, in seconds; `title` is shown by the pointer."""
+
+    start: float
+    end: float
+    title: str = ""
+    tone: str = "a"
+
+
+def bars(
+    rows: Sequence[Bar],
+    *,
+    caption: str,
+    columns: tuple[str, str] = ("", ""),
+    minimum: float = 0.0,
+    maximum: float | None = None,
+    limits: Sequence[Limit] = (),
+    sortable: bool = False,
+) -> Markup:
+    """Return a table with a bar, and an interval where there is one, in each row.
+
+    Args:
+        rows: rows, in order.
+        caption: what the table shows.
+        columns: headings of the labels and of the values.
+        minimum: value of a bar of no length; bars of values below it grow to the left of zero.
+        maximum: value of a full bar; by default the largest one.
+        limits: lines through all bars, such as chance or a floor.
+        sortable: the reader can sort the rows.
+    """
+    ends = [row.value if row.high is None else max(row.value, row.high) for row in rows]
+    top = (
+        max([minimum, *filter(math.isfinite, ends), *(limit.value for limit in limits)]) if maximum is None else maximum
+    )
+    bottom = min([minimum, *(row.low for row in rows if row.low is not None), *(row.value for row in rows)])
+    bottom = bottom if math.isfinite(bottom) else minimum
+    zero = min(max(0.0, bottom), top)
+
+    def position(value: float) -> float:
+        return _percent(value - bottom, top - bottom)
+
+    entries = [
+        {
+            "bar": row,
+            "text": row.text or format_number(row.value),
+            "x": position(min(row.value, zero)),
+            "width": round(abs(position(row.value) - position(zero)), 2),
+            "low": None if row.low is None else position(row.low),
+            "high": None if row.high is None else position(row.high),
+        }
+        for row in rows
+    ]
+    lines = [
+        {"x": position(limit.value), "label": limit.label, "tone": limit.tone, "text": format_number(limit.value)}
+        for limit in limits
+    ]
+    return render("bars.html", rows=entries, caption=caption, columns=columns, limits=lines, sortable=sortable)
+
+
+def stacked_bars(
+    rows: Mapping[str, Sequence[float]], series: Sequence[str], *, caption: str, heading: str = ""
+) -> Markup:
+    """Return a table with a bar of several parts in each row.
+
+    Args:
+        rows: label -> a number for each series.
+        series: names of the series.
+        caption: what the table shows.
+        heading: of the labels.
+    """
+    top = max((sum(counts) for counts in rows.values()), default=0)
+    tones = [SERIES[index % len(SERIES)] for index in range(len(series))]
+    entries = []
+    for label, counts in rows.items():
+        starts = [sum(counts[:index]) for index in range(len(counts))]
+        pieces = [
+            {"x": _percent(start, top), "width": _percent(count, top), "tone": tone}
+            for start, count, tone in zip(starts, counts, tones, strict=True)
+            if count
+        ]
+        entries.append({"label": label, "counts": counts, "pieces": pieces})
+    return render("stacked_bars.html", rows=entries, series=series, tones=tones, caption=caption, heading=heading)
+
+
+_HISTOGRAM_PIXELS = 96
+
+
+def histogram(
+    counts: Sequence[int],
+    edges: Sequence[float],
+    *,
+    title: str,
+    unit: str = "",
+    limits: Sequence[Limit] = (),
+    note: str = "",
+) -> Markup:
+    """Return a histogram with thresholds as lines.
+
+    Args:
+        counts: number of items in each bin.
+        edges: ascending ends of the bins, one more than `counts`.
+        title: what is counted.
+        unit: of the edges.
+        limits: thresholds; those outside of the edges are only named below.
+        note: further words below.
+    """
+    first, last, top = edges[0], edges[-1], max([*counts, 1])
+    bins = []
+    for count, low, high in zip(counts, edges, edges[1:], strict=False):
+        height = max(round(_HISTOGRAM_PIXELS * count / top, 1), 1.5) if count else 0
+        width = max(round(_percent(high - low, last - first) - 0.25, 2), 0.1)
+        name = f"{format_number(low)} to {format_number(high)} {unit}: {count:,}"
+        bins.append(
+            {
+                "x": _percent(low - first, last - first),
+                "y": 104 - height,
+                "width": width,
+                "height": height,
+                "title": name,
+            }
+        )
+    lines = [
+        {
+            "x": _percent(limit.value - first, last - first) if first <= limit.value <= last else -1,
+            "label": limit.label,
+            "tone": limit.tone,
+            "text": format_number(limit.value),
+        }
+        for limit in limits
+    ]
+    summary = f"{title}: {sum(counts):,} from {format_number(first)} to {format_number(last)} {unit}".strip()
+    return render(
+        "histogram.html",
+        bins=[entry for entry in bins if entry["height"]],
+        limits=lines,
+        title=title,
+        unit=unit,
+        low=format_number(first),
+        high=format_number(last),
+        note=note,
+        summary=summary,
+    )
+
+
+def timeline(lanes: Mapping[str, Sequence[Stretch]], seconds: float) -> Markup:
+    """Return lanes of spans over time, such as the shots of a source above the clips that were taken from it.
+
+    Args:
+        lanes: name -> spans.
+        seconds: end of the time axis.
+    """
+    entries = []
+    for number, spans in enumerate(lanes.values()):
+        pieces = [
+            {
+                "x": _percent(span.start, seconds),
+                "width": max(round(_percent(span.end - span.start, seconds) - 0.15, 2), 0.1),
+                "title": span.title,
+                "tone": span.tone,
+            }
+            for span in spans
+        ]
+        entries.append({"y": 2 + 16 * number, "pieces": pieces})
+    counts = ", ".join(f"{len(spans)} {name}" for name, spans in lanes.items())
+    summary = f"{counts} in {format_number(round(seconds, 2))} s"
+    return render("timeline.html", lanes=entries, height=2 + 16 * len(lanes), summary=summary)
+
+
+def _percent(part: float, whole: float) -> float:
+    """Return a share as a percentage between 0 and 100, with two digits; 0 of nothing."""
+    if not (math.isfinite(part) and whole):
+        return 0.0
+    return round(min(max(100 * part / whole, 0.0), 100.0), 2)
