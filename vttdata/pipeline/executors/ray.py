@@ -131,17 +131,14 @@ class RayExecutor(Executor):
     def _connect(self) -> GatewayProcess:
         """Return the process that is connected to the cluster, started if need be."""
         if self._gateway is None:
+            if self._address is not None and self._address != "auto":
+                _check_port(self._address)
             self._gateway = GatewayProcess(self._address)
             cpus = self._limit or len(os.sched_getaffinity(0)) if self._address is None else None
             self._gateway.send("connect", self._address, cpus)
             message = self._gateway.receive(seconds=_CONNECTING_SECONDS)
             if message is None or message[0] != "resources":
-                detail = message[1] if message else f"no answer within {_CONNECTING_SECONDS} s"
-                where = f"at {self._address}" if self._address else "on this machine"
-                raise VttdataError(
-                    f"No connection to a Ray cluster {where} ({detail}); check --ray-address and RAY_ADDRESS, and that "
-                    "'ray status' shows the cluster. What is done is kept."
-                )
+                raise _no_cluster(self._address, message[1] if message else f"no answer in {_CONNECTING_SECONDS} s")
             self._nodes, self._free = message[1:]
         return self._gateway
 
@@ -413,6 +410,23 @@ def _state(path: Path | None, size: int | None = None) -> tuple[str, int, str] |
     except OSError:
         return None
     return str(path), len(data), hashlib.sha256(data).hexdigest()
+
+
+def _check_port(address: str) -> None:
+    """Raise the error of an address at which nothing listens; Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except OSError as error:
+        raise _no_cluster(address, error.strerror or str(error)) from error
+
+
+def _no_cluster(address: str | None, detail: str) -> VttdataError:
+    where = f"at {address}" if address else "on this machine"
+    return VttdataError(
+        f"No connection to a Ray cluster {where} ({detail}); check --ray-address and RAY_ADDRESS, and that 'ray "
+        "status' shows the cluster. What is done is kept."
+    )
 
 
 def _is_host_and_port(address: str) -> bool:
