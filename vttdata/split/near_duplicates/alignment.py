@@ -7,6 +7,7 @@ still. The stretch with the largest sum is what two sources share; the sum is it
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
@@ -27,6 +28,9 @@ _MIN_NOVELTY = 1e-4
 
 # Cells of the comparison matrix, pairs x samples, in memory at a time.
 _MAX_CELLS = 2**19
+
+# Pairs of sources at an offset that are aligned before all but the best offset of each pair are dropped.
+_BLOCK_CANDIDATES = 2**16
 
 # Conversions between film and television, and changes that hide copies.
 _SPEEDS = (0.8, 1 / 1.1, 1 / 1.05, 24 / 25, 25 / 24, 1.05, 1.1, 1.25)
@@ -79,9 +83,16 @@ def align(samples: Samples, candidates: Candidates, likely: float) -> Alignments
         candidates: pairs and offsets.
         likely: evidence from which on an alignment is also tried at other speeds than 1.
     """
-    offset = candidates.offset.astype(np.float64)
-    plain = align_at(samples, candidates.a, candidates.b, offset, np.ones(len(offset)), candidates.orientation)
-    best = best_of_pairs(plain)
+    # All offsets of a pair are in one block, and only the best is kept.
+    pair_starts = np.flatnonzero((np.diff(candidates.a, prepend=-1) != 0) | (np.diff(candidates.b, prepend=-1) != 0))
+    blocks = np.searchsorted(pair_starts, np.arange(0, len(candidates), _BLOCK_CANDIDATES))
+    bounds = np.unique([*pair_starts[blocks[blocks < len(pair_starts)]], len(candidates)])
+    parts = []
+    for block in (slice(*bound) for bound in itertools.pairwise([0, *bounds])):
+        offset = candidates.offset[block].astype(np.float64)
+        a, b, orientation = candidates.a[block], candidates.b[block], candidates.orientation[block]
+        parts.append(best_of_pairs(align_at(samples, a, b, offset, np.ones(len(offset)), orientation)))
+    best = concatenate_alignments(parts)
     return best_of_pairs(concatenate_alignments([best, *try_speeds(samples, best[best.evidence >= likely])]))
 
 

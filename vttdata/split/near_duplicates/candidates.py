@@ -27,7 +27,7 @@ _MAX_SAMPLES_WITH_SHORT_KEYS = 2**20
 # Keys that are sorted at a time; they take 256 MB.
 _KEYS_PER_SHARD = 2**25
 
-_CHUNK_PAIRS = 2**20
+_CHUNK_PAIRS = 2**16
 
 # A sample is looked up each time this much novelty has added up: a still picture, hardly ever.
 _NOVELTY_PER_LOOKUP = 0.4
