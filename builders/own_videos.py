@@ -51,6 +51,8 @@ class Recipe(BaseRecipe):
         "captions.file": "file",
         "split.pin": "file",
     }
+    # Sources are fetched, compared, and only then measured and cut.
+    shard_rounds: ClassVar[int] = 2
     one_of: ClassVar[dict[str, frozenset[str]]] = {"collect": frozenset({"folder", "manifest", "search", "scenes"})}
     secrets: ClassVar[frozenset[str]] = frozenset({"collect.cookies", "collect.cookies_from_browser", "collect.proxy"})
 
@@ -85,12 +87,14 @@ def build(recipe: Recipe, run: Build) -> None:
     decoder, encoder = f"av {run.tools['av']}", f"ffmpeg {run.tools['ffmpeg']}"
     videos = list_videos(recipe, run, encoder)
     folders = SourceFolders(videos.folder, run.media("sources"))
-    remove_unfinished(folders.fetched)
+    if run.is_alone:
+        remove_unfinished(folders.fetched)
 
     fetch = Fetch(recipe.collect.max_height, recipe.collect, folders, videos.hosts)
     collected = run.stage(fetch, videos.candidates)
-    # Workers that were killed leave unfinished downloads too.
-    remove_unfinished(folders.fetched)
+    if run.is_alone:
+        # Workers that were killed leave unfinished downloads too.
+        remove_unfinished(folders.fetched)
     probed = run.stage(ProbeSources(folders), collected, len(collected))
     unique = run.stage(Duplicates(), probed)
     screened = run.stage(Screen(recipe.filter), unique, len(unique))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
+import os
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -303,10 +306,41 @@ def test_part_that_was_edited_is_processed_again(run: Run, marks: Path, tmp_path
     assert calls(marks) == before
 
 
-def test_disk_without_locks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_disk_without_locks_a_file_names_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_locks(stream: object, operation: int) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", no_locks)
-    with pytest.raises(VttdataError, match=r"file locks do not work there \(No locks available\)"), locked(tmp_path):
+    owner = tmp_path / ".lock.owner"
+    with locked(tmp_path):
+        with (
+            pytest.raises(VttdataError, match=rf"process {os.getpid()} on .* at work here.*delete {owner}"),
+            locked(tmp_path),
+        ):
+            pass
+        with locked(tmp_path, shared=True):
+            pass
+    assert not owner.exists()
+    # A build that was killed on this machine, and one on a machine of which nothing is known.
+    owner.write_text(json.dumps([socket.gethostname(), 2**31 - 1]))
+    with locked(tmp_path):
+        pass
+    owner.write_text(json.dumps(["node7", 1]))
+    with pytest.raises(VttdataError, match="process 1 on node7"), locked(tmp_path):
+        pass
+
+
+def test_shards_share_the_lock_and_keep_builds_away(tmp_path: Path) -> None:
+    with (
+        locked(tmp_path, shared=True),
+        locked(tmp_path, shared=True),
+        pytest.raises(VttdataError, match="a shard of the build is at work here"),
+        locked(tmp_path),
+    ):
+        pass
+    with (
+        locked(tmp_path),
+        pytest.raises(VttdataError, match=rf"another build \(process {os.getpid()}\)"),
+        locked(tmp_path, shared=True),
+    ):
         pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,10 @@ if TYPE_CHECKING:
     notes=[
         "Of an earlier build, RECIPE may be the build folder, or its name in $VTTDATA_HOME or 'vttdata datasets': its "
         "stored settings are used, and --set changes some of them. A packaged recipe's name comes first; write ./demo "
-        "for a folder of that name."
+        "for a folder of that name.",
+        "With --shard, N processes on any machines that share a disk build together, without talking to each other: "
+        "run each I of N, then 'vttdata merge DIR', which says when shards have more to do. 'vttdata slurm' does all "
+        "that on a Slurm cluster. N may be another one at every run.",
     ],
 )
 @argument("recipe", "RECIPE", "A YAML file, the name of a packaged recipe, or an earlier build.", type=RECIPE)
@@ -72,6 +75,11 @@ if TYPE_CHECKING:
     show_default="$RAY_ADDRESS, or else a Ray of its own on this machine",
     group="Execution",
 )
+@option(
+    "--shard I/N",
+    "Process the items of shard I of N only; all write into one DIR, and 'vttdata merge' finishes it.",
+    group="Execution",
+)
 @quiet_option
 def command(
     recipe: str,
@@ -83,6 +91,7 @@ def command(
     retry_failed: bool,
     engine: str,
     ray_address: str | None,
+    shard: str | None,
     quiet: bool,
 ) -> int:
     """Turn a recipe into a dataset.
@@ -92,10 +101,34 @@ def command(
     by its name to 'vttdata datasets' and load_dataset, wherever its folder is.
     """
     from vttdata.compose.build import build
-    from vttdata.load.local_builds import builds_named, dataset_in
-    from vttdata.pipeline.attrition import HEADER, main_losses, stage_text
+    from vttdata.compose.shards import build_shard
 
     started = time.monotonic()
+    options: dict[str, Any] = {
+        "out": out,
+        "settings": settings,
+        "columns": columns,
+        "workers": workers,
+        "engine": engine,
+        "ray_address": ray_address,
+        "retry_failed": retry_failed,
+        "replace": replace,
+        "quiet": quiet,
+        "on_stage_done": stage_printer(),
+        "note": print_note,
+    }
+    if shard is None:
+        return print_summary(build(recipe, **options), started)
+    run, processed = build_shard(recipe, shard, **options)
+    print_styled(f"\nShard {shard} of {run.loaded.recipe.name} has processed {processed:,} items now.", bold=True)
+    print_styled(f"Next, when all shards are through: 'vttdata merge {shlex.quote(str(run.folder))}'")
+    return DONE
+
+
+def stage_printer() -> Callable[[dict[str, Any]], None]:
+    """Return a function that prints a line about each finished stage, the first with a header."""
+    from vttdata.pipeline.attrition import HEADER, stage_text
+
     header = iter([HEADER])
 
     def print_stage(stage: dict[str, Any]) -> None:
@@ -103,20 +136,24 @@ def command(
             print_styled(line, bold=True)
         print_styled(stage_text(stage), fg="red" if stage["failed"] else "yellow" if stage["rejected"] else None)
 
-    run = build(
-        recipe,
-        out=out,
-        settings=settings,
-        columns=columns,
-        workers=workers,
-        engine=engine,
-        ray_address=ray_address,
-        retry_failed=retry_failed,
-        replace=replace,
-        quiet=quiet,
-        on_stage_done=print_stage,
-        note=lambda sentence: print_styled(f"vttdata: {sentence}", sys.stderr),
-    )
+    return print_stage
+
+
+def print_note(sentence: str) -> None:
+    """Print a sentence that a user should read to standard error."""
+    print_styled(f"vttdata: {sentence}", sys.stderr)
+
+
+def print_summary(run: Build, started: float) -> int:
+    """Print what a finished build holds and what to do next; return the exit code.
+
+    Args:
+        run: the build.
+        started: `time.monotonic` at its start.
+    """
+    from vttdata.load.local_builds import builds_named, dataset_in
+    from vttdata.pipeline.attrition import main_losses
+
     failures, retryable = run.too_many_failures(), run.retryable()
     name = run.loaded.recipe.name
     first = next(iter(builds_named(name)), None)

@@ -63,6 +63,26 @@ def build(
         HaltError: If the build cannot go on, or its dataset lacks items whose processing was cut short; the same call
             continues later.
     """
+    loaded, folder = load_for_build(recipe, out, settings, columns, note)
+    executor = create_executor(engine, workers, ray_address)
+    with open_build(
+        folder, loaded, executor, on_stage_done, retry_failed=retry_failed, quiet=quiet, replace=replace
+    ) as run:
+        return finish_build(run, note)
+
+
+def load_for_build(
+    recipe: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None,
+    settings: Mapping[str, Any] | Sequence[str],
+    columns: Mapping[str, str] | None,
+    note: Callable[[str], None],
+) -> tuple[Loaded, Path]:
+    """Return the recipe that `build` means, and the build folder; the arguments are those of `build`.
+
+    Raises:
+        VttdataError: If the recipe or a setting is refused.
+    """
     if isinstance(settings, Mapping):
         settings = [f"{key}={_as_yaml(value)}" for key, value in settings.items()]
     # A file, and the name of a packaged recipe, are recipes, whatever folder has the same name.
@@ -76,20 +96,25 @@ def build(
         _note_missing_secrets(earlier, loaded, note)
     elif not Path(recipe).is_file() and read_account(Path(recipe)) is not None:
         note(f"'{recipe}' is the packaged recipe; './{recipe}' goes on with the build in the folder of that name.")
-    folder = Path(out) if out is not None else earlier or builds_folder() / loaded.recipe.name
-    executor = create_executor(engine, workers, ray_address)
-    flags = {"retry_failed": retry_failed, "quiet": quiet, "replace": replace}
-    with open_build(folder, loaded, executor, on_stage_done, **flags) as run:
-        _register(run, note)
-        try:
-            with warn_if_rows_changed(run.dataset, note):
-                loaded.builder.build(loaded.recipe, run)
-        except VttdataError:
-            if run.dataset.exists():
-                note(f"{run.dataset} is still that of an earlier build.")
-            raise
-        unprocessed = run.unprocessed()
-        run.describe("incomplete" if unprocessed else "complete")
+    return loaded, Path(out) if out is not None else earlier or builds_folder() / loaded.recipe.name
+
+
+def finish_build(run: Build, note: Callable[[str], None]) -> Build:
+    """Run the builder in an open build folder up to the dataset, and return the build.
+
+    Raises:
+        VttdataError: As `build`.
+    """
+    register(run, note)
+    try:
+        with warn_if_rows_changed(run.dataset, note):
+            run.loaded.builder.build(run.loaded.recipe, run)
+    except VttdataError:
+        if run.dataset.exists():
+            note(f"{run.dataset} is still that of an earlier build.")
+        raise
+    unprocessed = run.unprocessed()
+    run.describe("incomplete" if unprocessed else "complete")
     if unprocessed:
         raise HaltError(
             f"The dataset in {run.dataset} is INCOMPLETE, since the processing of items was cut short in "
@@ -98,7 +123,7 @@ def build(
     return run
 
 
-def _register(run: Build, note: Callable[[str], None]) -> None:
+def register(run: Build, note: Callable[[str], None]) -> None:
     """Make the build known by its name, and say so if the name stands for a build in another folder."""
     name = run.loaded.recipe.name
     try:

@@ -62,6 +62,9 @@ class OfficialRecipe(BaseRecipe):
         "protocols.*.*": "file",
     }
 
+    # Files of videos are hashed.
+    shard_rounds: ClassVar[int] = 1
+
     language: str = "en"
     annotations: str = pydantic.Field(description="a folder with the official files, such as --set annotations=FOLDER")
     videos: str | None = None

@@ -19,7 +19,7 @@ _NAMES: dict[Content, str] = {
     "foils": "the set of foils",
     "tables": "the tables",
 }
-_BUILD_FILES = frozenset({ACCOUNT, "journal.jsonl", "stages", "media", "dataset"})
+_BUILD_FILES = frozenset({ACCOUNT, "journal.jsonl", "stages", "media", "dataset", "shards", "slurm"})
 
 
 @dataclass(frozen=True, slots=True)

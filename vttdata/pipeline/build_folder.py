@@ -15,7 +15,7 @@ from vttdata.errors import DISK_ERRORS, HaltError, LeakError, VttdataError, disk
 from vttdata.load.local_builds import ACCOUNT, read_account
 from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors import Executor
-from vttdata.pipeline.journal import LOCK, Journal, locked, write_json
+from vttdata.pipeline.journal import LOCK, LOCK_OWNER, Journal, locked, write_json
 from vttdata.pipeline.stage import Stage
 from vttdata.pipeline.stage_tables import write_tables
 from vttdata.pipeline.tools import tool_versions
@@ -26,6 +26,9 @@ from vttdata.records import Candidate, Clip, Source
 from vttdata.version import __version__
 
 _JOURNAL = "journal.jsonl"
+
+# Folder of the accounts and journals of shards.
+SHARDS = "shards"
 
 # Advice after failures that say nothing about the items.
 TRY_AGAIN = "run the same command to try them again, with fewer --workers if memory is short"
@@ -68,6 +71,11 @@ class Build:
     def dataset(self) -> Path:
         """Folder that people load."""
         return self.folder / "dataset"
+
+    @property
+    def is_alone(self) -> bool:
+        """True unless other processes may be at work in the folder, so that nothing may be removed."""
+        return True
 
     def media(self, *names: str) -> Path:
         """Return a folder for files that stages write, and make it if need be."""
@@ -136,22 +144,14 @@ class Build:
 
     def describe(self, status: str) -> dict[str, Any]:
         """Write ``build.json``, the machine-readable account of this build, and return it."""
-        account = {
-            "recipe": self.loaded.recipe.name,
-            "recipe_file": self.loaded.recipe_file,
-            "recipe_sha256": self.loaded.sha256,
-            "version": self.loaded.recipe.version,
-            "settings": stored_settings(self.loaded),
-            "secrets": given_secrets(self.loaded.recipe),
-            "vttdata_version": __version__,
-            "tools": self.tools,
-            "status": status,
-            "stages": [table.tally.as_json() for table in self.tables],
-        }
-        if self.audit is not None:
-            account["audit"] = self.audit
+        account = self.account(status)
         write_json(self.folder / ACCOUNT, account)
         return account
+
+    def account(self, status: str) -> dict[str, Any]:
+        """Return the content of ``build.json``."""
+        account = account_of(self.loaded, status) | {"stages": [table.tally.as_json() for table in self.tables]}
+        return account if self.audit is None else account | {"audit": self.audit}
 
     def retryable(self) -> int:
         """Return the number of failures that ``--retry-failed`` tries again."""
@@ -185,6 +185,7 @@ def open_build(
     retry_failed: bool = False,
     quiet: bool = False,
     replace: bool = False,
+    engine_type: Callable[..., Engine] = Engine,
 ) -> Iterator[Build]:
     """Hold a build folder, and close the executor at the end, whatever happens.
 
@@ -196,21 +197,14 @@ def open_build(
         retry_failed: process items again that failed for a reason that may have gone.
         quiet: show no progress.
         replace: take over a folder that holds the build of another recipe or name.
+        engine_type: the engine, called as `Engine` is.
 
     Raises:
         VttdataError: when the folder holds something else, or another build is at work in it.
         HaltError: when the disk is full or the folder cannot be written, or in place of any `VttdataError` of a build
             that lacks items through no fault of theirs; what is finished stays.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # A build whose first write failed leaves its lock alone.
-        is_foreign = not (folder / _JOURNAL).is_file() and {path.name for path in folder.iterdir()} - {LOCK}
-    except OSError as error:
-        error_type = HaltError if error.errno in DISK_ERRORS else VttdataError
-        raise error_type(f"{folder}: cannot be a build folder ({error.strerror}).") from error
-    if is_foreign:
-        raise VttdataError(f"{folder}: holds something else than a build; name a new or empty folder with --out.")
+    make_build_folder(folder)
     try:
         with locked(folder):
             if not replace:
@@ -219,7 +213,7 @@ def open_build(
             before = account.read_bytes() if account.is_file() else None
             journal = Journal(folder / _JOURNAL)
             journal.note("build", recipe=loaded.recipe.name, sha256=loaded.sha256, vttdata=__version__)
-            engine = Engine(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet)
+            engine = engine_type(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet)
             build = Build(folder, loaded, engine, journal, on_stage_done)
             executor.prepare(folder / _JOURNAL)
             try:
@@ -246,6 +240,40 @@ def open_build(
         if error.errno not in DISK_ERRORS:
             raise
         raise disk_error_halt(error, folder) from error
+
+
+def account_of(loaded: Loaded, status: str) -> dict[str, Any]:
+    """Return what ``build.json`` says of a build whose stages have not begun."""
+    return {
+        "recipe": loaded.recipe.name,
+        "recipe_file": loaded.recipe_file,
+        "recipe_sha256": loaded.sha256,
+        "version": loaded.recipe.version,
+        "settings": stored_settings(loaded),
+        "secrets": given_secrets(loaded.recipe),
+        "vttdata_version": __version__,
+        "tools": tool_versions(),
+        "status": status,
+        "stages": [],
+    }
+
+
+def make_build_folder(folder: Path) -> None:
+    """Make a build folder, or check that a folder is one or is empty.
+
+    Raises:
+        VttdataError: when it holds something else, or cannot be made.
+        HaltError: when the disk is full or cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        names = {path.name for path in folder.iterdir()}
+    except OSError as error:
+        error_type = HaltError if error.errno in DISK_ERRORS else VttdataError
+        raise error_type(f"{folder}: cannot be a build folder ({error.strerror}).") from error
+    # A build whose first write failed leaves its lock alone.
+    if not names & {_JOURNAL, SHARDS} and names - {LOCK, LOCK_OWNER}:
+        raise VttdataError(f"{folder}: holds something else than a build; name a new or empty folder with --out.")
 
 
 def is_refusal(error: BaseException) -> bool:

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -128,9 +129,9 @@ class Engine:
     """
 
     def __init__(self, folder: Path, executor: Executor, journal: Journal, *, retry_failed: bool, quiet: bool) -> None:
-        self._folder = folder
+        self.folder = folder
         self._executor = executor
-        self._journal = journal
+        self.journal = journal
         self._retry_failed = retry_failed
         self._build = BuildProgress(quiet=quiet, started=time.monotonic())
 
@@ -150,23 +151,25 @@ class Engine:
         Raises:
             HaltError: when the build cannot go on; finished parts stay.
         """
-        store = PartStore(self._folder / stage.name / "parts", stage)
-        self._journal.note("stage", name=stage.name)
+        store = PartStore(self.folder / stage.name / "parts", stage)
+        self.journal.note("stage", name=stage.name)
         shown_total = None if stage.all_at_once else total
         with ItemResults(store) as stored, self.progress(label or stage.name, shown_total) as progress:
-            run = StageRun(stage, store, stored, self.is_due, accept_failures=self.accept_failures(stage))
+            run = StageRun(
+                stage, store, stored, partial(self.is_due, stage), accept_failures=self.accept_failures(stage)
+            )
             tasks = run.tasks(cut_into_parts(stage, items), progress)
             for tag, result in watch_results(stage, self.process(stage, tasks), run.item, progress):
                 part = run.add(tag, result)
                 if part is not None:
-                    self._journal.note("part", stage=stage.name, key=part.key[:16], items=len(part.items))
+                    self.journal.note("part", stage=stage.name, key=part.key[:16], items=len(part.items))
             store.remove_all_but(run.keys)
             stored.remove()
         tally = StageCounts(stage.name, parts=len(run.keys), reused=run.reused)
         table = Table(stage, store, tuple(run.keys), tally)
         for result in table.results():
             tally.add(result)
-        self._journal.note("stage done", **tally.as_json())
+        self.journal.note("stage done", **tally.as_json())
         return table
 
     def process(self, stage: Stage, tasks: Iterable[tuple[Tag, Any]]) -> Iterator[tuple[Tag, ItemResult]]:
@@ -177,7 +180,7 @@ class Engine:
         """Return True if failures that are due are results of a stage all the same, where there are no better ones."""
         return False
 
-    def is_due(self, outcome: Outcome) -> bool:
+    def is_due(self, stage: Stage, outcome: Outcome) -> bool:  # noqa: ARG002
         """Return True if a stored outcome is a failure whose item has to be tried again."""
         return isinstance(outcome, Failed) and (outcome.inconclusive or (outcome.retry and self._retry_failed))
 

@@ -50,6 +50,8 @@ class ItemResults:
         for stream in (self._log, self._open[1] if self._open else None):
             if stream is not None:
                 stream.close()
+        # Results can be read later, and the index is needed no more.
+        self._log = self._open = self._index = None
 
     def has_logs(self) -> bool:
         """Return True if some process has left results that may belong to no finished part."""

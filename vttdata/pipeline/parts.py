@@ -40,9 +40,26 @@ class Part:
     item_keys: tuple[str, ...]
 
 
-def item_key(fingerprint: str, item_json: str) -> str:
-    """Return the key of an item's result: a hash of the stage's fingerprint and of the item's canonical JSON."""
-    return hashlib.sha256(f'["{fingerprint}", {item_json}]'.encode()).hexdigest()[:32]
+def item_key(fingerprint: str, item: Any) -> str:
+    """Return the key of an item's result: a hash of the stage's fingerprint and of the item."""
+    return _item_key(fingerprint, canonical_json(item))
+
+
+def part_key(fingerprint: str, item_texts: Iterable[str]) -> str:
+    """Return the key of a part: a hash of the stage's fingerprint and of the canonical JSON of its items."""
+    hasher = hashlib.sha256(f'["{fingerprint}", ['.encode())
+    for number, text in enumerate(item_texts):
+        hasher.update(f"{', ' if number else ''}{text}".encode())
+    hasher.update(b"]]")
+    return hasher.hexdigest()
+
+
+def part_keys(stage: Stage, items: Iterable[Any]) -> Iterator[str]:
+    """Yield the keys of all parts; the items of a stage that takes all at once are not held in memory."""
+    if stage.all_at_once:
+        yield part_key(stage.fingerprint(), map(canonical_json, items))
+    else:
+        yield from (part.key for part in cut_into_parts(stage, items))
 
 
 def cut_into_parts(stage: Stage, items: Iterable[Any]) -> Iterator[Part]:
@@ -50,14 +67,14 @@ def cut_into_parts(stage: Stage, items: Iterable[Any]) -> Iterator[Part]:
     fingerprint = stage.fingerprint()
     if stage.all_at_once:
         everything = tuple(items)
-        yield Part(digest([fingerprint, everything]), (everything,), ())
+        yield Part(part_key(fingerprint, map(canonical_json, everything)), (everything,), ())
         return
     pending: list[Any] = []
     texts: list[str] = []
 
     def finish() -> Part:
-        key = hashlib.sha256(f'["{fingerprint}", [{", ".join(texts)}]]'.encode()).hexdigest()
-        return Part(key, tuple(pending), tuple(item_key(fingerprint, text) for text in texts))
+        item_keys = tuple(_item_key(fingerprint, text) for text in texts)
+        return Part(part_key(fingerprint, texts), tuple(pending), item_keys)
 
     for item in items:
         pending.append(item)
@@ -69,6 +86,10 @@ def cut_into_parts(stage: Stage, items: Iterable[Any]) -> Iterator[Part]:
             texts.clear()
     if pending:
         yield finish()
+
+
+def _item_key(fingerprint: str, item_json: str) -> str:
+    return hashlib.sha256(f'["{fingerprint}", {item_json}]'.encode()).hexdigest()[:32]
 
 
 class PartStore:
@@ -112,6 +133,11 @@ class PartStore:
                 if line.startswith(_CHECKSUM):
                     return
                 yield self.decode(line)
+
+    def count_kept(self, key: str) -> int:
+        """Return the number of kept records in a finished part, without decoding them."""
+        # Quotes inside of texts are escaped in JSON.
+        return self.path(key).read_bytes().count(b'{"kept": ')
 
     def check(self, key: str) -> None:
         """Compare a finished part with its checksum; those of earlier versions have none.

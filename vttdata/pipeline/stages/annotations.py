@@ -75,6 +75,7 @@ class ClipFiles(Stage):
 
     name = "clip_files"
     output = Clip
+    shardable = True
     id_column = "video_id"
     part_size = 64
 
@@ -101,6 +102,7 @@ class SourceFiles(Stage):
 
     name = "source_files"
     output = Source
+    shardable = True
     part_size = 64
 
     folder: Path = runtime()

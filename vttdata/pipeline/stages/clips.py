@@ -27,6 +27,7 @@ class Shots(Stage):
     name = "shots"
     version = 2
     output = Shot
+    shardable = True
     part_size = 4
 
     settings: ShotSettings
@@ -53,6 +54,7 @@ class Clips(Stage):
 
     name = "clips"
     output = Clip
+    shardable = True
     reasons = frozenset({"too_short", "no_fitting_run", "outside", "same_id"})
 
     settings: ClipSettings
@@ -113,6 +115,7 @@ class Cut(Stage):
 
     name = "cut"
     output = Clip
+    shardable = True
     id_column = "video_id"
     part_size = 4
 

@@ -22,6 +22,7 @@ class ProbeSources(Stage):
     name = "probe"
     version = 2
     output = Source
+    shardable = True
 
     folders: SourceFolders = runtime()
 
@@ -71,6 +72,7 @@ class Screen(Stage):
 
     name = "screen"
     output = Source
+    shardable = True
     reasons = REASONS
 
     settings: FilterSettings
@@ -89,6 +91,7 @@ class MeasureSources(Stage):
     name = "measure"
     version = 4
     output = Source
+    shardable = True
     part_size = 4
 
     decoder: str
@@ -117,6 +120,7 @@ class Filter(Stage):
 
     name = "filter"
     output = Source
+    shardable = True
     reasons = REASONS
 
     settings: FilterSettings

@@ -42,6 +42,11 @@ class SourceClip:
     clip: Clip
 
     @property
+    def source_id(self) -> str:
+        """Id of the source."""
+        return self.source.source_id
+
+    @property
     def video_id(self) -> str:
         """Id of the clip."""
         return self.clip.video_id
