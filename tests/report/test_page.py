@@ -13,7 +13,7 @@ from selenium.webdriver.remote.webdriver import WebDriver
 
 from tests.helpers.pages import OpenPage
 from vttdata.report import plots
-from vttdata.report.page import PageSection, Tile, replace_controls, format_number, render_page, render_text
+from vttdata.report.page import PageSection, Tile, format_number, render_page, render_text, replace_controls
 
 HOSTILE = "</script><img src=x onerror=hacked=1><style>*{display:none}</style>{{ 7 * 7 }}\u202e&\"'\ud800"
 TABLE = """{% import "macros.html" as macros %}

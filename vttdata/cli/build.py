@@ -16,6 +16,7 @@ from vttdata.cli.options import (
     POSITIVE,
     RECIPE,
     Command,
+    FolderOrAddress,
     Names,
     argument,
     columns_option,
@@ -50,7 +51,10 @@ if TYPE_CHECKING:
 )
 @argument("recipe", "RECIPE", "A YAML file, the name of a packaged recipe, or an earlier build.", type=RECIPE)
 @out_option(
-    "Build folder.", required=False, show_default="that of the earlier build, or $VTTDATA_HOME/<name of the recipe>"
+    "Build folder, or its address in remote storage, such as s3://bucket/street.",
+    type=FolderOrAddress(path_type=Path, readable=False),
+    required=False,
+    show_default="that of the earlier build, or $VTTDATA_HOME/<name of the recipe>",
 )
 @replace_option("Give DIR to this build though it holds that of another recipe or name.")
 @set_option("Override a key of the recipe, such as clips.max_seconds=20; may be repeated.")
@@ -83,7 +87,7 @@ if TYPE_CHECKING:
 @quiet_option
 def command(
     recipe: str,
-    out: Path | None,
+    out: Path | str | None,
     replace: bool,
     settings: tuple[str, ...],
     columns: dict[str, str],
@@ -157,8 +161,10 @@ def print_summary(run: Build, started: float) -> int:
     failures, retryable = run.too_many_failures(), run.retryable()
     name = run.loaded.recipe.name
     first = next(iter(builds_named(name)), None)
-    reference = name if first is not None and first.folder.resolve() == run.folder.resolve() else str(run.folder)
-    done = f"{name} {run.loaded.recipe.version} is in {run.dataset}, after {duration_text(time.monotonic() - started)}"
+    is_known = first is not None and first.folder.resolve() == run.folder.resolve()
+    reference = run.address or (name if is_known else str(run.folder))
+    where = f"{run.address}/dataset" if run.address else run.dataset
+    done = f"{name} {run.loaded.recipe.version} is in {where}, after {duration_text(time.monotonic() - started)}"
     print_styled(f"\n{done}", bold=True, fg="red" if failures else "green")
     if run.audit is not None:
         print_styled(contents_text(run.audit))
@@ -167,7 +173,8 @@ def print_summary(run: Build, started: float) -> int:
     losses = main_losses([table.tally.as_json() for table in run.tables])
     quoted = shlex.quote(reference)
     if losses:
-        print_styled(f"Left out: {losses}; 'vttdata rejects {quoted}' says which and why")
+        folder = shlex.quote(str(run.folder)) if run.address else quoted
+        print_styled(f"Left out: {losses}; 'vttdata rejects {folder}' says which and why")
     if not failures:
         print_styled(f"Next: {next_step(run, quoted)}")
     for warning in (run.audit or {}).get("warnings", ()):

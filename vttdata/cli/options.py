@@ -380,6 +380,18 @@ class FilePath(click.Path):
 
 
 FILE = FilePath(path_type=Path, readable=False)
+
+
+class FolderOrAddress(FilePath):
+    """Folder, or the address of one in remote storage, such as ``s3://bucket/street``, which stays a text."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return an address as it is, and anything else as a path."""
+        from vttdata.files.remote import is_remote
+
+        return value if is_remote(value) else super().convert(value, param, ctx)
+
+
 SEED = WholeNumber()
 POSITIVE = WholeNumber(1, 2**31 - 1)
 
@@ -448,7 +460,10 @@ def setting(declaration: str, description: str, *, settings: str, **others: Any)
 
 
 dataset_argument = argument(
-    "dataset", "DATASET", "A dataset folder, a build folder, or the name of a dataset.", type=DATASET
+    "dataset",
+    "DATASET",
+    "A dataset folder, a build folder, an address such as s3://bucket/street, or a name.",
+    type=DATASET,
 )
 
 
@@ -546,7 +561,8 @@ def read_metric_inputs(options: dict[str, Any]) -> Any:
 
 def out_option(description: str, *, required: bool = True, **others: Any) -> Callable[[F], F]:
     """Declare ``--out DIR``."""
-    return option("--out DIR", description, type=FILE, required=required, **others)
+    others.setdefault("type", FILE)
+    return option("--out DIR", description, required=required, **others)
 
 
 def replace_option(description: str) -> Callable[[F], F]:

@@ -46,13 +46,19 @@ def command(dataset: str, settings: tuple[str, ...], reference: str | None, rebu
     a temporary folder, and compared: every data file is the same to the byte, or the rows that differ are named.
     """
     from vttdata.dataset.provenance import PROVENANCE, RECIPE, read_provenance
-    from vttdata.load.lookup import ALL_VIDEOS
+    from vttdata.load.lookup import ALL_VIDEOS, is_remote_dataset
+    from vttdata.load.remote_datasets import copy_dataset
 
     if rebuild and files_only:
         raise click.UsageError("--rebuild and --files-only exclude each other", click.get_current_context())
     given = [*settings, *([f"input={reference}"] if reference else [])]
     build_again = bool(given or rebuild) and not files_only
-    folder = find_tables(dataset, videos=ALL_VIDEOS if build_again else ())
+    if is_remote_dataset(dataset):
+        # The cache has only files that are as the manifest lists them.
+        temporary = click.get_current_context().with_resource(tempfile.TemporaryDirectory(prefix="vttdata-"))
+        folder = copy_dataset(dataset, Path(temporary, "dataset"))
+    else:
+        folder = find_tables(dataset, videos=ALL_VIDEOS if build_again else ())
     damage, not_fetched = _check_files(folder)
     if not build_again:
         if not files_only:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,10 +12,12 @@ from typing import Any
 
 from vttdata.collect.video_list import COLUMNS as VIDEO_COLUMNS
 from vttdata.errors import HaltError, VttdataError
+from vttdata.files.remote import is_remote
 from vttdata.files.strict_yaml import parse_yaml
 from vttdata.load.local_builds import builds_folder, builds_named, find_build, read_account, register_build
 from vttdata.pipeline.build_folder import TRY_AGAIN, Build, given_secrets, load_stored_recipe, open_build
 from vttdata.pipeline.executors import create_executor
+from vttdata.pipeline.remote_build import open_remote_build
 from vttdata.publish.unchanged_version import warn_if_rows_changed
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, load_recipe
@@ -39,9 +42,10 @@ def build(
     """Build a dataset from a recipe, or go on with an earlier build.
 
     Args:
-        recipe: Recipe file, name of a packaged recipe, or an earlier build, by its folder or by its name, whose stored
-            settings are used.
-        out: Build folder; by default that of the earlier build, or ``$VTTDATA_HOME/<name of the recipe>``.
+        recipe: Recipe file, name of a packaged recipe, or an earlier build, by its folder, its address or its name,
+            whose stored settings are used.
+        out: Build folder, or its address in remote storage, such as ``s3://bucket/street``; by default that of the
+            earlier build, or ``$VTTDATA_HOME/<name of the recipe>``.
         settings: Further settings by dotted key, such as ``{"clips.max_seconds": 20}``, or texts ``KEY=VALUE``.
         columns: Names of columns in the tables of captions and videos, such as ``{"caption": "text"}``.
         workers: Number of worker processes; by default one per core, and on a cluster as many as it has room for.
@@ -63,12 +67,23 @@ def build(
         HaltError: If the build cannot go on, or its dataset lacks items whose processing was cut short; the same call
             continues later.
     """
-    loaded, folder = load_for_build(recipe, out, settings, columns, note)
-    executor = create_executor(engine, workers, ray_address)
-    with open_build(
-        folder, loaded, executor, on_stage_done, retry_failed=retry_failed, quiet=quiet, replace=replace
-    ) as run:
-        return finish_build(run, note)
+    if is_remote(recipe) and out not in (None, recipe):
+        raise VttdataError(f"{recipe}: a build in remote storage goes on where it is; leave out --out.")
+    address = next((str(reference) for reference in (out, recipe) if is_remote(reference)), "")
+    with contextlib.ExitStack() as stack:
+        remote = stack.enter_context(open_remote_build(address, note)) if address else None
+        if remote is not None:
+            recipe, out = remote.folder if is_remote(recipe) else recipe, remote.folder
+        loaded, folder = load_for_build(recipe, out, settings, columns, note)
+        executor = create_executor(engine, workers, ray_address)
+        with open_build(
+            folder, loaded, executor, on_stage_done, retry_failed=retry_failed, quiet=quiet, replace=replace
+        ) as run:
+            run.address = address
+            finish_build(run, note)
+        if remote is not None:
+            remote.publish()
+        return run
 
 
 def load_for_build(
@@ -83,6 +98,8 @@ def load_for_build(
     Raises:
         VttdataError: If the recipe or a setting is refused.
     """
+    if is_remote(out):
+        raise VttdataError(f"{out}: shards share a folder on a disk; give --out one, or build there without --shard.")
     if isinstance(settings, Mapping):
         settings = [f"{key}={_as_yaml(value)}" for key, value in settings.items()]
     # A file, and the name of a packaged recipe, are recipes, whatever folder has the same name.
@@ -105,7 +122,8 @@ def finish_build(run: Build, note: Callable[[str], None]) -> Build:
     Raises:
         VttdataError: As `build`.
     """
-    register(run, note)
+    if not run.address:
+        register(run, note)
     try:
         with warn_if_rows_changed(run.dataset, note):
             run.loaded.builder.build(run.loaded.recipe, run)

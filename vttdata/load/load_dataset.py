@@ -26,8 +26,17 @@ from vttdata.ids import is_dataset_name
 from vttdata.load.evaluation_tables import is_evaluation_table, load_evaluation_table
 from vttdata.load.integrity import find_cached, loaded_version, verify_files, verify_row_counts
 from vttdata.load.local_videos import add_local_videos
-from vttdata.load.lookup import EMBEDDED_VIDEOS, download, find_local, hub_revision, version_in
+from vttdata.load.lookup import (
+    EMBEDDED_VIDEOS,
+    HUB_PREFIX,
+    download,
+    find_local,
+    hub_revision,
+    is_remote_dataset,
+    version_in,
+)
 from vttdata.load.not_found import UnknownPartError, explain_not_found, explain_recipe_name, explain_unknown_part
+from vttdata.load.remote_datasets import fetch_dataset, remote_videos
 from vttdata.recipe import packaged
 
 _DATASETS_SIGNATURE = inspect.signature(datasets.load_dataset)
@@ -37,9 +46,10 @@ def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False,
     """Load a dataset with the arguments and results of `datasets.load_dataset`, and the further argument `verify`.
 
     Args:
-        path: ``owner/name``, a dataset folder, or a build folder. A name is looked up among the local builds (those in
-            ``VTTDATA_HOME`` and those made with ``--out``), and only then on the Hub. The owner of a local build may
-            be left out. Anything else is passed to `datasets.load_dataset`.
+        path: ``owner/name``, a dataset folder, a build folder, or the address of one in remote storage, such as
+            ``s3://bucket/street``, whose tables are copied to this machine while its videos stay there. A name is
+            looked up among the local builds (those in ``VTTDATA_HOME`` and those made with ``--out``), and only then on
+            the Hub. The owner of a local build may be left out. Anything else is passed to `datasets.load_dataset`.
         *args: Further arguments of `datasets.load_dataset`, in its order.
         verify: Compare every file with the dataset's manifest first, and the number of loaded rows with the tables. Of
             a dataset on the Hub all files but videos are downloaded for this.
@@ -52,7 +62,8 @@ def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False,
 
     Returns:
         As `datasets.load_dataset`; where the dataset's video files are on this machine, the column ``video`` is a
-        `datasets.Video` of their paths that does not decode until it is cast to ``Video()``.
+        `datasets.Video` of their paths that does not decode until it is cast to ``Video()``; of a dataset in remote
+        storage it has their addresses.
 
     Raises:
         VttdataError: If a name is neither a local build nor on the Hub, has no such configuration, split or version,
@@ -65,6 +76,15 @@ def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False,
     revision = arguments.pop("revision", None)
     if is_protocol_file(arguments.get("name")) and not {"data_files", "data_dir"} & arguments.keys():
         return _load_protocol(Path(arguments.pop("name")), reference, revision, verify=verify, **arguments)
+    if reference.startswith(HUB_PREFIX):
+        reference = reference.removeprefix(HUB_PREFIX)
+    if is_remote_dataset(reference):
+        return _load_remote(reference, revision, arguments, verify=verify)
+    return _load_named(reference, revision, arguments, verify=verify)
+
+
+def _load_named(reference: str, revision: object, arguments: dict[str, Any], *, verify: bool) -> Any:
+    """Load from a local build or folder, from the Hub, or with `datasets` alone."""
     # The name of a builder of `datasets`, such as "csv", comes with its files.
     is_builder = "/" not in reference and bool({"data_files", "data_dir"} & arguments.keys())
     local = None if is_builder else find_local(reference, revision)
@@ -97,6 +117,18 @@ def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False,
         if table is None:
             raise
         return add_local_videos(table, folder)
+
+
+def _load_remote(address: str, revision: object, arguments: Mapping[str, Any], *, verify: bool) -> Any:
+    """Load from remote storage: tables from the cache, with the addresses of videos."""
+    if revision is not None:
+        raise VttdataError(f"{address}: remote storage has no revisions; leave out revision.")
+    folder = fetch_dataset(address, EMBEDDED_VIDEOS if arguments.get("name") == "videos" else ())
+    if verify:
+        verify_files(folder, address)
+    _check_card(folder)
+    loaded = _load(address, {"path": str(folder), **arguments})
+    return add_local_videos(loaded, folder, remote_videos(address, folder))
 
 
 def _load_protocol(file: Path, reference: str, revision: object, *, split: str | None = None, **arguments: Any) -> Any:

@@ -5,6 +5,7 @@ Tables hold paths relative to their folder, which are the same on every machine.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,14 @@ _NAMES = ("video", "video_id", "source_id")
 _FEATURE = datasets.Video(decode=False)
 
 
-def add_local_videos(loaded: Any, folder: Path) -> Any:
+def add_local_videos(loaded: Any, folder: Path, addresses: Mapping[str, str] | None = None) -> Any:
     """Return loaded rows with the paths of their video files, if the dataset has files on this machine.
 
     Args:
         loaded: result of `datasets.load_dataset`: rows or a mapping of splits, streamed or not.
         folder: dataset folder from which it was loaded. If the build that it lies in used a folder of `videos`, rows
             have its files ``<video_id>.<extension>`` or ``<source_id>.<extension>``.
+        addresses: names of videos in the dataset -> their addresses in remote storage, which stand for paths.
 
     Returns:
         The same rows, in which ``video`` is ``{"path": ..., "bytes": None}`` or None instead of a relative path. Tables
@@ -33,10 +35,12 @@ def add_local_videos(loaded: Any, folder: Path) -> Any:
     """
     beside = folder_of_videos(folder)
     by_id = {path.stem: path for path in _video_files(beside)} if beside is not None else {}
-    if not by_id and next((folder / "videos").rglob("metadata.jsonl"), None) is None:
+    if not by_id and not addresses and next((folder / "videos").rglob("metadata.jsonl"), None) is None:
         return loaded
 
     def find_file(video: str | None, *ids: str) -> dict[str, Any] | None:
+        if addresses:
+            return {"path": addresses[video], "bytes": None} if video is not None and video in addresses else None
         path = folder / video if video is not None else next((by_id[name] for name in ids if name in by_id), None)
         # Tables may come from anybody, and must name no other file of this machine.
         is_own = path is not None and (video is None or (is_inside(video) and not links_out(folder, path)))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vttdata.errors import VttdataError, VttdataWarning
+from vttdata.files.remote import is_remote
 from vttdata.ids import is_dataset_name
 from vttdata.load.local_builds import LocalBuild, build_in, builds_named, check_unambiguous
 from vttdata.load.not_found import explain_bare_name, explain_not_found
@@ -35,12 +36,14 @@ ALL_VIDEOS = ("videos/*",)
 def find_dataset(
     name_or_path: str | os.PathLike[str], *, revision: str | None = None, videos: Sequence[str] = ()
 ) -> Path:
-    """Return the folder of a dataset: a dataset folder, a build folder, a local build's name, or a Hub id.
+    """Return the folder of a dataset: a dataset folder, a build folder, a local build's name, an address or a Hub id.
 
-    A dataset on the Hub is downloaded into the Hub's own cache, by default without its videos.
+    A dataset on the Hub is downloaded into the Hub's own cache, and one in remote storage into a cache in the builds
+    folder, by default without its videos.
 
     Args:
-        name_or_path: Name, folder or Hub id; with ``hf://datasets/`` before it a name is a Hub id.
+        name_or_path: Name, folder, address such as ``s3://bucket/street``, or Hub id; with ``hf://datasets/`` before it
+            a name is a Hub id.
         revision: Version or revision of a name, as in `vttdata.load_dataset`.
         videos: Videos to download too: `EMBEDDED_VIDEOS` or `ALL_VIDEOS`.
 
@@ -50,6 +53,10 @@ def find_dataset(
     reference = os.fspath(name_or_path)
     if reference.startswith(HUB_PREFIX):
         return download(reference.removeprefix(HUB_PREFIX), revision, videos=videos)
+    if is_remote_dataset(reference):
+        from vttdata.load.remote_datasets import fetch_dataset
+
+        return fetch_dataset(reference, videos)
     local = find_local(reference, revision)
     if local is not None:
         return local
@@ -65,6 +72,11 @@ def find_dataset(
     if not is_dataset_name(reference):
         raise explain_bare_name(reference)
     return download(reference, revision, videos=videos)
+
+
+def is_remote_dataset(reference: str) -> bool:
+    """Return True for the address of a dataset or build in remote storage other than the datasets of the Hub."""
+    return is_remote(reference) and not reference.startswith(HUB_PREFIX)
 
 
 def find_local(reference: str, revision: object) -> Path | None:

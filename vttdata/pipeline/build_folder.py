@@ -15,7 +15,7 @@ from vttdata.errors import DISK_ERRORS, HaltError, LeakError, VttdataError, disk
 from vttdata.load.local_builds import ACCOUNT, read_account
 from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors import Executor
-from vttdata.pipeline.journal import LOCK, LOCK_OWNER, Journal, locked, write_json
+from vttdata.pipeline.journal import JOURNAL, LOCK, LOCK_OWNER, Journal, locked, write_json
 from vttdata.pipeline.stage import Stage
 from vttdata.pipeline.stage_tables import write_tables
 from vttdata.pipeline.tools import tool_versions
@@ -24,8 +24,6 @@ from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe
 from vttdata.recipe.paths import given_paths
 from vttdata.records import Candidate, Clip, Source
 from vttdata.version import __version__
-
-_JOURNAL = "journal.jsonl"
 
 # Folder of the accounts and journals of shards.
 SHARDS = "shards"
@@ -49,6 +47,7 @@ class Build:
         audit: result of an audit of the splits as plain values, once there was one.
         languages: of the captions, ISO 639-1, where the recipe states none; empty where none is known.
         files: id of a source or clip -> file name or address of the source, for tables of rejects.
+        address: of the build folder in remote storage that `folder` is copied to; empty for none.
     """
 
     folder: Path
@@ -61,6 +60,7 @@ class Build:
     audit: dict[str, Any] | None = None
     languages: Sequence[str] = ()
     files: dict[str, str] = field(default_factory=dict)
+    address: str = ""
 
     @property
     def tools(self) -> dict[str, str]:
@@ -211,11 +211,11 @@ def open_build(
                 check_same_build(folder, loaded)
             account = folder / ACCOUNT
             before = account.read_bytes() if account.is_file() else None
-            journal = Journal(folder / _JOURNAL)
+            journal = Journal(folder / JOURNAL)
             journal.note("build", recipe=loaded.recipe.name, sha256=loaded.sha256, vttdata=__version__)
             engine = engine_type(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet)
             build = Build(folder, loaded, engine, journal, on_stage_done)
-            executor.prepare(folder / _JOURNAL)
+            executor.prepare(folder / JOURNAL)
             try:
                 build.describe("running")
                 yield build
@@ -272,7 +272,7 @@ def make_build_folder(folder: Path) -> None:
         error_type = HaltError if error.errno in DISK_ERRORS else VttdataError
         raise error_type(f"{folder}: cannot be a build folder ({error.strerror}).") from error
     # A build whose first write failed leaves its lock alone.
-    if not names & {_JOURNAL, SHARDS} and names - {LOCK, LOCK_OWNER}:
+    if not names & {JOURNAL, SHARDS} and names - {LOCK, LOCK_OWNER}:
         raise VttdataError(f"{folder}: holds something else than a build; name a new or empty folder with --out.")
 
 

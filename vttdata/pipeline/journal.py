@@ -19,6 +19,7 @@ from vttdata.errors import VttdataError
 
 # File that a build holds locked; it stays when the build ends.
 LOCK = ".lock"
+JOURNAL = "journal.jsonl"
 
 # File that stands for the lock on a disk without locks.
 LOCK_OWNER = ".lock.owner"
