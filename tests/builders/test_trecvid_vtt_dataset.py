@@ -40,7 +40,7 @@ def test_judgments_are_rows_with_references_and_years_are_splits(tmp_path: Path)
     # The official files do not say which part of a source a clip is.
     clip = load(tmp_path / "out", "clips")["year2016"][0]
     assert [clip[name] for name in ("start", "end", "duration")] == [None, None, None]
-    assert r"| hours | \- | \- | \- |" in (tmp_path / "out" / "dataset" / "README.md").read_text()
+    assert "| hours | - | - | - |" in (tmp_path / "out" / "dataset" / "README.md").read_text()
     scans = pd.read_parquet(tmp_path / "out" / "stages" / "alignment" / "kept.parquet")
     best = scans.loc[scans.groupby("campaign")["correlation"].idxmax()]
     assert list(best["offset"]) == [-1, -1]

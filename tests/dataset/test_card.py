@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import datasets
@@ -96,23 +97,25 @@ class TestSections:
     def test_benchmark_card_has_all_sections(self, material: Material, tmp_path: Path) -> None:
         material.write(tmp_path / "d", metadata=full_metadata(material.metadata), add_files=write_recipe)
         text = card(tmp_path / "d")
-        assert headings(text) == [
-            "Dataset Details",
-            "Uses",
-            "Statistics",
-            "Splits",
-            "Dataset Creation",
+        assert headings(text) == ["Splits", "How to load it", "Licences", "Citation", "Details"]
+        assert re.findall("<summary>(.*)</summary>", text) == [
+            "All figures",
+            "Split ratios",
+            "How it was made, and what was left out",
             "Rebuilding it to the byte",
-            "Licences",
-            "Citation",
-            "Dataset Structure",
+            "Files and columns",
         ]
+        assert text.count("<details>\n<summary>") == text.count("\n\n</details>\n") == 5
+        assert (
+            text.index("Clips of things.") < text.index("| test | 2 | 2 | 0.01 | 6 | 8.0 |") < text.index("## Details")
+        )
         assert "- **Version:** 1.0.0, published 2026-11-21" in text
         assert "| `captions` | test | 6 | 1 |" in text
 
     def test_foil_card_has_all_sections_and_blind_attackers(self, material: Material, tmp_path: Path) -> None:
         text = card(written_foils(tmp_path / "d", full_metadata(material.metadata)))
-        assert {"Licences", "Citation", "Dataset Creation", "Blind attackers on `foils`"} <= set(headings(text))
+        assert {"Licences", "Citation", "Details", "Blind attackers on `foils`"} <= set(headings(text))
+        assert "<summary>How it was made, and what was left out</summary>" in text
         assert 'foils = load_dataset("vttdata/small", split="test")' in text
         assert "| `paragraphs` | test | 1 | 1 |" in text
 
@@ -141,6 +144,16 @@ class TestSections:
         assert "howpublished = {built with vttdata 0.1.0}" in text
         assert "year = {2026}" in text
         assert f"note = {{SHA-256 of recipe.yaml: {sha256}}}" in text
+
+    def test_picture_follows_the_description(self, material: Material, tmp_path: Path) -> None:
+        def add_picture(folder: Path) -> None:
+            (folder / "preview.jpg").write_bytes(b"picture")
+
+        material.write(tmp_path / "d", metadata=full_metadata(material.metadata), add_files=add_picture)
+        assert "\n\nClips of things.\n\n![One frame each of clips of this dataset](preview.jpg)\n\n" in card(
+            tmp_path / "d"
+        )
+        assert load(tmp_path / "d", tmp_path / "cache", "clips")["test"].num_rows == 2
 
 
 class TestLicences:

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from vttdata.annotations import Finding
 from vttdata.dataset.leak_audit import Files, audit_all
 from vttdata.dataset.metadata import Figure, Metadata, OfficialLayout, PaperFigure
+from vttdata.dataset.preview import add_preview
 from vttdata.dataset.provenance import (
     InputFile,
     Provenance,
@@ -101,6 +102,12 @@ def package(
         return audits
 
     provenance = provenance_of_build(run, files or {})
+
+    def add_files(folder: Path) -> None:
+        write_provenance(folder, provenance)
+        if media is not None and mode != "none":
+            add_preview(folder, media, clips)
+
     with run.engine.progress(run.step("package")):
         write_dataset(
             run.dataset,
@@ -112,7 +119,7 @@ def package(
             mode=mode,
             official=official,
             audit=audit_files,
-            add_files=lambda folder: write_provenance(folder, provenance),
+            add_files=add_files,
         )
 
 

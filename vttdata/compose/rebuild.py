@@ -12,6 +12,7 @@ from typing import Any
 
 from vttdata.compose.temporary_build import build_recipe
 from vttdata.dataset.manifest import read_manifest
+from vttdata.dataset.preview import PREVIEW
 from vttdata.dataset.provenance import PROVENANCE, RECIPE, Provenance, find_files_named
 from vttdata.dataset.shards import file_sha256
 from vttdata.dataset.tables import read_tables
@@ -23,8 +24,9 @@ from vttdata.publish.row_hashes import read_batches
 from vttdata.recipe.dump import wanted_path
 from vttdata.recipe.foreign import load_foreign_recipe
 
-# Files that describe a dataset and contain versions of tools, so that they may differ. All others are data.
-DESCRIPTIONS = frozenset({"README.md", "croissant.json", PROVENANCE, RECIPE})
+# Files that describe a dataset; they contain or follow from versions of tools, so that they may differ. All others are
+# data.
+DESCRIPTIONS = frozenset({"README.md", "croissant.json", PREVIEW, PROVENANCE, RECIPE})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""Write the README of a dataset for people: contents, statistics, leaks, origin, columns and how to load it.
+"""Write the README of a dataset for people: first what a reader wants at once, then details that unfold.
 
-Headings follow the Hub's dataset card template. All text from outside is escaped, so that a title or description cannot
-become markup.
+The beginning says what it is, shows clips, counts the splits, and says how to load it, what leaks and the terms. All
+text from outside is escaped, so that a title or description cannot become markup.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from vttdata.dataset.card.rights import format_rights
+from vttdata.dataset.card.rights import format_rebuilding, format_rights
 from vttdata.dataset.card.sections import (
     Tables,
     escape,
+    fold,
     format_creation,
     format_details,
     format_structure,
@@ -20,6 +21,7 @@ from vttdata.dataset.card.sections import (
     format_uses,
 )
 from vttdata.dataset.metadata import Metadata
+from vttdata.dataset.preview import PREVIEW
 from vttdata.dataset.statistics import Statistics
 from vttdata.split import Audit
 from vttdata.split.audit.leaks import leak_sentence
@@ -64,19 +66,27 @@ def format_card(
         else "",
         *_format_verdicts(audits),
         escape(metadata.description) or "A video-to-text benchmark built with vttdata.",
+        _format_preview(folder),
         format_details(metadata),
+        _format_splits(metadata, statistics),
+        _format_availability(metadata, statistics, tables, shipped),
         format_uses(metadata, tables),
-        "## Statistics\n\n" + format_table([[escape(cell) for cell in row] for row in statistics.table()]),
-        "Words are separated by white space; the vocabulary is their distinct lower-cased forms. Clip lengths are in "
-        "seconds. A source that feeds several splits counts once in the total.",
-        format_table(statistics.config_table()) if statistics.configs else "",
+        _format_leaks(metadata, audits),
+        format_rights(metadata, folder, shipped=shipped > 0),
+        "## Details",
+        fold(
+            "All figures",
+            format_table([(escape(name), *figures) for name, *figures in statistics.table()]),
+            "Words are separated by white space; the vocabulary is their distinct lower-cased forms. Clip lengths are "
+            "in seconds. A source that feeds several splits counts once in the total.",
+            format_table(statistics.config_table()) if statistics.configs else "",
+        ),
         _format_paper_comparison(metadata, statistics),
         _format_findings(metadata),
-        _format_availability(metadata, statistics, tables, shipped),
-        _format_splits(metadata, statistics),
-        _format_leaks(metadata, audits),
+        _format_ratios(metadata, statistics),
+        _format_audit(audits),
         format_creation(metadata),
-        format_rights(metadata, folder, shipped=shipped > 0),
+        format_rebuilding(metadata, folder),
         format_structure(tables),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -90,7 +100,7 @@ def _format_paper_comparison(metadata: Metadata, statistics: Statistics) -> str:
         is_same = counted is not None and round(float(counted), digits) == figure.says
         shown = "-" if counted is None else f"{counted:,.{0 if float(counted).is_integer() else max(digits, 2)}f}"
         rows.append((name, f"{figure.says:,.{digits}f}", shown, "the same" if is_same else escape(figure.why)))
-    return "### Against the paper\n\n" + format_table(rows) if metadata.paper else ""
+    return fold("Against the paper", format_table(rows)) if metadata.paper else ""
 
 
 def _format_findings(metadata: Metadata) -> str:
@@ -99,8 +109,9 @@ def _format_findings(metadata: Metadata) -> str:
         (f"`{kind}`", f"{count:,}", escape(meaning), escape(examples))
         for kind, meaning, count, examples in metadata.findings
     ]
-    heading = "### Findings in the official files\n\nNone of these was changed.\n\n"
-    return heading + format_table(rows) if metadata.findings else ""
+    if not metadata.findings:
+        return ""
+    return fold("Findings in the official files", "None of these was changed.", format_table(rows))
 
 
 def _format_availability(metadata: Metadata, statistics: Statistics, tables: Tables, shipped: int) -> str:
@@ -124,7 +135,31 @@ def _format_availability(metadata: Metadata, statistics: Statistics, tables: Tab
     return " ".join(sentences)
 
 
+def _format_preview(folder: Path) -> str:
+    return f"![One frame each of clips of this dataset]({PREVIEW})" if (folder / PREVIEW).is_file() else ""
+
+
 def _format_splits(metadata: Metadata, statistics: Statistics) -> str:
+    """Return the section with the main figures of each split, rounded for reading."""
+    rows: list[tuple[str, ...]] = [("split", "clips", "sources", "hours", "captions", "words a caption")]
+    for split, figures in [*statistics.splits.items(), ("all", statistics.total)]:
+        hours, words = figures.hours, figures.words_per_sentence
+        rows.append(
+            (
+                split,
+                f"{figures.clips:,}",
+                f"{figures.sources:,}",
+                "-" if hours is None else f"{hours:,.{0 if hours >= 100 else 1 if hours >= 1 else 2}f}",
+                f"{figures.sentences:,}",
+                "-" if words is None else f"{words:.1f}",
+            )
+        )
+    together = " or ".join(_TOGETHER.get(key, key) for key in metadata.together)
+    promise = f"Clips of {together} are never in different splits." if together else ""
+    return "\n\n".join(part for part in ("## Splits", format_table(rows), promise) if part)
+
+
+def _format_ratios(metadata: Metadata, statistics: Statistics) -> str:
     if not metadata.split_ratios:
         return ""
     total = statistics.total
@@ -142,9 +177,7 @@ def _format_splits(metadata: Metadata, statistics: Statistics) -> str:
     if within:
         gap, split, category = max(within)
         deviation += f"; within a category that of `{split}` in {escape(category)}, by {gap:.2f}"
-    together = " or ".join(_TOGETHER.get(key, key) for key in metadata.together)
-    promise = f"Clips of {together} are never in different splits." if together else ""
-    return "\n\n".join(part for part in ("## Splits", format_table(rows), f"{deviation}.", promise) if part)
+    return fold("Split ratios", format_table(rows), f"{deviation}.")
 
 
 def _largest_gap(metadata: Metadata, clips: Mapping[str, int], total: int) -> tuple[float, str]:
@@ -162,9 +195,20 @@ def _format_leaks(metadata: Metadata, audits: Mapping[str, Audit]) -> str:
     protocols = [
         f"- `{name}`: {escape(protocol.verdict)}" for name, protocol in audits.items() if protocol is not audit
     ]
-    parts = [
-        "## Leaks",
-        f"**{escape(audit.verdict)}**",
+    parts = ["## Leaks", f"{escape(audit.verdict)} {escape(notes(audit)[-1])}"]
+    parts += ["Protocols:\n\n" + "\n".join(protocols)] if protocols else []
+    if not all(audit.ok for audit in audits.values()):
+        # `vttdata.publish.release_checks` reads this line.
+        parts.append(f"Why leaks are accepted: {escape(metadata.allow_leaks or 'not said')}")
+    return "\n\n".join(parts)
+
+
+def _format_audit(audits: Mapping[str, Audit]) -> str:
+    audit = audits.get("clips")
+    if audit is None:
+        return ""
+    return fold(
+        "Leaks, counted",
         format_table([[escape(cell) for cell in row] for row in leak_rows(audit)]),
         "The columns count clips that share with another split.",
         " ".join(escape(note) for note in notes(audit)),
@@ -172,12 +216,7 @@ def _format_leaks(metadata: Metadata, audits: Mapping[str, Audit]) -> str:
             [[escape(cell) for cell in row] for row in count_rows(audit) if row[0] not in ("clips", "captions")]
         ),
         "Sources that near-duplicates connect are one family; its members show the same and are not independent.",
-    ]
-    parts += ["Protocols:\n\n" + "\n".join(protocols)] if protocols else []
-    if not all(audit.ok for audit in audits.values()):
-        # `vttdata.publish.release_checks` reads this line.
-        parts.append(f"Why leaks are accepted: {escape(metadata.allow_leaks or 'not said')}")
-    return "\n\n".join(parts)
+    )
 
 
 def _format_verdicts(audits: Mapping[str, Audit]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vttdata.dataset.card.sections import escape, format_table
+from vttdata.dataset.card.sections import escape, fold, format_table
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.provenance import PROVENANCE, RECIPE
 from vttdata.dataset.shards import file_sha256
@@ -15,7 +15,7 @@ _UNKNOWN = "`unknown`: nobody has stated yet under which terms this may be used"
 
 
 def format_rights(metadata: Metadata, folder: Path, *, shipped: bool) -> str:
-    """Return the three sections; unknown facts are stated to be unknown.
+    """Return the sections on licences and citation; unknown facts are stated to be unknown.
 
     Args:
         metadata: Metadata of the dataset.
@@ -32,15 +32,14 @@ def format_rights(metadata: Metadata, folder: Path, *, shipped: bool) -> str:
     papers = metadata.citation.strip().replace("```", "'''")
     entries = "\n\n".join(filter(None, (papers, build_citation(metadata, folder))))
     parts = [
-        _format_rebuilding(metadata, folder),
         f"## Licences\n\n{format_table(licences)}",
         f"## Citation\n\n```bibtex\n{entries}\n```",
     ]
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join(parts)
 
 
-def _format_rebuilding(metadata: Metadata, folder: Path) -> str:
-    """Return the section with the commands that make a dataset again; empty without provenance."""
+def format_rebuilding(metadata: Metadata, folder: Path) -> str:
+    """Return the folded section with the commands that make a dataset again; empty without provenance."""
     if (folder / RECIPE).is_file():
         keys = "".join(f" --set {key}={kind.upper()}" for key, kind in metadata.required_paths.items())
         commands = [f"vttdata verify DATASET{keys or ' --rebuild'}", f"vttdata build {RECIPE}{keys} --out rebuilt"]
@@ -52,7 +51,6 @@ def _format_rebuilding(metadata: Metadata, folder: Path) -> str:
     extra = "foil" if (folder / "foils").is_dir() else "build"
     install = f"pip install 'vttdata[{extra}]{f'=={version}' if version else ''}'"
     parts = [
-        "## Rebuilding it to the byte",
         "```\n" + "\n".join([install, *commands]) + "\n```",
         "DATASET is this folder or its name. The first command makes it again and reports that all is identical, or "
         "which rows differ. The same bytes need the same input and the same versions of the tools, all of which are "
@@ -61,7 +59,7 @@ def _format_rebuilding(metadata: Metadata, folder: Path) -> str:
     if metadata.inputs:
         files = [(escape(name), f"`{sha256}`") for name, sha256 in sorted(metadata.inputs.items())]
         parts.append(format_table([("file", "SHA-256"), *files]))
-    return "\n\n".join(parts)
+    return fold("Rebuilding it to the byte", *parts)
 
 
 def build_citation(metadata: Metadata, folder: Path) -> str:

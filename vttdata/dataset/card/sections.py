@@ -48,15 +48,26 @@ def format_table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in [header, ["---"] * len(header), *body])
 
 
+def fold(summary: str, *parts: str) -> str:
+    """Return Markdown that a reader sees after a click on its summary; empty if all parts are.
+
+    Args:
+        summary: Plain text without markup.
+        parts: Paragraphs, tables and other blocks; empty ones are left out.
+    """
+    body = "\n\n".join(filter(None, parts))
+    return f"<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>" if body else ""
+
+
 def format_details(metadata: Metadata) -> str:
-    """Return the section with name, version, language and seed."""
+    """Return a list with name, version, language and seed."""
     lines = [
         f"- **Name:** `{metadata.name}`",
         f"- **Version:** {metadata.version}" + (f", published {metadata.date}" if metadata.date else ""),
         f"- **Language:** {escape(', '.join(metadata.languages)) or _NO_LANGUAGE}",
         f"- **Seed of all random choices:** {metadata.seed}",
     ]
-    return "## Dataset Details\n\n" + "\n".join(lines)
+    return "\n".join(lines)
 
 
 def format_uses(metadata: Metadata, tables: Tables) -> str:
@@ -77,18 +88,17 @@ def format_uses(metadata: Metadata, tables: Tables) -> str:
         "files."
     )
     code = "\n".join(lines)
-    return f"## Uses\n\n```python\n{code}\n```\n\n{options}\n\n{meanings}"
+    return f"## How to load it\n\n```python\n{code}\n```\n\n{options}\n\n{meanings}"
 
 
 def format_structure(tables: Tables) -> str:
-    """Return the section with the sizes of all splits and the columns of all configurations."""
+    """Return the folded section with the sizes of all splits and the columns of all configurations."""
     sizes = [
         (f"`{config}`", split.split, f"{split.rows:,}", f"{len(split.shards):,}", f"{split.bytes:,}")
         for config, splits in tables.items()
         for split in splits
     ]
     parts = [
-        "## Dataset Structure",
         format_table([("configuration", "split", "rows", "files", "bytes"), *sizes]),
         "`manifest.json` lists every file with its SHA-256 checksum; `croissant.json` describes the tables.",
     ]
@@ -97,15 +107,13 @@ def format_structure(tables: Tables) -> str:
             (f"`{column.name}`", _TYPE_NAMES.get(column.type, column.type), column.meaning)
             for column in columns_of(config)
         ]
-        parts.append(f"### {config}\n\n{format_table([('column', 'type', 'meaning'), *rows])}")
-    return "\n\n".join(parts)
+        parts.append(f"**{config}**\n\n{format_table([('column', 'type', 'meaning'), *rows])}")
+    return fold("Files and columns", *parts)
 
 
 def format_creation(metadata: Metadata) -> str:
-    """Return the section on the stages and tools of the build; empty if neither is known."""
-    if not metadata.attrition and not metadata.tools:
-        return ""
-    parts = ["## Dataset Creation"]
+    """Return the folded section on the stages and tools of the build; empty if neither is known."""
+    parts = []
     if metadata.attrition:
         rows: list[tuple[str, ...]] = [("stage", "counted", "in", "kept", "rejected and failed")]
         rows += [
@@ -116,4 +124,4 @@ def format_creation(metadata: Metadata) -> str:
     if metadata.tools:
         lines = [f"- {escape(name)}: {escape(version)}" for name, version in sorted(metadata.tools.items())]
         parts += ["Made with:", "\n".join(lines)]
-    return "\n\n".join(parts)
+    return fold("How it was made, and what was left out", *parts)

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from vttdata.dataset.card.rights import format_rights
+from vttdata.dataset.card.rights import format_rebuilding, format_rights
 from vttdata.dataset.card.sections import (
     Tables,
     escape,
+    fold,
     format_creation,
     format_details,
     format_structure,
@@ -250,9 +251,11 @@ def _format_card(foils: FoilSet, metadata: Metadata, tables: Tables, folder: Pat
         "counted separately. The score of a paragraph is the mean of its captions' scores.",
         "## Counts\n\n" + format_table([("", ""), *((escape(name), number) for name, number in foils.counts)]),
         *(_format_attacks(config, attacks) for config, attacks in foils.attacks.items()),
-        f"## Most frequent swaps\n\n{len(swaps):,} different ones in all.\n\n{format_table(frequent)}",
-        format_creation(metadata),
         format_rights(metadata, folder, shipped=False),
+        "## Details",
+        fold("Most frequent swaps", f"{len(swaps):,} different ones in all.", format_table(frequent)),
+        format_creation(metadata),
+        format_rebuilding(metadata, folder),
         format_structure(tables),
         "`shortcuts.json` has the blind attackers.",
     ]

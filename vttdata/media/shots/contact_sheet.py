@@ -89,14 +89,14 @@ def _advance(frames: Iterator[Frame], frame: Frame | None, index: int) -> Frame 
     return frame
 
 
-def make_thumbnail(picture: Any, aspect: float) -> Image.Image:
-    """Return the picture as a player shows it, rotated and with its pixel aspect, as large as fits a cell."""
+def make_thumbnail(picture: Any, aspect: float, size: tuple[int, int] = (_CELL_WIDTH, _CELL_HEIGHT)) -> Image.Image:
+    """Return the picture as a player shows it, rotated and with its pixel aspect, as large as fits a size in pixels."""
     quarter_turns = int(picture.rotation) // 90 % 4
     width, height = picture.width * aspect, float(picture.height)
-    cell = (_CELL_HEIGHT, _CELL_WIDTH) if quarter_turns % 2 else (_CELL_WIDTH, _CELL_HEIGHT)
+    cell = size[::-1] if quarter_turns % 2 else size
     scale = min(cell[0] / width, cell[1] / height)
-    size = (max(round(width * scale), 1), max(round(height * scale), 1))
-    small = Image.fromarray(picture.reformat(*size, "rgb24", interpolation="AREA").to_ndarray())
+    pixels = (max(round(width * scale), 1), max(round(height * scale), 1))
+    small = Image.fromarray(picture.reformat(*pixels, "rgb24", interpolation="AREA").to_ndarray())
     return small.rotate(90 * quarter_turns, expand=True)
 
 
