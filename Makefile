@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Benchmarks that need no files; benchmarks/RESULTS.md has the commands of the others.
 BENCHES := crowd cutting degrade differences engine exports hits splits stages
 
-.PHONY: demo test test-lowest lint bench clean
+.PHONY: demo pictures test test-lowest lint bench clean
 
 demo: .venv/build-ready
 	$(BIN)/vttdata build demo
@@ -20,6 +20,9 @@ demo: .venv/build-ready
 	@echo 'To continue from here: . .venv/bin/activate; export VTTDATA_HOME=$(VTTDATA_HOME)'
 
 demo: export VTTDATA_HOME = $(CURDIR)/build
+
+pictures: .venv/build-ready
+	$(BIN)/python docs/pictures.py
 
 test: .venv/dev-ready
 	$(BIN)/python -m pytest

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 HUB_PREFIX = "hf://datasets/"
 
 _VERSION = re.compile(r"v?(\d+\.\d+\.\d+)", re.ASCII)
-_DOWNLOADED_FILES = ("README.md", "recipe.yaml", "*.json", "*.parquet")
+_DOWNLOADED_FILES = ("README.md", "preview.jpg", "recipe.yaml", "*.json", "*.parquet")
 
 # Patterns of a dataset's videos on the Hub: those stored as rows of a table, and all of them.
 EMBEDDED_VIDEOS = ("videos/*.parquet",)
