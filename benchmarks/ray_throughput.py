@@ -1,13 +1,16 @@
 """Throughput of the Ray executor against the local one, with two workers each, in turn on the same items.
 
 Run it alone: ``python benchmarks/ray_throughput.py [--rounds 5]``. Items measure a drawn film of ten seconds, as a
-build does; a second table has items that do nothing, whose time is all overhead. Workers have started before.
+build does, and then do nothing, so that all their time is overhead. Workers have started before. CPU time is that of
+this process and of all that it has started for the executor, Ray's own processes among them.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
+import os
 import statistics
 import subprocess
 import tempfile
@@ -25,15 +28,36 @@ from vttdata.pipeline.stages.stage_inputs import SourceFolders
 from vttdata.records import Source
 
 
-def seconds(executor: Executor, stage: Stage, source: Source, number: int) -> float:
-    """Return the seconds that so many items take."""
+def cpu_seconds(name: str) -> float:
+    """Return the CPU seconds so far of this process and of those that it has started for an executor."""
+    parents: dict[int, int] = {}
+    ticks: dict[int, int] = {}
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = (path / "stat").read_text().rpartition(")")[2].split()
+            parents[int(path.name)] = int(fields[1])
+            ticks[int(path.name)] = sum(map(int, fields[11:15]))
+
+    def sort(pid: int) -> str:
+        """Return the executor whose process it is; empty for the process of another program."""
+        if parents.get(pid) == os.getpid():
+            with contextlib.suppress(OSError):
+                return "local" if b"executors.local" in Path(f"/proc/{pid}/cmdline").read_bytes() else "ray"
+        return sort(parents[pid]) if pid in parents else ""
+
+    total = time.process_time() * os.sysconf("SC_CLK_TCK") + sum(ticks[pid] for pid in ticks if sort(pid) == name)
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def measure_run(name: str, executor: Executor, stage: Stage, source: Source, number: int) -> tuple[float, float]:
+    """Return the wall-clock and CPU seconds that so many items take."""
     items = [((0, place), dataclasses.replace(source, source_id=f"v{place}")) for place in range(number)]
-    started = time.monotonic()
+    started, cpu_started = time.monotonic(), cpu_seconds(name)
     results: list[Any] = list(executor.run(stage, iter(items)))
-    elapsed = time.monotonic() - started
+    elapsed, cpu = time.monotonic() - started, cpu_seconds(name) - cpu_started
     if not all(isinstance(result.outcomes[0], Kept) for _, result in results):
         raise SystemExit("an item failed")
-    return elapsed
+    return elapsed, cpu
 
 
 def main() -> None:
@@ -50,15 +74,16 @@ def main() -> None:
         measure = MeasureSources("PyAV", SourceFolders(film.parent, film.parent))
         try:
             for stage, number in ((measure, 60), (Screen(FilterSettings()), 10_000)):
-                times: dict[str, list[float]] = {name: [] for name in executors}
+                times: dict[str, list[tuple[float, float]]] = {name: [] for name in executors}
                 for turn in range(options.rounds + 1):
                     for name, executor in executors.items():
-                        elapsed = seconds(executor, stage, source, number if turn else 8)
+                        taken = measure_run(name, executor, stage, source, number if turn else 8)
                         if turn:
-                            times[name].append(elapsed)
+                            times[name].append(taken)
                 for name, values in times.items():
-                    print(f"{stage.name:<8} {name:<6} {statistics.median(values) / number * 1e3:8.2f} ms an item")
-                ratio = statistics.median(a / b for a, b in zip(times["local"], times["ray"], strict=True))
+                    elapsed, cpu = (statistics.median(value) / number * 1e3 for value in zip(*values, strict=True))
+                    print(f"{stage.name:<8} {name:<6} {elapsed:8.2f} ms an item, {cpu:8.2f} ms of CPU")
+                ratio = statistics.median(a[0] / b[0] for a, b in zip(times["local"], times["ray"], strict=True))
                 print(f"{stage.name:<8} throughput of ray {ratio:.2f} of local (median of {options.rounds} rounds)")
         finally:
             for executor in executors.values():

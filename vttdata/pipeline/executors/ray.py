@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import importlib.util
 import itertools
+import math
 import os
 import pickle
 import socket
@@ -36,6 +37,8 @@ from vttdata.version import __version__
 # Items that take less than this are sent in batches that take about as long.
 BATCH_SECONDS = 0.1
 MAX_BATCH = 64
+# A worker gets a second batch to go on with while items take less; it may have to wait for the first one at the end.
+PREFETCH_SECONDS = 1.0
 # So many workers lost in a row come from the cluster, hardly from the items.
 MAX_LOST_IN_A_ROW = 8
 _CONNECTING_SECONDS = 90
@@ -83,7 +86,8 @@ class RayExecutor(Executor):
         self._gateway: GatewayProcess | None = None
         self._numbers = itertools.count()
         self._workers: dict[int, RemoteWorker] = {}
-        self._needs: tuple[float, int] | None = None
+        # What each worker has reserved, so that it serves all stages that need no more.
+        self._cpus, self._memory = 0.0, 0
         self._nodes: list[Mapping[str, float]] = []
         self._free: Mapping[str, float] = {}
         self._lost_in_a_row = 0
@@ -104,11 +108,11 @@ class RayExecutor(Executor):
         if not queue.fill(1):
             return
         gateway = self._connect()
-        if self._needs not in (None, (stage.cpus, stage.memory)):
-            for number in list(self._workers):
+        if stage.cpus > self._cpus or stage.memory > self._memory:
+            for number in self._workers:
                 gateway.send("stop", number)
             self._workers.clear()
-        self._needs = (stage.cpus, stage.memory)
+            self._cpus, self._memory = max(stage.cpus, self._cpus), max(stage.memory, self._memory)
         stage_data = pickle.dumps(stage)
         for number in self._workers:
             gateway.send("stage", number, stage_data)
@@ -116,7 +120,7 @@ class RayExecutor(Executor):
         while queue.fill(1) or any(worker.batches for worker in self._workers.values()):
             self._start_workers(stage_data, queue)
             self._assign_tasks(queue)
-            self._watch_cluster(stage)
+            self._watch_cluster()
             message = gateway.receive(seconds=1.0)
             if message is not None:
                 yield from self._handle(stage, message, queue)
@@ -142,13 +146,13 @@ class RayExecutor(Executor):
             self._nodes, self._free = message[1:]
         return self._gateway
 
-    def _watch_cluster(self, stage: Stage) -> None:
+    def _watch_cluster(self) -> None:
         """Ask now and then what the cluster has, and give up when no worker starts on it."""
         now = time.monotonic()
         if any(worker.node for worker in self._workers.values()):
             self._last_ready = now
         elif now - self._last_ready > self._seconds_to_start:
-            raise HaltError(self._why_none_started(stage))
+            raise HaltError(self._why_none_started())
         if now - self._asked > _RESOURCES_EVERY_SECONDS:
             self._connect().send("resources")
             self._asked = now
@@ -157,9 +161,10 @@ class RayExecutor(Executor):
         """Return how many workers there may be: what is asked for, or what the nodes have room for, and at least 1."""
         if self._limit is not None:
             return self._limit
-        cpus, memory = self._needs or (1, 1)
-        fitting = (min(node.get("CPU", 0) // cpus, node.get("memory", 0) // (memory * 2**20)) for node in self._nodes)
-        return max(1, int(sum(fitting)))
+        cpus, memory = self._cpus, self._memory * 2**20
+        return max(
+            1, int(sum(min(node.get("CPU", 0) // cpus, node.get("memory", 0) // memory) for node in self._nodes))
+        )
 
     def _start_workers(self, stage_data: bytes, queue: BatchQueue) -> None:
         """Start workers while there is room for them and, for each that is not ready yet, a task."""
@@ -170,14 +175,14 @@ class RayExecutor(Executor):
             number = next(self._numbers)
             self._workers[number] = RemoteWorker()
             variables = {name: value for name, value in os.environ.items() if name.startswith("VTTDATA_")}
-            gateway.send("start", number, self._needs, variables, os.getcwd(), _state(self._witness))
+            gateway.send("start", number, (self._cpus, self._memory), variables, os.getcwd(), _state(self._witness))
             gateway.send("stage", number, stage_data)
             starting += 1
 
     def _assign_tasks(self, queue: BatchQueue) -> None:
-        """Give every worker a batch, and a second one to go on with where items take little time."""
+        """Give every worker a batch, and then each a second one to go on with where items take little time."""
         gateway = self._connect()
-        for depth in (1, 2)[: 2 if queue.size > 1 else 1]:
+        for depth in (1, 2) if queue.item_seconds < PREFETCH_SECONDS else (1,):
             for number, worker in self._workers.items():
                 if worker.node and len(worker.batches) < depth and (batch := queue.take()):
                     worker.batches.append(batch)
@@ -241,14 +246,14 @@ class RayExecutor(Executor):
             failed = Failed(stage.item_id(item), "killed", detail, retry=True, inconclusive=True)
             yield tag, ItemResult(stage.item_id(item), stage.count(item), (failed,), 0.0)
 
-    def _why_none_started(self, stage: Stage) -> str:
+    def _why_none_started(self) -> str:
         """Return a sentence on what the cluster has and what a worker needs."""
         cpus = sum(node.get("CPU", 0) for node in self._nodes)
         memory = sum(node.get("memory", 0) for node in self._nodes) / 2**20
         free_cpus, free_memory = self._free.get("CPU", 0), self._free.get("memory", 0) / 2**20
         return (
-            f"No worker started on the Ray cluster within {self._seconds_to_start} s: one needs {stage.cpus:g} CPU and "
-            f"{stage.memory} MiB of memory on one node; of the {cpus:g} CPUs and {memory:.0f} MiB of "
+            f"No worker started on the Ray cluster within {self._seconds_to_start} s: one needs {self._cpus:g} CPU and "
+            f"{self._memory} MiB of memory on one node; of the {cpus:g} CPUs and {memory:.0f} MiB of "
             f"{len(self._nodes)} nodes, {free_cpus:g} CPUs and {free_memory:.0f} MiB are free, and other jobs may hold "
             f"the rest. {_RESUME}"
         )
@@ -261,10 +266,12 @@ class BatchQueue:
 
     Fields:
         size: number of tasks in the next batch.
+        item_seconds: what each task of the last batch took; infinite before the first one.
     """
 
     def __init__(self, tasks: Iterable[Task]) -> None:
         self.size = 1
+        self.item_seconds = math.inf
         self._tasks = iter(tasks)
         self._held: deque[Task] = deque()
         self._alone: deque[Task] = deque()
@@ -286,6 +293,7 @@ class BatchQueue:
     def add_answer(self, batch: list[Task], done: int, seconds: float) -> None:
         """Put back what a worker left of a batch, whose first tasks took so many seconds, and adapt the size."""
         self._held.extendleft(reversed(batch[done:]))
+        self.item_seconds = seconds / max(1, done)
         if done < len(batch):
             self.size = max(1, done)
         elif len(batch) == self.size and seconds < BATCH_SECONDS / 2:

@@ -118,6 +118,8 @@ class Cut(Stage):
     shardable = True
     id_column = "video_id"
     part_size = 4
+    # Encoding 1080p takes 430 MiB beside the worker.
+    memory = 1024
 
     settings: MediaSettings
     encoder: str
