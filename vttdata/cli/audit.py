@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,6 +23,9 @@ from vttdata.cli.options import (
     option,
 )
 from vttdata.errors import VttdataError
+
+if TYPE_CHECKING:
+    from vttdata.split import Audit
 
 
 @click.command(
@@ -64,6 +68,7 @@ from vttdata.errors import VttdataError
     type=FILE,
 )
 @option("--page FILE", "Write the audit as a page (Markdown): figures, what they mean, what to do.", type=FILE)
+@option("--html FILE", "Write the audit as a page to look at, which needs no network.", name="html", type=FILE)
 @columns_option("the corpus")
 @config_option("clips, or a protocol.", default="clips", group="Selection", former=["--protocol"])
 @option(
@@ -93,6 +98,7 @@ def command(
     against: str | None,
     clean: Path | None,
     page: Path | None,
+    html: Path | None,
     columns: dict[str, str],
     config: str,
     judges: tuple[str, ...],
@@ -111,13 +117,13 @@ def command(
     from vttdata.load.lookup import find_dataset
     from vttdata.split.audit.text import audit_text
 
-    _check_options(against, columns, page, has_part=bool(splits or config != "clips"), clean=clean)
+    _check_options(against, columns, page, html, has_part=bool(splits or config != "clips"), clean=clean)
     if against is not None:
         return _audit_against(dataset, against, splits, config, columns, clean, as_json=as_json)
     if not splits and (is_table(dataset) or (find_dataset(dataset) / "foils").is_dir()):
         if clean is not None:
             raise VttdataError(f"--clean is about splits of clips, and {dataset} has texts only.")
-        return _audit_foils(dataset, judges, texts, encoder, device, page, as_json=as_json)
+        return _audit_foils(dataset, judges, texts, encoder, device, page, html, as_json=as_json)
     for name, value in (("judge", judges), ("texts", texts), ("encoder", encoder)):
         if value:
             raise VttdataError(f"--{name} is for sets of foils, and {dataset} is none.")
@@ -126,30 +132,48 @@ def command(
         raise VttdataError("--split names one split twice; put all of its ids into one file.")
     folder = find_dataset(dataset)
     audit = audit_dataset(folder, by_name or None, config=config)
-    if page is not None:
-        from vttdata.compose.audit_page import format_clip_page
-
-        page.write_text(format_clip_page(folder, f"vttdata audit {dataset} --page {page.name}"), encoding="utf-8")
-    if clean is not None:
-        from vttdata.compose.audit_page import clean_protocol
-
-        clean_protocol(folder).write(clean / "protocol.json")
+    _write_pages(folder, dataset, audit, page, html, clean)
     print(json.dumps(audit.as_json(), indent=2, ensure_ascii=False) if as_json else audit_text(audit))
     return DONE if audit.ok else LEAKS
 
 
+def _write_pages(
+    folder: Path, dataset: str, audit: Audit, page: Path | None, html: Path | None, clean: Path | None
+) -> None:
+    """Write what is asked for beside the text of an audit of splits."""
+    if page is not None:
+        from vttdata.compose.audit_page import format_clip_page
+
+        page.write_text(format_clip_page(folder, f"vttdata audit {dataset} --page {page.name}"), encoding="utf-8")
+    if html is not None:
+        from vttdata.report.audit_report import audit_page
+
+        html.write_text(audit_page(folder, audit), encoding="utf-8")
+    if clean is not None:
+        from vttdata.compose.audit_page import clean_protocol
+
+        clean_protocol(folder).write(clean / "protocol.json")
+
+
 def _check_options(
-    against: str | None, columns: Mapping[str, str], page: Path | None, *, has_part: bool, clean: Path | None
+    against: str | None,
+    columns: Mapping[str, str],
+    page: Path | None,
+    html: Path | None,
+    *,
+    has_part: bool,
+    clean: Path | None,
 ) -> None:
     """Raise VttdataError for options that do not go together."""
     if against is None and columns:
         raise VttdataError("--columns goes with --against CORPUS.")
-    if against is not None and page is not None:
-        raise VttdataError("--page is about the splits of a dataset, and does not go with --against.")
+    for name, file in (("page", page), ("html", html)):
+        if against is not None and file is not None:
+            raise VttdataError(f"--{name} is about the splits of a dataset, and does not go with --against.")
     if against is None and has_part and (page is not None or clean is not None):
         raise VttdataError("--page and --clean are about all splits of a dataset; leave out --split and --config.")
-    if page is not None:
-        page.parent.mkdir(parents=True, exist_ok=True)
+    for file in filter(None, (page, html)):
+        file.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _audit_against(
@@ -191,6 +215,7 @@ def _audit_foils(
     encoder: str | None,
     device: str,
     page: Path | None,
+    html: Path | None,
     *,
     as_json: bool,
 ) -> int:
@@ -223,6 +248,12 @@ def _audit_foils(
         page.write_text(
             format_foil_page(place, f"vttdata audit {dataset} --page {page.name}", audits), encoding="utf-8"
         )
+    if html is not None:
+        from vttdata.load.lookup import find_dataset
+        from vttdata.report.audit_report import foil_audit_page
+
+        folder = None if is_table(dataset) else find_dataset(dataset)
+        html.write_text(foil_audit_page(folder, dataset, audits), encoding="utf-8")
     if not as_json:
         headed = (f"{config}\n\n{attacks_text(attacks)}" for config, attacks in audits.items())
         print("\n\n".join(headed) if len(audits) > 1 else attacks_text(audits["foils"]))

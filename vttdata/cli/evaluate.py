@@ -90,6 +90,7 @@ from vttdata.errors import VttdataError
 )
 @option("--human", "Score the human captions too, each against the others of its clip.", is_flag=True)
 @option("--out DIR", "Write evaluation.json and the values of all items into this folder.", type=FILE)
+@option("--html FILE", "Write the scores, with the best and the worst items, as a page to look at.", type=FILE)
 @json_option
 @option(
     "--missing",
@@ -120,7 +121,13 @@ from vttdata.errors import VttdataError
 @seed_option("Seed of the resampling.")
 @metric_inputs_options
 def command(
-    dataset: str, predictions: Path | None, baseline: str | None, out: Path | None, as_json: bool, **options: Any
+    dataset: str,
+    predictions: Path | None,
+    baseline: str | None,
+    out: Path | None,
+    html: Path | None,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Score predictions on exactly the items of a benchmark.
 
@@ -138,5 +145,11 @@ def command(
     report = evaluate(dataset, predictions, baseline=baseline, inputs=inputs, **options)
     if out is not None:
         report.write(out)
+    if html is not None:
+        from vttdata.load.lookup import find_dataset
+        from vttdata.report.evaluation_report import evaluation_page
+
+        html.parent.mkdir(parents=True, exist_ok=True)
+        html.write_text(evaluation_page(report, find_dataset(dataset), predictions), encoding="utf-8")
     print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())
     return DONE

@@ -1,0 +1,74 @@
+"""Pages of audits and evaluations show what was found, in a real browser, whatever the texts in them hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("selenium", reason="selenium is not installed")
+pytest.importorskip("jinja2", reason="the extra build is not installed")
+
+from selenium.webdriver.remote.webdriver import WebDriver
+
+from tests.dataset.conftest import written_foils
+from tests.helpers import leaking_dataset
+from tests.helpers.leaking_dataset import write_leaking_dataset, write_predictions
+from tests.helpers.pages import OpenPage
+from vttdata.cli.main import main
+from vttdata.generate.foils.blind.accuracy import PairAccuracy
+from vttdata.generate.foils.blind.shortcuts import Attack
+from vttdata.report.audit_report import foil_audit_page
+
+HOSTILE = "</script><img src=x onerror=window.hacked=1><b>{{ 7 * 7 }}</b>\u202e&\"'"
+
+
+@pytest.fixture
+def dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Dataset of leaking splits whose captions are hostile."""
+    monkeypatch.setattr(leaking_dataset, "THINGS", [f"{thing} {HOSTILE}" for thing in leaking_dataset.THINGS])
+    return write_leaking_dataset(tmp_path / "dataset")
+
+
+def check(browser: WebDriver, path: Path) -> OpenPage:
+    page = OpenPage(browser, path)
+    assert page.errors() == []
+    assert page.requests() == []
+    assert page.barriers() == []
+    assert page.overflow() == {}
+    assert page.js("return window.hacked") is None
+    return page
+
+
+def test_audit_page_shows_every_leak(browser: WebDriver, dataset: Path, tmp_path: Path) -> None:
+    assert main(["audit", str(dataset), "--html", str(tmp_path / "new" / "audit.html")]) == 3
+    page = check(browser, tmp_path / "new" / "audit.html")
+    assert page.texts(".alert")[0].startswith("LEAKS: ")
+    assert {"source in several splits", "overlap in time", "caption in several splits"} <= {*page.texts("h2")}
+    assert any("5.00 s: r0 (train) and t0 (test) of a" in text for text in page.texts("section p"))
+
+
+def test_evaluation_page_shows_scores_and_items(browser: WebDriver, dataset: Path, tmp_path: Path) -> None:
+    captions = write_predictions(tmp_path / "captions.json", t1=HOSTILE)
+    command = ["evaluate", str(dataset), str(captions), "--metric", "rouge-l", "--train-split", "train"]
+    assert main([*command, "--html", str(tmp_path / "page.html")]) == 0
+    page = check(browser, tmp_path / "page.html")
+    assert {"all items", "clean", "leaked", "overlap"} <= {*page.texts("#scores th")}
+    assert page.texts("#best h3")[0].startswith("t0: 1") or page.texts("#best h3")[0].startswith("t3: 1")
+    shown = HOSTILE.replace("\u202e", "\ufffd")
+    assert shown in page.texts("#best strong, #worst strong")
+    assert any(shown in text for text in page.texts("#best li, #worst li"))
+
+
+def test_foil_page_shows_attackers_and_pairs(browser: WebDriver, tmp_path: Path) -> None:
+    attack = Attack(HOSTILE, HOSTILE, PairAccuracy(10, 6, 0), (0.4, 0.8))
+    page = foil_audit_page(written_foils(tmp_path / "foils"), HOSTILE, {"foils": [attack]})
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    opened = check(browser, tmp_path / "page.html")
+    assert opened.texts("#foils td.num")[0] == "0.6"
+    assert opened.texts("#pairs strong") == ["a cat runs"]
+
+
+def test_page_of_an_audit_against_a_corpus_is_refused(dataset: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", str(dataset), "--against", str(dataset), "--html", "page.html"]) == 2
+    assert "--html is about the splits of a dataset" in capsys.readouterr().err

@@ -1,0 +1,125 @@
+"""Write an audit of splits, or of foils by blind attackers, as a page that people look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.manifest import read_manifest
+from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.generate.foils.blind.shortcuts import Attack, attack_sentences
+from vttdata.report import plots
+from vttdata.report.clip_stills import read_stills
+from vttdata.report.page import PageSection, Tile, render_page, render_text
+from vttdata.split import Audit
+from vttdata.split.audit.leaks import LEAKS
+from vttdata.split.audit.text import count_rows, example_text, leak_rows, notes
+
+_TABLE = """{% import "macros.html" as macros %}{{ macros.table(columns, rows, caption) }}"""
+_EXAMPLES = """{% import "macros.html" as macros %}
+{% for text, clips in examples %}<p dir="auto">{{ text }}</p>
+<div class="thumbs">{% for video_id, still in clips %}{{ macros.thumb(still, video_id, video_id) }}{% endfor %}</div>
+{% endfor %}"""
+_PAIRS = """{% import "macros.html" as macros %}
+{% for row in rows %}<p dir="auto">{{ row.caption }}<br><strong>{{ row.foil }}</strong></p>
+{% set still = stills[row.video_id] %}
+{% if still %}<div class="thumbs">{{ macros.thumb(still, row.video_id, row.video_id) }}</div>{% endif %}{% endfor %}"""
+_PAIRS_SHOWN = 24
+
+
+def audit_page(folder: Path, audit: Audit) -> str:
+    """Return the page of an audit of splits: what they share, with frames of the worst examples where files exist."""
+    name, version = _name_of(folder)
+    examples = {
+        leak: [(example_text(leak, example), _clips_of(leak, example)) for example in found]
+        for leak, found in audit.examples.items()
+        if found
+    }
+    ids = {video_id for found in examples.values() for _, clips in found for video_id in clips}
+    stills = read_stills(folder, ids)
+    header, *rows = leak_rows(audit)
+    parts = [render_text(_TABLE, columns=header, rows=rows, caption="Clips that share with another split")]
+    clips = {split: [counts["clips"]] for split, counts in audit.splits.items()}
+    parts.append(plots.stacked_bars(clips, ["clips"], caption="Clips of each split", heading="split"))
+    counts, *count_lines = count_rows(audit)
+    parts.append(render_text(_TABLE, columns=counts, rows=count_lines, caption="Contents of each split"))
+    sections = [PageSection("leaks", "What splits share", Markup().join(parts), note=" ".join(notes(audit)))]
+    for leak, found in examples.items():
+        shown = [(text, [(video_id, stills.get(video_id, "")) for video_id in clips]) for text, clips in found]
+        body = render_text(_EXAMPLES, examples=shown)
+        sections.append(PageSection(leak.replace("_", "-"), LEAKS[leak][0], body, "The worst first.", str(len(found))))
+    return render_page(
+        f"{name} {version}",
+        sections,
+        kicker="Audit of splits",
+        tiles=[Tile(f"{counts['clips']:,}", f"clips in {split}") for split, counts in audit.splits.items()],
+        alerts=[
+            ("good" if audit.ok else "bad", audit.verdict),
+            *(("warn", warning) for warning in audit.warnings),
+        ],
+    )
+
+
+def foil_audit_page(folder: Path | None, title: str, attacks: Mapping[str, Sequence[Attack]]) -> str:
+    """Return the page of an audit of foils: what blind attackers reach, and pairs with frames where files exist.
+
+    Args:
+        folder: the dataset; None for a table.
+        title: name of the dataset or of the table.
+        attacks: configuration -> results of the blind attackers.
+    """
+    sections = []
+    for config, results in attacks.items():
+        tried = [attack for attack in results if not attack.unavailable]
+        bars = [
+            plots.Bar(attack.name, attack.accuracy, *attack.interval, tone="bad" if attack.open else "a")
+            for attack in tried
+            if attack.result.pairs
+        ]
+        body = plots.bars(
+            bars,
+            caption="Share of pairs on which an attacker without the video is right, with 95 % intervals",
+            columns=("blind attacker", "accuracy"),
+            maximum=1.0,
+            limits=[plots.Limit(0.5, "chance", "good")],
+            sortable=True,
+        )
+        table = [(attack.name, attack.meaning, attack.learned_from) for attack in results]
+        body += render_text(
+            _TABLE, columns=("blind attacker", "how it decides", "learned from"), rows=table, caption="Attackers"
+        )
+        sections.append(PageSection(config, f"Blind attackers on {config}", body, note=attack_sentences(results)))
+    pairs = _first_pairs(folder) if folder is not None else []
+    if folder is not None and pairs:
+        stills = read_stills(folder, (row["video_id"] for row in pairs))
+        body = render_text(_PAIRS, rows=pairs, stills={row["video_id"]: stills.get(row["video_id"]) for row in pairs})
+        note = f"The first {len(pairs)}: the true caption above its foil."
+        sections.append(PageSection("pairs", "Pairs", body, note))
+    return render_page(title, sections, kicker="Audit of foils")
+
+
+def _first_pairs(folder: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for files in read_layout(folder, needs=None).files.get("foils", {}).values():
+        for row in read_parquet_rows(files, ("video_id", "caption", "foil")):
+            if len(rows) == _PAIRS_SHOWN:
+                return rows
+            rows.append(row)
+    return rows
+
+
+def _clips_of(leak: str, example: Mapping[str, Any]) -> list[str]:
+    """Return the ids of clips that an example of a leak names."""
+    if leak == "source":
+        return [video_id for ids in example["video_ids"].values() for video_id in ids]
+    clips: Iterable[Mapping[str, Any]] = example.get("clips", ()) if leak == "overlap" else ()
+    return [clip["video_id"] for clip in clips]
+
+
+def _name_of(folder: Path) -> tuple[str, str]:
+    manifest = read_manifest(folder)
+    return str(manifest.get("name")), str(manifest.get("version"))
