@@ -7,7 +7,6 @@ import errno
 import fcntl
 import json
 import os
-import secrets
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -112,7 +111,6 @@ def _held_by_file(path: Path) -> Iterator[None]:
 
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file in one step, so that a reader sees the old content or the new one."""
-    # Shards may write the same file at the same time.
-    temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(path.name + ".tmp")
     temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     temporary.replace(path)

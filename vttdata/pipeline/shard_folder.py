@@ -142,16 +142,14 @@ def claim_folder(folder: Path, loaded: Loaded, *, replace: bool) -> None:
     path = folder / ACCOUNT
     if not path.exists():
         # Of shards that start together, one writes the file, and none sees a part of it.
-        with tempfile.NamedTemporaryFile("w", dir=folder / SHARDS, suffix=".tmp", encoding="utf-8") as stream:
-            json.dump(account, stream, indent=2, ensure_ascii=False)
-            stream.flush()
+        with written_beside_shards(folder, account) as temporary:
             try:
-                os.link(stream.name, path)
+                os.link(temporary, path)
             except FileExistsError:
                 pass
             except OSError:
                 # This disk has no links; what is written is the same in all shards.
-                write_json(path, account)
+                os.replace(temporary, path)
     present = read_account(folder) or {}
     difference = first_difference(present, account)
     if difference is None:
@@ -162,10 +160,25 @@ def claim_folder(folder: Path, loaded: Loaded, *, replace: bool) -> None:
             f"{folder}: holds a build of other settings ({difference}); name another folder with --out, or give this "
             "one to the new settings with --replace, for all shards."
         )
-    write_json(path, account)
+    with written_beside_shards(folder, account) as temporary:
+        os.replace(temporary, path)
     for shard_file, _, other in shard_accounts(folder):
         if first_difference(other, account) is not None:
             shard_file.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def written_beside_shards(folder: Path, account: dict[str, Any]) -> Iterator[str]:
+    """Write an account to a file of its own in the folder of shards, and remove the file at the end."""
+    with tempfile.NamedTemporaryFile("w", dir=folder / SHARDS, suffix=".tmp", delete=False, encoding="utf-8") as stream:
+        json.dump(account, stream, indent=2, ensure_ascii=False)
+        stream.write("\n")
+    try:
+        # Temporary files are for their owner alone.
+        os.chmod(stream.name, 0o644)
+        yield stream.name
+    finally:
+        Path(stream.name).unlink(missing_ok=True)
 
 
 def first_difference(before: Any, after: Any, common: Iterable[str] = _COMMON) -> str | None:
