@@ -105,6 +105,7 @@ def _check_files(folder: Path) -> tuple[list[str], list[str]]:
     """Print how files compare with the manifest; return the damage, and the names of files that stayed on the Hub."""
     from vttdata.dataset.front_matter import find_files, read_front_matter
     from vttdata.dataset.manifest import find_damage, read_manifest
+    from vttdata.dataset.parquet import check_footers
     from vttdata.load.integrity import videos_not_downloaded
 
     files = read_manifest(folder)["files"]
@@ -112,7 +113,7 @@ def _check_files(folder: Path) -> tuple[list[str], list[str]]:
     damage = find_damage(folder, not_fetched)
     if not damage and (folder / "README.md").is_file():
         try:
-            find_files(folder, read_front_matter(folder))
+            check_footers(find_files(folder, read_front_matter(folder)))
         except VttdataError as error:
             damage.append(str(error))
     more = f"; {len(not_fetched):,} were not fetched from the Hub" if not_fetched else ""

@@ -19,6 +19,13 @@ from vttdata.errors import VttdataError
 
 _MESSAGE_CHARACTERS = 60
 
+# A column chunk of fewer bytes or values is read whatever its size in the file is.
+_MAX_UNCHECKED_BYTES = 2**26
+_MAX_UNCHECKED_VALUES = 2**21
+# Texts of captions are compressed to a twentieth, and a row has an id of its own, which takes bytes.
+_MAX_COMPRESSION_RATIO = 200
+_MAX_VALUES_PER_BYTE = 16
+
 _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "is_integer": (int,),
     "is_floating": (float, int),
@@ -38,10 +45,13 @@ def open_parquet(path: Path, *columns: str) -> Iterator[pq.ParquetFile]:
         *columns: Columns that it must have.
 
     Raises:
-        VttdataError: If the file is damaged, which may show only in the block, or a column is missing.
+        VttdataError: If the file is damaged, which may show only in the block, or a column is missing; or if its footer
+            announces far more rows, list items or bytes than a table of its size has.
     """
     try:
         with pq.ParquetFile(path) as file:
+            if excess := _describe_inflation(file.metadata, path.stat().st_size):
+                raise VttdataError(f"{path}: {excess}; no table of a dataset is like this, and it is not read.")
             missing = sorted(set(columns) - set(file.schema_arrow.names))
             if missing:
                 raise VttdataError(f"{path}: has no column '{missing[0]}'.")
@@ -49,6 +59,31 @@ def open_parquet(path: Path, *columns: str) -> Iterator[pq.ParquetFile]:
     except (OSError, UnicodeDecodeError, OverflowError, MemoryError, pa.ArrowException) as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise VttdataError(f"{path}: is damaged or unreadable ({reason}).") from error
+
+
+def _describe_inflation(metadata: pq.FileMetaData, size: int) -> str:
+    """Return what a small file would become in memory; empty if that is in proportion.
+
+    Rows of one value and lists of nothing take no bytes in Parquet, and zeros are compressed to a thousandth.
+    """
+    if metadata.num_rows > max(_MAX_UNCHECKED_VALUES, _MAX_VALUES_PER_BYTE * size):
+        return f"claims {metadata.num_rows} rows in {size} bytes"
+    for group, index in itertools.product(range(metadata.num_row_groups), range(metadata.num_columns)):
+        column = metadata.row_group(group).column(index)
+        packed, unpacked, values = column.total_compressed_size, column.total_uncompressed_size, column.num_values
+        if unpacked > max(_MAX_UNCHECKED_BYTES, _MAX_COMPRESSION_RATIO * packed):
+            return f"would unpack {packed} bytes of '{column.path_in_schema}' to {unpacked} bytes"
+        is_nested = metadata.schema.column(index).max_repetition_level > 0
+        if is_nested and values > max(_MAX_UNCHECKED_VALUES, _MAX_VALUES_PER_BYTE * packed):
+            return f"claims {values} list items of '{column.path_in_schema}' in {packed} bytes"
+    return ""
+
+
+def check_footers(tables: Mapping[str, Mapping[str, Iterable[Path]]]) -> None:
+    """Open every file of configurations and their splits; raise the VttdataError of `open_parquet`."""
+    for path in itertools.chain.from_iterable(files for splits in tables.values() for files in splits.values()):
+        with open_parquet(path):
+            pass
 
 
 def read_parquet_rows(

@@ -18,7 +18,8 @@ import datasets
 from datasets.utils.info_utils import NonMatchingSplitsSizesError
 from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]
 
-from vttdata.dataset.front_matter import read_infos, read_layout
+from vttdata.dataset.front_matter import find_files, read_front_matter, read_infos, read_layout
+from vttdata.dataset.parquet import check_footers
 from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
 from vttdata.errors import VttdataError
 from vttdata.hub_timeout import limit_hub_waits
@@ -184,6 +185,7 @@ def _check_card(folder: Path) -> None:
     """
     read_layout(folder, needs=None)
     read_infos(folder)
+    check_footers(find_files(folder, read_front_matter(folder)))
 
 
 def _load(reference: str, arguments: Mapping[str, Any]) -> Any:
