@@ -21,9 +21,8 @@ SNIPPETS = {
     "bare PyAV decode": "from vttdata.media.decode import open_video\n"
     "with open_video(path) as video:\n    for frame in video.frames(): pass",
     "measure": "from vttdata.media.measure import measure\nmeasure(path)",
-    "measure, fingerprint": "from vttdata.media.fingerprint import Fingerprinter\n"
-    "from vttdata.media.measure import measure\n"
-    "fingerprinter = Fingerprinter()\nfingerprinter.finish(measure(path, watch=fingerprinter.add).seconds)",
+    "one reading (fast)": "from vttdata.media.source_analysis import analyse_source\nanalyse_source(path, 'fast')",
+    "one reading (exact)": "from vttdata.media.source_analysis import analyse_source\nanalyse_source(path, 'exact')",
     "shots (fast)": "from vttdata.media.shots.detect import ShotSettings, detect_shots\n"
     "detect_shots(path, ShotSettings(method='fast'))",
     "shots (exact)": "from vttdata.media.shots.detect import ShotSettings, detect_shots\n"

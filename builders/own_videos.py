@@ -32,7 +32,7 @@ from vttdata.pipeline.stages.clips import Clips, Cut, Shots
 from vttdata.pipeline.stages.collect import DeduplicateCandidates, DrawScenes, Fetch, Query, Search
 from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, ProbeSources, Screen
 from vttdata.pipeline.stages.split import KeepOne, NearDuplicates, Split
-from vttdata.pipeline.stages.stage_inputs import SourceFolders, join_shots, join_sources
+from vttdata.pipeline.stages.stage_inputs import SourceFolders, features_path, join_shots, join_sources
 from vttdata.recipe import BaseRecipe
 from vttdata.recipe.paths import Paths
 from vttdata.records import Candidate, Source
@@ -98,11 +98,15 @@ def build(recipe: Recipe, run: Build) -> None:
     probed = run.stage(ProbeSources(folders), collected, len(collected))
     unique = run.stage(Duplicates(), probed)
     screened = run.stage(Screen(recipe.filter), unique, len(unique))
-    measured = run.stage(MeasureSources(decoder, folders), screened, len(screened))
+    method = recipe.shots.method
+    features = run.media("features", digest([method, decoder])[:12])
+    measured = run.stage(MeasureSources(method, decoder, folders, features), screened, len(screened))
+    run.keep_only(features, {features_path(features, source).name for source in measured})
+    run.keep_only(features.parent, {features.name})
     sources = run.stage(Filter(recipe.filter), measured, len(measured))
 
     duplicates = run.stage(NearDuplicates(), sources, may_be_empty=True)
-    shots = run.stage(Shots(recipe.shots, decoder, folders), sources, len(sources))
+    shots = run.stage(Shots(recipe.shots, decoder, folders, features), sources, len(sources))
     clips = run.stage(Clips(recipe.clips), join_shots(sources, shots), len(sources))
     media = None
     if recipe.media.keep == "files":

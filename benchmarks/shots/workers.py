@@ -1,4 +1,4 @@
-"""Measure how shot detection over a folder of videos speeds up with worker processes.
+"""Measure how the one reading (quality, fingerprint, shots) of a folder of videos speeds up with worker processes.
 
 Run `python benchmarks/shots/workers.py FOLDER [--workers 1 --workers 2] [--method exact]`. The build's own stage and
 executor do the work, starting of workers included. Speed is that of one worker divided by the wall-clock time; CPU is
@@ -12,6 +12,7 @@ import hashlib
 import os
 import resource
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -19,10 +20,9 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from vttdata.media.ffmpeg_program import DEMUXERS
 from vttdata.media.probe import probe
-from vttdata.media.shots.detect import ShotSettings
 from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.stage import Failed
-from vttdata.pipeline.stages.clips import Shots
+from vttdata.pipeline.stages.sources import MeasureSources
 from vttdata.pipeline.stages.stage_inputs import SourceFolders
 from vttdata.records import Source
 
@@ -37,8 +37,8 @@ def sources(folder: Path) -> list[Source]:
     ]  # fmt: skip
 
 
-def detect(stage: Shots, videos: list[Source], workers: int) -> tuple[float, float]:
-    """Return the wall-clock and CPU seconds of detection in all videos."""
+def detect(stage: MeasureSources, videos: list[Source], workers: int) -> tuple[float, float]:
+    """Return the wall-clock and CPU seconds of reading all videos."""
     before, begun = _children_cpu_seconds(), time.monotonic()
     executor = LocalExecutor(workers)
     tasks = (((0, number), video) for number, video in enumerate(videos))
@@ -65,7 +65,9 @@ def main() -> None:
     parser.add_argument("--method", default="exact", help="%(default)s")
     options = parser.parse_args()
     videos = sources(options.folder)
-    stage = Shots(ShotSettings(method=options.method), "", SourceFolders(options.folder, options.folder))
+    features = tempfile.TemporaryDirectory()
+    folders = SourceFolders(options.folder, options.folder)
+    stage = MeasureSources(options.method, "", folders, Path(features.name))
     seconds = sum(video.probe.container_seconds for video in videos if video.probe)
     print(f"{len(videos)} videos, {seconds / 60:.0f} minutes, {os.cpu_count()} cores\n")
     print("| workers | wall, s | speed | CPU, s | CPU / wall |\n|--:|--:|--:|--:|--:|")

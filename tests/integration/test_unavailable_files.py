@@ -51,7 +51,7 @@ def test_folder_that_was_away_is_read_by_the_same_command(
     stages: list[Stage] = [
         Fetch(720, CollectSettings(folder=str(videos)), folders, frozenset()),
         ProbeSources(folders),
-        MeasureSources("av", folders),
+        MeasureSources("exact", "av", folders, tmp_path),
     ]
 
     def bring_up_to_date(stage: Stage, items: list[object]) -> Table:

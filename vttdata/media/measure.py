@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,50 +50,91 @@ def measure(path: Path, *, threads: int = 1, watch: Callable[[float, Any], None]
             `open_video` and `Video.frames` raise.
         HaltError: when a filter raises an error or its score is not between 0 and 1; names the filter's file.
     """
-    timing = Timing()
-    filters = [filter_class() for filter_class in PICTURE_FILTERS]
-    sampled = 0
     with open_video(path, threads=threads) as video:
-        previous: Frame | None = None
-        corrupt = 0
-        for frame in video.frames():
-            if previous:
-                sampled += _sample(filters, previous, frame.time - timing.first, sampled)
-            timing.add(frame)
+        measurement = Measurement(path, video)
+        for frame in measurement.frames():
             if watch:
                 watch(frame.time, frame.picture)
+        return measurement.result()
+
+
+class Measurement:
+    """Measurement of a video while all its frames are decoded, so that others can share them."""
+
+    def __init__(self, path: Path, video: Video) -> None:
+        self._path, self._video = path, video
+        self._timing = Timing()
+        self._scores = PictureScores()
+        self._end = 0.0
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield every frame of the video, which must be at its start, once it is measured.
+
+        Raises:
+            MediaError, HaltError: see `measure`.
+        """
+        corrupt = 0
+        for frame in self._video.frames():
+            self._timing.add(frame.time)
+            self._scores.add(frame.time, frame.picture)
             corrupt += frame.picture.is_corrupt
-            previous = frame
-        check_decoding(video, timing.frames, corrupt)
-        assert previous is not None
-        end = previous.time + previous.seconds
-        check_end(path, video, end, timing)
-        _sample(filters, previous, end - timing.first, sampled)
-        return Measure(
-            frames=timing.frames,
-            seconds=end,
-            first_frame_time=timing.first,
-            variable_frame_rate=timing.varies(float(video.stream.time_base)),
-            scores={picture_filter.name: _score(picture_filter) for picture_filter in filters},
-        )
+            self._end = frame.time + frame.seconds
+            yield frame
+        check_decoding(self._video, self._timing.frames, corrupt)
+        check_end(self._path, self._video, self._end, self._timing)
+
+    def result(self) -> Measure:
+        """Return the facts and scores, after the last frame."""
+        return self._timing.measure(self._end, self._video, self._scores)
 
 
-def _sample(filters: list[PictureFilter], frame: Frame, until: float, sampled: int) -> int:
-    """Show a frame to the filters if a sampling time falls between `sampled` earlier ones and `until`.
+class PictureScores:
+    """Scores of one video by all picture filters, computed from its pictures in order; memory stays flat.
 
-    Returns:
-        Number of sampling times at which the frame is shown.
+    The filters see what is shown at every half second from the first picture on. Where pictures were skipped in
+    decoding, the one before stands for them.
     """
-    periods = max(math.ceil(until / SAMPLE_SECONDS - 1e-6), 1) - sampled
-    if periods <= 0:
-        return 0
-    picture = SampledPicture.from_luma(luma_of(frame.picture), periods)
-    for picture_filter in filters:
-        try:
-            picture_filter.add(picture)
-        except Exception as error:
-            raise _filter_error(picture_filter, error) from error
-    return periods
+
+    def __init__(self) -> None:
+        self._filters = [filter_class() for filter_class in PICTURE_FILTERS]
+        self._previous: Any = None
+        self._first = 0.0
+        self._sampled = 0
+
+    def add(self, time: float, picture: Any) -> None:
+        """Add the picture (`av.VideoFrame`) that is shown from `time` on, in seconds since time zero.
+
+        Raises:
+            HaltError: when a filter raises an error.
+        """
+        if self._previous is None:
+            self._first = time
+        else:
+            self._sample(until=time)
+        self._previous = picture
+
+    def finish(self, seconds: float) -> dict[str, float]:
+        """End the video at `seconds`; return the scores by the filters' names.
+
+        Raises:
+            HaltError: when a filter raises an error or its score is not between 0 and 1.
+        """
+        self._sample(until=seconds)
+        self._previous = None
+        return {picture_filter.name: _score(picture_filter) for picture_filter in self._filters}
+
+    def _sample(self, until: float) -> None:
+        """Show the previous picture to the filters if it is shown at a half second that has no sample yet."""
+        periods = max(math.ceil((until - self._first) / SAMPLE_SECONDS - 1e-6), 1) - self._sampled
+        if periods <= 0:
+            return
+        self._sampled += periods
+        picture = SampledPicture.from_luma(luma_of(self._previous), periods)
+        for picture_filter in self._filters:
+            try:
+                picture_filter.add(picture)
+            except Exception as error:
+                raise _filter_error(picture_filter, error) from error
 
 
 def _score(picture_filter: PictureFilter) -> float:
@@ -165,15 +206,25 @@ class Timing:
         self.first = self.last = self.longest = 0.0
         self.shortest = math.inf
 
-    def add(self, frame: Frame) -> None:
-        """Count the next frame."""
+    def add(self, time: float) -> None:
+        """Count the next frame, which is shown from `time` on, in seconds since time zero."""
         if self.frames == 0:
-            self.first = frame.time
+            self.first = time
         else:
-            interval = frame.time - self.last
+            interval = time - self.last
             self.shortest, self.longest = min(self.shortest, interval), max(self.longest, interval)
-        self.last = frame.time
+        self.last = time
         self.frames += 1
+
+    def measure(self, end: float, video: Video, scores: PictureScores) -> Measure:
+        """Return the facts and scores of a video whose last frame ends at `end`, in seconds since time zero."""
+        return Measure(
+            frames=self.frames,
+            seconds=end,
+            first_frame_time=self.first,
+            variable_frame_rate=self.varies(float(video.stream.time_base)),
+            scores=scores.finish(end),
+        )
 
     def varies(self, tick: float) -> bool:
         """Return whether intervals differ by more than rounding explains, for a time base of `tick` seconds."""

@@ -6,7 +6,7 @@ moves, with gradual transitions, and with the structure of pictures as further e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,19 +23,22 @@ from vttdata.media.shots.fast.gop_plan import plan_decoding
 from vttdata.media.shots.fast.packets import (
     DEBLOCK_REFERENCES_ONLY,
     NO_DEBLOCKING,
-    Packets,
     UnsupportedStreamError,
+    Watch,
     read_packets,
 )
-from vttdata.media.shots.fast.reference_frames import FrameOrder, describe_reference_frames, read_frame_order
+from vttdata.media.shots.fast.reference_frames import describe_reference_frames, read_frame_order
 from vttdata.media.shots.fast.refine import Gap, locate_cuts
+from vttdata.media.shots.features import ShotFeatures, SkippedFrames
 from vttdata.media.shots.histogram import describe
-from vttdata.media.shots.signals import Flags, Floats, Signals, measure_signals, radius_in_frames
+from vttdata.media.shots.signals import Floats, Signals, measure_signals, radius_in_frames
 from vttdata.records import Shot, Transition
 from vttdata.settings import Seconds, Strict
 
 # Longest blank between a fade-out and its fade-in.
 _MAX_BLANK_SECONDS = 1.0
+
+Method = Literal["fast", "exact"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ class ShotSettings(Strict):
 
     Attributes:
         method: ``exact`` decodes and compares every frame; ``fast`` decodes the frames that can show a boundary, at
-            less than half the cost, and every frame of streams that say too little (all codecs but H.264, HEVC, MPEG-1
+            less than half the cost (in a build, which takes quality and fingerprint from the same reading, those that
+            others refer to as well), and every frame of streams that say too little (all codecs but H.264, HEVC, MPEG-1
             and MPEG-2).
         min_seconds: shots are at least this long; of boundaries closer together the clearest stays. In AutoShot's
             annotations 2.6 % of the shots have fewer than 8 frames.
@@ -53,7 +57,7 @@ class ShotSettings(Strict):
             videos and single takes real cuts began at 2.35 (a jump cut) and fast motion ended at 2.14.
     """
 
-    method: Literal["fast", "exact"] = "fast"
+    method: Method = "fast"
     min_seconds: Seconds = 0.3
     cut_ratio: Annotated[float, Gt(1), Le(100)] = 2.25
 
@@ -91,41 +95,46 @@ def detect_shots(
     Raises:
         MediaError: when the file cannot be read, holds no frame or no usable times, or a packet cannot be decoded.
     """
-    path = Path(path)
-    intra_only = all_keyframes(path)
-    analysis = None
-    if settings.method == "fast" and not intra_only:
-        analysis = _analyse_h264_packets(path, threads) or _analyse_reference_frames(path, threads)
-    method = "fast" if analysis else "exact"
-    analysis = analysis or _analyse_all_frames(path, threads, intra_only)
-    fps = float((len(analysis.times) - 1) / (analysis.times[-1] - analysis.times[0]))
+    features = read_features(Path(path), settings.method, threads=threads)
+    return find_shots(Path(path), features, settings, source_id=source_id, threads=threads)
+
+
+def find_shots(
+    path: Path, features: ShotFeatures, settings: ShotSettings, *, source_id: str = "", threads: int = 1
+) -> Detection:
+    """Find the shots of a video file whose features were read; decodes nothing but a little around skipped frames.
+
+    Args:
+        path: a local file.
+        features: of the file.
+        settings: see `ShotSettings`; `method` is that of the features.
+        source_id: the shots' source.
+        threads: decoder threads.
+    """
+    signals, times, skipped = features.signals, features.times, features.skipped
+    fps = float((len(times) - 1) / (times[-1] - times[0]))
     boundaries = find_boundaries(
-        analysis.signals,
+        signals,
         cut_ratio=settings.cut_ratio,
-        radius=radius_in_frames(analysis.stated_rate),
+        radius=radius_in_frames(features.stated_rate),
         min_length=max(round(settings.min_seconds * fps), 1),
         max_blank=round(_MAX_BLANK_SECONDS * fps),
-        is_decoded=analysis.is_decoded,
-        cut_expected=analysis.cut_expected,
+        is_decoded=skipped.is_decoded if skipped else None,
+        cut_expected=skipped.cut_expected if skipped else None,
     )
-    boundaries = refine_cuts(path, threads, boundaries, analysis)
-    shots = tuple(shots_between(boundaries, analysis.signals, analysis.times, source_id))
-    return Detection(len(analysis.signals), fps, float(analysis.times[-1]), method, shots)
+    boundaries = refine_cuts(path, threads, boundaries, features)
+    shots = tuple(shots_between(boundaries, signals, times, source_id))
+    return Detection(len(signals), fps, float(times[-1]), "fast" if skipped else "exact", shots)
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """Signals of a video's n frames and their n + 1 times; the stream and the flags only where frames were skipped."""
-
-    signals: Signals
-    times: Floats
-    stated_rate: float
-    stream: Packets | FrameOrder | None = None
-    is_decoded: Flags | None = None
-    cut_expected: Flags | None = None
+def read_features(path: Path, method: Method, *, threads: int = 1) -> ShotFeatures:
+    """Decode a video for its shots alone; see `detect_shots`."""
+    intra_only = all_keyframes(path)
+    features = read_features_fast(path, threads=threads) if method == "fast" and not intra_only else None
+    return features or _read_all_frames(path, threads, intra_only)
 
 
-def _analyse_all_frames(path: Path, threads: int, intra_only: bool) -> Analysis:
+def _read_all_frames(path: Path, threads: int, intra_only: bool) -> ShotFeatures:
     """Decode every frame; a stream whose first packets are all keyframes is decoded without deblocking."""
     times: list[float] = []
     try:
@@ -134,8 +143,8 @@ def _analyse_all_frames(path: Path, threads: int, intra_only: bool) -> Analysis:
             stated_rate = video.frame_rate
             signals = measure_signals(describe(_decode_pictures(video, times, intra_only)), stated_rate)
     except UnsupportedStreamError:
-        return _analyse_all_frames(path, threads, False)
-    return Analysis(signals, np.array(times), stated_rate)
+        return _read_all_frames(path, threads, False)
+    return ShotFeatures(signals, np.array(times), stated_rate)
 
 
 def _decode_pictures(video: Video, times: list[float], intra_only: bool) -> Iterator[Any]:
@@ -161,39 +170,63 @@ def _decode_pictures(video: Video, times: list[float], intra_only: bool) -> Iter
     times.append(end)
 
 
-def _analyse_h264_packets(path: Path, threads: int) -> Analysis | None:
-    """Decode the parts of an H.264 stream that its packets' sizes call for; None where they say too little."""
-    try:
-        with open_video(path, threads=threads) as video:
-            stated_rate = video.frame_rate
-            packets = read_packets(video)
-        plan = plan_decoding(packets)
-        is_decoded = np.zeros(len(packets), bool)
-        with open_video(path, threads=threads) as video:
-            signals = measure_signals(describe_planned_gops(video, packets, plan, is_decoded), stated_rate)
-    except UnsupportedStreamError:
-        return None
-    return Analysis(signals, packets.times, stated_rate, packets, is_decoded, plan.cut_expected)
+def read_features_fast(
+    path: Path, *, threads: int = 1, new_watch: Callable[[], Watch] | None = None
+) -> ShotFeatures | None:
+    """Decode the frames that can show a boundary, as far as a stream's packets tell.
+
+    Args:
+        path: a local file.
+        threads: decoder threads.
+        new_watch: called when decoding begins, anew if it begins again; what it returns is called with each decoded
+            frame's time in seconds and picture (`av.VideoFrame`), in order.
+
+    Returns:
+        None where the packets tell too little, so that every frame has to be decoded.
+
+    Raises:
+        MediaError: what `open_video` and `Video.packets` raise.
+    """
+    for read in (_read_planned_gops, _read_reference_frames):
+        try:
+            return read(path, threads, new_watch() if new_watch else None)
+        except UnsupportedStreamError:
+            continue
+    return None
 
 
-def _analyse_reference_frames(path: Path, threads: int) -> Analysis | None:
-    """Decode the frames that others are predicted from; None where the others cannot be skipped."""
-    try:
-        with open_video(path, threads=threads) as video:
-            stated_rate = video.frame_rate
-            order = read_frame_order(video)
-        with open_video(path, threads=threads) as video:
-            signals = measure_signals(describe_reference_frames(video, order), stated_rate)
-    except UnsupportedStreamError:
-        return None
-    return Analysis(signals, order.times, stated_rate, order, order.is_referenced)
+def _read_planned_gops(path: Path, threads: int, watch: Watch | None) -> ShotFeatures:
+    """Decode the parts of an H.264 stream that its packets' sizes call for."""
+    with open_video(path, threads=threads) as video:
+        stated_rate = video.frame_rate
+        packets = read_packets(video)
+    plan = plan_decoding(packets)
+    is_decoded = np.zeros(len(packets), bool)
+    with open_video(path, threads=threads) as video:
+        signals = measure_signals(describe_planned_gops(video, packets, plan, is_decoded, watch), stated_rate)
+    # GOPs are closed, so that keyframes have one position in decoding and in presentation order.
+    skipped = SkippedFrames(np.sort(packets.pts), packets.keyframes, is_decoded, plan.cut_expected)
+    return ShotFeatures(signals, packets.times, stated_rate, skipped)
 
 
-def refine_cuts(path: Path, threads: int, boundaries: list[Boundary], analysis: Analysis) -> list[Boundary]:
+def _read_reference_frames(path: Path, threads: int, watch: Watch | None) -> ShotFeatures:
+    """Decode the frames that others are predicted from."""
+    with open_video(path, threads=threads) as video:
+        stated_rate = video.frame_rate
+        order = read_frame_order(video)
+    with open_video(path, threads=threads) as video:
+        signals = measure_signals(describe_reference_frames(video, order, watch), stated_rate)
+    return ShotFeatures(
+        signals, order.times, stated_rate, SkippedFrames(order.pts, order.keyframes, order.is_referenced)
+    )
+
+
+def refine_cuts(path: Path, threads: int, boundaries: list[Boundary], features: ShotFeatures) -> list[Boundary]:
     """Return the boundaries, cuts across skipped frames moved to their exact frame, or dropped where they are none."""
-    if analysis.stream is None or analysis.is_decoded is None:
+    skipped = features.skipped
+    if skipped is None:
         return boundaries
-    decoded = np.flatnonzero(analysis.is_decoded)
+    decoded = np.flatnonzero(skipped.is_decoded)
     decoded_before = decoded[np.searchsorted(decoded, [boundary.frame for boundary in boundaries]) - 1].tolist()
     gaps = {
         boundary: Gap(before + 1, boundary.frame)
@@ -203,7 +236,7 @@ def refine_cuts(path: Path, threads: int, boundaries: list[Boundary], analysis: 
     if not gaps:
         return boundaries
     with open_video(path, threads=threads) as video:
-        located = dict(zip(gaps, locate_cuts(video, analysis.stream, list(gaps.values())), strict=True))
+        located = dict(zip(gaps, locate_cuts(video, skipped, features.times, list(gaps.values())), strict=True))
     refined = []
     for boundary in boundaries:
         cut = located.get(boundary)

@@ -146,7 +146,11 @@ def measure_signals(descriptions: Iterable[Descriptions], frame_rate: float) -> 
     radius = radius_in_frames(frame_rate)
     flash = max(round(radius * _FLASH_SECONDS / _RADIUS_SECONDS), 1)
     parts = [_measure_run(run, radius, flash) for run in _overlapping_runs(descriptions, radius)]
-    return Signals(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Signals)))
+    columns = (np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Signals))
+    # Single precision, so that signals that were stored say the same as new ones.
+    return Signals(
+        *(values.astype(np.float32).astype(float) if values.dtype == float else values for values in columns)
+    )
 
 
 def _overlapping_runs(descriptions: Iterable[Descriptions], radius: int) -> Iterator[Descriptions]:

@@ -11,9 +11,10 @@ from vttdata.ids import clip_id
 from vttdata.media.clip_selection import ClipSettings, choose_clips, why_none
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.probe import decoding_limit
-from vttdata.media.shots.detect import ShotSettings, detect_shots
+from vttdata.media.shots.detect import ShotSettings, find_shots
+from vttdata.media.shots.features import load_features
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
-from vttdata.pipeline.stages.stage_inputs import SourceClip, SourceFolders, SourceShots
+from vttdata.pipeline.stages.stage_inputs import SourceClip, SourceFolders, SourceShots, features_path
 from vttdata.records import Clip, Shot, Source
 
 # Seconds by which a listed span may exceed its source, since published spans are rounded; it is cut off there.
@@ -22,10 +23,10 @@ _SPAN_TOLERANCE_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Shots(Stage):
-    """Shot detection in each source."""
+    """Shot detection in each source, from its features."""
 
     name = "shots"
-    version = 2
+    version = 3
     output = Shot
     shardable = True
     part_size = 4
@@ -33,6 +34,7 @@ class Shots(Stage):
     settings: ShotSettings
     decoder: str
     folders: SourceFolders = runtime()
+    features: Path = runtime()
 
     def label(self, item: Source) -> str:
         """Name the file."""
@@ -44,7 +46,8 @@ class Shots(Stage):
 
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep every shot."""
-        detection = detect_shots(self.folders.path(item), self.settings, source_id=item.source_id)
+        features = load_features(features_path(self.features, item))
+        detection = find_shots(self.folders.path(item), features, self.settings, source_id=item.source_id)
         yield from (Kept(shot) for shot in detection.shots)
 
 

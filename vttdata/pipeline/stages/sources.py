@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from vttdata.media.filters import REASONS, VERSIONS, FilterSettings, judge, screen
-from vttdata.media.fingerprint import Fingerprinter
-from vttdata.media.measure import measure
 from vttdata.media.probe import PROBING_SECONDS, decoding_limit, probe
+from vttdata.media.shots.detect import Method
+from vttdata.media.shots.features import save_features
+from vttdata.media.source_analysis import analyse_source
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
-from vttdata.pipeline.stages.stage_inputs import SourceFolders
+from vttdata.pipeline.stages.stage_inputs import SourceFolders, features_path
 from vttdata.records import Source
 
 
@@ -86,16 +88,21 @@ class Screen(Stage):
 
 @dataclass(frozen=True)
 class MeasureSources(Stage):
-    """Measurement by decoding every frame once: frame count, exact duration, quality scores, fingerprint."""
+    """One reading of each source: frame count, exact duration, quality scores, fingerprint, and the shots' features.
+
+    The features go to a file of their own, so that other settings of shots need no decoding.
+    """
 
     name = "measure"
-    version = 4
+    version = 5
     output = Source
     shardable = True
     part_size = 4
 
+    method: Method
     decoder: str
     folders: SourceFolders = runtime()
+    features: Path = runtime()
     filters: tuple[tuple[str, int], ...] = VERSIONS
 
     def label(self, item: Source) -> str:
@@ -107,11 +114,14 @@ class MeasureSources(Stage):
         return decoding_limit(item.probe, item.bytes)
 
     def process(self, item: Source) -> Iterator[Outcome]:
-        """Keep the source with its measure and its fingerprint."""
-        fingerprinter = Fingerprinter()
-        measured = measure(self.folders.path(item), watch=fingerprinter.add)
-        fingerprint = fingerprinter.finish(measured.seconds)
-        yield Kept(dataclasses.replace(item, measure=measured, fingerprint=fingerprint))
+        """Keep the source with its measure and its fingerprint, and write its shots' features."""
+        analysis = analyse_source(self.folders.path(item), self.method)
+        save_features(analysis.features, features_path(self.features, item))
+        yield Kept(dataclasses.replace(item, measure=analysis.measure, fingerprint=analysis.fingerprint))
+
+    def intact(self, record: Source) -> bool:
+        """Return whether the source's features exist."""
+        return features_path(self.features, record).is_file()
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,11 @@ class SourceFolders:
         return (self.listed if source.stored == "listed" else self.fetched) / source.file
 
 
+def features_path(folder: Path, source: Source) -> Path:
+    """Return the file of a source's shot features in a folder of such files."""
+    return folder / f"{source.source_id}.npz"
+
+
 @dataclass(frozen=True, slots=True)
 class SourceShots:
     """Source with all its shots."""

@@ -18,7 +18,9 @@ from vttdata.media.shots.boundaries import find_boundaries, find_cuts
 from vttdata.media.shots.detect import detect_shots
 from vttdata.media.shots.fast.gop_decode import describe_planned_gops, interpolate_gaps
 from vttdata.media.shots.fast.gop_plan import plan_decoding
+from vttdata.media.shots.fast.packets import Packets
 from vttdata.media.shots.fast.refine import Gap, LocatedCut, locate_cuts
+from vttdata.media.shots.features import SkippedFrames
 from vttdata.media.shots.histogram import Descriptions, describe
 from vttdata.media.shots.signals import measure_signals, radius_in_frames
 
@@ -81,10 +83,14 @@ def test_cut_without_a_large_packet_is_found_to_the_frame(tmp_path: Path, contai
     assert starts(detect_shots(path, FAST)) == starts(detect_shots(path, EXACT)) == [(0, "start"), (70, "cut")]
 
 
+def skipped(packets: Packets) -> SkippedFrames:
+    return SkippedFrames(np.sort(packets.pts), packets.keyframes, np.zeros(len(packets), bool))
+
+
 def test_gaps_that_cannot_be_decoded_again_give_none(tmp_path: Path) -> None:
     packets = packets_of(encode(tmp_path / "a.mp4", scene(1, 60), *FIXED))
     with open_video(encode(tmp_path / "b.mp4", scene(2, 20), *FIXED)) as other:
-        assert list(locate_cuts(other, packets, [Gap(40, 43), Gap(50, 51)])) == [None, None]
+        assert list(locate_cuts(other, skipped(packets), packets.times, [Gap(40, 43), Gap(50, 51)])) == [None, None]
 
 
 @pytest.mark.parametrize("container", ["mp4", "mkv", "ts"])
@@ -92,8 +98,9 @@ def test_cuts_in_several_gaps_are_located(tmp_path: Path, container: str) -> Non
     frames = np.concatenate([scene(seed, 11) for seed in range(60, 66)])
     path = encode(tmp_path / f"a.{container}", frames, *FIXED, "-g", "30")
     gaps = [Gap(9, 12), Gap(21, 23), Gap(33, 36), Gap(54, 55)]
+    packets = packets_of(path)
     with open_video(path) as video:
-        located = list(locate_cuts(video, packets_of(path), gaps))
+        located = list(locate_cuts(video, skipped(packets), packets.times, gaps))
     assert located == [LocatedCut(frame, False) for frame in (11, 22, 33, 55)]
 
 

@@ -41,6 +41,21 @@ _SLICE_HEADER_BYTES = 16
 _SEARCH_BYTES = 4096
 
 
+def has_whole_units(data: memoryview, length_size: int) -> bool:
+    """Return whether the NAL units of a packet of H.264 or HEVC can be what their encoder wrote.
+
+    Their lengths have to add up to that of the packet, and no unit holds three zero bytes in a row (ISO/IEC 14496-10,
+    7.4.1). True where start codes divide the units: there every packet begins where one is found.
+    """
+    position, end = 0, len(data)
+    while length_size and position < end:
+        start = position + length_size
+        position = start + int.from_bytes(data[position:start], "big")
+        if position > end or b"\0\0\0" in bytes(data[start:position]):
+            return False
+    return True
+
+
 def h264_frame_type(data: memoryview, length_size: int) -> FrameType | None:
     """Return the type of the frame in an H.264 packet, or None where it cannot be read.
 
@@ -76,8 +91,10 @@ def hevc_reference(data: memoryview, length_size: int) -> FrameReference | None:
         length_size: bytes of the length before each NAL unit, 0 where start codes divide the units.
 
     Returns:
-        None where that cannot be read, and for broken-link frames.
+        None where that cannot be read, for damaged packets, and for broken-link frames.
     """
+    if not has_whole_units(data, length_size):
+        return None
     slice_start = _find_first_slice(data, length_size, _HEVC_SLICES)
     if slice_start is None or slice_start + 1 >= len(data):
         return None

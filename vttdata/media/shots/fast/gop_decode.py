@@ -12,6 +12,7 @@ import av
 import numpy as np
 
 from vttdata.media.decode import Video
+from vttdata.media.shots.fast.bitstream import FrameType
 from vttdata.media.shots.fast.gop_plan import DecodingPlan, Gop
 from vttdata.media.shots.fast.packets import (
     DEBLOCK_REFERENCES_ONLY,
@@ -19,6 +20,7 @@ from vttdata.media.shots.fast.packets import (
     Indices,
     Packets,
     UnsupportedStreamError,
+    Watch,
 )
 from vttdata.media.shots.histogram import Descriptions, concatenate, describe
 from vttdata.media.shots.signals import Flags, Floats, colour_distance, consecutive_distances
@@ -39,7 +41,7 @@ _MAX_UNFILTERED_GOP = 300
 
 
 def describe_planned_gops(
-    video: Video, packets: Packets, plan: DecodingPlan, is_decoded: Flags
+    video: Video, packets: Packets, plan: DecodingPlan, is_decoded: Flags, watch: Watch | None = None
 ) -> Iterator[Descriptions]:
     """Describe all frames of a video GOP by GOP, skipped ones by interpolation between decoded ones.
 
@@ -48,16 +50,18 @@ def describe_planned_gops(
         packets: its packets.
         plan: packets to decode.
         is_decoded: (n,) false at first; set here for the frames that were decoded.
+        watch: called with each decoded frame's time in seconds and picture; all referenced
+            frames are decoded for it, and deblocked.
 
     Raises:
         UnsupportedStreamError: when the decoder fails or gives other frames than the packets promise.
     """
-    reader = _Reader(video, packets, plan)
+    reader = _Reader(video, packets, plan, watch)
     for number, gop in enumerate(plan.gops):
         next_keyframe = packets.keyframe_descriptions[number + 1 : number + 2]
         decoded, positions = packets.keyframe_descriptions[number : number + 1], np.array([0])
         if gop.head_end == gop.start + 1 and _may_skip_tail(gop, decoded, next_keyframe):
-            reader.skip(gop.start, gop.end)
+            reader.skip_whole(gop)
         else:
             decoded, positions = reader.decode(gop, next_keyframe)
         is_decoded[gop.start + positions] = True
@@ -143,18 +147,47 @@ def find_cuts_in_gaps(decoded: Descriptions, positions: Indices) -> Flags:
 class _Reader:
     """Single pass over a video's packets that decodes those of the plan."""
 
-    def __init__(self, video: Video, packets: Packets, plan: DecodingPlan) -> None:
+    def __init__(self, video: Video, packets: Packets, plan: DecodingPlan, watch: Watch | None) -> None:
+        self._video = video
+        self._watch = watch
         self._context = video.stream.codec_context
         self._packets = packets
         self._plan = plan
         longest = max(gop.end - gop.start for gop in plan.gops)
-        self._context.options = NO_DEBLOCKING if longest <= _MAX_UNFILTERED_GOP else DEBLOCK_REFERENCES_ONLY
+        self._context.options = (
+            NO_DEBLOCKING if longest <= _MAX_UNFILTERED_GOP and not watch else DEBLOCK_REFERENCES_ONLY
+        )
         self._remaining = (packet for packet in video.packets() if packet.size)
 
-    def skip(self, start: int, stop: int) -> None:
-        """Read past the packets at these positions."""
-        for position in range(start, stop):
-            self._next_packet(position)
+    def skip(self, gop: Gop, start: int) -> Iterator[Any]:
+        """Read past the packets of a GOP from a position on; decode referenced frames among them to be watched.
+
+        Yields:
+            Pictures that the decoder gives out meanwhile.
+        """
+        for position in range(start, gop.end):
+            packet = self._next_packet(position)
+            if self._is_watched(position):
+                yield from self._context.decode(packet)
+
+    def skip_whole(self, gop: Gop) -> None:
+        """Read past a GOP whose keyframe is known."""
+        try:
+            for picture in [*self.skip(gop, gop.start), *(self._context.decode(None) if self._watch else ())]:
+                self._show(picture)
+            self._context.flush_buffers()
+        except av.error.FFmpegError as error:
+            raise UnsupportedStreamError from error
+
+    def _is_watched(self, position: int) -> bool:
+        """Return whether a packet is decoded to be watched: without all frames that others refer to, errors add up."""
+        return self._watch is not None and self._packets.frame_type[position] != FrameType.UNREFERENCED_B
+
+    def _show(self, picture: Any) -> None:
+        if self._watch:
+            if picture.pts is None or picture.is_corrupt:
+                raise UnsupportedStreamError
+            self._watch(self._video.seconds_of(picture.pts), picture)
 
     def decode(self, gop: Gop, next_keyframe: Descriptions) -> tuple[Descriptions, Indices]:
         """Decode a GOP's head, and its tail where it cannot be skipped.
@@ -174,26 +207,35 @@ class _Reader:
         self, gop: Gop, next_keyframe: Descriptions, sent: list[int], received: list[int]
     ) -> Iterator[Any]:
         """Yield pictures; note the positions of the packets sent and the times of the pictures received."""
-        picture = None
+        sent_pts: set[int] = set()
         try:
-            for position in range(gop.start, gop.end):
-                if position == gop.head_end and picture:
-                    last_of_head = next(describe([picture]))
-                    if _may_skip_tail(gop, last_of_head, next_keyframe):
-                        self.skip(position, gop.end)
-                        break
-                packet = self._next_packet(position)
-                if self._plan.needed[position]:
-                    sent.append(position)
-                    for picture in self._context.decode(packet):
-                        received.append(picture.pts)
-                        yield picture
-            for picture in self._context.decode(None):
-                received.append(picture.pts)
-                yield picture
+            for picture in self._decode_gop(gop, next_keyframe, sent, sent_pts):
+                self._show(picture)
+                if picture.pts in sent_pts:
+                    received.append(picture.pts)
+                    yield picture
             self._context.flush_buffers()
         except av.error.FFmpegError as error:
             raise UnsupportedStreamError from error
+
+    def _decode_gop(self, gop: Gop, next_keyframe: Descriptions, sent: list[int], sent_pts: set[int]) -> Iterator[Any]:
+        """Yield all pictures that are decoded, those of a skipped tail that are only watched among them."""
+        picture = None
+        for position in range(gop.start, gop.end):
+            if position == gop.head_end and picture:
+                last_of_head = next(describe([picture]))
+                if _may_skip_tail(gop, last_of_head, next_keyframe):
+                    yield from self.skip(gop, position)
+                    break
+            packet = self._next_packet(position)
+            if self._plan.needed[position]:
+                sent.append(position)
+                sent_pts.add(packet.pts)
+                for picture in self._context.decode(packet):
+                    yield picture
+            elif self._is_watched(position):
+                yield from self._context.decode(packet)
+        yield from self._context.decode(None)
 
     def _next_packet(self, position: int) -> Any:
         packet = next(self._remaining, None)

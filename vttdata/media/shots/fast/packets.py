@@ -6,7 +6,7 @@ Refuses streams whose packets do not stand for their frames. Decides nothing abo
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.media.decode import RECENT_INTERVALS, Video
-from vttdata.media.shots.fast.bitstream import FrameType, h264_frame_type, h264_nal_length_size
+from vttdata.media.shots.fast.bitstream import FrameType, h264_frame_type, h264_nal_length_size, has_whole_units
 from vttdata.media.shots.histogram import Descriptions, concatenate, describe
 from vttdata.media.shots.signals import Floats
 
 Indices = NDArray[np.int64]
+Watch = Callable[[float, Any], None]
 
 # The deblocking filter takes a quarter of the decoding time, and colour histograms hardly change without it.
 NO_DEBLOCKING = {"skip_loop_filter": "all"}
@@ -150,7 +151,9 @@ def decode_keyframes(video: Video, table: PacketTable) -> Iterator[Any]:
     try:
         for packet in video.packets():
             if packet.size:
-                table.add(packet, h264_frame_type(memoryview(packet), length_size))
+                data = memoryview(packet)
+                is_whole = has_whole_units(data, length_size)
+                table.add(packet, h264_frame_type(data, length_size) if is_whole else None)
                 if packet.is_keyframe:
                     # Drained each time: keyframes that are no IDR do not reset the output order, and would be given
                     # out late and in another order.

@@ -18,7 +18,7 @@ import numpy as np
 from vttdata.media.decode import Video
 from vttdata.media.shots.fast.bitstream import FrameReference, hevc_nal_length_size, hevc_reference, mpeg_reference
 from vttdata.media.shots.fast.gop_decode import interpolate_gaps
-from vttdata.media.shots.fast.packets import Indices, UnsupportedStreamError, frame_times
+from vttdata.media.shots.fast.packets import Indices, UnsupportedStreamError, Watch, frame_times
 from vttdata.media.shots.histogram import Descriptions, concatenate, describe
 from vttdata.media.shots.signals import Flags, Floats
 
@@ -91,12 +91,13 @@ def _reference_reader(context: Any) -> Callable[[memoryview], FrameReference | N
     raise UnsupportedStreamError
 
 
-def describe_reference_frames(video: Video, order: FrameOrder) -> Iterator[Descriptions]:
+def describe_reference_frames(video: Video, order: FrameOrder, watch: Watch | None = None) -> Iterator[Descriptions]:
     """Describe all frames of a video, unreferenced ones by interpolation.
 
     Args:
         video: at its start.
         order: its frames.
+        watch: called with each decoded frame's time in seconds and picture.
 
     Raises:
         UnsupportedStreamError: when the decoder fails, gives other frames than the referenced ones, or interlaced ones.
@@ -105,7 +106,7 @@ def describe_reference_frames(video: Video, order: FrameOrder) -> Iterator[Descr
     positions = np.flatnonzero(order.is_referenced)
     run: Descriptions | None = None
     seen = 0
-    for batch in describe(_decode_pictures(video, order.pts[positions])):
+    for batch in describe(_decode_pictures(video, order.pts[positions], watch)):
         first_new = 0 if run is None else len(run) - 1
         run = batch if run is None else concatenate(run, batch)
         seen += len(batch)
@@ -118,7 +119,7 @@ def describe_reference_frames(video: Video, order: FrameOrder) -> Iterator[Descr
         yield run[-1:].repeat(missing)
 
 
-def _decode_pictures(video: Video, expected: Indices) -> Iterator[av.VideoFrame]:
+def _decode_pictures(video: Video, expected: Indices, watch: Watch | None) -> Iterator[av.VideoFrame]:
     """Yield the decoded pictures, which must be those of the expected times."""
     remaining = iter(expected.tolist())
     try:
@@ -127,6 +128,8 @@ def _decode_pictures(video: Video, expected: Indices) -> Iterator[av.VideoFrame]
                 # The two fields of a picture can show two shots, and such a cut looks like motion across a gap.
                 if picture.pts is None or picture.pts != next(remaining, None) or picture.interlaced_frame:
                     raise UnsupportedStreamError
+                if watch:
+                    watch(video.seconds_of(picture.pts), picture)
                 yield picture
     except av.error.FFmpegError as error:
         raise UnsupportedStreamError from error

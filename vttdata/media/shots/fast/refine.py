@@ -10,10 +10,10 @@ import av
 import numpy as np
 
 from vttdata.media.decode import Video
-from vttdata.media.shots.fast.packets import NO_DEBLOCKING, Packets
-from vttdata.media.shots.fast.reference_frames import FrameOrder
+from vttdata.media.shots.fast.packets import NO_DEBLOCKING
+from vttdata.media.shots.features import SkippedFrames
 from vttdata.media.shots.histogram import concatenate, describe
-from vttdata.media.shots.signals import measure_signals
+from vttdata.media.shots.signals import Floats, measure_signals
 
 # Transport streams are seeked by decoding time, and often enter after the keyframe that was meant.
 _SEEK_MARGIN_SECONDS = 1.0
@@ -33,7 +33,9 @@ class LocatedCut(NamedTuple):
     is_explained: bool
 
 
-def locate_cuts(video: Video, stream: Packets | FrameOrder, gaps: Sequence[Gap]) -> Iterator[LocatedCut | None]:
+def locate_cuts(
+    video: Video, skipped: SkippedFrames, times: Floats, gaps: Sequence[Gap]
+) -> Iterator[LocatedCut | None]:
     """Find the frame of each gap that differs most from the one before it.
 
     Across a gap motion hides that the structure of a picture stays; from one frame to the next it does not.
@@ -42,28 +44,29 @@ def locate_cuts(video: Video, stream: Packets | FrameOrder, gaps: Sequence[Gap])
 
     Args:
         video: at its start.
-        stream: its packets, or the order of its frames.
+        skipped: which of its n frames were skipped.
+        times: (n + 1,) seconds: when each frame starts, and when the last one ends.
         gaps: in order, none beginning with the video's first frame.
 
     Yields:
         A cut for each gap; None where seeking does not lead there or the decoder fails.
     """
-    pts = np.sort(stream.pts)
+    pts, keyframes = skipped.pts, skipped.keyframes
 
     def keyframe_before(gap: Gap) -> int:
-        return int(stream.keyframes[np.searchsorted(stream.keyframes, gap.first - 1, "right") - 1])
+        return int(keyframes[np.searchsorted(keyframes, gap.first - 1, "right") - 1])
 
     for keyframe, members in groupby(gaps, keyframe_before):
         gaps_of_gop = list(members)
         before, last = gaps_of_gop[0].first - 1, gaps_of_gop[-1].last
-        seek_to = float(stream.times[keyframe]) - _SEEK_MARGIN_SECONDS if keyframe else None
+        seek_to = float(times[keyframe]) - _SEEK_MARGIN_SECONDS if keyframe else None
         pictures = decode_range(video, seek_to, int(pts[keyframe]), int(pts[before]), int(pts[last]))
         batches = list(describe(pictures))
         is_complete = sum(len(batch) for batch in batches) == last - before + 1
         if not is_complete:
             yield from (None for _ in gaps_of_gop)
             continue
-        signals = measure_signals([concatenate(*batches)], (len(pts) - 1) / float(stream.times[-2] - stream.times[0]))
+        signals = measure_signals([concatenate(*batches)], (len(pts) - 1) / float(times[-2] - times[0]))
         for gap in gaps_of_gop:
             frame = gap.first + int(signals.change[gap.first - before : gap.last - before + 1].argmax())
             yield LocatedCut(frame, bool(signals.is_explained[frame - before]))

@@ -1,0 +1,99 @@
+"""What shot boundaries are decided by: signals of every frame and the order of packets, kept in a compact file.
+
+Reading the frames costs nearly all of shot detection; from these features, other settings take milliseconds.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from vttdata.errors import UnavailableError
+from vttdata.media.shots.fast.packets import Indices
+from vttdata.media.shots.signals import Flags, Floats, Signals
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFrames:
+    """How the fast method reads a video of n frames and k keyframes of which it skips a part.
+
+    Attributes:
+        pts: (n,) presentation times in the stream's time base, ascending.
+        keyframes: (k,) 0-based indices of the keyframes in presentation order.
+        is_decoded: (n,) frames that were decoded; the signals of the others are interpolated.
+        cut_expected: (n,) frames at which a hard cut is plausible; None for all.
+    """
+
+    pts: Indices
+    keyframes: Indices
+    is_decoded: Flags
+    cut_expected: Flags | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShotFeatures:
+    """Signals of a video's n frames.
+
+    Attributes:
+        signals: of all frames.
+        times: (n + 1,) seconds: when each frame starts, and when the last one ends.
+        stated_rate: frames a second by the container.
+        skipped: None where every frame was decoded.
+    """
+
+    signals: Signals
+    times: Floats
+    stated_rate: float
+    skipped: SkippedFrames | None = None
+
+
+def save_features(features: ShotFeatures, path: Path) -> None:
+    """Write features to a file, which appears under its name only when it is complete."""
+    arrays = {"times": features.times, "stated_rate": np.array(features.stated_rate)}
+    arrays |= {field.name: _pack(getattr(features.signals, field.name)) for field in fields(Signals)}
+    if features.skipped is not None:
+        columns = {field.name: getattr(features.skipped, field.name) for field in fields(SkippedFrames)}
+        arrays |= {f"skipped_{name}": values for name, values in columns.items() if values is not None}
+    stream = io.BytesIO()
+    np.savez_compressed(stream, allow_pickle=False, **arrays)
+    partial = path.with_name(f".{path.name}.part")
+    partial.write_bytes(stream.getbuffer())
+    os.replace(partial, path)
+
+
+def load_features(path: Path) -> ShotFeatures:
+    """Read what `save_features` wrote.
+
+    Raises:
+        UnavailableError: when the file is not there or damaged.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            skipped = {name.removeprefix("skipped_"): arrays[name] for name in arrays if name.startswith("skipped_")}
+            return ShotFeatures(
+                Signals(*(_unpack(arrays[field.name]) for field in fields(Signals))),
+                arrays["times"],
+                float(arrays["stated_rate"]),
+                SkippedFrames(**skipped) if skipped else None,
+            )
+    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
+        facts = f"the features in {path.name} cannot be read; delete {path} and build again."
+        raise UnavailableError("io_error", facts) from error
+
+
+def _pack(values: np.ndarray) -> np.ndarray:
+    """Return signals in the precision that they have, integers as differences from frame to frame."""
+    if values.dtype == np.float64:
+        return values.astype(np.float32)
+    return values if values.dtype == bool else np.diff(values, axis=0, prepend=values[:1] * 0)
+
+
+def _unpack(values: np.ndarray) -> np.ndarray:
+    if values.dtype == np.float32:
+        return values.astype(np.float64)
+    return values if values.dtype == bool else values.cumsum(0, dtype=values.dtype)
