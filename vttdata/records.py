@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from html import escape
 from typing import Literal
 
 # Scheme of the fingerprints that `vttdata.media.fingerprint` computes; those of other schemes cannot be compared.
@@ -210,6 +211,14 @@ class Clip:
     query: str | None = None
     media: ClipMedia | None = None
     split: str | None = None
+
+    def _repr_html_(self) -> str:
+        """Return the clip's id, times and origin for a notebook."""
+        origin = escape(self.url or self.source_id)
+        labels = escape(", ".join(filter(None, (self.split, self.category))))
+        return (
+            f"<p><code>{escape(self.video_id)}</code> {labels}<br>{self.start:.2f} to {self.end:.2f} s of {origin}</p>"
+        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

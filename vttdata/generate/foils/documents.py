@@ -6,6 +6,7 @@ A document is what a reader sees together: a paragraph, or a caption alone. Noth
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, NamedTuple
 
 from vttdata.errors import VttdataError
@@ -63,6 +64,16 @@ class FoilPair:
     def foil_id(self) -> str:
         """Id of the foil, unique in a set."""
         return foil_id(self.caption_id, self.swap)
+
+    def _repr_html_(self) -> str:
+        """Return both texts for a notebook, with the swapped spans marked."""
+        swap = self.swap
+        ends = ((self.caption, swap.end), (self.foil, swap.start + len(swap.replacement)))
+        lines = (
+            f"{escape(text[: swap.start])}<mark>{escape(text[swap.start : end])}</mark>{escape(text[end:])}"
+            for text, end in ends
+        )
+        return f"<p><code>{escape(self.video_id)}</code><br>{'<br>'.join(lines)}</p>"
 
 
 @dataclass
