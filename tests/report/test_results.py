@@ -72,3 +72,9 @@ def test_foil_page_shows_attackers_and_pairs(browser: WebDriver, tmp_path: Path)
 def test_page_of_an_audit_against_a_corpus_is_refused(dataset: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", str(dataset), "--against", str(dataset), "--html", "page.html"]) == 2
     assert "--html is about the splits of a dataset" in capsys.readouterr().err
+
+
+def test_page_of_questions_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "q.csv").write_text("video_id,question,option_0,option_1,answer\nv,what?,a,b,0\n", encoding="utf-8")
+    assert main(["audit", str(tmp_path / "q.csv"), "--html", str(tmp_path / "page.html")]) == 2
+    assert "--html is for splits and foils" in capsys.readouterr().err

@@ -229,6 +229,8 @@ def _audit_foils(
     from vttdata.text.lm.sentence_encoder import load_encoder
 
     if is_table(dataset) and (questions := read_questions(Path(dataset))) is not None:
+        if html is not None:
+            raise VttdataError(f"--html is for splits and foils, and {dataset} holds questions.")
         answers = audit_questions(questions)
         found = {"questions": len(questions), "attacks": [answer.as_json() for answer in answers]}
         print(json.dumps(found, indent=2) if as_json else questions_text(answers, len(questions)))

@@ -141,6 +141,8 @@ def command(
         raise VttdataError("Give either a file of predictions or --baseline NAME.")
     if out is not None:
         check_folder(out)
+    if html is not None:
+        html.parent.mkdir(parents=True, exist_ok=True)
     inputs = read_metric_inputs(options)
     report = evaluate(dataset, predictions, baseline=baseline, inputs=inputs, **options)
     if out is not None:
@@ -149,7 +151,6 @@ def command(
         from vttdata.load.lookup import find_dataset
         from vttdata.report.evaluation_report import evaluation_page
 
-        html.parent.mkdir(parents=True, exist_ok=True)
         html.write_text(evaluation_page(report, find_dataset(dataset), predictions), encoding="utf-8")
     print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())
     return DONE
