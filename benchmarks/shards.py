@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,8 @@ class InProcess(Executor):
 
 def build(engine: Engine, sources: int) -> int:
     """Run a stage, one that takes all items at once, and another; return the number of parts of the last."""
-    screened = engine.run(Screen(FilterSettings()), make_sources(sources))
+    different = (replace(source, sha256=source.source_id) for source in make_sources(sources))
+    screened = engine.run(Screen(FilterSettings()), different)
     unique = engine.run(Duplicates(), screened)
     kept = engine.run(Filter(FilterSettings()), unique)
     return len(kept.keys) if sum(1 for _ in kept) == sources else 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
+import secrets
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,7 +108,8 @@ def cut(
         OSError: when `target` cannot be written or the disk is full.
     """
     deadline = time.monotonic() + seconds_limit
-    partial = target.with_name(f".{target.name}{_PARTIAL_SUFFIX}")
+    # Two processes that were given the same clip must not write into one file.
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}{_PARTIAL_SUFFIX}")
     partial.touch()
     try:
         span = read_span(source, start, end, deadline, from_start=probe.container not in TIMED_CONTAINERS)
