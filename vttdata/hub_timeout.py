@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import json
 import math
 import os
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent import futures
 from typing import Any
@@ -37,6 +39,7 @@ _FIRST_WAITS = 2
 _NEARLY = 0.99
 # Bytes a second below which an answer that is under way counts as none: a modem of 1998 brings seven times as many.
 _MIN_BYTES_PER_SECOND = 1000
+_REASON_CHARACTERS = 80
 
 
 class HubTimeoutError(errors.OfflineModeIsEnabled):
@@ -202,7 +205,7 @@ def limit_hub_waits(subject: str) -> Iterator[HubWait]:
         subject: what the Hub is asked about, for the notice that is printed after some seconds.
 
     Raises:
-        VttdataError: when `LIMIT_VARIABLE` is not a positive number.
+        VttdataError: when `LIMIT_VARIABLE` is not a positive number, or an answer is none of a Hub, such as ``null``.
     """
     global _operations, _limited_client, _wait  # noqa: PLW0603 - the client is one for the whole process
     with _lock:
@@ -217,6 +220,14 @@ def limit_hub_waits(subject: str) -> Iterator[HubWait]:
         wait = _wait
     try:
         yield wait
+    except (TypeError, LookupError, AttributeError, RecursionError, json.JSONDecodeError) as error:
+        frames = (frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__))
+        if not any(name.partition(".")[0] == huggingface_hub.__name__ for name in frames):
+            raise
+        reason = f"{type(error).__name__}: {str(error)[:_REASON_CHARACTERS]}"
+        raise VttdataError(
+            f"{subject}: {huggingface_hub.constants.ENDPOINT} does not answer as a Hub does ({reason})."
+        ) from error
     finally:
         with _lock:
             _operations -= 1
