@@ -78,10 +78,12 @@ def command(
     DIR/README.md says how the files are read and by which rules they were written. An earlier export in DIR is replaced
     as a whole.
     """
+    from vttdata.export.format import load_format
     from vttdata.export.write import export
-    from vttdata.load.lookup import find_dataset
+    from vttdata.load.lookup import ALL_VIDEOS, find_dataset
 
-    written = export(find_dataset(dataset), format_name, out, config=config, split=split, captions=captions)
+    folder = find_dataset(dataset, videos=ALL_VIDEOS if load_format(format_name).takes_videos else ())
+    written = export(folder, format_name, out, config=config, split=split, captions=captions)
     for name in written.files:
         print(written.folder / name)
     for note in written.notes:

@@ -12,7 +12,7 @@ from typing import Any
 
 from vttdata.collect.video_list import COLUMNS as VIDEO_COLUMNS
 from vttdata.errors import HaltError, VttdataError
-from vttdata.files.remote import is_remote
+from vttdata.files.remote import fetch_copy, is_remote
 from vttdata.files.strict_yaml import parse_yaml
 from vttdata.load.local_builds import builds_folder, builds_named, find_build, read_account, register_build
 from vttdata.pipeline.build_folder import TRY_AGAIN, Build, given_secrets, load_stored_recipe, open_build
@@ -105,7 +105,12 @@ def load_for_build(
     # A file, and the name of a packaged recipe, are recipes, whatever folder has the same name.
     is_recipe = os.fspath(recipe) in packaged.recipes() or Path(recipe).is_file()
     earlier = None if is_recipe else find_build(os.fspath(recipe))
-    load = partial(load_recipe, os.fspath(recipe)) if earlier is None else partial(load_stored_recipe, earlier)
+    fetch = partial(fetch_copy, cache=builds_folder() / ".remote")
+    load = (
+        partial(load_recipe, os.fspath(recipe), fetch=fetch)
+        if earlier is None
+        else partial(load_stored_recipe, earlier, fetch=fetch)
+    )
     loaded = load(settings)
     if columns:
         loaded = load([*settings, *_column_settings(loaded.recipe, columns)])

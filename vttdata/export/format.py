@@ -81,12 +81,14 @@ class Format:
         takes_captions: the option `captions` is required; it is an error for other formats.
         any_config: every configuration of every dataset can be exported. Other formats need a dataset with captions,
             and take `clips` or a protocol.
+        takes_videos: videos are exported too, and are downloaded with a dataset that is elsewhere.
     """
 
     write: Callable[[ExportRequest], Written]
     rules: str
     takes_captions: bool = False
     any_config: bool = False
+    takes_videos: bool = False
 
 
 def load_format(name: str) -> Format:

@@ -7,6 +7,8 @@ environment, as the protocol's library reads them, and never from an address. No
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -229,6 +231,42 @@ class RemoteFolder:
         if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
             return disk_error_halt(error, where)
         return HaltError(f"{where}: the store did not answer as it should ({detail}); run the same command again.")
+
+
+def fetch_copy(address: str, cache: Path) -> Path:
+    """Bring a copy of a file or folder up to date, and return its path, whose last part is that of the address.
+
+    Args:
+        address: of a file, or of a folder, which is copied with all that is below it.
+        cache: folder of copies.
+
+    Raises:
+        VttdataError: If there is nothing at the address, or the store refuses access or does not answer.
+    """
+    remote = RemoteFolder(address)
+    room = cache / hashlib.sha256(remote.address.encode()).hexdigest()[:16]
+    copy, state = room / "inputs" / remote.name, room / "versions.json"
+    if remote.is_file():
+        folder, there = copy.parent, {remote.name: remote.parent.files(remote.name)[remote.name]}
+        remote = remote.parent
+    else:
+        folder, there = copy, remote.files()
+    if not there:
+        raise VttdataError(f"{address}: there is no such file or folder, or nothing in it.")
+    try:
+        known = json.loads(state.read_bytes())
+    except (OSError, ValueError):
+        known = {}
+    versions = {name: f"{file.bytes} {file.version}" for name, file in there.items()}
+    stale = [name for name in there if known.get(name) != versions[name] or not (folder / name).is_file()]
+    state.unlink(missing_ok=True)
+    for name in known.keys() - there.keys():
+        (folder / name).unlink(missing_ok=True)
+    remote.download((name, folder / name) for name in stale)
+    partial = state.with_suffix(".part")
+    partial.write_text(json.dumps(versions), encoding="utf-8")
+    partial.replace(state)
+    return copy
 
 
 def _is_file_name(name: str) -> bool:

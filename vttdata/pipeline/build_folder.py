@@ -12,6 +12,7 @@ from typing import Any
 
 from vttdata.dataset.provenance import RECIPE
 from vttdata.errors import DISK_ERRORS, HaltError, LeakError, VttdataError, disk_error_halt
+from vttdata.files.remote import is_remote
 from vttdata.load.local_builds import ACCOUNT, read_account
 from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors import Executor
@@ -284,8 +285,10 @@ def is_refusal(error: BaseException) -> bool:
 def stored_settings(loaded: Loaded) -> dict[str, Any]:
     """Return the settings of a recipe without secrets, so that a build can go on with them from any working folder."""
     settings = loaded.recipe.public()
-    for _, kind, holder, name in given_paths(settings, loaded.recipe.paths):
-        if kind != "input" or Path(holder[name]).exists():
+    for key, kind, holder, name in given_paths(settings, loaded.recipe.paths):
+        if is_remote(address := loaded.addresses.get(key, holder[name])):
+            holder[name] = address
+        elif kind != "input" or Path(holder[name]).exists():
             holder[name] = os.path.abspath(holder[name])
     if settings["builder"] not in packaged.builders():
         settings["builder"] = os.path.abspath(loaded.builder.__file__ or "")
@@ -319,12 +322,15 @@ def check_same_build(folder: Path, loaded: Loaded) -> None:
         )
 
 
-def load_stored_recipe(folder: Path, overrides: Sequence[str] = ()) -> Loaded:
+def load_stored_recipe(
+    folder: Path, overrides: Sequence[str] = (), *, fetch: Callable[[str], Path] | None = None
+) -> Loaded:
     """Return the recipe of the build in a folder, as its settings were stored, with overrides.
 
     Args:
         folder: build folder.
         overrides: as for `vttdata.recipe.load.load_recipe`.
+        fetch: as for `vttdata.recipe.load.load_recipe`.
 
     Raises:
         VttdataError: when the folder holds no build, and as `load_recipe`.
@@ -333,4 +339,4 @@ def load_stored_recipe(folder: Path, overrides: Sequence[str] = ()) -> Loaded:
     if account is None or not isinstance(account.get("settings"), dict):
         raise VttdataError(f"{folder}: has no {ACCOUNT} with the settings of a build; name its recipe.")
     recipe_file = str(account.get("recipe_file", ACCOUNT))
-    return check_recipe(account["settings"], folder / ACCOUNT, overrides, recipe_file=recipe_file)
+    return check_recipe(account["settings"], folder / ACCOUNT, overrides, recipe_file=recipe_file, fetch=fetch)

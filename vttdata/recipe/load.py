@@ -24,7 +24,7 @@ from vttdata.files.strict_yaml import parse_yaml, read_yaml
 from vttdata.ids import digest, is_dataset_name
 from vttdata.plugins import load_module
 from vttdata.recipe import packaged
-from vttdata.recipe.paths import Paths, missing_path, names_path, resolve_paths
+from vttdata.recipe.paths import Paths, fetch_paths, missing_path, names_path, resolve_paths
 from vttdata.recipe.renamed import rename_builder, rename_key, rename_keys
 from vttdata.settings import Count, Ratio, check_date, check_licence
 
@@ -131,6 +131,7 @@ class Loaded:
         file: from which it was read.
         sha256: of the settings as they were written, and the overrides.
         recipe_file: name of the recipe's file; it differs from that of `file` where a build goes on.
+        addresses: dotted key -> address in remote storage of the file or folder that it names a copy of.
     """
 
     recipe: BaseRecipe
@@ -138,14 +139,17 @@ class Loaded:
     file: Path
     sha256: str
     recipe_file: str
+    addresses: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
-def load_recipe(reference: str, overrides: Sequence[str] = ()) -> Loaded:
+def load_recipe(reference: str, overrides: Sequence[str] = (), *, fetch: Callable[[str], Path] | None = None) -> Loaded:
     """Read and check a recipe.
 
     Args:
         reference: path, or name of a packaged recipe or of one in the user's folder of plugins.
         overrides: ``key=value`` with dotted keys; values are YAML.
+        fetch: copies a file or folder from an address in remote storage and returns its path; without it, addresses
+            are refused.
 
     Raises:
         VttdataError: when the recipe or its builder cannot be used; names file, key, value found and what is allowed.
@@ -155,7 +159,7 @@ def load_recipe(reference: str, overrides: Sequence[str] = ()) -> Loaded:
     if not file.is_file():
         options = list_choices(reference, sorted(recipes))
         raise VttdataError(f"No recipe '{reference}': no such file or build, and the known recipes are {options}.")
-    return check_recipe(read_yaml(file), file, overrides)
+    return check_recipe(read_yaml(file), file, overrides, fetch=fetch)
 
 
 def check_recipe(
@@ -165,6 +169,7 @@ def check_recipe(
     *,
     recipe_file: str | None = None,
     check: Callable[[Mapping[str, Any], type[BaseRecipe]], None] | None = None,
+    fetch: Callable[[str], Path] | None = None,
 ) -> Loaded:
     """Check the settings of a recipe, and find its builder.
 
@@ -174,6 +179,7 @@ def check_recipe(
         overrides: as for `load_recipe`.
         recipe_file: name of the recipe's file, if it is not that of `file`.
         check: called with the settings, overrides included, and their model, before any path in them is looked at.
+        fetch: as for `load_recipe`.
 
     Raises:
         VttdataError: as `load_recipe`.
@@ -192,6 +198,7 @@ def check_recipe(
     resolve_paths(raw, model.paths, file.parent)
     _override(raw, overrides, model)
     rename_keys(raw, renamed, "--set")
+    addresses = fetch_paths(raw, model.paths, fetch) if fetch is not None else {}
     missing = missing_path(raw, model.paths)
     if missing is not None:
         key, problem = missing
@@ -205,7 +212,7 @@ def check_recipe(
         key = ".".join(str(step) for step in first["loc"])
         more = f" ({len(others)} more after this)" if others else ""
         raise VttdataError(f"{_origin(file, key, overrides)}: {_describe(key, first, model)}{more}") from error
-    return Loaded(recipe, builder, file, sha256, recipe_file or file.name)
+    return Loaded(recipe, builder, file, sha256, recipe_file or file.name, addresses)
 
 
 def setting_keys(reference: str) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from vttdata.files.remote import is_remote
 from vttdata.ids import is_dataset_name
 
 # An input is a table of captions, or a dataset by folder or name.
@@ -35,10 +36,22 @@ def given_paths(raw: dict[str, Any], paths: Paths) -> Iterator[tuple[str, PathKi
 def resolve_paths(raw: dict[str, Any], paths: Paths, base: Path) -> None:
     """Make relative paths start at `base`, and those in ``~`` in the home folder, in place."""
     for _, kind, holder, name in given_paths(raw, paths):
+        if is_remote(holder[name]):
+            continue
         path = base / os.path.expanduser(holder[name])
         # An input that does not exist as a file may be the name of a dataset.
         if kind != "input" or path.exists():
             holder[name] = str(path)
+
+
+def fetch_paths(raw: dict[str, Any], paths: Paths, fetch: Callable[[str], Path]) -> dict[str, str]:
+    """Put the paths of copies in the place of addresses of files and folders; return the addresses by dotted key."""
+    addresses = {}
+    for key, kind, holder, name in given_paths(raw, paths):
+        if kind != "input" and is_remote(holder[name]):
+            addresses[key] = holder[name]
+            holder[name] = str(fetch(holder[name]))
+    return addresses
 
 
 def missing_path(raw: dict[str, Any], paths: Paths) -> tuple[str, str] | None:
@@ -46,7 +59,7 @@ def missing_path(raw: dict[str, Any], paths: Paths) -> tuple[str, str] | None:
     for key, kind, holder, name in given_paths(raw, paths):
         value = holder[name]
         if kind == "input":
-            exists = Path(value).exists() or is_dataset_name(value)
+            exists = Path(value).exists() or is_dataset_name(value) or is_remote(value)
         else:
             exists = Path(value).is_dir() if kind == "folder" else Path(value).is_file()
         if not exists or not value:
