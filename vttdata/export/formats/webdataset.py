@@ -25,7 +25,7 @@ MAX_CLIPS = 10_000
 
 RULES = (
     "Each clip is its video file and a JSON file of the same key with `video_id`, `source_id`, `url`, `start`, `end`, "
-    "`category`, `split`, `captions`, a list of all its human captions, and `video`, the extension of the video or null. "
+    "`category`, `split`, `captions`, a list of all its human captions, and `video`, its extension or null. "
     "A key is the id of the clip with `_` for `.`, at which WebDataset ends keys, and `-2` after one that is there "
     f"already. A clip that occurs twice in a split is written once. A shard holds at most {MAX_CLIPS:,} clips, and at "
     f"most {MAX_BYTES // 10**6:,} MB unless one clip is larger."

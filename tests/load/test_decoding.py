@@ -1,0 +1,40 @@
+"""Rows of built datasets decode to tensors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import datasets
+import pytest
+
+from vttdata.compose.build import build
+from vttdata.load.load_dataset import load_dataset
+
+SETTINGS = {
+    "collect.scenes.videos": 2,
+    "collect.scenes.width": 160,
+    "collect.scenes.height": 96,
+    "collect.scenes.frame_rate": 8,
+    "clips.per_source": 1,
+    "media.height": 96,
+}
+
+
+@pytest.mark.parametrize("mode", ["files", "embedded"])
+def test_rows_decode_to_all_frames_at_their_times(mode: str, tmp_path: Path) -> None:
+    try:
+        pytest.importorskip("torchcodec", reason="torchcodec is not installed")
+    except (OSError, RuntimeError) as error:
+        pytest.skip(f"torchcodec finds no FFmpeg or another PyTorch: {str(error).splitlines()[0]}")
+    build("demo", out=tmp_path / "build", settings=SETTINGS | {"publish.media": mode}, workers=1, quiet=True)
+    (clip,) = load_dataset(tmp_path / "build", split="test")
+    config = "videos" if mode == "embedded" else "clips"
+    rows = load_dataset(tmp_path / "build", config, split="test")
+    video = rows.cast_column("video", datasets.Video())[0]["video"]
+    frames = video.get_frames_in_range(0, clip["frames"])
+    assert len(video) == clip["frames"]
+    assert tuple(frames.data.shape) == (clip["frames"], 3, clip["height"], clip["width"])
+    times = frames.pts_seconds.tolist()
+    assert times[0] == 0
+    assert times == sorted(set(times))
+    assert times[-1] < clip["duration"] <= times[-1] + 1
