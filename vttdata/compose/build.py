@@ -21,6 +21,7 @@ from vttdata.pipeline.remote_build import open_remote_build
 from vttdata.publish.unchanged_version import warn_if_rows_changed
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, load_recipe
+from vttdata.report.build_report import write_report
 from vttdata.text.captions import COLUMNS as CAPTION_COLUMNS
 
 
@@ -138,6 +139,7 @@ def finish_build(run: Build, note: Callable[[str], None]) -> Build:
         raise
     unprocessed = run.unprocessed()
     run.describe("incomplete" if unprocessed else "complete")
+    write_report(run.folder)
     if unprocessed:
         raise HaltError(
             f"The dataset in {run.dataset} is INCOMPLETE, since the processing of items was cut short in "
