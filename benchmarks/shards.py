@@ -115,6 +115,11 @@ def work(folder: str, number: int, count: int) -> None:
     engine.run(Mark(Path(folder) / "marks"), make_sources(KILLED_ITEMS))
 
 
+def command(folder: Path, number: int, count: int) -> list[str]:
+    """Return the command line of one shard; its workers have to import the stage from this module."""
+    return [sys.executable, "-c", f"from benchmarks.shards import work; work({str(folder)!r}, {number}, {count})"]
+
+
 def kill(folder: Path, moments: int, seed: int) -> None:
     """Kill shards, or one of their workers, at random moments; count what was processed more than once."""
     random_moments = random.Random(seed)
@@ -123,10 +128,10 @@ def kill(folder: Path, moments: int, seed: int) -> None:
     while True:
         count = random_moments.choice((1, 2, 7))
         for number in range(1, count + 1):
-            program = f"from benchmarks.shards import work; work({str(folder)!r}, {number}, {count})"
-            process = subprocess.Popen([sys.executable, "-c", program], start_new_session=True)
+            process = subprocess.Popen(command(folder, number, count), start_new_session=True)
             before = len(list((folder / "marks").iterdir()))
             after = before + random_moments.randint(1, 25)
+            # One shard may lose several workers before it is killed itself.
             while shard_kills + worker_kills < moments and process.poll() is None:
                 if len(list((folder / "marks").iterdir())) < after:
                     time.sleep(0.002)
@@ -135,15 +140,16 @@ def kill(folder: Path, moments: int, seed: int) -> None:
                 if random_moments.random() < 0.3 and children:
                     os.kill(int(children[0]), signal.SIGKILL)
                     worker_kills += 1
+                    after += random_moments.randint(1, 25)
                 else:
                     process.kill()
                     shard_kills += 1
-                break
+                    break
             process.wait()
-        if shard_kills + worker_kills >= moments:
+        if shard_kills + worker_kills >= moments or len(list((folder / "marks").iterdir())) == KILLED_ITEMS:
             break
     for number in (1, 2):
-        work(str(folder), number, 2)
+        subprocess.run(command(folder, number, 2), check=True)
     engine = MergeEngine(
         *(folder / "stages", InProcess(), Journal(folder / "journal")), shards=2, retry_failed=False, quiet=True
     )
@@ -179,9 +185,9 @@ def main() -> None:
         steps += [(step, "shards") for step in ("plan", "shard", "all shards", "merge", "shard", "all shards", "merge")]
         for step, part in steps:
             (folder / part).mkdir(exist_ok=True)
-            command = [sys.executable, __file__, "step", "--step", step, "--folder", str(folder / part)]
+            program = [sys.executable, __file__, "step", "--step", step, "--folder", str(folder / part)]
             sizes = ["--sources", str(options.sources), "--shards", str(options.shards)]
-            subprocess.run([*command, *sizes], check=True)
+            subprocess.run([*program, *sizes], check=True)
 
 
 if __name__ == "__main__":
