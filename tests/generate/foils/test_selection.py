@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -98,6 +99,27 @@ def test_word_beside_another_is_as_often_true_as_false() -> None:
     for context in ways:
         true = Counter(option.word for option in chosen if context in option.context)
         assert abs(true["singer"] - true["cook"]) <= 0.25 * true.total()
+
+
+def test_what_an_adversary_learns_from_the_choice_is_balanced() -> None:
+    draw = random.Random(4)
+    words = [draw.sample("abcdefgh", 2) for _ in range(3000)]
+    options = [Option(str(n // 6), str(n), *pair, draw.gauss(0, 1)) for n, pair in enumerate(words)]
+    # Nothing in the options tells this margin, which is above 0 for more of them than below.
+    margins = np.array([draw.gauss(0.5, 1) for _ in options])
+    asked = []
+
+    def learn(chosen: Sequence[int]) -> list[np.ndarray]:
+        asked.append(chosen)
+        return [margins]
+
+    share = 0.02
+    careless = balance_foils(options, seed=0, pair_share=1.0, imbalance=share)
+    chosen = balance_foils(options, seed=0, pair_share=1.0, imbalance=share, learn=learn)
+    assert asked[0] == careless
+    assert margins[careless].mean() > 0.3
+    assert abs(margins[chosen].mean()) < 2 * share
+    assert len(chosen) > 0.9 * len(careless)
 
 
 def test_pair_share_limits_each_pair_of_words() -> None:

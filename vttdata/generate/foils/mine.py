@@ -170,6 +170,7 @@ def mine_videos(
                 association_texts=(training.scorer, training.second_scorer),
                 usage=usage,
                 verdicts=verdicts,
+                earlier=mined.pairs,
             )
             mined.pairs += of_side.pairs
             mined.candidates += of_side.candidates

@@ -18,6 +18,7 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Ge, Gt, Le
 
+from vttdata.generate.foils.adversary import Adversary
 from vttdata.generate.foils.blind.attacker import AttackedPairs, TextPair
 from vttdata.generate.foils.blind.attackers.cooccurrence import measure_association
 from vttdata.generate.foils.documents import FoilPair, MinedFoils, VideoDocuments
@@ -92,6 +93,7 @@ def search_foils(
     association_texts: tuple[TextsByVideo, TextsByVideo] | None = None,
     usage: NounUsage | None = None,
     verdicts: Verdicts = MappingProxyType({}),
+    earlier: Sequence[FoilPair] = (),
 ) -> MinedFoils:
     """Make and choose foils of videos that share a scorer.
 
@@ -111,6 +113,7 @@ def search_foils(
         usage: the contexts of nouns in other captions; without it they may stand anywhere.
         verdicts: on foils that people judged: ``balanced`` takes none that they refuse, and the others are as sound as
             they say.
+        earlier: pairs of other videos that are in the set already, from which attackers will learn, too.
 
     Returns:
         The pairs in the order of the videos, the number of candidates, and how many others each video had, by reason.
@@ -122,7 +125,9 @@ def search_foils(
     stream = iter(videos)
     while block := list(itertools.islice(stream, _VIDEOS_PER_BLOCK)):
         if balanced and len(edits) >= _OPTIONS_PER_CHOICE:
-            mined.pairs += choose_balanced(edits, margins, second_scorer, association_texts, settings, seed)
+            mined.pairs += choose_balanced(
+                edits, margins, second_scorer, association_texts, settings, seed, [*earlier, *mined.pairs]
+            )
             edits, margins = [], []
         new = []
         for video in block:
@@ -140,7 +145,9 @@ def search_foils(
             chosen = choose(options, settings.selection, seed=seed)
             mined.pairs += [pair for index in chosen for pair in new[index].pairs()]
     if balanced:
-        mined.pairs += choose_balanced(edits, margins, second_scorer, association_texts, settings, seed)
+        mined.pairs += choose_balanced(
+            edits, margins, second_scorer, association_texts, settings, seed, [*earlier, *mined.pairs]
+        )
     return mined
 
 
@@ -151,49 +158,59 @@ def choose_balanced(
     association_texts: tuple[TextsByVideo, TextsByVideo] | None,
     settings: FoilSettings,
     seed: int,
+    earlier: Sequence[FoilPair] = (),
 ) -> list[FoilPair]:
-    """Return the pairs of the chosen edits; each split is balanced by itself."""
+    """Return the pairs of the chosen edits; each split is balanced by itself, and against pairs chosen earlier."""
     combined = np.array(margins)
     if second_scorer is not None and edits:
         second = np.array([log_perplexity_margin(own) for own in score_edits(edits, second_scorer)])
         combined = combine_margins(combined, second)
+    texts = [
+        TextPair(" ".join(edit.document.texts), " ".join(edit.texts_with_foils()), edit.video.video_id)
+        for edit in edits
+    ]
     associations: list[tuple[float, ...]] = [()] * len(edits)
     if association_texts and edits:
-        associations = measure_associations(edits, association_texts)
+        associations = measure_associations(texts, association_texts)
     splits: dict[str, list[int]] = defaultdict(list)
     for index, edit in enumerate(edits):
         splits[edit.video.split or ""].append(index)
+    in_set = [TextPair(pair.caption, pair.foil, pair.video_id) for pair in earlier]
     chosen: list[int] = []
     for indices in splits.values():
+        numbers = np.array([(float(combined[index]), *associations[index]) for index in indices])
+        adversary = Adversary([texts[index] for index in indices], numbers, in_set)
         picked = balance_foils(
             [edits[index].option(float(combined[index]), associations[index], whole_video=True) for index in indices],
             seed=seed,
             pair_share=settings.pair_share,
             imbalance=settings.imbalance,
             unsound_penalty=settings.unsound_penalty,
+            learn=adversary.margins,
         )
         chosen += [indices[index] for index in picked]
+        for index in picked:
+            changed = edits[indices[index]].pairs()
+            in_set += [TextPair(pair.caption, pair.foil, pair.video_id) for pair in changed]
     return [pair for index in sorted(chosen) for pair in edits[index].pairs()]
 
 
-def measure_associations(edits: Sequence[Edit], texts: tuple[TextsByVideo, TextsByVideo]) -> list[tuple[float, ...]]:
-    """Return for each edit how much better its true words go with the other words of the document than the false ones.
+def measure_associations(
+    pairs: Sequence[TextPair], texts: tuple[TextsByVideo, TextsByVideo]
+) -> list[tuple[float, ...]]:
+    """Return for each pair how much better its true words go with the other words of the document than the false ones.
 
     There is a number for each column of `measure_association` that can be estimated: where the two lists of texts agree
     so little that even their mean has more noise than signal, nothing can be balanced but noise. The numbers of the two
     lists are combined by `combine_margins`.
     """
-    pairs = [
-        TextPair(" ".join(edit.document.texts), " ".join(edit.texts_with_foils()), edit.video.video_id)
-        for edit in edits
-    ]
     first, second = (measure_association(AttackedPairs(pairs, {0: of_videos})).T for of_videos in texts)
     columns = [
         combine_margins(*margins)
         for margins in zip(first, second, strict=True)
         if correlate_margins(*margins) > _MIN_ASSOCIATION_CORRELATION
     ]
-    return [tuple(row) for row in np.array(columns).T.tolist()] if columns else [()] * len(edits)
+    return [tuple(row) for row in np.array(columns).T.tolist()] if columns else [()] * len(pairs)
 
 
 def list_edits(

@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,9 @@ _WORD_WEIGHT = 1.5
 # another from which so much can be learned that it is worth a condition.
 _CONTEXT_WEIGHT = 4.0
 _MIN_CONTEXTS = 100
+# Rounds in which an adversary learns from the choice, and imbalance of its margins in units of that of features.
+_ROUNDS = 2
+_LEARNED_WEIGHT = 0.75
 # Numbers above so many times their root mean square count as that much.
 _MAX_SCALED = 3.0
 # Cost of an option per unit of margin up to `_MAX_MARGIN`, so that of equally sound foils the harder one is taken.
@@ -75,7 +78,7 @@ class Option:
     context: tuple[str, ...] = ()
 
 
-def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limits: float) -> list[int]:
+def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limits: Any) -> list[int]:
     """Choose at most one option of each unit.
 
     Args:
@@ -111,6 +114,7 @@ def balance_foils(
     pair_share: float = 0.03,
     imbalance: float = 0.02,
     unsound_penalty: float = 0.0,
+    learn: Callable[[Sequence[int]], Iterable[Floats]] | None = None,
 ) -> list[int]:
     """Choose as many options as possible, at most one a unit, such that no feature reveals the foils.
 
@@ -123,6 +127,9 @@ def balance_foils(
     instead of discarding. What remains is limited for all words together, for all pairs of words, for all words beside
     others, and for each other feature; one or two uses of a word without their counterpart are free.
 
+    An attacker that weights thousands of features can add up what is left of each. So an adversary learns from the
+    choice, its margins become features themselves, more strictly limited, and the choice is made again, twice.
+
     These conditions make a linear programme. Its few fractional options are rounded, the most certain first, and it is
     solved again for the rest. It takes as many sound foils as can be expected, less unsound ones (`unsound_penalty`),
     and of two alike the one whose margin is closer to 0.
@@ -133,6 +140,8 @@ def balance_foils(
         pair_share: the highest share of units that one pair of words may have, in each direction.
         imbalance: how far above one half the share may be that a guess by one feature is right on.
         unsound_penalty: how many sound foils are given up to avoid one unsound foil.
+        learn: returns the margins of all options by classifiers that learned from the given ones, but nothing from
+            those of the same video.
 
     Returns:
         Indices of the chosen options, ascending; the order of the options does not change which are chosen.
@@ -182,10 +191,22 @@ def balance_foils(
     likelihoods = (np.array(lengths, dtype=float), np.array(rarity), margins)
     associations = np.array([option.associations for option in ranked], dtype=float).reshape(len(ranked), -1)
     for values in (*(np.sign(numbers) for numbers in likelihoods), *likelihoods, *associations.T):
-        scale = np.sqrt((values**2).mean()) or 1.0
-        scaled = np.clip(values / scale, -_MAX_SCALED, _MAX_SCALED)
-        programme.balance([[*enumerate(scaled.tolist())]], _SLACK, imbalance)
-    return sorted(order[column] for column in programme.solve(costs))
+        programme.balance([scale_sum(values, values)], _SLACK, imbalance)
+    chosen = programme.solve(costs)
+    for _ in range(_ROUNDS):
+        if learn is None or not chosen:
+            break
+        for margins in learn(sorted(order[column] for column in chosen)):
+            weights = scale_sum(margins[order], margins[order][chosen])
+            programme.balance([weights], _SLACK, _LEARNED_WEIGHT * imbalance)
+        chosen = programme.solve(costs)
+    return sorted(order[column] for column in chosen)
+
+
+def scale_sum(values: Floats, typical: Floats) -> list[tuple[int, float]]:
+    """Return each index and its value in units of the root mean square of typical ones, without outliers."""
+    scaled = np.clip(values / (np.sqrt((typical**2).mean()) or 1.0), -_MAX_SCALED, _MAX_SCALED)
+    return [*enumerate(scaled.round(_DIGITS).tolist())]
 
 
 def list_surplus(option: Option) -> list[tuple[str, int]]:

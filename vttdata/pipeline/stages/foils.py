@@ -34,7 +34,7 @@ class Foils(Stage):
     """
 
     name = "foils"
-    version = 4
+    version = 5
     output = FoilPair
     id_column = "video_id"
     all_at_once = True
