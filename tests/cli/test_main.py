@@ -39,7 +39,7 @@ def test_every_module_of_the_package_that_defines_a_command_is_one() -> None:
         *("audit", "build", "datasets", "degrade", "diff", "export", "foil", "hits", "publish", "recipes"),
         *("evaluate", "evaluate-metric", "fuse-metrics", "match-frames", "rejects", "train-metric"),
         *("shots", "stats", "verify"),
-        *("annotate", "availability", "campaign", "new-benchmark", "protocol", "merge", "slurm"),
+        *("annotate", "availability", "campaign", "new-benchmark", "protocol", "merge", "report", "slurm"),
     }
 
 

@@ -176,7 +176,8 @@ def print_summary(run: Build, started: float) -> int:
         folder = shlex.quote(str(run.folder)) if run.address else quoted
         print_styled(f"Left out: {losses}; 'vttdata rejects {folder}' says which and why")
     if not failures:
-        print_styled(f"Next: {next_step(run, quoted)}")
+        page = run.folder / "report.html"
+        print_styled(f"Next: {f'look at {page}; ' if page.is_file() else ''}{next_step(run, quoted)}")
     for warning in (run.audit or {}).get("warnings", ()):
         print_styled(f"vttdata: WARNING: {warning}", sys.stderr, fg="yellow")
     if retryable:
