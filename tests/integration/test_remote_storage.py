@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import fsspec
+import fsspec  # noqa: F401
 import pytest
 
 import vttdata.pipeline.remote_build as remote_build
@@ -283,6 +283,7 @@ def test_bad_addresses(address: str, words: str) -> None:
 
 def test_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "s3fs", None)
-    monkeypatch.delitem(fsspec.registry._registry, "s3", raising=False)
+    # Classes that were imported before are remembered here.
+    monkeypatch.delitem(sys.modules["fsspec.registry"]._registry, "s3", raising=False)
     with pytest.raises(VttdataError, match=r"pip install 'vttdata\[remote\]'"):
         RemoteFolder("s3://bucket/x")
