@@ -136,7 +136,7 @@ def _members(archive: Path) -> Iterator[OfficialFile]:
     try:
         with zipfile.ZipFile(archive) as opened:
             for entry in opened.infolist():
-                if not entry.is_dir():
+                if entry.filename and not entry.is_dir():
                     yield OfficialFile(archive, entry.filename)
     except (OSError, *ZIP_ERRORS) as error:
         raise VttdataError(f"{archive}: damaged or incomplete ({error}); get it again.") from error
