@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from vttdata.load.catalog import describe_dataset, list_datasets
     from vttdata.load.load_dataset import load_dataset
     from vttdata.load.lookup import find_dataset
+    from vttdata.report.notebook import dataset_report
 
 __all__ = [
     "VttdataError",
     "VttdataWarning",
     "__version__",
     "build",
+    "dataset_report",
     "describe_dataset",
     "evaluate",
     "find_dataset",
@@ -32,6 +34,7 @@ __all__ = [
 
 _MODULES = {
     "build": "vttdata.compose.build",
+    "dataset_report": "vttdata.report.notebook",
     "describe_dataset": "vttdata.load.catalog",
     "evaluate": "vttdata.evaluate.evaluation",
     "find_dataset": "vttdata.load.lookup",

@@ -322,16 +322,25 @@ class Service:
         return report
 
 
-def make_report(campaign: Campaign, store: Store) -> Row:
-    """Return how a campaign stands, from its database: progress, quality of workers, agreement."""
+def make_report(campaign: Campaign, store: Store, *, hash_names: bool = False) -> Row:
+    """Return how a campaign stands, from its database: progress, quality of workers, agreement.
+
+    Args:
+        campaign: of the answers.
+        store: with the answers.
+        hash_names: replace the names of workers by their hashes.
+    """
     stored = store.answers()
+    states = [state.worker for state in store.workers()]
+    if hash_names:
+        stored = [entry._replace(worker=campaign.hash_worker(entry.worker)) for entry in stored]
+        states = [campaign.hash_worker(worker) for worker in states]
     answers = answered(campaign, stored)
     counts = Counter((entry.unit, entry.worker) for entry in answers)
     regular = [unit for unit in campaign.units.values() if not unit.is_control]
     complete = Counter(unit for (unit, _), number in counts.items() if number == len(campaign.units[unit].items))
     wanted = campaign.settings.judgments
     workers = worker_quality(campaign.task, answers)
-    states = {state.worker: state for state in store.workers()}
     return {
         "title": campaign.title,
         "task": campaign.task_name,
@@ -359,7 +368,7 @@ def make_report(campaign: Campaign, store: Store) -> Row:
             }
             for report in workers
         ],
-        "idle": sorted(states.keys() - {report.worker for report in workers}),
+        "idle": sorted({*states} - {report.worker for report in workers}),
         "agreement": [
             # Browsers read no NaN.
             {

@@ -34,6 +34,11 @@ def read_stills(folder: Path, video_ids: Iterable[str]) -> dict[str, str]:
         name = row["video"]
         if row["video_id"] in wanted and name and is_inside(name) and not links_out(folder, folder / name):
             files[row["video_id"]] = folder / name
+    return draw_stills(files)
+
+
+def draw_stills(files: dict[str, Path]) -> dict[str, str]:
+    """Return name -> address of the middle frame of its video, for videos that can be decoded."""
     try:
         stills: dict[str, str] = call(_draw_stills, files, seconds=_SECONDS) if files else {}
     except (VttdataError, TimeoutError, ChildProcessError):

@@ -16,7 +16,8 @@ from vttdata.errors import VttdataError
     "score",
     cls=Command,
     notes=[
-        "Writes results.csv, the task's table; workers.csv, agreement.csv and report.md; and what the next step reads: "
+        "Writes results.csv, the task's table; workers.csv, agreement.csv and report.md; report.html, a page with "
+        "the same and the most disputed items with frames; and what the next step reads: "
         "captions.csv (caption) for 'vttdata build', relevance.txt (relevance) for 'vttdata evaluate --relevance', "
         "clips.csv (choose) for the recipe own-list; results.csv of foil-review is for 'vttdata foil --verdicts', that "
         "of rate-scale and rate-slider a table of ratings.",
@@ -32,6 +33,7 @@ def command(folder: Path, out: Path, keep_all: bool) -> int:
     from vttdata.annotate.campaign import CAMPAIGN, read_campaign
     from vttdata.annotate.results import result_files
     from vttdata.annotate.store import Store
+    from vttdata.report.campaign_report import campaign_page
 
     if (out / CAMPAIGN).exists():
         raise VttdataError(
@@ -41,6 +43,7 @@ def command(folder: Path, out: Path, keep_all: bool) -> int:
     store = Store(campaign)
     try:
         files = result_files(campaign, store, keep_all=keep_all)
+        files["report.html"] = campaign_page(campaign, store)
     finally:
         store.close()
     try:

@@ -1,0 +1,167 @@
+"""Write a campaign as a page: progress, quality of workers with its evidence, agreement, times, and disputed items."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from vttdata.annotate.campaign import Campaign
+from vttdata.annotate.quality import Agreement
+from vttdata.annotate.results import published_answers
+from vttdata.annotate.service import make_report
+from vttdata.annotate.store import Store
+from vttdata.annotate.task import Answered
+from vttdata.report import plots
+from vttdata.report.clip_stills import draw_stills
+from vttdata.report.page import PageSection, Tile, format_number, render_page, render_text
+
+_TABLE = """{% import "macros.html" as macros %}
+{{ macros.table(columns, rows, caption, numeric=numeric) }}"""
+_ITEMS = """{% import "macros.html" as macros %}
+{% for item in items %}<h3 dir="auto">{{ item.video_id }}{% if item.is_control %} (control){% endif %}</h3>
+{% if item.still %}<div class="thumbs">{{ macros.thumb(item.still, item.video_id) }}</div>{% endif %}
+{% for text in item.shown %}<p dir="auto"><strong>{{ text }}</strong></p>{% endfor %}
+<ul>{% for worker, answer in item.answers %}<li dir="auto">{{ worker }}: {{ answer }}</li>{% endfor %}</ul>
+{% endfor %}"""
+_ITEMS_SHOWN, _ANSWERS_SHOWN, _BINS = 24, 20, 30
+
+
+def campaign_page(campaign: Campaign, store: Store) -> str:
+    """Return the page of a campaign, in which workers have their hashed names.
+
+    Args:
+        campaign: whose videos give the frames, as far as they are there.
+        store: with its answers.
+    """
+    state = make_report(campaign, store, hash_names=True)
+    answers = published_answers(campaign, store)
+    failed = sum(not row["keep"] for row in state["workers"])
+    progress = plots.stacked_bars(
+        {"judgments": [state["collected"], state["wanted"] - state["collected"]]},
+        ["collected", "missing"],
+        caption=f"Judgments, {state['judgments']:,} for each of {state['units']:,} units",
+    )
+    sections = [PageSection("progress", "Progress", progress)]
+    if answers:
+        sections += [
+            _workers_section(state["workers"]),
+            _agreement_section(state["agreement"]),
+            _times_section(answers),
+            _items_section(campaign, answers),
+        ]
+    if state["problems"]:
+        rows = [(row["video_id"], row["problem"], row["worker"]) for row in state["problems"]]
+        columns = ("video_id", "problem", "worker")
+        table = render_text(_TABLE, columns=columns, rows=rows, caption="Problems that workers reported", numeric=())
+        sections.append(PageSection("problems", "Problems", table, badge=f"{len(rows):,}"))
+    seconds = state["seconds"]
+    tiles = [
+        Tile(f"{state['complete']:,}", "units complete", f"of {state['units']:,}", href="#progress"),
+        Tile(f"{state['answers']:,}", "answers"),
+        Tile(
+            f"{len(state['workers']):,}",
+            "workers with answers",
+            f"{len(state['idle']):,} without",
+            href="#workers" if answers else "",
+        ),
+        Tile(
+            f"{failed:,}",
+            "workers fail the controls",
+            tone="bad" if failed else "good",
+            href="#workers" if answers else "",
+        ),
+        Tile("\u2013" if seconds is None else f"{seconds:.1f} s", "an answer", "median"),
+    ]
+    alerts = []
+    if not answers:
+        alerts.append(("warn", "Nobody has answered yet: there are no workers, times and items to show."))
+    elif state["complete"] < state["units"]:
+        alerts.append(("warn", f"{state['units'] - state['complete']:,} units lack judgments."))
+    else:
+        alerts.append(("good", "Every unit has its judgments."))
+    return render_page(campaign.title, sections, kicker=f"Campaign: {state['task']}", tiles=tiles, alerts=alerts)
+
+
+def _workers_section(workers: list[dict[str, Any]]) -> PageSection:
+    rows = [
+        (
+            row["worker"],
+            row["answers"],
+            round(row["seconds"], 1),
+            "kept" if row["keep"] else "fails the controls",
+            row["evidence"],
+            "; ".join(row["flags"]),
+        )
+        for row in workers
+    ]
+    columns = ("worker", "answers", "median seconds", "verdict", "evidence", "flags")
+    table = render_text(_TABLE, columns=columns, rows=rows, caption="Workers, by hashed names", numeric=columns[1:3])
+    note = "Controls decide who is left out of the results; flags are hints, and decide nothing."
+    return PageSection("workers", "Workers", table, note, f"{len(rows):,}")
+
+
+def _agreement_section(agreement: list[dict[str, Any]]) -> PageSection:
+    columns = Agreement._fields
+    rows = [["\u2013" if value is None else value for value in row.values()] for row in agreement]
+    table = render_text(_TABLE, columns=columns, rows=rows, caption="Agreement of all workers", numeric=columns[2:])
+    note = "Items with several judgments; alpha is Krippendorff's, 1 for full agreement and 0 for chance."
+    return PageSection("agreement", "Agreement", table, note)
+
+
+def _times_section(answers: list[Answered]) -> PageSection:
+    seconds = np.array([entry.seconds for entry in answers])
+    # One worker who left the page open for hours would press all others into the first bin.
+    top = float(np.quantile(seconds, 0.99)) or 1.0
+    counts, edges = np.histogram(seconds.clip(0, top), bins=_BINS, range=(0.0, top))
+    note = f"The last bin has those above {format_number(top)} s as well." if seconds.max() > top else ""
+    title = "Time of an answer"
+    plot = plots.histogram(counts.tolist(), edges.tolist(), title=title, unit="s", note=note)
+    return PageSection("times", "Times", plot)
+
+
+def _items_section(campaign: Campaign, answers: list[Answered]) -> PageSection:
+    by_item: dict[tuple[str, str], list[Answered]] = {}
+    for entry in answers:
+        by_item.setdefault((entry.unit, entry.item.item), []).append(entry)
+
+    def rank(key: tuple[str, str]) -> tuple[float, tuple[str, str]]:
+        labels = {campaign.task.label(entry.answer) for entry in by_item[key]}
+        return -(len(labels) - 1) / len(by_item[key]), key
+
+    chosen = sorted(by_item, key=rank)[:_ITEMS_SHOWN]
+    names = {by_item[key][0].item.video_id for key in chosen}
+    stills = draw_stills({name: Path(campaign.videos[name].page) for name in sorted(names & campaign.videos.keys())})
+    items = []
+    for key in chosen:
+        entries = sorted(by_item[key], key=lambda entry: entry.worker)
+        item = entries[0].item
+        items.append(
+            {
+                "video_id": item.video_id,
+                "is_control": campaign.units[key[0]].is_control,
+                "still": stills.get(item.video_id, ""),
+                "shown": _texts_of(item.shown),
+                "answers": [(entry.worker, _format_answer(entry.answer)) for entry in entries[:_ANSWERS_SHOWN]],
+            }
+        )
+    body: Markup = render_text(_ITEMS, items=items)
+    note = f"{len(items):,} of {len(by_item):,}, those first on which the answers differ most."
+    return PageSection("items", "Items", body, note)
+
+
+def _texts_of(shown: Mapping[str, Any]) -> list[str]:
+    """Return the sentences that a worker was asked about."""
+    texts = [shown[name] for name in ("sentence", "caption") if name in shown]
+    return [str(text) for text in [*texts, *shown.get("captions", ())]]
+
+
+def _format_answer(answer: Mapping[str, Any]) -> str:
+    return "; ".join(
+        f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in answer.items()
+    )
