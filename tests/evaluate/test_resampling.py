@@ -25,7 +25,7 @@ def test_interval_of_a_mean_agrees_with_scipy_where_every_source_has_one_item() 
     values = np.random.default_rng(3).gamma(2.0, size=80)
     own = resample_scores({"mean": ScoredRows(means(values), np.arange(80))}, 80, draws=20_000)["mean"]
     theirs = scipy.stats.bootstrap(
-        (values,), np.mean, n_resamples=20_000, method="percentile", rng=1
+        (values,), np.mean, n_resamples=20_000, method="percentile", random_state=1
     ).confidence_interval
     assert own.score == pytest.approx(values.mean())
     assert own.interval() == pytest.approx((theirs.low, theirs.high), abs=0.01)

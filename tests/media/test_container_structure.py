@@ -74,6 +74,10 @@ def test_film_with_a_zero_filled_hole_is_refused(films: dict[str, bytes], suffix
     path = tmp_path / f"hole.{suffix}"
     path.write_bytes(content)
     problem = refused(path)
+    # The checksum of the page in which the hole begins.
+    if suffix == "ogv":
+        assert problem.reason == "damaged"
+        return
     assert problem.reason == "gaps"
     assert f"the container states {SECONDS}.0" in problem.detail
     assert f"of {len(content)} are bytes that are no part of it" in problem.detail
@@ -98,6 +102,27 @@ def test_ogg_file_without_one_of_its_pages_is_refused(films: dict[str, bytes], l
     problem = refused(path)
     assert problem.reason == ("truncated" if lost == "last" else "gaps")
     assert ("the page that should follow ends 27 bytes after" in problem.detail) == (lost == "last")
+
+
+@pytest.mark.parametrize("part", ["granule position", "lacing", "packet", "checksum"])
+def test_ogg_page_that_does_not_match_its_checksum_is_refused(
+    films: dict[str, bytes], part: str, tmp_path: Path
+) -> None:
+    pages = read_pages(films["ogv"])
+    before, middle = b"".join(pages[: len(pages) // 2]), pages[len(pages) // 2]
+    content = bytearray(films["ogv"])
+    # The lengths of two packets of a page change places.
+    if part == "lacing":
+        place = len(before) + 27 + next(i for i in range(middle[26] - 1) if middle[27 + i] != middle[28 + i])
+        content[place : place + 2] = reversed(content[place : place + 2])
+    else:
+        place = {"granule position": 6, "checksum": 22, "packet": len(middle) - 1}[part]
+        content[len(before) + place] ^= 16
+    path = tmp_path / "flipped.ogv"
+    path.write_bytes(content)
+    problem = refused(path)
+    assert problem.reason == "damaged"
+    assert problem.detail == f"the page at byte {len(before)} does not match its checksum."
 
 
 def test_bytes_between_frames_are_refused_where_readers_take_them_for_an_element(

@@ -1,14 +1,16 @@
 """Walk the elements of a container without decoding, to notice a file that was cut off or has a hole.
 
 Demuxers resume after damage and end quietly where a file ends, so what is missing shows neither in packets nor in
-frames. ISO media, Matroska (WebM), FLV and AVI state the size of each element, and Ogg numbers its pages and marks the
-last one. MPEG-TS, MPEG-PS and raw streams state neither sizes nor a duration; a part of such a file is a whole one.
+frames. ISO media, Matroska (WebM), FLV and AVI state the size of each element, and Ogg numbers its pages, marks the
+last one and states a checksum of each. MPEG-TS, MPEG-PS and raw streams state neither sizes nor a duration; a part of
+such a file is a whole one.
 """
 
 from __future__ import annotations
 
 import re
 import struct
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -31,6 +33,7 @@ _EBML_CHILDREN = frozenset(
 )
 _FLV_TAGS = frozenset({8, 9, 18})
 _OGG_LAST_PAGE = 4
+_REVERSED_BITS = bytes(int(f"{value:08b}"[::-1], 2) for value in range(256))
 # A number of a stream and two letters, an index, or a name.
 _FOURCC = re.compile(rb"[0-9A-F]{2}[a-z_]{2}|ix[0-9]{2}|[A-Za-z_][A-Za-z0-9_ ]{3}")
 _AVI_PARENTS = (b"RIFF", b"LIST")
@@ -64,8 +67,8 @@ def check_structure(path: Path, container: str, seconds: float) -> None:
 
     Raises:
         MediaError: ``truncated`` when an element claims bytes beyond the end of the file, whose copy was interrupted;
-            ``gaps`` when bytes are no element of the format; ``damaged`` when a size is impossible, or for more than
-            `MAX_ELEMENTS`.
+            ``gaps`` when bytes are no element of the format; ``damaged`` when a size is impossible or a checksum does
+            not match, or for more than `MAX_ELEMENTS`.
     """
     read = OggPages().read if container == "ogg" else _READERS.get(container)
     if read is None:
@@ -208,10 +211,21 @@ class OggPages:
         self._next_pages[serial] = (number + 1) % 2**32
         if head[5] & _OGG_LAST_PAGE:
             del self._next_pages[serial]
-        end = position + 27 + head[26] + sum(stream.read(head[26]))
+        lengths = stream.read(head[26])
+        end = position + 27 + head[26] + sum(lengths)
+        if end <= size and not _is_intact(head, lengths + stream.read(sum(lengths))):
+            raise MediaError("damaged", f"the page at byte {position} does not match its checksum.")
         if end == size and self._next_pages:
             return Element("page that should follow", end + 27, end)
         return Element("last page", end, end)
+
+
+def _is_intact(head: bytes, rest: bytes) -> bool:
+    """Return whether an Ogg page matches its checksum, which was computed with zeros in its place."""
+    # The polynomial is zlib's, but it takes the bits of each byte in the other order, and starts and ends with zeros.
+    page = b"".join((head[:22], bytes(4), head[26:], rest)).translate(_REVERSED_BITS)
+    stated = int.from_bytes(head[22:26].translate(_REVERSED_BITS))
+    return zlib.crc32(page, 2**32 - 1) ^ (2**32 - 1) == stated
 
 
 _READERS: Mapping[str, Callable[[BinaryIO, int, int], Element | None]] = {
