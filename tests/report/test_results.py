@@ -13,9 +13,11 @@ from selenium.webdriver.remote.webdriver import WebDriver
 
 from tests.dataset.conftest import written_foils
 from tests.helpers import leaking_dataset
+from tests.helpers.films import write_film
 from tests.helpers.leaking_dataset import write_leaking_dataset, write_predictions
 from tests.helpers.pages import OpenPage
 from vttdata.cli.main import main
+from vttdata.errors import VttdataError
 from vttdata.generate.foils.blind.accuracy import PairAccuracy
 from vttdata.generate.foils.blind.shortcuts import Attack
 from vttdata.report.audit_report import foil_audit_page
@@ -67,6 +69,22 @@ def test_foil_page_shows_attackers_and_pairs(browser: WebDriver, tmp_path: Path)
     opened = check(browser, tmp_path / "page.html")
     assert opened.texts("#foils td.num")[0] == "0.6"
     assert opened.texts("#pairs strong") == ["a cat runs"]
+
+
+def test_foil_page_shows_frames_of_a_folder_of_videos(browser: WebDriver, tmp_path: Path) -> None:
+    (tmp_path / "videos").mkdir()
+    write_film(tmp_path / "videos" / "v1.mp4", 1, 1)
+    page = foil_audit_page(written_foils(tmp_path / "foils"), "foils", {}, tmp_path / "videos")
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    opened = check(browser, tmp_path / "page.html")
+    assert opened.js("return [...document.images].map((image) => image.naturalWidth > 0)") == [True]
+    with pytest.raises(VttdataError, match="not a folder of videos"):
+        foil_audit_page(tmp_path / "foils", "foils", {}, tmp_path / "none")
+
+
+def test_videos_without_page_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", str(written_foils(tmp_path / "foils")), "--videos", str(tmp_path)]) == 2
+    assert "--videos goes with --html" in capsys.readouterr().err
 
 
 def test_page_of_an_audit_against_a_corpus_is_refused(dataset: Path, capsys: pytest.CaptureFixture[str]) -> None:

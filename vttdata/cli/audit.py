@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 )
 @option("--page FILE", "Write the audit as a page (Markdown): figures, what they mean, what to do.", type=FILE)
 @option("--html FILE", "Write the audit as a page to look at, which needs no network.", name="html", type=FILE)
+@option("--videos DIR", "Of foils: folder of the videos, named by their ids, for the frames of --html.", type=FILE)
 @columns_option("the corpus")
 @config_option("clips, or a protocol.", default="clips", group="Selection", former=["--protocol"])
 @option(
@@ -99,6 +100,7 @@ def command(
     clean: Path | None,
     page: Path | None,
     html: Path | None,
+    videos: Path | None,
     columns: dict[str, str],
     config: str,
     judges: tuple[str, ...],
@@ -118,13 +120,15 @@ def command(
     from vttdata.split.audit.text import audit_text
 
     _check_options(against, columns, page, html, has_part=bool(splits or config != "clips"), clean=clean)
+    if videos is not None and html is None:
+        raise VttdataError("--videos goes with --html FILE.")
     if against is not None:
         return _audit_against(dataset, against, splits, config, columns, clean, as_json=as_json)
     if not splits and (is_table(dataset) or (find_dataset(dataset) / "foils").is_dir()):
         if clean is not None:
             raise VttdataError(f"--clean is about splits of clips, and {dataset} has texts only.")
-        return _audit_foils(dataset, judges, texts, encoder, device, page, html, as_json=as_json)
-    for name, value in (("judge", judges), ("texts", texts), ("encoder", encoder)):
+        return _audit_foils(dataset, judges, texts, encoder, device, page, html, videos, as_json=as_json)
+    for name, value in (("judge", judges), ("texts", texts), ("encoder", encoder), ("videos", videos)):
         if value:
             raise VttdataError(f"--{name} is for sets of foils, and {dataset} is none.")
     by_name = dict(splits)
@@ -216,6 +220,7 @@ def _audit_foils(
     device: str,
     page: Path | None,
     html: Path | None,
+    videos: Path | None,
     *,
     as_json: bool,
 ) -> int:
@@ -255,7 +260,7 @@ def _audit_foils(
         from vttdata.report.audit_report import foil_audit_page
 
         folder = None if is_table(dataset) else find_dataset(dataset)
-        html.write_text(foil_audit_page(folder, dataset, audits), encoding="utf-8")
+        html.write_text(foil_audit_page(folder, dataset, audits, videos), encoding="utf-8")
     if not as_json:
         headed = (f"{config}\n\n{attacks_text(attacks)}" for config, attacks in audits.items())
         print("\n\n".join(headed) if len(audits) > 1 else attacks_text(audits["foils"]))

@@ -8,12 +8,13 @@ from typing import Any
 
 from markupsafe import Markup
 
+from vttdata.annotate.videos import locate_videos
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.manifest import read_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.generate.foils.blind.shortcuts import Attack, attack_sentences
 from vttdata.report import plots
-from vttdata.report.clip_stills import read_stills
+from vttdata.report.clip_stills import draw_stills, read_stills
 from vttdata.report.page import PageSection, Tile, render_page, render_text
 from vttdata.split import Audit
 from vttdata.split.audit.leaks import LEAKS
@@ -64,13 +65,16 @@ def audit_page(folder: Path, audit: Audit) -> str:
     )
 
 
-def foil_audit_page(folder: Path | None, title: str, attacks: Mapping[str, Sequence[Attack]]) -> str:
+def foil_audit_page(
+    folder: Path | None, title: str, attacks: Mapping[str, Sequence[Attack]], videos: Path | None = None
+) -> str:
     """Return the page of an audit of foils: what blind attackers reach, and pairs with frames where files exist.
 
     Args:
         folder: the dataset; None for a table.
         title: name of the dataset or of the table.
         attacks: configuration -> results of the blind attackers.
+        videos: folder of the videos, named by their ids; None for the clips of the dataset, if it has any.
     """
     sections = []
     for config, results in attacks.items():
@@ -95,9 +99,11 @@ def foil_audit_page(folder: Path | None, title: str, attacks: Mapping[str, Seque
         sections.append(PageSection(config, f"Blind attackers on {config}", body, note=attack_sentences(results)))
     pairs = _first_pairs(folder) if folder is not None else []
     if folder is not None and pairs:
-        stills = read_stills(folder, (row["video_id"] for row in pairs))
+        ids = {row["video_id"] for row in pairs}
+        stills = draw_stills(locate_videos(videos, ids)) if videos is not None else read_stills(folder, ids)
         body = render_text(_PAIRS, rows=pairs, stills={row["video_id"]: stills.get(row["video_id"]) for row in pairs})
-        note = f"The first {len(pairs)}: the true caption above its foil."
+        frames = ", above the frame in the middle of the video" if stills else ""
+        note = f"The first {len(pairs)}: the true caption above its foil{frames}."
         sections.append(PageSection("pairs", "Pairs", body, note))
     return render_page(title, sections, kicker="Audit of foils")
 

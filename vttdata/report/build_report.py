@@ -312,7 +312,9 @@ def _read_captions(report: _Report) -> pa.Table:
 
 
 def _read_audit(report: _Report) -> dict[str, Any]:
-    """Return the audit that the build stored, or audit the dataset; empty without clips."""
+    """Return the audit that the build stored, or audit the dataset; empty without a dataset or clips."""
+    if report.dataset is None:
+        return {}
     audit = report.account.get("audit")
     if isinstance(audit, dict):
         return audit
@@ -468,7 +470,8 @@ def _alerts(report: _Report, audit: Mapping[str, Any]) -> list[tuple[str, str]]:
     alerts = []
     status = report.account.get("status", "complete")
     if status != "complete":
-        alerts.append(("bad", f"The build is {status}: what follows is what it finished. The same command goes on."))
+        state = "is running, or was interrupted" if status == "running" else f"is {status}"
+        alerts.append(("bad", f"The build {state}: what follows is what it finished. The same command goes on."))
     if report.dataset is None:
         alerts.append(("warn", "There is no dataset yet, so that no clips, splits or captions can be shown."))
     elif not report.account:
