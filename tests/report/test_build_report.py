@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("selenium", reason="selenium is not installed")
@@ -149,7 +150,6 @@ def test_half_a_build_shows_what_there_is(browser: WebDriver, street: Path, tmp_
     half.mkdir()
     account = json.loads((street / "build.json").read_text(encoding="utf-8"))
     account["status"], account["stages"] = "stopped", account["stages"][:4]
-    del account["audit"]
     (half / "build.json").write_text(json.dumps(account), encoding="utf-8")
     for stage in ("collect", "probe", "screen"):
         shutil.copytree(street / "stages" / stage, half / "stages" / stage)
@@ -158,6 +158,18 @@ def test_half_a_build_shows_what_there_is(browser: WebDriver, street: Path, tmp_
     assert any("stopped" in text for text in alerts)
     assert any("no dataset yet" in text for text in alerts)
     assert any("stages/duplicates" in text for text in alerts)
+    # An earlier run audited the splits of a dataset that is not there.
+    assert not any("leaks" in text for text in [*alerts, *page.texts(".tile")])
+    assert page.errors() == []
+
+
+def test_dataset_without_clips_says_so(browser: WebDriver, street: Path, tmp_path: Path) -> None:
+    empty = shutil.copytree(street / "dataset", tmp_path / "empty")
+    for path in empty.rglob("*.parquet"):
+        pq.write_table(pq.read_table(path).slice(0, 0), path)
+    page = OpenPage(browser, write_report(empty, tmp_path / "empty.html"))
+    assert any("holds no clips" in text for text in page.texts(".alert"))
+    assert not any("leaks found" in text for text in page.texts(".alert"))
     assert page.errors() == []
 
 

@@ -312,13 +312,13 @@ def _read_captions(report: _Report) -> pa.Table:
 
 
 def _read_audit(report: _Report) -> dict[str, Any]:
-    """Return the audit that the build stored, or audit the dataset; empty without a dataset or clips."""
-    if report.dataset is None:
+    """Return the audit that the build stored, or audit the dataset; empty without clips, of which none can leak."""
+    if not report.row_of_clip:
         return {}
     audit = report.account.get("audit")
     if isinstance(audit, dict):
         return audit
-    return audit_files(report.files, media=report.dataset).as_json() if "clips" in report.files else {}
+    return audit_files(report.files, media=report.dataset).as_json()
 
 
 @dataclass(slots=True)
@@ -474,7 +474,11 @@ def _alerts(report: _Report, audit: Mapping[str, Any]) -> list[tuple[str, str]]:
         alerts.append(("bad", f"The build {state}: what follows is what it finished. The same command goes on."))
     if report.dataset is None:
         alerts.append(("warn", "There is no dataset yet, so that no clips, splits or captions can be shown."))
-    elif not report.account:
+    elif not report.row_of_clip and "foils" in report.files:
+        alerts.append(("warn", "This is a set of foils: 'vttdata audit DATASET --html audit.html' shows its pairs."))
+    elif not report.row_of_clip:
+        alerts.append(("warn", "The dataset holds no clips, so that no pictures, lengths and leaks can be shown."))
+    if report.dataset is not None and not report.account:
         alerts.append(
             ("warn", "This is a dataset without its build: what was rejected, and shots, are not known here.")
         )
