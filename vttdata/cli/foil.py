@@ -52,6 +52,7 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.search:FoilSett
     type=Names("model", lambda: ["ngram"], files=True),
     default="ngram",
 )
+@foil_setting("--options N", "Make multiple-choice questions of a caption and N - 1 foils of it; 2 makes pairs.")
 @foil_setting("--min-count N", "Leave out concepts that are mentioned less often.")
 @foil_setting("--candidates N", "Foils of a video that are scored, unless the selection is paper.")
 @foil_setting("--pair-share SHARE", "When balanced, highest share of the set that swaps one word for one other.")
@@ -113,6 +114,7 @@ def command(reference: str, out: Path, replace: bool, quiet: bool, **options: An
     from vttdata.compose.temporary_build import composed_build
     from vttdata.dataset.manifest import MANIFEST
     from vttdata.dataset.replace_folder import replace_folder
+    from vttdata.generate.foils.blind.questions import questions_text
     from vttdata.generate.foils.blind.shortcuts import attacks_text
     from vttdata.load.local_builds import ACCOUNT, register_build
     from vttdata.load.output_folder import check_output, check_removable
@@ -129,7 +131,10 @@ def command(reference: str, out: Path, replace: bool, quiet: bool, **options: An
     with contextlib.suppress(OSError):
         register_build(settings["name"], out)
     print("\n".join(f"{name}: {number}" for name, number in made.counts))
-    print(f"\n{attacks_text(made.attacks['foils'])}\n\nThe foils are in {out}")
+    print(f"\n{attacks_text(made.attacks['foils'])}\n")
+    if made.questions:
+        print(f"{questions_text(made.question_attacks, len(made.questions))}\n")
+    print(f"The foils are in {out}")
     return DONE
 
 

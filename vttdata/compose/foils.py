@@ -24,8 +24,10 @@ from vttdata.dataset.provenance import InputFile, input_file, write_provenance
 from vttdata.errors import VttdataError
 from vttdata.files.tables import Columns, read_table
 from vttdata.generate.foils.blind.attacker import TextPair
+from vttdata.generate.foils.blind.questions import QuestionAttack, audit_questions
 from vttdata.generate.foils.blind.shortcuts import audit_shortcuts
 from vttdata.generate.foils.human_verdicts import read_verdicts
+from vttdata.generate.foils.questions import FoilQuestion, arrange_questions
 from vttdata.generate.foils.search import FoilSettings
 from vttdata.generate.foils.video_texts import VideoTexts, assign_training_folds, group_texts_by_video
 from vttdata.ids import digest
@@ -191,6 +193,12 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
     if not pairs:
         raise VttdataError("No foil is left: no swap keeps a caption right, or none can be balanced by another one.")
 
+    questions: list[FoilQuestion] = []
+    question_attacks: list[QuestionAttack] = []
+    if recipe.foils.options > 2:
+        # Several foils of one caption make no paragraph.
+        texts = texts._replace(paragraphs=())
+        questions = arrange_questions(pairs, recipe.seed)
     folds = assign_training_folds(texts.videos)
     attacker_texts = folds.attacker_texts()
     shown = [TextPair(pair.caption, pair.foil, pair.video_id, folds.fold_of[pair.video_id]) for pair in pairs]
@@ -198,12 +206,17 @@ def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
         attacks = {"foils": audit_shortcuts(shown, texts=attacker_texts, models=judges, watch=run.watch)}
         scorer = Path(recipe.scorer).name if Path(recipe.scorer).exists() else recipe.scorer
         made = FoilSet(pairs, recipe.foils.selection, recipe.seed, lexicon.version, scorer, texts.paragraphs, attacks)
+        if questions:
+            question_attacks = audit_questions([question.choice for question in questions])
         if texts.paragraphs:
             attacks["paragraphs"] = audit_shortcuts(
                 paragraph_pairs(made), texts=attacker_texts, models=judges, watch=run.watch
             )
     judged = sum(pair.foil_id in verdicts for pair in pairs) if recipe.foils.selection == "balanced" else 0
     made = dataclasses.replace(made, counts=_counts(texts, mined, made, judged))
+    if questions:
+        counts = [("questions", f"{len(questions):,}"), *made.counts]
+        made = dataclasses.replace(made, counts=counts, questions=questions, question_attacks=question_attacks)
 
     libraries = ["scipy", "spacy", *([recipe.pipeline] if recipe.pipeline else [])]
     models = {"scorer": recipe.scorer, **{f"judges.{place}": judge for place, judge in enumerate(recipe.judges)}}

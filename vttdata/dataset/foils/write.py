@@ -33,8 +33,10 @@ from vttdata.dataset.shards import SplitFiles, split_key, write_split
 from vttdata.errors import VttdataError
 from vttdata.generate.foils.blind.accuracy import select_references
 from vttdata.generate.foils.blind.attacker import TextPair
+from vttdata.generate.foils.blind.questions import QuestionAttack, question_rows, question_sentence
 from vttdata.generate.foils.blind.shortcuts import Attack, attack_rows, attack_sentences
 from vttdata.generate.foils.documents import FoilPair
+from vttdata.generate.foils.questions import FoilQuestion
 
 # Input files of the published scoring script of ActivityNet-FOIL: true paragraphs, false ones, and the paragraphs of
 # both annotators with their times.
@@ -44,6 +46,9 @@ EMSCORE_FILES = (
     "anet_entities_test_1.json",
     "anet_entities_test_2.json",
 )
+
+# File of the multiple-choice questions of a dataset, where it has some.
+QUESTIONS = "questions.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,8 @@ class FoilSet:
         paragraphs: Paragraphs of which some have foils; empty if captions stand alone.
         attacks: Configuration -> results of the blind attackers.
         counts: Rows of (figure, number) for the card.
+        questions: Multiple-choice questions that the pairs make.
+        question_attacks: Results of the blind attackers on them.
     """
 
     pairs: Sequence[FoilPair]
@@ -91,6 +98,8 @@ class FoilSet:
     paragraphs: Sequence[Paragraph] = ()
     attacks: Mapping[str, Sequence[Attack]] = field(default_factory=dict)
     counts: Sequence[tuple[str, str]] = ()
+    questions: Sequence[FoilQuestion] = ()
+    question_attacks: Sequence[QuestionAttack] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +133,14 @@ def write_foils(
             _write_emscore_files(partial / "emscore", foil_paragraphs(foils))
         attacks = {config: [attack.as_json() for attack in results] for config, results in foils.attacks.items()}
         _write_json(partial / SHORTCUTS, attacks)
+        if foils.questions:
+            lines = (json.dumps(_question_row(question), ensure_ascii=False) + "\n" for question in foils.questions)
+            (partial / QUESTIONS).write_text("".join(lines), encoding="utf-8")
         if add_files is not None:
             add_files(partial)
         limitations = [f"`{config}`: {attack_sentences(results)}" for config, results in foils.attacks.items()]
+        if foils.questions:
+            limitations.append(f"`{QUESTIONS}`: {question_sentence(foils.question_attacks, len(foils.questions))}")
         body = _format_card(foils, metadata, tables, partial)
         write_description(partial, metadata, tables, body, limitations=limitations)
 
@@ -175,6 +189,19 @@ def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
             written = write_split(dataset, config, split, table_schema(columns_of(config), ()), splits[split])
             tables.setdefault(config, []).extend([written] if written else [])
     return tables
+
+
+def _question_row(question: FoilQuestion) -> dict[str, Any]:
+    choice = question.choice
+    return {
+        "question_id": question.caption_id,
+        "video_id": choice.video_id,
+        "split": question.split or "test",
+        "supercategory": question.supercategory,
+        "question": choice.question,
+        "options": list(choice.options),
+        "answer": choice.answer,
+    }
 
 
 def _paragraph_row(foiled: FoiledParagraph) -> dict[str, Any]:
@@ -250,6 +277,7 @@ def _format_card(foils: FoilSet, metadata: Metadata, tables: Tables, folder: Pat
         + "A score is right on a pair if that of the true text is strictly higher; ties are "
         "counted separately. The score of a paragraph is the mean of its captions' scores.",
         "## Counts\n\n" + format_table([("", ""), *((escape(name), number) for name, number in foils.counts)]),
+        _format_questions(foils) if foils.questions else "",
         *(_format_attacks(config, attacks) for config, attacks in foils.attacks.items()),
         format_rights(metadata, folder, shipped=False),
         "## Details",
@@ -260,6 +288,21 @@ def _format_card(foils: FoilSet, metadata: Metadata, tables: Tables, folder: Pat
         "`shortcuts.json` has the blind attackers.",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _format_questions(foils: FoilSet) -> str:
+    count = len(foils.questions)
+    options = len(foils.questions[0].choice.options)
+    positions = Counter(question.choice.answer for question in foils.questions)
+    answers = ", ".join(f"{positions[index]:,}" for index in range(options))
+    explanation = (
+        f"`{QUESTIONS}` has {count:,} questions with {options} options: a caption of the video, and foils of it that "
+        "all have another word of one supercategory in the same place. `answer` is the index of the caption in "
+        f"`options`, from 0; the positions have {answers} answers. The pairs of `foils` are those of each caption with "
+        "each of its foils. "
+    )
+    table = format_table(question_rows(foils.question_attacks))
+    return f"## Multiple-choice questions\n\n{explanation}{question_sentence(foils.question_attacks, count)}\n\n{table}"
 
 
 def _format_attacks(config: str, attacks: Sequence[Attack]) -> str:

@@ -131,6 +131,10 @@ def mine_videos(
         raise VttdataError(f"These captions are {language}; the lexicon and the grammar for foils are English.")
     if settings.selection == "balanced" and settings.judged_only and not verdicts:
         raise VttdataError("Only foils that were judged are to be taken, and there are no verdicts; give some.")
+    if settings.selection != "balanced" and settings.options > 2:
+        raise VttdataError(
+            f"Questions with {settings.options} options need the selection 'balanced', not '{settings.selection}'."
+        )
     folds = assign_training_folds(videos)
     sources = [video for video in videos if not video.lm_training_only]
     make_scorer = make_scorer or scorer_maker("ngram")

@@ -46,6 +46,12 @@ class Edit:
         return "\0".join((self.document.ids[0], str(index), str(swap.start), *names))
 
     @property
+    def place(self) -> tuple[str, int]:
+        """Id of the first changed caption, and where the swapped noun ends in it, in characters."""
+        index, swap = self.swaps[0]
+        return self.document.ids[index], swap.end
+
+    @property
     def unsound_probability(self) -> float:
         """Highest unsound probability of its swaps."""
         return max(swap.unsound_probability for _, swap in self.swaps)

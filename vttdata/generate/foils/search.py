@@ -24,6 +24,7 @@ from vttdata.generate.foils.blind.attackers.cooccurrence import measure_associat
 from vttdata.generate.foils.documents import FoilPair, MinedFoils, VideoDocuments
 from vttdata.generate.foils.human_verdicts import Verdicts
 from vttdata.generate.foils.noun_usage import NounUsage
+from vttdata.generate.foils.questions import balance_questions
 from vttdata.generate.foils.scored_edits import Edit, log_perplexity_margin, score_edits
 from vttdata.generate.foils.selection import Selection, balance_foils, choose, combine_margins, correlate_margins
 from vttdata.generate.foils.swaps import (
@@ -69,6 +70,8 @@ class FoilSettings(Strict):
         judged_only: whether ``balanced`` takes only foils that people judged. Their verdicts outweigh what the lexicon
             says a word implies.
         candidates: how many possible foils of a video are scored; of more, a hash picks.
+        options: 2 for pairs of a caption and a foil; more for multiple-choice questions of a caption and as many foils
+            as are missing, all in one place; ``balanced`` only.
     """
 
     selection: Selection = "balanced"
@@ -79,6 +82,7 @@ class FoilSettings(Strict):
     unsound_penalty: Annotated[float, Ge(0), Le(100)] = 0.0
     judged_only: bool = False
     candidates: PositiveCount = 1000
+    options: Annotated[int, Ge(2), Le(6)] = 2
 
 
 def search_foils(
@@ -178,10 +182,23 @@ def choose_balanced(
     in_set = [TextPair(pair.caption, pair.foil, pair.video_id) for pair in earlier]
     chosen: list[int] = []
     for indices in splits.values():
+        options = [
+            edits[index].option(float(combined[index]), associations[index], whole_video=True) for index in indices
+        ]
+        if settings.options > 2:
+            questions = balance_questions(
+                options,
+                [edits[index].place for index in indices],
+                foils=settings.options - 1,
+                seed=seed,
+                imbalance=settings.imbalance,
+            )
+            chosen += [indices[index] for index in itertools.chain.from_iterable(questions)]
+            continue
         numbers = np.array([(float(combined[index]), *associations[index]) for index in indices])
         adversary = Adversary([texts[index] for index in indices], numbers, in_set)
         picked = balance_foils(
-            [edits[index].option(float(combined[index]), associations[index], whole_video=True) for index in indices],
+            options,
             seed=seed,
             pair_share=settings.pair_share,
             imbalance=settings.imbalance,
@@ -252,11 +269,28 @@ def list_edits(
                 edits.append(edit)
             else:
                 dropped["implausible" if edit is not None else "refused"] += 1
-    if settings.selection == "paper" or len(edits) <= settings.candidates:
+    if settings.selection == "paper" or (len(edits) <= settings.candidates and settings.options == 2):
         return edits
     ranked = sorted(edits, key=lambda edit: hashlib.sha256(f"{seed}\0{edit.key}".encode("utf-8", "replace")).digest())
+    if settings.options > 2:
+        ranked = group_by_place(ranked, settings.options - 1)
+        if edits and not ranked:
+            dropped["too_few"] += len(edits)
     kept = {edit.key for edit in ranked[: settings.candidates]}
     return [edit for edit in edits if edit.key in kept]
+
+
+def group_by_place(edits: Iterable[Edit], foils: int) -> list[Edit]:
+    """Keep edits of one caption in places where that many concepts can be swapped in, those of a place together.
+
+    Of the edits of a concept in a place the first one is kept, and of a place twice as many as a question needs.
+    """
+    places: dict[tuple[str, int], dict[str, Edit]] = defaultdict(dict)
+    for edit in edits:
+        if len(edit.swaps) == 1:
+            places[edit.place].setdefault(edit.swaps[0][1].foil_concept, edit)
+    enough = (list(by_concept.values()) for by_concept in places.values() if len(by_concept) >= foils)
+    return [edit for of_place in enough for edit in of_place[: 2 * foils]]
 
 
 def group_consistent_swaps(swaps: Iterable[tuple[int, Swap]]) -> Iterator[tuple[tuple[int, Swap], ...]]:

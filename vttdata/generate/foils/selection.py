@@ -36,11 +36,11 @@ _ROUNDS = 2
 _LEARNED_WEIGHT = 0.75
 # Numbers above so many times their root mean square count as that much.
 _MAX_SCALED = 3.0
-# Cost of an option per unit of margin up to `_MAX_MARGIN`, so that of equally sound foils the harder one is taken.
-_MARGIN_COST = 0.01
-_MAX_MARGIN = 5.0
+# Cost of an option per unit of margin up to `MAX_MARGIN`, so that of equally sound foils the harder one is taken.
+MARGIN_COST = 0.01
+MAX_MARGIN = 5.0
 # Cost of an option per unit of its hash, which decides ties.
-_TIE_COST = 1e-3
+TIE_COST = 1e-3
 # Pairs that are given up rather than exceed a limit of imbalance by one; rounding may need to.
 _OVERRUN_COST = 2.0
 # Values of the linear programme this close to 0 or 1 count as integers, and of others so many digits.
@@ -98,7 +98,7 @@ def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limi
         return balance_foils(options, seed=seed, **limits)
     best: dict[str, int] = {}
     ranks = [
-        (option.margin if selection == "paper" else 0.0, _hash_to_unit_interval(seed, option), option.key)
+        (option.margin if selection == "paper" else 0.0, hash_to_unit_interval(seed, option), option.key)
         for option in options
     ]
     for index, option in enumerate(options):
@@ -154,12 +154,12 @@ def balance_foils(
         return []
     ranked = [options[index] for index in order]
     margins = np.array([option.margin for option in ranked])
-    ties = np.array([_hash_to_unit_interval(seed, option) for option in ranked])
+    ties = np.array([hash_to_unit_interval(seed, option) for option in ranked])
     unsound = np.array([option.unsound_probability for option in ranked])
-    hardness = _MARGIN_COST * np.minimum(np.abs(margins), _MAX_MARGIN)
-    costs = hardness + (1 + unsound_penalty) * unsound - 1 + _TIE_COST * ties
+    hardness = MARGIN_COST * np.minimum(np.abs(margins), MAX_MARGIN)
+    costs = hardness + (1 + unsound_penalty) * unsound - 1 + TIE_COST * ties
     arrows: dict[tuple[str, str], int] = {}
-    programme = _Programme(
+    programme = Programme(
         np.unique([option.unit for option in ranked], return_inverse=True)[1],
         np.array([arrows.setdefault((option.word, option.foil_word), len(arrows)) for option in ranked]),
         pair_share,
@@ -215,7 +215,7 @@ def list_surplus(option: Option) -> list[tuple[str, int]]:
     return [*((word, 1) for word in true - false), *((word, -1) for word in false - true)]
 
 
-class _Programme:
+class Programme:
     """Linear programme of the choice, with a column for each option, which becomes 0 or 1.
 
     Further columns hold by how much each sum exceeds its slack, and each set of sums its limit.
@@ -312,7 +312,7 @@ class _Programme:
         return room
 
 
-def _hash_to_unit_interval(seed: int, option: Option) -> float:
+def hash_to_unit_interval(seed: int, option: Option) -> float:
     """Return a number in [0, 1) that depends on the seed and the option only."""
     text = f"foil\0{seed}\0{option.unit}\0{option.key}"
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:7], "big") / 2**56

@@ -39,7 +39,7 @@ class Foils(Stage):
     id_column = "video_id"
     all_at_once = True
     reasons = frozenset({"empty", "misaligned", "no_concept", "no_reference", "not_chosen"}) | {
-        f"foil_{why}" for why in ("implausible", "implied", "mentioned", "negated", "pronoun", "refused")
+        f"foil_{why}" for why in ("implausible", "implied", "mentioned", "negated", "pronoun", "refused", "too_few")
     }
 
     settings: FoilSettings

@@ -160,16 +160,26 @@ def answer_questions(margins: Floats, numbers: Integers, count: int) -> Floats:
 
 def questions_text(attacks: Sequence[QuestionAttack], count: int) -> str:
     """Return a table and a sentence, for a terminal."""
-    rows = [("blind attacker", "accuracy", "95 % interval", "how it decides")]
+    return f"{align_columns(question_rows(attacks), left=range(4))}\n\n{question_sentence(attacks, count)}"
+
+
+def question_rows(attacks: Sequence[QuestionAttack]) -> list[tuple[str, ...]]:
+    """Return a header and a row for each attack, in the given order."""
+    rows: list[tuple[str, ...]] = [("blind attacker", "accuracy", "95 % interval", "how it decides")]
     for attack in attacks:
         shown = f"{attack.accuracy:.3f}" + (" (open)" if attack.open else "")
         rows.append((attack.name, shown, f"{attack.interval[0]:.3f}-{attack.interval[1]:.3f}", attack.meaning))
+    return rows
+
+
+def question_sentence(attacks: Sequence[QuestionAttack], count: int) -> str:
+    """Summarize attacks on that many questions: what the ensemble reaches."""
     ensemble = attacks[0]
     verdict = "the set is open to blind solving" if ensemble.open else "an attacker outside this suite may find more"
     return (
-        f"{align_columns(rows, left=range(4))}\n\nAn ensemble of {len(attacks) - 1} blind attackers answers "
-        f"{ensemble.accuracy:.3f} of {count:,} questions (95 % interval {ensemble.interval[0]:.3f}-"
-        f"{ensemble.interval[1]:.3f}); guessing answers {ensemble.guessing:.3f}: {verdict}."
+        f"An ensemble of {len(attacks) - 1} blind attackers answers {ensemble.accuracy:.3f} of {count:,} questions "
+        f"(95 % interval {ensemble.interval[0]:.3f}-{ensemble.interval[1]:.3f}); "
+        f"guessing answers {ensemble.guessing:.3f}: {verdict}."
     )
 
 

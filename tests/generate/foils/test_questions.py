@@ -1,0 +1,144 @@
+"""Multiple-choice questions from foils: what each of them must satisfy, and what is balanced over all."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.helpers.words import LEXICON, RIVALS, video
+from vttdata.cli.main import main
+from vttdata.errors import VttdataError
+from vttdata.generate import mine_foils
+from vttdata.generate.foils.documents import FoilPair
+from vttdata.generate.foils.questions import arrange_questions, balance_questions
+from vttdata.generate.foils.search import FoilSettings, list_edits
+from vttdata.generate.foils.selection import Option
+from vttdata.generate.foils.swaps import Swap
+from vttdata.text.nouns.lexicon import load_lexicon
+
+ANIMALS = ["dog", "cat", "horse", "cow", "sheep", "goat", "pig", "lion"]
+FRAMES = ["a {} runs in the yard", "the {} looks at the camera", "a man watches a {}", "the {} sleeps near the house"]
+
+
+def write_captions(path: Path, videos: int = 120) -> Path:
+    """Captions about one animal a video, and one video of which too many animals are named for three foils."""
+    draw = random.Random(1)
+    lines = ["video_id,caption"]
+    for number in range(videos):
+        animal = draw.choice(ANIMALS)
+        lines += [f"video{number},{frame.format(animal)}" for frame in draw.sample(FRAMES, 3)]
+    lines += [f"zoo,the {animal} looks at the camera" for animal in ANIMALS[:6]]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def pairs_of(caption_id: str, split: str | None = None) -> list[FoilPair]:
+    text = "a dog runs"
+    swaps = (Swap(2, 5, name, "dog", name, "animal", "dog", name, 0) for name in ("cat", "cow", "pig"))
+    return [FoilPair("v" + caption_id, caption_id, 0, text, s.apply(text), s, 1.0, 1.0, split) for s in swaps]
+
+
+def test_questions_of_captions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = write_captions(tmp_path / "captions.csv")
+    arguments = ["foil", str(table), "--seed", "3", "--options", "4", "--imbalance", "0.2"]
+    arguments += ["--max-unsound-probability", "1", "--out", str(tmp_path / "out")]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    file = tmp_path / "out" / "questions.jsonl"
+    questions = [json.loads(line) for line in file.read_text().splitlines()]
+    assert len(questions) > 20
+    assert f"questions: {len(questions)}\n" in printed
+
+    lexicon = load_lexicon()
+    captions = pd.read_csv(table).groupby("video_id", sort=False)["caption"].apply(list)
+    settings = FoilSettings(options=4, imbalance=0.2, max_unsound_probability=1)
+    mined = mine_foils(captions.to_dict(), settings=settings, seed=3, lexicon=lexicon)
+    again = [(arranged.choice.options, arranged.choice.answer) for arranged in arrange_questions(mined.pairs, seed=3)]
+    assert again == [(tuple(row["options"]), row["answer"]) for row in questions]
+    for row in questions:
+        said = captions[row["video_id"]]
+        true = [index for index, option in enumerate(row["options"]) if option in said]
+        assert true == [row["answer"]]
+        words = [option.split() for option in row["options"]]
+        changed = [place for place in zip(*words, strict=True) if len(set(place)) > 1]
+        assert len(changed) == 1
+        assert len(set(changed[0])) == 4
+        assert {lexicon.noun(word)[0].supercategory for word in changed[0]} == {row["supercategory"]}
+        foils = [word for word in changed[0] if word != changed[0][row["answer"]]]
+        assert not any(word in " ".join(said).split() for word in foils)
+    assert len({row["video_id"] for row in questions}) == len(questions)
+    positions = Counter(row["answer"] for row in questions)
+    assert max(positions.values()) - min(positions[index] for index in range(4)) <= 1
+
+    assert "zoo" not in {row["video_id"] for row in questions}
+    assert "rejected: foil_too_few: 1\n" in printed
+    pairs = pd.read_parquet(tmp_path / "out" / "foils")
+    assert sorted(pairs["caption_id"]) == sorted(3 * [row["question_id"] for row in questions])
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "## Multiple-choice questions" in card
+
+    assert main(["audit", str(file), "--json"]) == 0
+    ensemble = json.loads(capsys.readouterr().out)["attacks"][0]
+    assert ensemble["guessing"] == 0.25
+    assert f"answers {ensemble['accuracy']:.3f} of {len(questions):,} questions" in card
+
+
+def test_positions_are_balanced_in_each_split_and_in_all() -> None:
+    names = [(f"{split}{number}", split) for split in ("train", "test", "validation") for number in range(7)]
+    pairs = [pair for name, split in names for pair in pairs_of(name, split)]
+    questions = arrange_questions(pairs, seed=1)
+    assert [question.caption_id for question in questions] == [name for name, _ in names]
+    assert all(question.choice.options[question.choice.answer] == "a dog runs" for question in questions)
+    for split in ("train", "test", "validation", None):
+        answers = [question.choice.answer for question in questions if split in (question.split, None)]
+        counts = [answers.count(position) for position in range(4)]
+        assert max(counts) - min(counts) <= 1
+    assert arrange_questions(pairs, seed=2) != questions == arrange_questions(pairs, seed=1)
+
+
+def test_a_word_is_the_answer_as_often_as_by_chance() -> None:
+    # 90 units say man; 10 each say one of three others, so that man can be a foil 30 times and the answer some 10.
+    names = ["man", "woman", "boy", "girl"]
+    truths = ["man"] * 90 + [name for name in names[1:] for _ in range(10)]
+    options = [
+        Option(f"u{number}", f"{word}\0{foil}", word, foil, 0.0)
+        for number, word in enumerate(truths)
+        for foil in names
+        if foil != word
+    ]
+    places = [option.unit for option in options]
+    chosen = balance_questions(options, places, foils=3, seed=0, imbalance=0.0)
+    words = Counter(options[question[0]].word for question in chosen)
+    assert len(chosen) >= 30
+    for question in chosen:
+        assert {options[index].foil_word for index in question} == {*names} - {options[question[0]].word}
+    assert words["man"] <= 30 / 3 + 1 + 3 / 3
+    order = list(range(len(options)))
+    random.Random(5).shuffle(order)
+    shuffled = balance_questions(
+        [options[index] for index in order], [places[index] for index in order], foils=3, seed=0, imbalance=0.0
+    )
+    assert sorted(sorted(order[index] for index in question) for question in shuffled) == sorted(map(sorted, chosen))
+
+
+def test_places_with_too_few_foils_are_left_out_and_counted() -> None:
+    dropped: Counter[str] = Counter()
+    settings = FoilSettings(options=4)
+    edits = list_edits(video("v", "a dog runs"), LEXICON, RIVALS, settings, 0, None, {}, dropped)
+    assert edits == []
+    assert dropped["too_few"] == 2  # a cat and an ox
+    edits = list_edits(video("v", "a woman runs"), LEXICON, RIVALS, settings, 0, None, {}, dropped)
+    concepts = [swap.foil_concept for edit in edits for _, swap in edit.swaps]
+    assert len(concepts) == len(set(concepts)) >= 3
+    assert len({edit.place for edit in edits}) == 1
+
+
+def test_questions_need_the_balanced_selection() -> None:
+    given = {f"v{number}": ["a dog runs in the yard"] for number in range(50)}
+    with pytest.raises(VttdataError, match="Questions with 4 options need the selection 'balanced', not 'paper'"):
+        mine_foils(given, settings=FoilSettings(selection="paper", options=4))
