@@ -22,11 +22,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tests.helpers.damage import damage, seal, write_rich_dataset
 from tests.helpers.official_files import write_unpacked
 from tests.helpers.peak_memory import peak_megabytes
+from vttdata.annotate.campaign import read_campaign
+from vttdata.annotate.service import Service
+from vttdata.annotate.store import Store
 from vttdata.annotations.files import list_files
 from vttdata.cli.main import main
+from vttdata.dataset.protocol_file import Protocol
 from vttdata.errors import VttdataError
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.measure import measure
@@ -173,6 +179,55 @@ class Campaign:
             for path in sorted(official.iterdir()):
                 archive.write(path, path.name)
         os.environ["VTTDATA_HOME"] = str(folder / "home")
+        self.inputs = folder / "inputs"
+        self.commands = self._write_inputs()
+
+    def _write_inputs(self) -> dict[str, tuple[str, ...]]:
+        """Write files that commands take beside datasets, and return the command of each; ``@`` is their folder."""
+        self.inputs.mkdir()
+        rows = [(f"v{video}", system) for video in range(4) for system in "AB"]
+        texts = {
+            "judgments.csv": [
+                "video_id,system,score,worker",
+                *(f"{v},{s},{40 + 7 * n},w{n % 2}" for n, (v, s) in enumerate(rows)),
+            ],
+            "candidates.csv": ["video_id,system,caption", *(f"{v},{s},a {s} person runs by {v}" for v, s in rows)],
+            "references.csv": ["video_id,caption", *(f"{v},a person runs by {v}" for v, _ in rows)],
+            "scores.csv": ["video_id,system,score", *(f"{v},{s},{n / 9}" for n, (v, s) in enumerate(rows))],
+            "predictions.csv": ["video_id,caption", "v3,a person does thing 3"],
+        }
+        for name, lines in texts.items():
+            (self.inputs / name).write_text("\n".join(lines) + "\n")
+        Protocol("mine", {"train": ["v0"], "test": ["v3"]}).write(self.inputs / "protocol.json")
+        queries = np.array([f"v3#{number}" for number in range(3)])
+        np.savez(self.inputs / "similarity.npz", similarity=np.eye(3, 1), query_ids=queries, video_ids=np.array(["v3"]))
+        judged = (
+            "evaluate-metric",
+            "@/judgments.csv",
+            "--candidates",
+            "@/candidates.csv",
+            "--references",
+            "@/references.csv",
+        )
+        judged += ("--scores", "@/scores.csv", "--metric", "bleu1", "--draws", "10")
+        rich = str(self.rich)
+        campaign = write_answered_campaign(self.inputs)
+        looked_at = [str(path.relative_to(self.inputs)) for path in sorted(campaign.iterdir()) if path.is_file()]
+        return {
+            **dict.fromkeys(looked_at, ("campaign", "score", "@/campaign", "--out", "@/scored")),
+            **dict.fromkeys(("judgments.csv", "candidates.csv", "references.csv", "scores.csv"), judged),
+            "predictions.csv": ("evaluate", rich, "@/predictions.csv", "--metric", "bleu1"),
+            "similarity.npz": ("evaluate", rich, "@/similarity.npz"),
+            "protocol.json": (
+                "evaluate",
+                rich,
+                "@/predictions.csv",
+                "--metric",
+                "bleu1",
+                "--config",
+                "@/protocol.json",
+            ),
+        }
 
     def run(self, kinds: Iterable[str], seeds: Iterable[int]) -> Report:
         """Run a trial of each kind with each seed."""
@@ -240,6 +295,13 @@ class Campaign:
 
         return trial
 
+    def make_input(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
+        """Give a command a damaged table of judgments or scores, matrix of similarities or protocol."""
+        inputs = Path(shutil.copytree(self.inputs, place / "inputs"))
+        name = sorted(self.commands)[seed % len(self.commands)]
+        (inputs / name).write_bytes(mutate((inputs / name).read_bytes(), chance))
+        return lambda: run_command([part.replace("@", str(inputs)) for part in self.commands[name]])
+
     def make_recipe(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
         """Verify a dataset whose recipe or provenance names what it should not."""
         dataset = Path(shutil.copytree(self.rich, place / "dataset"))
@@ -257,6 +319,37 @@ class Campaign:
         return lambda: run_command(["verify", str(dataset), "--rebuild"])
 
 
+def write_answered_campaign(folder: Path) -> Path:
+    """Write a campaign about foils whose two workers have answered everything."""
+    foils = [(f"f{n}", f"v{n}", "a dog runs", "a cat runs") for n in range(4)]
+    lines = ["foil_id,video_id,caption,foil", *(",".join(row) for row in foils)]
+    (folder / "foils.csv").write_text("\n".join(lines) + "\n")
+    (folder / "videos").mkdir()
+    for _, video_id, *_ in foils:
+        (folder / "videos" / f"{video_id}.mp4").symlink_to(folder.parent / "film.mp4")
+    made = (
+        "campaign",
+        "make",
+        "foil-review",
+        f"{folder}/foils.csv",
+        "--videos",
+        f"{folder}/videos",
+        "--set",
+        "controls=0",
+    )
+    assert main([*made, "--out", f"{folder}/campaign", "--invite", "ann,bob"]) == 0
+    campaign = read_campaign(folder / "campaign")
+    store = Store(campaign)
+    service = Service(campaign, store)
+    for worker in ("ann", "bob"):
+        state = service.agree(worker)
+        while state["stage"] == "item":
+            name = f"{worker}-{state['unit']}-{state['item']}"
+            state = service.answer(worker, name, state["unit"], state["item"], {"verdict": "sound"}, None, 5.0)
+    store.close()
+    return folder / "campaign"
+
+
 def run_command(arguments: list[str]) -> bool:
     """Run a command in this process and return whether it refused its input."""
     code = main(arguments)
@@ -264,4 +357,4 @@ def run_command(arguments: list[str]) -> bool:
     return code != 0
 
 
-KINDS = ("video", "dataset", "archive", "recipe")
+KINDS = ("video", "dataset", "archive", "recipe", "input")

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
+import sqlite3
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from tests.helpers.damage import write_rich_dataset
+from tests.helpers.films import write_film
+from tests.helpers.hostile_campaign import write_answered_campaign
 from tests.helpers.peak_memory import run_python
+from vttdata.annotations.files import list_files
 from vttdata.cli.main import main
 from vttdata.dataset import Metadata
 from vttdata.errors import VttdataError
@@ -44,6 +51,68 @@ def test_special_file_is_refused_by_its_type(name: str, tmp_path: Path) -> None:
     assert "it waits for content" in text or "is not a regular file" in text or "cannot be read" in text
     with pytest.raises((OSError, VttdataError)):
         read_regular(path, 10)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("build", "a.yaml"),
+        ("evaluate", "rich", "a.csv"),
+        ("evaluate", "rich", "a.npz"),
+        ("evaluate", "rich", "a.run"),
+        ("evaluate", "rich", "--human", "--config", "a.json"),
+        ("evaluate-metric", "a.csv"),
+        ("foil", "a.csv", "--out", "out"),
+    ],
+)
+def test_pipe_that_never_gives_a_byte_is_refused_at_once(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if "rich" in command:
+        write_rich_dataset(tmp_path / "rich")
+    os.mkfifo(next(name for name in command if name.startswith("a.")))
+    # A command that opens the pipe waits for ever; the alarm ends the test process.
+    signal.alarm(25)
+    try:
+        assert main(list(command)) == 2
+    finally:
+        signal.alarm(0)
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_archive_member_without_a_name_is_passed_over(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr(zipfile.ZipInfo(""), "nameless")
+        archive.writestr("a.json", "{}")
+    assert [file.name for file in list_files(tmp_path, {".json", ""})] == ["a.json"]
+
+
+@pytest.mark.parametrize("command", [("export", "--format", "jsonl", "--out", "out"), ("stats",), ("evaluate",)])
+def test_card_whose_data_files_are_empty_is_refused(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    card = write_rich_dataset(tmp_path / "rich") / "README.md"
+    changed, count = re.subn(r"(?m)^( *)data_files:\n(?:\1(?:-| ) *.*\n)+", r"\1data_files: []\n", card.read_text())
+    assert count
+    card.write_text(changed)
+    (tmp_path / "a.csv").write_text("video_id,caption\nv3,a dog\n")
+    assert main([command[0], "rich", *(["a.csv"] if command[0] == "evaluate" else []), *command[1:]]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_damaged_answers_of_a_campaign_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_film(tmp_path / "film.mp4", 1, 1)
+    (tmp_path / "inputs").mkdir()
+    campaign = write_answered_campaign(tmp_path / "inputs")
+    with sqlite3.connect(next(campaign.glob("*.sqlite*"))) as database:
+        database.execute("UPDATE answers SET answer = '{\"verdict\": '")
+    database.close()
+    capsys.readouterr()
+    for command in (["status", str(campaign)], ["score", str(campaign), "--out", str(tmp_path / "out")]):
+        assert main(["campaign", *command]) == 2
+        assert "The database cannot be read" in capsys.readouterr().err
 
 
 def test_table_of_too_many_columns_is_refused(tmp_path: Path) -> None:

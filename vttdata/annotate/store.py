@@ -131,9 +131,17 @@ class Store:
         except SQLAlchemyError as error:
             raise SaveError(f"The database cannot be written ({_reason(error)}).") from error
 
+    @contextlib.contextmanager
+    def _read(self) -> Iterator[sql.Connection]:
+        try:
+            with self.engine.connect() as connection:
+                yield connection
+        except (SQLAlchemyError, ValueError, TypeError) as error:
+            raise VttdataError(f"The database cannot be read ({_reason(error)}); restore it from a copy.") from error
+
     def workers(self) -> list[WorkerState]:
         """Return all workers, sorted by name."""
-        with self.engine.connect() as connection:
+        with self._read() as connection:
             rows = connection.execute(sql.select(_WORKERS).order_by(_WORKERS.c.worker))
             return [WorkerState(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in rows]
 
@@ -167,7 +175,7 @@ class Store:
 
     def reservations(self) -> list[Reservation]:
         """Return all reservations."""
-        with self.engine.connect() as connection:
+        with self._read() as connection:
             return [Reservation(*row) for row in connection.execute(sql.select(_RESERVATIONS))]
 
     def reserve(self, reservation: Reservation) -> None:
@@ -194,7 +202,7 @@ class Store:
             query = query.where(_ANSWERS.c.worker == worker)
         if unit is not None:
             query = query.where(_ANSWERS.c.unit == unit, _ANSWERS.c.item == item)
-        with self.engine.connect() as connection:
+        with self._read() as connection:
             return [
                 StoredAnswer(
                     row.answer_id,
@@ -212,7 +220,7 @@ class Store:
     def answer_keys(self) -> list[tuple[str, str, str, str, bool]]:
         """Return id, worker, unit and item of every answer, and whether it is a problem instead."""
         columns = (_ANSWERS.c.answer_id, _ANSWERS.c.worker, _ANSWERS.c.unit, _ANSWERS.c.item, _ANSWERS.c.problem)
-        with self.engine.connect() as connection:
+        with self._read() as connection:
             query = sql.select(*columns).order_by(_ANSWERS.c.number)
             return [(*row[:4], row[4] is not None) for row in connection.execute(query)]
 

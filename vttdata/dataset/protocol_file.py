@@ -16,6 +16,7 @@ from typing import Any
 
 from vttdata.errors import VttdataError
 from vttdata.files.json_values import refuse_duplicate_keys
+from vttdata.files.regular import refuse_special
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
 _SPLIT = re.compile(r"\w{1,60}", re.ASCII)
@@ -82,6 +83,7 @@ def read_protocol_file(path: Path) -> Protocol:
             that its digest was made of.
     """
     try:
+        refuse_special(path)
         content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=refuse_duplicate_keys)
     except OSError as error:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error

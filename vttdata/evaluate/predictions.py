@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from vttdata.errors import VttdataError
 from vttdata.files.json_values import refuse_duplicate_keys
+from vttdata.files.regular import refuse_special
 from vttdata.files.tables import MAX_CELL_CHARACTERS, open_text, read_table
 from vttdata.files.zip_errors import ZIP_ERRORS
 
@@ -314,6 +315,7 @@ def _read_cells(path: Path, columns: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the cells of each line that is not empty, which has as many as there are `columns`."""
     width = len(columns.split())
     try:
+        refuse_special(path)
         with path.open(encoding="utf-8-sig") as stream:
             for line, cells in enumerate(map(str.split, stream), 1):
                 if len(cells) not in (0, width):
@@ -339,6 +341,7 @@ def read_similarity(path: Path) -> Similarity:
         VttdataError: if it cannot be read, holds Python objects, or the shapes do not fit.
     """
     try:
+        refuse_special(path)
         loaded = np.load(path, mmap_mode="r", allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return Similarity(_check_matrix(path, loaded), None, None)

@@ -10,6 +10,13 @@ from pathlib import Path
 from vttdata.errors import VttdataError
 
 
+def refuse_special(path: Path) -> None:
+    """Raise a VttdataError for a pipe, a device or a socket; an OSError for what is not there."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise VttdataError(f"{path}: is not a regular file; a pipe or a device may never end.")
+
+
 def read_regular(path: Path, limit: int) -> bytes:
     """Return the first bytes of a regular file, at most `limit`.
 
@@ -18,9 +25,7 @@ def read_regular(path: Path, limit: int) -> bytes:
         VttdataError: if it is a pipe, a device or a socket, or, like ``/proc/kmsg``, passes for a regular file and has
             content without a length.
     """
-    mode = path.stat().st_mode
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise VttdataError(f"{path}: is not a regular file; a pipe or a device may never end.")
+    refuse_special(path)
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as stream:
         data: bytes | None = stream.read(limit)
         has_length = os.fstat(stream.fileno()).st_size > 0

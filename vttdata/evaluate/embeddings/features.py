@@ -29,6 +29,7 @@ from vttdata.errors import MediaError, VttdataError
 from vttdata.evaluate.embeddings.matching import Floats, Tokens, unit_vectors
 from vttdata.evaluate.metric import MetricInputs, VideoSpan
 from vttdata.evaluate.score_cache import keep_arrays, read_arrays
+from vttdata.files.regular import refuse_special
 from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.text.lm.pretrained import identify_model, split_revision
 
@@ -81,6 +82,7 @@ class FeatureFile:
             VttdataError: if it cannot be read, its arrays do not fit each other, or a number is not finite.
         """
         try:
+            refuse_special(path)
             digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
             with np.load(path, allow_pickle=False) as file:
                 arrays = dict(file)
