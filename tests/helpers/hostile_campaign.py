@@ -296,7 +296,7 @@ class Campaign:
         return trial
 
     def make_input(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
-        """Give a command a damaged table of judgments or scores, matrix of similarities or protocol."""
+        """Give a command a damaged table of judgments or scores, matrix of similarities, protocol or campaign."""
         inputs = Path(shutil.copytree(self.inputs, place / "inputs"))
         name = sorted(self.commands)[seed % len(self.commands)]
         (inputs / name).write_bytes(mutate((inputs / name).read_bytes(), chance))
