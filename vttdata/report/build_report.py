@@ -8,6 +8,7 @@ bytes.
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,6 +32,7 @@ from vttdata.pipeline.attrition import attrition_rows
 from vttdata.pipeline.rejects import Reject, read_rejects
 from vttdata.report import plots
 from vttdata.report.caption_findings import CaptionFindings, find_odd_captions
+from vttdata.report.category_findings import MIN_ODDS, CategoryFindings, find_misfits
 from vttdata.report.clip_files import ClipPages, clear_clip_files, read_clip_batches, remove_folder_if_empty
 from vttdata.report.page import PageSection, Tile, format_number, render, render_page
 from vttdata.report.thumbnails import Still, as_data_address, make_stills, remove_others, sample_times
@@ -67,6 +69,7 @@ class _Report:
     rows_of_source: dict[str, list[int]] = field(default_factory=dict)
     splits_of_source: dict[str, set[str]] = field(default_factory=dict)
     row_of_clip: dict[str, int] = field(default_factory=dict)
+    category_of_clip: dict[str, str] = field(default_factory=dict)
     stills: dict[str, str] = field(default_factory=dict)
     used_stills: set[str] = field(default_factory=set)
 
@@ -125,7 +128,8 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
     shots = _read_shots(report)
     data, summary = _write_clips(report, shots)
     audit = _read_audit(report)
-    captions = find_odd_captions(_read_captions(report))
+    table = _read_captions(report)
+    captions, misfits = find_odd_captions(table), find_misfits(table, report.category_of_clip)
     rejects = _collect_rejects(report)
     pairs = _read_pairs(report)
     _make_example_stills(report, rejects, pairs)
@@ -136,7 +140,7 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
         _distributions_section(report, summary, captions),
         _leaks_section(report, audit, pairs),
         _timelines_section(report, shots),
-        _captions_section(report, captions),
+        _captions_section(report, captions, misfits),
         _provenance_section(report),
     ]
     remove_others(report.folder / "stills", report.used_stills)
@@ -269,6 +273,7 @@ def _write_clips(report: _Report, shots: Mapping[str, Sequence[tuple[float, floa
                         summary.spans.setdefault(source, []).append((start, end, split))
                 if label is not None:
                     summary.categories[label][split] += 1
+                    report.category_of_clip[row["video_id"]] = sys.intern(label)
                 summary.clips += 1
                 summary.named_videos += bool(row.get("video"))
                 summary.by_split[split] += 1
@@ -723,7 +728,7 @@ def _timelines_section(report: _Report, shots: Mapping[str, Sequence[tuple[float
     return PageSection("timelines", "Shots", body, note, f"{sum(map(len, shots.values())):,}")
 
 
-def _captions_section(report: _Report, captions: CaptionFindings) -> PageSection | None:
+def _captions_section(report: _Report, captions: CaptionFindings, misfits: CategoryFindings) -> PageSection | None:
     if not captions.captions:
         return None
     annotators = [
@@ -744,7 +749,15 @@ def _captions_section(report: _Report, captions: CaptionFindings) -> PageSection
         "captions.html",
         found=captions,
         annotators=annotators[:300],
-        rows={video_id: report.row_of_clip.get(video_id) for video_id, _ in captions.shortest + captions.longest},
+        misfits=misfits,
+        min_odds=MIN_ODDS,
+        rows={
+            video_id: report.row_of_clip.get(video_id)
+            for video_id in [
+                *(video_id for video_id, _ in captions.shortest + captions.longest),
+                *(misfit.video_id for misfit in misfits.misfits),
+            ]
+        },
     )
     return PageSection("captions", "Captions", body, badge=f"{captions.captions:,}")
 
