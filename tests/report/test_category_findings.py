@@ -80,8 +80,9 @@ def test_without_two_categories_nothing_is_compared(categories: dict[str, str]) 
     assert find_misfits(_captions(TABLE), categories).judged == 0
 
 
-def test_captions_without_words_fit_every_category() -> None:
-    table = {f"{category}{number}": (category, "!?") for category in "ab" for number in range(5)}
+@pytest.mark.parametrize("text", ["!?", None])
+def test_captions_without_words_fit_every_category(text: str) -> None:
+    table = {f"{category}{number}": (category, text) for category in "ab" for number in range(5)}
     found = find_misfits(_captions(table), {name: category for name, (category, _) in table.items()})
     assert (found.judged, found.misfits) == (10, [])
 

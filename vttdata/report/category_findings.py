@@ -71,6 +71,8 @@ def find_misfits(captions: pa.Table, categories: Mapping[str, str]) -> CategoryF
     # A word of one clip says nothing about the others.
     is_common = clips_of_word[words] > 1
     clips, words = clips[is_common], words[is_common]
+    if not len(words):
+        return CategoryFindings(len(ids))
     sizes = np.bincount(labels, minlength=len(names))
     prior = _SMOOTHING * (clips_of_word[words] - 1) / (len(ids) - 1)
     counts = [np.bincount(words[labels[clips] == label], minlength=len(vocabulary)) for label in range(len(names))]
