@@ -10,9 +10,9 @@ import pytest
 from tests.media.shots.test_detect import encode, scene
 from vttdata.errors import MediaError, UnavailableError
 from vttdata.media.decode import open_video
-from vttdata.media.fingerprint import Fingerprinter
+from vttdata.media.fingerprint import Fingerprinter, Hasher
 from vttdata.media.measure import measure
-from vttdata.media.shots.detect import Method, ShotSettings, detect_shots, find_shots
+from vttdata.media.shots.detect import Method, ShotSettings, detect_shots, find_shots, read_features
 from vttdata.media.shots.features import load_features, save_features
 from vttdata.media.source_analysis import analyse_source
 
@@ -41,6 +41,22 @@ def test_fast_reading_counts_what_it_skips(film: Path) -> None:
     assert (fast.measure.frames, fast.measure.seconds) == (exact.measure.frames, exact.measure.seconds) == (240, 9.6)
     for name, score in exact.measure.scores.items():
         assert fast.measure.scores[name] == pytest.approx(score, abs=0.05), name
+
+
+def test_short_videos_are_read_whole(tmp_path: Path) -> None:
+    short = encode(tmp_path / "short.mp4", scene(1, 150), "-c:v", "libx264", "-g", "40")
+    exact, fast = (analyse_source(short, method) for method in METHODS)
+    assert read_features(short, "fast").skipped is not None
+    assert (fast.measure, fast.fingerprint) == (exact.measure, exact.fingerprint)
+
+
+def test_samples_of_a_batch_are_hashed_as_alone() -> None:
+    thumbnails = np.random.default_rng(0).integers(16, 235, (230, 64, 64), np.uint8)
+    hasher = Hasher((2.5, 2.5), (0, 0))
+    apart = np.concatenate(
+        [hasher.hash(thumbnails[:100]), hasher.hash(thumbnails[100:229]), hasher.hash(thumbnails[229:])]
+    )
+    assert np.array_equal(hasher.hash(thumbnails), apart)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -24,6 +24,8 @@ from vttdata.records import HASH_SCHEME, HASHES_PER_SAMPLE, HASHES_PER_SECOND, F
 _MAX_SECONDS = 24 * 3600.0
 # Samples: half an hour, 15 MB of thumbnails.
 _BATCH_SIZE = 3600
+# Samples that are hashed at once; each takes 60 KB meanwhile.
+_HASHED_AT_ONCE = 100
 # A thumbnail has 64 x 64 means of 3 x 3 points each, and becomes 32 x 32 without bars.
 _THUMBNAIL_SIZE = 64
 _POINTS = 3
@@ -97,7 +99,9 @@ class Fingerprinter:
         batch = np.stack(self._thumbnails)
         # Bars are found in the first batch and kept, so that memory stays flat.
         self._hasher = self._hasher or Hasher(*find_bars(batch))
-        self._hashes.append(self._hasher.hash(batch).repeat(self._repeats, 0))
+        parts = (batch[start : start + _HASHED_AT_ONCE] for start in range(0, len(batch), _HASHED_AT_ONCE))
+        hashes = np.concatenate([self._hasher.hash(part) for part in parts])
+        self._hashes.append(hashes.repeat(self._repeats, 0))
         self._thumbnails, self._repeats = [], []
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import secrets
 import zipfile
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -61,7 +62,8 @@ def save_features(features: ShotFeatures, path: Path) -> None:
         arrays |= {f"skipped_{name}": values for name, values in columns.items() if values is not None}
     stream = io.BytesIO()
     np.savez_compressed(stream, allow_pickle=False, **arrays)
-    partial = path.with_name(f".{path.name}.part")
+    # Two processes that were given the same source must not write into one file.
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     partial.write_bytes(stream.getbuffer())
     os.replace(partial, path)
 
@@ -90,7 +92,11 @@ def _pack(values: np.ndarray) -> np.ndarray:
     """Return signals in the precision that they have, integers as differences from frame to frame."""
     if values.dtype == np.float64:
         return values.astype(np.float32)
-    return values if values.dtype == bool else np.diff(values, axis=0, prepend=values[:1] * 0)
+    if values.dtype == bool:
+        return values
+    differences = values.copy()
+    differences[1:] -= values[:-1]
+    return differences
 
 
 def _unpack(values: np.ndarray) -> np.ndarray:

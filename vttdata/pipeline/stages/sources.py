@@ -94,7 +94,7 @@ class MeasureSources(Stage):
     """
 
     name = "measure"
-    version = 5
+    version = 6
     output = Source
     shardable = True
     part_size = 4
