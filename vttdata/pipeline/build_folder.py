@@ -49,6 +49,7 @@ class Build:
         languages: of the captions, ISO 639-1, where the recipe states none; empty where none is known.
         files: id of a source or clip -> file name or address of the source, for tables of rejects.
         address: of the build folder in remote storage that `folder` is copied to; empty for none.
+        status: as ``build.json`` has it.
     """
 
     folder: Path
@@ -62,6 +63,7 @@ class Build:
     languages: Sequence[str] = ()
     files: dict[str, str] = field(default_factory=dict)
     address: str = ""
+    status: str = ""
 
     @property
     def tools(self) -> dict[str, str]:
@@ -145,6 +147,7 @@ class Build:
 
     def describe(self, status: str) -> dict[str, Any]:
         """Write ``build.json``, the machine-readable account of this build, and return it."""
+        self.status = status
         account = self.account(status)
         write_json(self.folder / ACCOUNT, account)
         return account
@@ -228,7 +231,7 @@ def open_build(
                         restored = account.with_name(f"{ACCOUNT}.tmp")
                         restored.write_bytes(before)
                         restored.replace(account)
-                    else:
+                    elif build.status == "running":
                         build.describe("stopped")
                 is_verdict = isinstance(error, VttdataError) and not isinstance(error, HaltError | LeakError)
                 if is_verdict and (unprocessed := build.unprocessed()):
