@@ -101,7 +101,8 @@ def build(recipe: Recipe, run: Build) -> None:
     method = recipe.shots.method
     features = run.media("features", digest([method, decoder])[:12])
     measured = run.stage(MeasureSources(method, decoder, folders, features), screened, len(screened))
-    run.keep_only(features, {features_path(features, source).name for source in measured})
+    # Generators: in a shard, which removes nothing, nobody reads the results of all sources here.
+    run.keep_only(features, (features_path(features, source).name for source in measured))
     run.keep_only(features.parent, {features.name})
     sources = run.stage(Filter(recipe.filter), measured, len(measured))
 
@@ -112,7 +113,7 @@ def build(recipe: Recipe, run: Build) -> None:
     if recipe.media.keep == "files":
         media = run.media("clips", digest([recipe.media, encoder])[:12])
         clips = run.stage(Cut(recipe.media, encoder, folders, media), join_sources(clips, sources), len(clips))
-        run.keep_only(media, {f"{clip.video_id}.mp4" for clip in clips})
+        run.keep_only(media, (f"{clip.video_id}.mp4" for clip in clips))
         run.keep_only(media.parent, {media.name})
 
     captions_file = Path(recipe.captions.file) if recipe.captions.file is not None else videos.captions_file
