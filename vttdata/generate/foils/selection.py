@@ -48,6 +48,10 @@ _INTEGRALITY = 1e-6
 _DIGITS = 6
 # Share of the expected number of fractional options that are settled before the programme is solved again.
 _SETTLED_SHARE = 0.25
+# Undecided options from which on the programme is solved in integers, in a search of at most so many nodes: where few
+# options are left, none can make up for what rounding exceeds.
+_MAX_INTEGERS = 100
+_MAX_NODES = 2000
 # Correlation of two models below which they say nothing of each other's noise.
 _MIN_CORRELATION = 0.1
 
@@ -289,8 +293,10 @@ class Programme:
             taken = np.asarray(matrix[:, np.flatnonzero(chosen)].sum(axis=1)).ravel()
             result = optimize.milp(
                 costs[columns],
+                integrality=(columns < self._options) & (len(undecided) <= _MAX_INTEGERS),
                 constraints=optimize.LinearConstraint(matrix[:, columns], lower - taken, upper - taken),
                 bounds=optimize.Bounds(0, np.where(columns < self._options, 1, np.inf)),
+                options={"node_limit": _MAX_NODES},
             )
             if result.x is None:
                 raise VttdataError(f"The solver found no balanced choice of foils ({result.message}).")
