@@ -2,22 +2,23 @@
 
 ``python benchmarks/near_duplicates.py families VIDEOS`` compares all files below a folder; two files are true copies if
 their names agree up to the first ``-`` or ``.``. ``planted VIDEOS`` makes edited copies of
-each file and looks for them. ``scale`` draws fingerprints for 10,000 to 700,000 sources and finds the planted copies.
+each file and looks for them. ``scale`` draws fingerprints for 10,000 to 1,000,000 sources and finds the planted copies.
 """
 
 from __future__ import annotations
 
 import argparse
 import base64
+import hashlib
 import itertools
 import os
-import random
 import re
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -102,8 +103,9 @@ def main() -> None:
     part.add_argument("--turned", type=float, default=0.0, help="share of the copies that are turned or mirrored")
     arguments = parser.parse_args()
     if arguments.part == "scale":
-        for number in arguments.sources:
-            scale(number, arguments.turned)
+        with tempfile.TemporaryDirectory() as folder:
+            for number in arguments.sources:
+                scale(number, arguments.turned, Path(folder))
         return
     files = [path for path in sorted(arguments.folder.rglob("*.*")) if arguments.skip not in path.parts]
     families(files) if arguments.part == "families" else planted(files)
@@ -182,30 +184,54 @@ def describe(pair: NearDuplicate | None) -> str:
     )
 
 
-def scale(number: int, turned: float) -> None:
-    """Print time, memory, precision and recall for drawn fingerprints, in a process of its own with its own peak."""
-    child = os.fork()
-    if child:
+def scale(number: int, turned: float, folder: Path) -> None:
+    """Print time, memory, precision and recall for drawn fingerprints, in a process with a peak of its own."""
+    file = folder / f"{number}-{turned}.jsonl"
+    for step in (draw_file, search_file):
+        child = os.fork()
+        if not child:
+            step(number, turned, file)
+            sys.stdout.flush()
+            os._exit(0)
         os.waitpid(child, 0)
-        return
-    sources, true = draw_sources(number, turned)
-    samples = sum(len(prints.hashes) for _, prints in sources) * 3 // (32 * HASHES_PER_SAMPLE)
-    before = peak_memory()
-    start, busy = time.perf_counter(), time.process_time()
-    matches: Matches = match_sources(sources)
+    file.unlink()
+
+
+def draw_file(number: int, turned: float, file: Path) -> None:
+    """Write a line with the name, the fingerprint and the original, if it is a copy, of each drawn source."""
+    with file.open("w") as stream:
+        for name, prints, original in draw_sources(number, turned):
+            stream.write(f"{name} {prints.hashes} {original}\n")
+
+
+def search_file(number: int, turned: float, file: Path) -> None:
+    """Find the copies among drawn sources, which are read one by one as a build reads them."""
+    true, samples = set(), 0
+
+    def read() -> Iterator[tuple[str, Fingerprint]]:
+        nonlocal samples
+        with file.open() as stream:
+            for line in stream:
+                name, hashes, *original = line.split()
+                true.update((first, name) for first in original)
+                samples += len(hashes) * 3 // (32 * HASHES_PER_SAMPLE)
+                yield name, Fingerprint(HASH_SCHEME, hashes)
+
+    before, busy = peak_memory(), time.process_time()
+    matches: Matches = match_sources(read())
     found = {(pair.source_a, pair.source_b) for pair in matches.duplicates()}
-    seconds, busy = time.perf_counter() - start, time.process_time() - busy
+    busy = time.process_time() - busy
     right = len(found & true)
     side = {name: int(name[1:]) % 2 for name in matches.samples.ids}
-    start = time.perf_counter()
+    closest_busy = time.process_time()
     matches.closest(side)
+    closest_busy = time.process_time() - closest_busy
+    digest = hashlib.sha256(repr(matches.duplicates()).encode()).hexdigest()[:16]
     print(
-        f"{number:>8} sources {samples:>9} samples: {seconds:6.1f} s ({busy:.1f} CPU s), peak {peak_memory():5.0f} MiB "
-        f"(drawing them: {before:.0f}), {len(found)} pairs, precision {right / max(len(found), 1):.4f}, "
-        f"recall {right / max(len(true), 1):.4f}; closest {time.perf_counter() - start:.1f} s"
+        f"{number:>8} sources {samples:>9} samples, turned {turned:.0%}: {busy:6.1f} CPU s, peak "
+        f"{peak_memory():5.0f} MiB (before: {before:.0f}), {len(found)} pairs ({digest}), precision "
+        f"{right / max(len(found), 1):.4f}, recall {right / max(len(true), 1):.4f}; closest {closest_busy:.1f} CPU s"
     )
-    sys.stdout.flush()
-    os._exit(0)
 
 
 def peak_memory() -> float:
@@ -213,8 +239,8 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def draw_sources(number: int, turned: float) -> tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]]:
-    """Draw fingerprints of `number` sources of 10-30 s, of which 2 % are copies of others; return the true pairs too.
+def draw_sources(number: int, turned: float) -> Iterator[tuple[str, Fingerprint, str]]:
+    """Draw fingerprints of `number` sources of 10-30 s, 2 % of them copies; yield each with the name of its original.
 
     Between cuts (every 2-8 s) a source changes by 6, 12 or 25 % of the bits from sample to sample, or (3 %) not at
     all; 5 % begin with one of 20 intros of 3 s and 5 % with 1 s of black. A copy has 2-20 % of its bits changed, is
@@ -223,11 +249,10 @@ def draw_sources(number: int, turned: float) -> tuple[list[tuple[str, Fingerprin
     """
     rng = np.random.default_rng(number)
     intros = rng.integers(1, 2**64, (20, 3 * HASHES_PER_SECOND, HASHES_PER_SAMPLE), np.uint64)
-    sources: list[tuple[str, Fingerprint]] = []
-    true = set()
     originals: list[NDArray[np.uint64]] = []
     copies = number // 50
     for index in range(number):
+        original = ""
         if index < number - copies:
             words = draw_words(rng, intros)
             if index < copies:
@@ -236,10 +261,8 @@ def draw_sources(number: int, turned: float) -> tuple[list[tuple[str, Fingerprin
             words = copy_words(rng, originals[index - (number - copies)])
             if rng.random() < turned:
                 words = turn_words(words, int(rng.integers(1, 8)))
-            true.add((f"s{index - (number - copies):07}", f"s{index:07}"))
-        sources.append((f"s{index:07}", as_fingerprint(words)))
-    random.Random(number).shuffle(sources)
-    return sources, true
+            original = f"s{index - (number - copies):07}"
+        yield f"s{index:07}", as_fingerprint(words), original
 
 
 def turn_words(words: NDArray[np.uint64], orientation: int) -> NDArray[np.uint64]:

@@ -19,6 +19,15 @@ from vttdata.media.ffmpeg_program import ffmpeg_path
 
 # Settings under which films of a few seconds are kept.
 LOOSE = ["filter.min_seconds=1", "filter.min_height=0", "clips.min_seconds=2", "media.height=64"]
+# Settings under which the recipe demo takes seconds: a clip of each of two small films.
+TINY_DEMO = {
+    "collect.scenes.videos": 2,
+    "collect.scenes.width": 160,
+    "collect.scenes.height": 96,
+    "collect.scenes.frame_rate": 8,
+    "clips.per_source": 1,
+    "media.height": 96,
+}
 COLUMNS = "captions.columns={video_id: clip, caption: text, annotator: worker}"
 
 

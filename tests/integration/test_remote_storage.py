@@ -17,6 +17,7 @@ import fsspec  # noqa: F401
 import pytest
 
 import vttdata.pipeline.remote_build as remote_build
+from tests.helpers.builds import TINY_DEMO
 from tests.helpers.s3_server import FaultyProxy
 from vttdata.cli.main import main
 from vttdata.compose.build import build
@@ -25,14 +26,6 @@ from vttdata.files.remote import RemoteFolder
 from vttdata.load.load_dataset import load_dataset
 from vttdata.load.lookup import find_dataset
 
-SETTINGS = {
-    "collect.scenes.videos": 2,
-    "collect.scenes.width": 160,
-    "collect.scenes.height": 96,
-    "collect.scenes.frame_rate": 8,
-    "clips.per_source": 1,
-    "media.height": 96,
-}
 # A build in another process that notices within seconds that the machine before it is gone.
 PROGRAM = """
 import sys
@@ -76,7 +69,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("local") / "build"
-    build("demo", out=folder, settings=SETTINGS, workers=1, quiet=True)
+    build("demo", out=folder, settings=TINY_DEMO, workers=1, quiet=True)
     return folder
 
 
@@ -84,7 +77,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def on_s3(proxy: FaultyProxy) -> str:
     """Build the dataset in the store."""
     address = "s3://bucket/street"
-    build("demo", out=address, settings=SETTINGS, workers=1, quiet=True)
+    build("demo", out=address, settings=TINY_DEMO, workers=1, quiet=True)
     return address
 
 
@@ -109,7 +102,7 @@ def reused_parts(folder: Path) -> list[tuple[str, bool]]:
 
 def test_same_bytes_on_a_disk_and_in_stores(local: Path, on_s3: str, tmp_path: Path) -> None:
     on_disk = f"file://{tmp_path}/store/street"
-    build("demo", out=on_disk, settings=SETTINGS, workers=1, quiet=True)
+    build("demo", out=on_disk, settings=TINY_DEMO, workers=1, quiet=True)
     expected = hashes(local / "dataset")
     assert any(name.endswith(".mp4") for name in expected)
     assert hashes_in(on_disk) == hashes_in(on_s3) == expected
@@ -133,7 +126,7 @@ def test_killed_builds_go_on_from_the_store_to_the_same_bytes(
     if protocol == "s3":
         request.getfixturevalue("proxy")
     address = f"file://{tmp_path}/killed" if protocol == "file" else "s3://bucket/killed"
-    settings = [part for key, value in SETTINGS.items() for part in ("--set", f"{key}={value}")]
+    settings = [part for key, value in TINY_DEMO.items() for part in ("--set", f"{key}={value}")]
     command = [sys.executable, "-c", PROGRAM, "build", "demo", "--quiet", "--workers", "1", "--out", address, *settings]
     moments, killed, store = random.Random(20), 0, RemoteFolder(address)
     for machine in (0, 1):
@@ -158,13 +151,13 @@ def test_store_that_fails_meanwhile_loses_nothing(proxy: FaultyProxy, local: Pat
     proxy.fault = lambda method, path: 503 if method == "PUT" and "busy" in path and next(puts) >= 5 else None
     try:
         with pytest.raises(HaltError, match=r"The build is complete in .*, but not its copy: .*SlowDown"):
-            build("demo", out=address, settings=SETTINGS, workers=1, quiet=True, note=notes.append)
+            build("demo", out=address, settings=TINY_DEMO, workers=1, quiet=True, note=notes.append)
     finally:
         proxy.fault = lambda _method, _path: None
     assert sum("the build goes on in" in note for note in notes) == 1
     with pytest.raises(VttdataError, match="has no dataset"):
         find_dataset(address)
-    run = build("demo", out=address, settings=SETTINGS, workers=1, quiet=True)
+    run = build("demo", out=address, settings=TINY_DEMO, workers=1, quiet=True)
     assert all(reused for _, reused in reused_parts(run.folder))
     assert hashes_in(address) == hashes(local / "dataset")
 
@@ -208,7 +201,7 @@ def test_two_machines_in_one_store(proxy: FaultyProxy, tmp_path: Path, monkeypat
 def test_store_with_something_else_is_left_alone(proxy: FaultyProxy) -> None:
     RemoteFolder("s3://bucket/thesis").write("chapter.tex", b"text")
     with pytest.raises(VttdataError, match=r"holds something else than a build \(chapter.tex\)"):
-        build("demo", out="s3://bucket/thesis", settings=SETTINGS, quiet=True)
+        build("demo", out="s3://bucket/thesis", settings=TINY_DEMO, quiet=True)
     assert list(RemoteFolder("s3://bucket/thesis").files()) == ["chapter.tex"]
 
 

@@ -128,6 +128,16 @@ def test_shards_of_other_settings_are_refused(videos: Path, tmp_path: Path) -> N
     ("arguments", "problem"),
     [
         (("merge", "nowhere"), "There is no build 'nowhere': name the folder that its shards share."),
+        (
+            ("merge", "s3://bucket/street"),
+            "There is no build 's3://bucket/street': name the folder that its shards share",
+        ),
+        (("slurm", "demo", "--jobs", "2", "--out", "s3://bucket/street"), "s3://bucket/street: shards share a folder"),
+        (
+            ("slurm", "s3://bucket/street", "--jobs", "2"),
+            "s3://bucket/street: shards share a folder on a disk; name one",
+        ),
+        (("build", "s3://bucket/street", "--shard", "1/2"), "s3://bucket/street: shards share a folder on a disk"),
         (("slurm", "demo", "--jobs", "0"), "'0' is not a positive integer"),
         (("slurm", "demo", "--jobs", "2", "--sbatch", "oops"), "'oops' is not an option of sbatch"),
         (("slurm", "demo", "--jobs", "2", "--sbatch", "--time=1\nrm"), "has control characters"),

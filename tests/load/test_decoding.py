@@ -7,17 +7,9 @@ from pathlib import Path
 import datasets
 import pytest
 
+from tests.helpers.builds import TINY_DEMO
 from vttdata.compose.build import build
 from vttdata.load.load_dataset import load_dataset
-
-SETTINGS = {
-    "collect.scenes.videos": 2,
-    "collect.scenes.width": 160,
-    "collect.scenes.height": 96,
-    "collect.scenes.frame_rate": 8,
-    "clips.per_source": 1,
-    "media.height": 96,
-}
 
 
 @pytest.mark.parametrize("mode", ["files", "embedded"])
@@ -26,7 +18,7 @@ def test_rows_decode_to_all_frames_at_their_times(mode: str, tmp_path: Path) -> 
         pytest.importorskip("torchcodec", reason="torchcodec is not installed")
     except (OSError, RuntimeError) as error:
         pytest.skip(f"torchcodec finds no FFmpeg or another PyTorch: {str(error).splitlines()[0]}")
-    build("demo", out=tmp_path / "build", settings=SETTINGS | {"publish.media": mode}, workers=1, quiet=True)
+    build("demo", out=tmp_path / "build", settings=TINY_DEMO | {"publish.media": mode}, workers=1, quiet=True)
     (clip,) = load_dataset(tmp_path / "build", split="test")
     config = "videos" if mode == "embedded" else "clips"
     rows = load_dataset(tmp_path / "build", config, split="test")

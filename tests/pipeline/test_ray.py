@@ -46,7 +46,8 @@ class Huge(Stage):
 
     name = "huge"
     output = Number
-    memory = 2**40
+    # MiB; Ray's numbers overflow at 838 TiB, and it then grants what is asked for.
+    memory = 2**28
 
     def process(self, item: Number) -> Iterator[Outcome]:
         yield Kept(item)

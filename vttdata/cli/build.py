@@ -13,10 +13,10 @@ import click
 
 from vttdata.cli.exit_codes import DONE, INCOMPLETE
 from vttdata.cli.options import (
+    FOLDER_OR_ADDRESS,
     POSITIVE,
     RECIPE,
     Command,
-    FolderOrAddress,
     Names,
     argument,
     columns_option,
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 @argument("recipe", "RECIPE", "A YAML file, the name of a packaged recipe, or an earlier build.", type=RECIPE)
 @out_option(
     "Build folder, or its address in remote storage, such as s3://bucket/street.",
-    type=FolderOrAddress(path_type=Path, readable=False),
+    type=FOLDER_OR_ADDRESS,
     required=False,
     show_default="that of the earlier build, or $VTTDATA_HOME/<name of the recipe>",
 )
@@ -105,26 +105,28 @@ def command(
     by its name to 'vttdata datasets' and load_dataset, wherever its folder is.
     """
     from vttdata.compose.build import build
-    from vttdata.compose.shards import build_shard
 
     started = time.monotonic()
-    options: dict[str, Any] = {
-        "out": out,
-        "settings": settings,
-        "columns": columns,
-        "workers": workers,
-        "engine": engine,
-        "ray_address": ray_address,
-        "retry_failed": retry_failed,
-        "replace": replace,
-        "quiet": quiet,
-        "on_stage_done": stage_printer(),
-        "note": print_note,
-    }
+    run = build(
+        recipe,
+        out=out,
+        settings=settings,
+        columns=columns,
+        workers=workers,
+        engine=engine,
+        ray_address=ray_address,
+        retry_failed=retry_failed,
+        replace=replace,
+        shard=shard,
+        quiet=quiet,
+        on_stage_done=stage_printer(),
+        note=print_note,
+    )
     if shard is None:
-        return print_summary(build(recipe, **options), started)
-    run, processed = build_shard(recipe, shard, **options)
-    print_styled(f"\nShard {shard} of {run.loaded.recipe.name} has processed {processed:,} items now.", bold=True)
+        return print_summary(run, started)
+    print_styled(
+        f"\nShard {shard} of {run.loaded.recipe.name} has processed {run.engine.processed:,} items now.", bold=True
+    )
     print_styled(f"Next, when all shards are through: 'vttdata merge {shlex.quote(str(run.folder))}'")
     return DONE
 

@@ -392,6 +392,8 @@ class FolderOrAddress(FilePath):
         return value if is_remote(value) else super().convert(value, param, ctx)
 
 
+FOLDER_OR_ADDRESS = FolderOrAddress(path_type=Path, readable=False)
+
 SEED = WholeNumber()
 POSITIVE = WholeNumber(1, 2**31 - 1)
 

@@ -9,6 +9,7 @@ import click
 from vttdata.cli.build import print_note
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import (
+    FOLDER_OR_ADDRESS,
     POSITIVE,
     RECIPE,
     Command,
@@ -41,7 +42,10 @@ from vttdata.cli.terminal import print_styled
 @argument("recipe", "RECIPE", "A YAML file, the name of a packaged recipe, or an earlier build.", type=RECIPE)
 @option("--jobs N", "Number of shards, each a job of the array.", type=POSITIVE, required=True)
 @out_option(
-    "Build folder.", required=False, show_default="that of the earlier build, or $VTTDATA_HOME/<name of the recipe>"
+    "Build folder.",
+    type=FOLDER_OR_ADDRESS,
+    required=False,
+    show_default="that of the earlier build, or $VTTDATA_HOME/<name of the recipe>",
 )
 @replace_option("Give DIR to this build though it holds that of another recipe or name.")
 @set_option("Override a key of the recipe, such as clips.max_seconds=20; may be repeated.")
@@ -56,7 +60,7 @@ from vttdata.cli.terminal import print_styled
 def command(
     recipe: str,
     jobs: int,
-    out: Path | None,
+    out: Path | str | None,
     replace: bool,
     settings: tuple[str, ...],
     columns: dict[str, str],

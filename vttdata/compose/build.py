@@ -18,6 +18,8 @@ from vttdata.load.local_builds import builds_folder, builds_named, find_build, r
 from vttdata.pipeline.build_folder import TRY_AGAIN, Build, given_secrets, load_stored_recipe, open_build
 from vttdata.pipeline.executors import create_executor
 from vttdata.pipeline.remote_build import open_remote_build
+from vttdata.pipeline.shard_folder import ShardBuild, open_shard
+from vttdata.pipeline.shards import UnmergedError, parse_shard
 from vttdata.publish.unchanged_version import warn_if_rows_changed
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, load_recipe
@@ -36,6 +38,7 @@ def build(
     ray_address: str | None = None,
     retry_failed: bool = False,
     replace: bool = False,
+    shard: str | None = None,
     quiet: bool = False,
     on_stage_done: Callable[[dict[str, Any]], None] = lambda _: None,
     note: Callable[[str], None] = lambda _: None,
@@ -54,13 +57,16 @@ def build(
         ray_address: ``HOST:PORT`` of the Ray cluster for the engine ``ray``, or ``auto`` on one of its nodes; by
             default that in ``RAY_ADDRESS``, without which a private Ray runs on this machine.
         retry_failed: Process items again that failed for a reason that may have gone.
-        replace: Take over a folder that holds the build of another recipe or name.
+        replace: Take over a folder that holds the build of another recipe or name; with a shard, of other settings too.
+        shard: Do only what this shard can do until the next merge, such as ``3/64``: its number and that of all shards,
+            which share the folder on a disk.
         quiet: Show no progress.
-        on_stage_done: Is called with each finished stage's entry of ``build.json``.
+        on_stage_done: Is called with each finished stage's entry of ``build.json``; the counts of a shard are its own.
         note: Is called with sentences that a user should read.
 
     Returns:
-        The finished build; its `dataset` is the folder that `load_dataset` takes.
+        The finished build; its `dataset` is the folder that `load_dataset` takes. With a shard, the build as far as it
+        is.
 
     Raises:
         VttdataError: If the recipe, a setting or an input is refused.
@@ -68,18 +74,27 @@ def build(
         HaltError: If the build cannot go on, or its dataset lacks items whose processing was cut short; the same call
             continues later.
     """
+    share = None if shard is None else parse_shard(shard)
     if is_remote(recipe) and out not in (None, recipe):
         raise VttdataError(f"{recipe}: a build in remote storage goes on where it is; leave out --out.")
-    address = next((str(reference) for reference in (out, recipe) if is_remote(reference)), "")
+    address = "" if share else next((str(reference) for reference in (out, recipe) if is_remote(reference)), "")
     with contextlib.ExitStack() as stack:
         remote = stack.enter_context(open_remote_build(address, note)) if address else None
         if remote is not None:
             recipe, out = remote.folder if is_remote(recipe) else recipe, remote.folder
         loaded, folder = load_for_build(recipe, out, settings, columns, note)
         executor = create_executor(engine, workers, ray_address)
-        with open_build(
-            folder, loaded, executor, on_stage_done, retry_failed=retry_failed, quiet=quiet, replace=replace
-        ) as run:
+        flags: dict[str, Any] = {"retry_failed": retry_failed, "quiet": quiet, "replace": replace}
+        if share is not None:
+            with open_shard(folder, loaded, executor, on_stage_done, share, **flags) as shard_run:
+                register(shard_run, note)
+                step = run_until_merge(shard_run)
+                unprocessed = shard_run.unprocessed()
+                shard_run.describe("incomplete" if unprocessed else f"waits for '{step}'")
+            if unprocessed:
+                raise HaltError(f"Shard {share}: the processing of items was cut short in {unprocessed}; {TRY_AGAIN}.")
+            return shard_run
+        with open_build(folder, loaded, executor, on_stage_done, **flags) as run:
             run.address = address
             finish_build(run, note)
         if remote is not None:
@@ -99,8 +114,12 @@ def load_for_build(
     Raises:
         VttdataError: If the recipe or a setting is refused.
     """
-    if is_remote(out):
-        raise VttdataError(f"{out}: shards share a folder on a disk; give --out one, or build there without --shard.")
+    for reference in (out, recipe):
+        if is_remote(reference):
+            raise VttdataError(
+                f"{reference}: shards share a folder on a disk; name one with --out, or build at the address without "
+                "shards."
+            )
     if isinstance(settings, Mapping):
         settings = [f"{key}={_as_yaml(value)}" for key, value in settings.items()]
     # A file, and the name of a packaged recipe, are recipes, whatever folder has the same name.
@@ -146,6 +165,15 @@ def finish_build(run: Build, note: Callable[[str], None]) -> Build:
             f"{unprocessed}; {TRY_AGAIN}."
         )
     return run
+
+
+def run_until_merge(run: ShardBuild) -> str:
+    """Run the builder until it needs the results of all shards, and return the name of that step."""
+    try:
+        run.loaded.builder.build(run.loaded.recipe, run)
+    except UnmergedError as error:
+        return error.step
+    return "package"
 
 
 def register(run: Build, note: Callable[[str], None]) -> None:

@@ -1,4 +1,4 @@
-"""Build in shards that share one folder, merge them, and plan what is left; what the commands of that name do."""
+"""Merge the shards of a build, and plan what is left for them; what ``vttdata merge`` and ``vttdata slurm`` do."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from vttdata.compose.build import finish_build, load_for_build, register
+from vttdata.compose.build import finish_build, load_for_build, register, run_until_merge
 from vttdata.errors import HaltError, VttdataError
 from vttdata.load.local_builds import find_build, read_account
 from vttdata.pipeline.build_folder import (
     SHARDS,
-    TRY_AGAIN,
     Build,
     check_same_build,
     load_stored_recipe,
@@ -24,72 +23,9 @@ from vttdata.pipeline.build_folder import (
 )
 from vttdata.pipeline.executors import create_executor
 from vttdata.pipeline.journal import Journal, locked
-from vttdata.pipeline.shard_folder import ShardBuild, check_shards_agree, claim_folder, open_shard, shard_accounts
-from vttdata.pipeline.shards import BuildShard, MergeEngine, MissingItemsError, PlanEngine, UnmergedError, parse_shard
+from vttdata.pipeline.shard_folder import ShardBuild, check_shards_agree, claim_folder, shard_accounts
+from vttdata.pipeline.shards import BuildShard, MergeEngine, MissingItemsError, PlanEngine
 from vttdata.recipe.load import Loaded
-
-
-def build_shard(
-    recipe: str | os.PathLike[str],
-    shard: str,
-    *,
-    out: str | os.PathLike[str] | None = None,
-    settings: Mapping[str, Any] | Sequence[str] = (),
-    columns: Mapping[str, str] | None = None,
-    workers: int | None = None,
-    engine: str = "local",
-    ray_address: str | None = None,
-    retry_failed: bool = False,
-    replace: bool = False,
-    quiet: bool = False,
-    on_stage_done: Callable[[dict[str, Any]], None] = lambda _: None,
-    note: Callable[[str], None] = lambda _: None,
-) -> tuple[Build, int]:
-    """Do what one shard of a build can do until the next merge; the other arguments are those of `build`.
-
-    Args:
-        recipe: As for `build`.
-        shard: Number of the shard and of all shards, such as ``3/64``.
-        out: As for `build`, on a disk that all shards share.
-        settings: As for `build`, the same for all shards.
-        columns: As for `build`.
-        workers: As for `build`.
-        engine: As for `build`.
-        ray_address: As for `build`.
-        retry_failed: As for `build`.
-        replace: Give the folder to these settings though it holds a build of others.
-        quiet: As for `build`.
-        on_stage_done: As for `build`; the counts are those of the shard.
-        note: As for `build`.
-
-    Returns:
-        The build as far as it is, and the number of items that were processed now.
-
-    Raises:
-        VttdataError: As `build`, and if the folder holds a build of other settings or tools.
-        HaltError: If the processing of items was cut short; the same call tries them again.
-    """
-    share = parse_shard(shard)
-    loaded, folder = load_for_build(recipe, out, settings, columns, note)
-    executor = create_executor(engine, workers, ray_address)
-    flags = {"retry_failed": retry_failed, "quiet": quiet, "replace": replace}
-    with open_shard(folder, loaded, executor, on_stage_done, share, **flags) as (run, shard_engine):
-        register(run, note)
-        step = run_builder(run)
-        unprocessed = run.unprocessed()
-        run.describe("incomplete" if unprocessed else f"waits for '{step}'")
-    if unprocessed:
-        raise HaltError(f"Shard {share}: the processing of items was cut short in {unprocessed}; {TRY_AGAIN}.")
-    return run, shard_engine.processed
-
-
-def run_builder(run: ShardBuild) -> str:
-    """Run the builder until it needs the results of all shards, and return the name of that step."""
-    try:
-        run.loaded.builder.build(run.loaded.recipe, run)
-    except UnmergedError as error:
-        return error.step
-    return "package"
 
 
 def merge_shards(
@@ -204,7 +140,7 @@ def plan_shards(
         )
         run = PlanBuild(folder, loaded, engine, journal, lambda _: None, shard=BuildShard(1, jobs))
         register(run, note)
-        step = run_builder(run)
+        step = run_until_merge(run)
     is_finished = is_finished and step == "package" and not engine.missing
     rounds = max(loaded.recipe.shard_rounds - engine.rounds, 1 if engine.missing else 0)
     return ShardPlan(loaded, folder, engine.missing, rounds, is_finished)

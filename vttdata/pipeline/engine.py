@@ -126,10 +126,14 @@ class Engine:
         journal: is told what happens.
         retry_failed: process items again that failed for a reason that may have gone.
         quiet: show no progress.
+
+    Fields:
+        processed: number of items that were processed in this run, in all stages.
     """
 
     def __init__(self, folder: Path, executor: Executor, journal: Journal, *, retry_failed: bool, quiet: bool) -> None:
         self.folder = folder
+        self.processed = 0
         self._executor = executor
         self.journal = journal
         self._retry_failed = retry_failed
@@ -161,6 +165,7 @@ class Engine:
             tasks = run.tasks(cut_into_parts(stage, items), progress)
             for tag, result in watch_results(stage, self.process(stage, tasks), run.item, progress):
                 part = run.add(tag, result)
+                self.processed += 1
                 if part is not None:
                     self.journal.note("part", stage=stage.name, key=part.key[:16], items=len(part.items))
             store.remove_all_but(run.keys)

@@ -84,7 +84,7 @@ def open_shard(
     retry_failed: bool = False,
     quiet: bool = False,
     replace: bool = False,
-) -> Iterator[tuple[ShardBuild, ShardEngine]]:
+) -> Iterator[ShardBuild]:
     """Hold a build folder together with other shards; the arguments are those of `open_build`.
 
     Args:
@@ -114,7 +114,7 @@ def open_shard(
             executor.prepare(journal_file)
             try:
                 run.describe("running")
-                yield run, engine
+                yield run
             except BaseException:
                 with contextlib.suppress(OSError):
                     run.describe("stopped")

@@ -182,7 +182,6 @@ class ShardEngine(Engine):
     ) -> None:
         super().__init__(folder, executor, journal, retry_failed=retry_failed, quiet=quiet)
         self.shard = shard
-        self.processed = 0
         self.guard = ReadGuard()
 
     def run(self, stage: Stage, items: Iterable[Any], total: int | None = None, label: str = "") -> Table:
