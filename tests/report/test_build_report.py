@@ -113,8 +113,8 @@ def test_same_build_gives_the_same_bytes(street: Path) -> None:
 def test_details_are_loaded_from_the_folder(
     browser: WebDriver, street: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vttdata.report.clip_files._TEXT_BUDGET", 1)
-    monkeypatch.setattr("vttdata.report.clip_files.CHUNK", 2)
+    monkeypatch.setattr("vttdata.report.clip_sheet._TEXT_BUDGET", 1)
+    monkeypatch.setattr("vttdata.report.clip_sheet.CHUNK", 2)
     out = write_report(street, tmp_path / "large #1.html")
     page = OpenPage(browser, out)
     page.wait(lambda: len(page.texts(".sheet li")) == 3)

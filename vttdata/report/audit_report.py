@@ -14,8 +14,8 @@ from vttdata.dataset.manifest import read_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.generate.foils.blind.shortcuts import Attack, attack_sentences
 from vttdata.report import plots
-from vttdata.report.clip_stills import draw_stills, read_stills
 from vttdata.report.page import PageSection, Tile, render_page, render_text
+from vttdata.report.thumbnails import read_clip_stills, read_video_stills
 from vttdata.split import Audit
 from vttdata.split.audit.leaks import LEAKS
 from vttdata.split.audit.text import count_rows, example_text, leak_rows, notes
@@ -41,7 +41,7 @@ def audit_page(folder: Path, audit: Audit) -> str:
         if found
     }
     ids = {video_id for found in examples.values() for _, clips in found for video_id in clips}
-    stills = read_stills(folder, ids)
+    stills = read_clip_stills(folder, ids)
     header, *rows = leak_rows(audit)
     parts = [render_text(_TABLE, columns=header, rows=rows, caption="Clips that share with another split")]
     clips = {split: [counts["clips"]] for split, counts in audit.splits.items()}
@@ -100,7 +100,7 @@ def foil_audit_page(
     pairs = _first_pairs(folder) if folder is not None else []
     if folder is not None and pairs:
         ids = {row["video_id"] for row in pairs}
-        stills = draw_stills(locate_videos(videos, ids)) if videos is not None else read_stills(folder, ids)
+        stills = read_video_stills(locate_videos(videos, ids)) if videos is not None else read_clip_stills(folder, ids)
         body = render_text(_PAIRS, rows=pairs, stills={row["video_id"]: stills.get(row["video_id"]) for row in pairs})
         frames = ", above the frame in the middle of the video" if stills else ""
         note = f"The first {len(pairs)}: the true caption above its foil{frames}."

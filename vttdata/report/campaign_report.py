@@ -17,8 +17,8 @@ from vttdata.annotate.service import make_report
 from vttdata.annotate.store import Store
 from vttdata.annotate.task import Answered
 from vttdata.report import plots
-from vttdata.report.clip_stills import draw_stills
 from vttdata.report.page import PageSection, Tile, format_number, render_page, render_text
+from vttdata.report.thumbnails import read_video_stills
 
 _TABLE = """{% import "macros.html" as macros %}
 {{ macros.table(columns, rows, caption, numeric=numeric) }}"""
@@ -135,7 +135,9 @@ def _items_section(campaign: Campaign, answers: list[Answered]) -> PageSection:
 
     chosen = sorted(by_item, key=rank)[:_ITEMS_SHOWN]
     names = {by_item[key][0].item.video_id for key in chosen}
-    stills = draw_stills({name: Path(campaign.videos[name].page) for name in sorted(names & campaign.videos.keys())})
+    stills = read_video_stills(
+        {name: Path(campaign.videos[name].page) for name in sorted(names & campaign.videos.keys())}
+    )
     items = []
     for key in chosen:
         entries = sorted(by_item[key], key=lambda entry: entry.worker)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,26 +19,24 @@ _SHOWN_TEXTS = 200
 # Robust z-scores from here on are called unusual.
 _UNUSUAL = 3.5
 
+_Numbers = npt.NDArray[Any]
 
-@dataclass(slots=True)
-class AnnotatorFigures:
-    """Figures of one annotator: captions, their words, how often each text (a number) was written, and the clips."""
 
-    captions: int = 0
-    words: int = 0
-    texts: Counter[int] = field(default_factory=Counter)
-    clips: set[str] = field(default_factory=set)
-    commonest: str = ""
+class AnnotatorFigures(NamedTuple):
+    """Figures of one annotator.
 
-    @property
-    def mean_words(self) -> float:
-        """Mean number of words of a caption."""
-        return self.words / self.captions
+    Fields:
+        captions, clips: how many.
+        mean_words: of a caption.
+        repeated: share of captions whose text the annotator wrote before.
+        commonest: text that the annotator wrote most often.
+    """
 
-    @property
-    def repeated(self) -> float:
-        """Share of captions whose text the annotator wrote before."""
-        return 1 - len(self.texts) / self.captions
+    captions: int
+    clips: int
+    mean_words: float
+    repeated: float
+    commonest: str
 
 
 @dataclass(slots=True)
@@ -70,50 +70,69 @@ def find_odd_captions(captions: pa.Table) -> CaptionFindings:
         captions: columns ``video_id``, ``caption`` and ``annotator``; rows without a text do not count.
     """
     found = CaptionFindings()
-    captions = captions.filter(pc.is_valid(captions["caption"])).combine_chunks()
+    captions = captions.filter(pc.is_valid(captions["caption"]))
     found.captions = captions.num_rows
     if not found.captions:
         return found
-    texts = pc.utf8_lower(captions["caption"]).combine_chunks().dictionary_encode()
-    words = pc.list_value_length(pc.utf8_split_whitespace(pc.utf8_trim_whitespace(captions["caption"])))
-    clips = captions["video_id"].combine_chunks().dictionary_encode().indices
-    by_text = pa.table({"text": texts.indices, "clip": clips}).group_by("text")
-    counts = by_text.aggregate([("clip", "min"), ("clip", "max"), ("clip", "count")])
-    shared = counts.filter(pc.not_equal(counts["clip_min"], counts["clip_max"]))
-    found.shared_captions = pc.sum(shared["clip_count"]).as_py() or 0
+    texts, named = _number(pc.utf8_lower(captions["caption"]))
+    words = pc.list_value_length(pc.utf8_split_whitespace(pc.utf8_trim_whitespace(captions["caption"]))).to_numpy()
+    clips, _ = _number(captions["video_id"])
+    times = np.bincount(texts)
+    first, last = np.full(len(times), len(clips)), np.full(len(times), -1)
+    np.minimum.at(first, texts, clips)
+    np.maximum.at(last, texts, clips)
+    shared = np.flatnonzero(first < last)
+    found.shared_captions = int(times[shared].sum())
     # A text may be of any length, and only the most frequent ones are shown.
-    least = sorted(shared["clip_count"].to_pylist())[-_SHOWN_TEXTS:][:1] or [0]
-    frequent = shared.filter(pc.greater_equal(shared["clip_count"], least[0]))
-    named = texts.dictionary.take(frequent["text"].combine_chunks()).to_pylist()
-    counted = zip(named, frequent["clip_count"].to_pylist(), strict=True)
+    least = np.sort(times[shared])[-_SHOWN_TEXTS:][:1]
+    frequent = shared[times[shared] >= least] if len(least) else shared
+    counted = zip(named.take(pa.array(frequent)).to_pylist(), times[frequent].tolist(), strict=True)
     found.shared = dict(sorted(counted, key=lambda entry: (-entry[1], entry[0]))[:_SHOWN_TEXTS])
-    found.words = Counter({each["values"]: each["counts"] for each in pc.value_counts(words).to_pylist()})
-    order = np.argsort(words.to_numpy(), kind="stable")
+    found.words = Counter({number: count for number, count in enumerate(np.bincount(words).tolist()) if count})
+    order = np.argsort(words, kind="stable")
     found.shortest, found.longest = (
         [(row["video_id"], row["caption"]) for row in captions.take(pa.array(rows)).to_pylist()]
         for rows in (order[:_EXAMPLES], order[::-1][:_EXAMPLES])
     )
-    if captions["annotator"].null_count < found.captions:
-        found.annotators = _count_by_annotator(captions, texts, words)
+    known = pc.is_valid(captions["annotator"]).to_numpy()
+    if known.any():
+        annotators, names = _number(captions["annotator"].drop_null())
+        found.annotators = _count_by_annotator(annotators, names, clips[known], texts[known], named, words[known])
         found.unusual = _find_unusual(found.annotators)
     return found
 
 
-def _count_by_annotator(captions: pa.Table, texts: pa.DictionaryArray, words: pa.Array) -> dict[str, AnnotatorFigures]:
-    annotators: dict[str, AnnotatorFigures] = {}
-    columns = (captions["video_id"].to_pylist(), captions["annotator"].to_pylist(), words.to_pylist())
-    for video_id, annotator, number, text in zip(*columns, texts.indices.to_pylist(), strict=True):
-        if annotator is not None:
-            figures = annotators.setdefault(str(annotator), AnnotatorFigures())
-            figures.captions += 1
-            figures.words += number
-            figures.texts[text] += 1
-            figures.clips.add(video_id)
-    frequent = {name: each for name, each in sorted(annotators.items()) if each.captions >= _MIN_CAPTIONS}
-    for figures in frequent.values():
-        number = max(figures.texts, key=lambda text: (figures.texts[text], -text))
-        figures.commonest = texts.dictionary[number].as_py()
-    return frequent
+def _number(values: pa.ChunkedArray) -> tuple[_Numbers, pa.Array]:
+    """Return the number of each value, and the distinct values."""
+    encoded = values.combine_chunks().dictionary_encode()
+    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), encoded.dictionary
+
+
+def _count_by_annotator(
+    annotators: _Numbers, names: pa.Array, clips: _Numbers, texts: _Numbers, named: pa.Array, words: _Numbers
+) -> dict[str, AnnotatorFigures]:
+    """Return the figures of annotators with enough captions, by name; arrays have a number for each caption."""
+    captions = np.bincount(annotators)
+    total = np.bincount(annotators, words)
+    written, times = np.unique(annotators * len(named) + texts, return_counts=True)
+    written_by = written // len(named)
+    distinct_texts = np.bincount(written_by)
+    size = int(clips.max()) + 1
+    distinct_clips = np.bincount(np.unique(annotators * size + clips) // size)
+    # Of each annotator, the most frequent text comes first, and of equally frequent ones that with the least number.
+    order = np.lexsort((-times, written_by))
+    commonest = (written % len(named))[order[np.searchsorted(written_by, np.arange(len(names)))]]
+    frequent = np.flatnonzero(captions >= _MIN_CAPTIONS)
+    rows = zip(
+        names.take(pa.array(frequent)).to_pylist(),
+        captions[frequent].tolist(),
+        distinct_clips[frequent].tolist(),
+        (total / captions)[frequent].tolist(),
+        (1 - distinct_texts / captions)[frequent].tolist(),
+        named.take(pa.array(commonest[frequent])).to_pylist(),
+        strict=True,
+    )
+    return {name: AnnotatorFigures(*figures) for name, *figures in sorted(rows)}
 
 
 def _find_unusual(annotators: dict[str, AnnotatorFigures]) -> dict[str, str]:

@@ -15,8 +15,8 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.evaluate.predictions import read_captions
 from vttdata.evaluate.report import Estimate, Evaluation
 from vttdata.report import plots
-from vttdata.report.clip_stills import read_stills
 from vttdata.report.page import PageSection, Tile, format_number, render_page, render_text
+from vttdata.report.thumbnails import read_clip_stills
 
 _TABLE = """{% import "macros.html" as macros %}
 {{ macros.table(columns, rows, caption, numeric=columns[1:]) }}"""
@@ -108,7 +108,7 @@ def _format_items(evaluation: Evaluation, folder: Path, predictions: Path | None
     captions = {}
     if predictions is not None and evaluation.task == "captioning":
         captions = {key: text for key, text in read_captions(predictions) if key in texts}
-    stills = read_stills(folder, (texts[item][0] for item in ids.values() if item in texts))
+    stills = read_clip_stills(folder, (texts[item][0] for item in ids.values() if item in texts))
     sections = []
     for key, title, rows in (("best", "Best items", best), ("worst", "Worst items", worst)):
         items = [

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from markupsafe import Markup
 
 from vttdata.report.page import format_number, render
@@ -122,6 +124,7 @@ def stacked_bars(
 
 
 _HISTOGRAM_PIXELS = 96
+_BINS = 40
 
 
 def histogram(
@@ -179,6 +182,35 @@ def histogram(
         note=note,
         summary=summary,
     )
+
+
+def histogram_of(
+    values: Sequence[float] | npt.NDArray[Any],
+    title: str,
+    unit: str = "",
+    limits: Sequence[Limit] = (),
+    bounds: tuple[float, float] | None = None,
+) -> Markup:
+    """Return a histogram of values, with their median below; empty markup without finite values.
+
+    Args:
+        values: numbers.
+        title: what is counted.
+        unit: of the values.
+        limits: thresholds.
+        bounds: ends of the axis; by default those of the values and thresholds, and 0 where it is near.
+    """
+    array = np.asarray(values, dtype=float)
+    array = array[np.isfinite(array)]
+    if not len(array):
+        return Markup()
+    low, high = bounds or (
+        min([0.0 if array.min() < array.max() / 3 else array.min(), *(limit.value for limit in limits)]),
+        max([array.max(), *(limit.value for limit in limits)]),
+    )
+    counts, edges = np.histogram(array, bins=_BINS, range=(low, high if high > low else low + 1))
+    note = f"median {format_number(float(np.median(array)))} {unit}".strip()
+    return histogram(counts.tolist(), edges.tolist(), title=title, unit=unit, limits=limits, note=note)
 
 
 def timeline(lanes: Mapping[str, Sequence[Stretch]], seconds: float) -> Markup:

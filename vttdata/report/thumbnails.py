@@ -1,48 +1,70 @@
-"""Make thumbnails cheaply: frames at the beginning, the middle and the end of a span, side by side in a small picture.
+"""Make thumbnails cheaply: frames of a video side by side in a small picture.
 
-Decoding begins at the keyframe before each time and ends near it, so that the cost does not grow with the length.
+Decoding begins at the keyframe before each time and ends near it, so that the cost does not grow with the length. It
+happens in a process of its own: videos may come from anybody, and a page without some of its pictures is complete.
 Pictures are files named by the content that they show, and are made once.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import av
 from PIL import Image
 
-from vttdata.errors import MediaError
+from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.errors import MediaError, VttdataError
+from vttdata.files.contained import is_inside, links_out
 from vttdata.ids import digest
-from vttdata.media.decode import Video, open_video
+from vttdata.media.decode import Video, open_video, stated_seconds
 from vttdata.media.pictures import turn_upright
+from vttdata.subprocesses import call
 
-WIDTH, HEIGHT = 160, 90
 _QUALITY = 55
 # Raised when the same video gives another picture than before.
-_VERSION = 1
+_VERSION = 2
 # Keyframes further apart than this, in seconds, are too far from the time that is asked for.
 _MAX_MISS_SECONDS = 2.5
 _MAX_DECODED_FRAMES = 400
+_MAX_SECONDS_PER_PICTURE = 5.0
+_START_SECONDS = 60.0
 
 
 class Still(NamedTuple):
-    """Picture that is wanted: `key` names what it shows, ``path`` the video, times are seconds since time zero."""
+    """Picture that is wanted.
+
+    Fields:
+        key: what it shows, such as the checksum of the video.
+        path: the video.
+        times: seconds since time zero, a frame for each; none for the middle of what the container states.
+        width: of a frame in pixels; the height is nine sixteenths of it.
+    """
 
     key: str
     path: Path
-    times: tuple[float, ...]
+    times: tuple[float, ...] = ()
+    width: int = 160
 
     @property
     def name(self) -> str:
         """Name of the picture's file, in a folder of its first two letters."""
-        name = digest([_VERSION, self.key, list(self.times)])[:20]
+        name = digest([_VERSION, self.key, list(self.times), self.width])[:20]
         return f"{name[:2]}/{name}.webp"
+
+
+def sample_times(start: float, end: float) -> tuple[float, ...]:
+    """Return the times of the first, the middle and the last picture of a span, in seconds."""
+    return (round(start, 3), round((start + end) / 2, 3), round(max(end - 0.2, start), 3))
 
 
 def make_stills(stills: Iterable[Still], folder: Path, *, workers: int = 1) -> set[str]:
@@ -55,20 +77,41 @@ def make_stills(stills: Iterable[Still], folder: Path, *, workers: int = 1) -> s
     """
     wanted = {still.name: still for still in stills}
     missing = [still for name, still in wanted.items() if not (folder / name).is_file()]
-    failed: set[str] = set()
     if missing:
-        with ThreadPoolExecutor(max(workers, 1)) as pool:
-            made = pool.map(lambda still: _write_still(still, folder), missing)
-            failed = {still.name for still, is_made in zip(missing, made, strict=True) if not is_made}
-    return wanted.keys() - failed
+        seconds = _START_SECONDS + _MAX_SECONDS_PER_PICTURE * len(missing)
+        with contextlib.suppress(VttdataError, TimeoutError, ChildProcessError):
+            call(_write_stills, missing, folder, workers, seconds=seconds)
+    return {name for name in wanted if (folder / name).is_file()}
 
 
-def remove_others(folder: Path, names: Iterable[str]) -> None:
-    """Remove pictures that have none of these names."""
-    kept = set(names)
-    for path in folder.glob("??/*.webp"):
-        if path.relative_to(folder).as_posix() not in kept:
-            path.unlink()
+def read_stills(stills: Mapping[str, Still]) -> dict[str, str]:
+    """Return name -> picture as an address that a page can hold, of those that can be made."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        made = make_stills(stills.values(), folder)
+        return {name: as_data_address(folder / still.name) for name, still in stills.items() if still.name in made}
+
+
+def read_video_stills(files: Mapping[str, Path]) -> dict[str, str]:
+    """Return name -> address of the middle frame of its video, for videos that can be decoded."""
+    return read_stills({name: Still(str(path), path, width=320) for name, path in files.items()})
+
+
+def read_clip_stills(folder: Path, video_ids: Iterable[str]) -> dict[str, str]:
+    """Return video id -> address of its middle frame, for clips whose file is in the dataset and can be decoded.
+
+    Args:
+        folder: dataset; one without clips has no pictures.
+        video_ids: at most some dozens.
+    """
+    tables = [*chain(*read_layout(folder, needs=None).files.get("clips", {}).values())]
+    wanted = set(video_ids)
+    files = {}
+    for row in read_parquet_rows(tables, ("video_id", "video")):
+        name = row["video"]
+        if row["video_id"] in wanted and name and is_inside(name) and not links_out(folder, folder / name):
+            files[row["video_id"]] = folder / name
+    return read_video_stills(files)
 
 
 def as_data_address(path: Path) -> str:
@@ -76,28 +119,34 @@ def as_data_address(path: Path) -> str:
     return f"data:image/webp;base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
-def _write_still(still: Still, folder: Path) -> bool:
+def _write_stills(stills: Sequence[Still], folder: Path, workers: int) -> None:
+    with ThreadPoolExecutor(max(workers, 1)) as pool:
+        for _ in pool.map(lambda still: _write_still(still, folder), stills):
+            pass
+
+
+def _write_still(still: Still, folder: Path) -> None:
+    width, height = still.width, still.width * 9 // 16
     try:
         with open_video(still.path) as video:
-            pictures = [_picture_at(video, time) for time in still.times]
+            times = still.times or (stated_seconds(video.container, video.stream) / 2,)
+            pictures = [_picture_at(video, time, width, height) for time in times]
     except (MediaError, OSError, av.error.FFmpegError):
-        return False
+        return
     target = folder / still.name
     target.parent.mkdir(parents=True, exist_ok=True)
-    strip = Image.new("RGB", (WIDTH * len(pictures), HEIGHT))
+    strip = Image.new("RGB", (width * len(pictures), height))
     for number, picture in enumerate(pictures):
-        x = number * WIDTH + (WIDTH - picture.width) // 2
-        strip.paste(picture, (x, (HEIGHT - picture.height) // 2))
+        strip.paste(picture, (number * width + (width - picture.width) // 2, (height - picture.height) // 2))
     data = BytesIO()
     strip.save(data, "WEBP", quality=_QUALITY, method=2)
     partial = target.with_name(f".{target.name}.{os.getpid()}.part")
     partial.write_bytes(data.getvalue())
     os.replace(partial, target)
-    return True
 
 
-def _picture_at(video: Video, time: float) -> Image.Image:
-    """Return the frame at a time, or the keyframe before it where that is near."""
+def _picture_at(video: Video, time: float, width: int, height: int) -> Image.Image:
+    """Return the frame at a time, or the keyframe before it where that is near, as large as fits into a box."""
     video.seek(time)
     chosen = None
     for number, frame in enumerate(video.container.decode(video.stream)):
@@ -108,15 +157,56 @@ def _picture_at(video: Video, time: float) -> Image.Image:
     if chosen is None:
         raise MediaError("frames_missing", f"no frame can be decoded at {time:g} s.")
     aspect = float(video.stream.sample_aspect_ratio or 1)
-    width, height = max(chosen.width * aspect, 1), chosen.height
-    is_turned = chosen.rotation % 180 != 0
-    box = (HEIGHT, WIDTH) if is_turned else (WIDTH, HEIGHT)
-    scale = min(box[0] / width, box[1] / height)
-    size = max(round(width * scale), 2), max(round(height * scale), 2)
+    shown_width, shown_height = max(chosen.width * aspect, 1), chosen.height
+    box = (height, width) if chosen.rotation % 180 else (width, height)
+    scale = min(box[0] / shown_width, box[1] / shown_height)
+    size = max(round(shown_width * scale), 2), max(round(shown_height * scale), 2)
     pixels = chosen.to_ndarray(width=size[0], height=size[1], format="rgb24", interpolation="AREA")
     return Image.fromarray(turn_upright(pixels, chosen).copy())
 
 
-def sample_times(start: float, end: float) -> tuple[float, ...]:
-    """Return the times of the first, the middle and the last picture of a span, in seconds."""
-    return (round(start, 3), round((start + end) / 2, 3), round(max(end - 0.2, start), 3))
+class PictureFolder:
+    """Pictures of a page in the folder beside it, the first ones inside the page too.
+
+    Args:
+        folder: of the files of the page.
+        inlined: how many pictures the page itself may hold.
+        workers: threads that make pictures.
+    """
+
+    def __init__(self, folder: Path, *, inlined: int, workers: int) -> None:
+        self.folder = folder / "stills"
+        self._page_path = f"{folder.name}/stills"
+        self._inlined = inlined
+        self._workers = workers
+        self._addresses: dict[str, str] = {}
+        self._used: set[str] = set()
+
+    def make(self, stills: Iterable[Still]) -> set[str]:
+        """Make pictures that the page loads from the folder, and return the names of those that are there."""
+        made = make_stills(stills, self.folder, workers=self._workers)
+        self._used |= made
+        return made
+
+    def inline(self, stills: Iterable[Still | None]) -> None:
+        """Make pictures for `address`; None stands for a picture that cannot be made."""
+        wanted = {still.name: still for still in stills if still is not None}
+        made = self.make(wanted.values())
+        for name in wanted:
+            if name in made and name not in self._addresses:
+                is_inlined = len(self._addresses) < self._inlined
+                self._addresses[name] = as_data_address(self.folder / name) if is_inlined else self.page_path(name)
+
+    def page_path(self, name: str) -> str:
+        """Return the path of a picture as the page names it."""
+        return f"{self._page_path}/{name}"
+
+    def address(self, still: Still | None) -> str:
+        """Return the address of a picture that `inline` made; empty where there is none."""
+        return self._addresses.get(still.name, "") if still is not None else ""
+
+    def remove_others(self) -> None:
+        """Remove pictures of earlier pages."""
+        for path in self.folder.glob("??/*.webp"):
+            if path.relative_to(self.folder).as_posix() not in self._used:
+                path.unlink()

@@ -224,5 +224,5 @@
   tools.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(select, 150); });
   tools.addEventListener("submit", (event) => event.preventDefault());
   byId("clip-more").addEventListener("click", showMore);
-  select().then(openClip);
+  select().then(() => { performance.mark("clips-shown"); return openClip(); });
 })();

@@ -1,0 +1,203 @@
+"""Measure reports of builds and datasets: CPU, memory, size of the main page, how it opens and scrolls in a browser.
+
+``python benchmarks/report.py rows [N]`` writes a dataset of N clips (1,000,000) without videos, with a caption and one
+of 20 categories each, and measures its report. ``videos [N]`` does so with N clips (10,000) that have a file each: a
+drawn film of 320 x 240 pixels and 12 s, one of ten, told apart by a box behind its end. ``build FOLDER`` measures the
+report of a build; ``--build-seconds`` is the CPU time of that build, to compare with.
+
+The report is written in a process of its own, and its CPU time counts what it starts;
+``imports`` is a process that imports the same and writes nothing. The page is opened from disk in
+headless Chromium: ``opened`` is the time from the start of its navigation until its clips are shown, ``frames`` are the
+times between frames while the contact sheet, opened to 240 clips, is scrolled through.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.helpers.pages import OpenPage
+from tests.helpers.peak_memory import run_python
+from vttdata.dataset import Metadata, OfficialLayout, write_dataset
+from vttdata.media.ffmpeg_program import ffmpeg_path
+from vttdata.records import Caption, Clip, ClipMedia
+
+ROOT = Path(__file__).resolve().parents[1]
+WORDS = "person dog car boat guitar kitchen street game ball red small old young runs plays cooks talks shows rides a"
+FILMS = 10
+WRITE = """
+import sys
+from pathlib import Path
+from vttdata.report.build_report import write_report
+if len(sys.argv) > 2:
+    write_report(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+SCROLL = """
+const done = arguments[0], gaps = [];
+document.documentElement.style.scrollBehavior = "auto";
+const sheet = document.getElementById("clip-sheet");
+scrollTo(0, sheet.getBoundingClientRect().top + scrollY);
+let last = performance.now();
+const step = (now) => {
+  gaps.push(now - last);
+  last = now;
+  scrollBy(0, 60);
+  if (sheet.getBoundingClientRect().bottom > innerHeight) requestAnimationFrame(step);
+  else done(gaps.slice(1));
+};
+requestAnimationFrame(step);
+"""
+
+
+def draw_films(folder: Path) -> list[bytes]:
+    """Return films of different moving patterns as MP4 files."""
+    films = []
+    for number in range(FILMS):
+        path = folder / f"film{number}.mp4"
+        source = f"testsrc2=s=320x240:r=25,hue=h={36 * number}"
+        options = ["-t", "12", "-c:v", "libx264", "-preset", "fast", "-crf", "30", "-pix_fmt", "yuv420p"]
+        subprocess.run([ffmpeg_path(), "-v", "error", "-f", "lavfi", "-i", source, *options, str(path)], check=True)
+        films.append(path.read_bytes())
+        path.unlink()
+    return films
+
+
+def write_clips(folder: Path, number: int, films: Sequence[bytes]) -> Path:
+    """Write a dataset of so many clips, with files made of films if there are any, and return its folder."""
+    media = folder / "media"
+    media.mkdir()
+    words = WORDS.split()
+
+    def write_file(clip: int) -> ClipMedia | None:
+        if not films:
+            return None
+        path = media / f"v{clip:07d}.mp4"
+        data = films[clip % len(films)] + struct.pack(">I4sQ", 16, b"free", clip)
+        path.write_bytes(data)
+        return ClipMedia(f"videos/{path.name}", sha256(data).hexdigest(), len(data), 300, 12.0, 320, 240)
+
+    clips = (
+        Clip(
+            f"v{clip:07d}",
+            f"s{clip // 3}",
+            start := clip % 3 * 20.0,
+            start + 12,
+            0,
+            299,
+            1,
+            category=f"category {clip // 3 % 20}",
+            media=write_file(clip),
+            split="validation" if clip // 3 % 20 == 0 else ("train", "test")[clip // 3 % 3 == 0],
+        )
+        for clip in range(number)
+    )
+    captions = (
+        Caption(
+            f"v{clip:07d}",
+            1,
+            " ".join(words[clip * step % 20] for step in (1, 3, 7, 11)) + f" {clip}",
+            f"w{clip % 500}",
+        )
+        for clip in range(number)
+    )
+    write_dataset(
+        folder / "dataset",
+        clips=clips,
+        captions=captions,
+        sources=[],
+        metadata=Metadata("vttdata/clips", licence="cc0-1.0"),
+        media=media if films else None,
+        official=OfficialLayout(categories=[f"category {number}" for number in range(20)]),
+    )
+    return folder / "dataset"
+
+
+@contextmanager
+def open_browser() -> Iterator[Any]:
+    """Yield headless Chromium."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or shutil.which("google-chrome") or ""
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(flag)
+    driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    try:
+        yield driver
+    finally:
+        driver.quit()
+
+
+def measure(label: str, folder: Path, out: Path, build_seconds: float | None) -> None:
+    """Write the report of a folder, open it, and print what both cost."""
+    done = run_python(["-c", WRITE, str(folder), str(out)], cwd=ROOT)
+    imports = run_python(["-c", WRITE, "nothing"], cwd=ROOT)
+    if done.code:
+        raise SystemExit(done.stderr)
+    further = [path for path in out.with_suffix("").rglob("*") if path.is_file()]
+    share = f", {(done.seconds - imports.seconds) / build_seconds:.1%} of the build's" if build_seconds else ""
+    print(f"{label}: {done.seconds:.2f} s CPU, imports {imports.seconds:.2f} s{share}")
+    print(f"  peak memory {done.megabytes:,.0f} MiB, imports {imports.megabytes:,.0f} MiB")
+    beside = sum(path.stat().st_size for path in further)
+    print(f"  main page {out.stat().st_size:,} bytes, {len(further):,} further files of {beside:,} bytes")
+    with open_browser() as browser:
+        page = OpenPage(browser, out)
+        opened = []
+        for _ in range(5):
+            browser.get("about:blank")
+            browser.get(page.url)
+            page.wait(lambda: page.texts(".sheet li"))
+            opened.append(page.js("return performance.getEntriesByName('clips-shown')[0].startTime"))
+        for _ in range(9):
+            shown = len(page.texts(".sheet li"))
+            if page.js("const more = document.getElementById('clip-more'); more.click(); return more.hidden"):
+                break
+            page.wait(lambda shown=shown: len(page.texts(".sheet li")) > shown)
+        gaps = sorted(browser.execute_async_script(SCROLL))
+        late = sum(gap > 50 for gap in gaps) / len(gaps)
+        print(
+            f"  opened in {statistics.median(opened):.0f} ms (median of 5), {len(gaps)} frames: median "
+            f"{statistics.median(gaps):.1f} ms, 95 % below {gaps[int(len(gaps) * 0.95)]:.1f} ms, {late:.1%} above 50 ms"
+        )
+
+
+def main() -> None:
+    """Run the benchmark of a command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, number in (("rows", 1_000_000), ("videos", 10_000)):
+        commands.add_parser(name).add_argument("number", metavar="N", nargs="?", type=int, default=number)
+    build = commands.add_parser("build")
+    build.add_argument("folder", metavar="FOLDER", type=Path)
+    build.add_argument("--build-seconds", type=float)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        out = Path(temporary) / "report.html"
+        if options.command == "build":
+            measure(options.folder.name, options.folder, out, options.build_seconds)
+            return
+        films = draw_films(Path(temporary)) if options.command == "videos" else []
+        dataset = write_clips(Path(temporary), options.number, films)
+        measure(f"{options.number:,} clips", dataset, out, None)
+        if films:
+            measure("again, with the pictures that are there", dataset, out, None)
+
+
+if __name__ == "__main__":
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    main()

@@ -1,0 +1,185 @@
+"""Show what splits share, side by side with pictures: sources, time, near-duplicates, captions and the closest.
+
+A pair of sources is shown at the same moment of what both show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from vttdata.dataset.leak_audit import audit_files
+from vttdata.dataset.parquet import read_parquet_rows
+from vttdata.report.clip_sheet import ClipFigures, read_clip_rows
+from vttdata.report.page import PageSection, format_number, render
+from vttdata.report.report_input import ReportInput
+from vttdata.report.thumbnails import PictureFolder, Still
+from vttdata.split.audit.leaks import LEAKS
+
+_PAIRS = 60
+_WIDTH = 320
+_PAIR = (
+    *("source_a", "source_b", "offset_seconds", "speed", "start_seconds", "overlap_seconds", "mirrored", "rotation"),
+    "similarity",
+)
+
+
+class Side(NamedTuple):
+    """One of the things that are alike: words, the picture that is wanted, and the number of its clip."""
+
+    caption: str
+    still: Still | None
+    clip: int | None
+
+
+class Likeness(NamedTuple):
+    """Things that are alike: in how far, their sides, and whether they are near-duplicates in different splits."""
+
+    text: str
+    sides: list[Side]
+    crosses: bool = False
+
+
+def read_audit(report: ReportInput, figures: ClipFigures) -> dict[str, Any]:
+    """Return the audit that the build stored, or audit the dataset; empty without clips, of which none can leak."""
+    if not figures.clips:
+        return {}
+    audit = report.account.get("audit")
+    return audit if isinstance(audit, dict) else audit_files(report.files, media=report.dataset).as_json()
+
+
+def read_pairs(report: ReportInput, figures: ClipFigures, audit: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return near-duplicates as rows, those across splits first, then the most alike.
+
+    To the columns of the stage `copies`, or to the examples of the audit without one, come ``splits`` (a text for each
+    side), ``clips`` (the first clip of each side, or None) and ``crosses``.
+    """
+    table = report.stage_table("copies")
+    examples = audit.get("examples", {}).get("near_duplicate", [])
+    pairs = list(read_parquet_rows([table], _PAIR)) if table is not None else [_as_pair(each) for each in examples]
+    names = dict.fromkeys(pair[key] for pair in pairs for key in ("source_a", "source_b"))
+    rows = figures.rows_of(figures.source_ids, [*names])
+    for pair in pairs:
+        sides = [rows.get(pair[key], []) for key in ("source_a", "source_b")]
+        splits = [figures.splits_of(side) for side in sides]
+        pair["splits"] = [", ".join(split) or "in no split" for split in splits]
+        pair["clips"] = [side[0] if side else None for side in sides]
+        pair["crosses"] = len({*splits[0], *splits[1]}) > 1
+    return sorted(
+        pairs, key=lambda pair: (not pair["crosses"], -(pair["similarity"] or 0), pair["source_a"], pair["source_b"])
+    )
+
+
+def _as_pair(example: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a pair of an audit, which names two sources, as a row of the stage `copies`; what it lacks is None."""
+    source_a, source_b = example["sources"]
+    return {**{name: example.get(name) for name in _PAIR}, "source_a": source_a, "source_b": source_b}
+
+
+def show_leaks(
+    report: ReportInput,
+    figures: ClipFigures,
+    audit: Mapping[str, Any],
+    pairs: Sequence[Mapping[str, Any]],
+    pictures: PictureFolder,
+) -> PageSection | None:
+    """Return the section; None where there are neither clips nor pairs."""
+    if not audit and not pairs:
+        return None
+    examples: Mapping[str, Any] = audit.get("examples", {})
+    groups = _match_clips(report, figures, examples)
+    closest = audit.get("closest")
+    if isinstance(closest, dict):
+        pair = _as_pair(closest)
+        rows = figures.rows_of(figures.source_ids, list(closest["sources"]))
+        pair["splits"] = [", ".join(names) for names in closest["splits"]]
+        pair["clips"] = [rows.get(source, [None])[0] for source in closest["sources"]]
+        groups["Closest sources of different splits"] = (1, [_match_sources(report, pair)])
+    if pairs:
+        groups["Near-duplicates"] = (len(pairs), [_match_sources(report, pair) for pair in pairs[:_PAIRS]])
+    pictures.inline(side.still for _, matches in groups.values() for match in matches for side in match.sides)
+    shown = {
+        title: (number, [(match, [pictures.address(side.still) for side in match.sides]) for match in matches])
+        for title, (number, matches) in groups.items()
+    }
+    splits = list(audit.get("splits", {}))
+    counts = [
+        [LEAKS[name][0], *(leak["clips"].get(split, 0) for split in splits)]
+        for name, leak in audit.get("leaks", {}).items()
+    ]
+    body = render("leaks.html", columns=["leak", *splits], rows=counts, groups=shown)
+    note = "A clip leaks where another split has its source, a part of its time, or a near-duplicate of its source."
+    return PageSection("leaks", "Leaks and copies", body, note)
+
+
+def _match_clips(
+    report: ReportInput, figures: ClipFigures, examples: Mapping[str, Any]
+) -> dict[str, tuple[int, list[Likeness]]]:
+    """Return title -> number and matches, of the examples of an audit that are about clips."""
+    named: dict[str, list[tuple[str, list[str]]]] = {
+        "Sources in several splits": [
+            (
+                f"{each['source_id']}: {_in_splits(each['clips'])}",
+                [ids[0] for ids in each["video_ids"].values()],
+            )
+            for each in examples.get("source", ())
+        ],
+        "Time in several splits": [
+            (
+                f"{each['seconds']:.2f} s of {each['source_id']} are in both.",
+                [clip["video_id"] for clip in each["clips"]],
+            )
+            for each in examples.get("overlap", ())
+        ],
+        "Captions in several splits": [
+            (f"{each['caption']} \u2014 {_in_splits(each['captions'])}", [*each["clips"].values()])
+            for each in examples.get("caption", ())
+        ],
+    }
+    wanted = dict.fromkeys(video_id for found in named.values() for _, ids in found for video_id in ids)
+    rows = figures.rows_of(figures.video_ids, [*wanted])
+    clips = read_clip_rows(report, [row for numbers in rows.values() for row in numbers])
+
+    def side(video_id: str) -> Side:
+        number = rows.get(video_id, [None])[0]
+        if number is None:
+            return Side(video_id, None, None)
+        clip = clips[number]
+        span = f", {clip['start']:.2f} to {clip['end']:.2f} s" if clip.get("start") is not None else ""
+        return Side(f"{video_id}, {clip['split']}{span}", report.still_of_clip(clip), number)
+
+    return {
+        title: (len(found), [Likeness(text, [side(video_id) for video_id in ids]) for text, ids in found])
+        for title, found in named.items()
+        if found
+    }
+
+
+def _in_splits(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} in {split}" for split, number in counts.items())
+
+
+def _match_sources(report: ReportInput, pair: Mapping[str, Any]) -> Likeness:
+    """Return two sources at the same moment of what they share, as far as the pair and their lengths tell it."""
+    offset, overlap, start = (pair[f"{name}_seconds"] or 0.0 for name in ("offset", "overlap", "start"))
+    names = [pair["source_a"], pair["source_b"]]
+    if pair["start_seconds"] is None:
+        known = [report.videos[name].seconds if name in report.videos else 0.0 for name in names]
+        start = max(-offset, 0.0)
+        overlap = max(min(known[0], known[1] - offset) - start, 0.0)
+    time = start + overlap / 2
+    times = (time, max(time * (pair["speed"] or 1.0) + offset, 0.0))
+    sides = []
+    for name, moment, split, clip in zip(names, times, pair["splits"], pair["clips"], strict=True):
+        still = report.still_of_source(name, moment)
+        words = f"{name} at {format_number(round(moment, 2))} s, {split}"
+        sides.append(Side(words, still._replace(width=_WIDTH) if still is not None else None, clip))
+    sign = "+" if offset >= 0 else "\u2212"
+    parts = [
+        f"Second shows at t {sign} {format_number(abs(offset))} s what the first shows at t"
+        + (f", for {format_number(pair['overlap_seconds'])} s" if pair["overlap_seconds"] else ""),
+        f"similarity {format_number(pair['similarity'])}, where 1 makes near-duplicates",
+        *(["mirrored"] if pair["mirrored"] else []),
+        *([f"turned by {pair['rotation']}\u00b0"] if pair["rotation"] else []),
+    ]
+    return Likeness("; ".join(parts) + ".", sides, bool(pair.get("crosses")))
