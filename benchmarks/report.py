@@ -3,7 +3,8 @@
 ``python benchmarks/report.py rows [N]`` writes a dataset of N clips (1,000,000) without videos, with a caption and one
 of 20 categories each, and measures its report. ``videos [N]`` does so with N clips (10,000) that have a file each: a
 drawn film of 320 x 240 pixels and 12 s, one of ten, told apart by a box behind its end. ``build FOLDER`` measures the
-report of a build; ``--build-seconds`` is the CPU time of that build, to compare with.
+report of a build; ``--build-seconds`` is the CPU time of that build, to compare with. ``categories FOLDER`` gives 100
+clips of a build random other categories and counts how many of them the report lists as doubtful.
 
 The report is written in a process of its own, and its CPU time counts what it starts;
 ``imports`` is a process that imports the same and writes nothing. The page is opened from disk in
@@ -23,9 +24,14 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from random import Random
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -34,6 +40,8 @@ from tests.helpers.peak_memory import run_python
 from vttdata.dataset import Metadata, OfficialLayout, write_dataset
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.records import Caption, Clip, ClipMedia
+from vttdata.report import category_findings
+from vttdata.report.category_findings import find_misfits
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = "person dog car boat guitar kitchen street game ball red small old young runs plays cooks talks shows rides a"
@@ -143,6 +151,10 @@ def open_browser() -> Iterator[Any]:
         driver.quit()
 
 
+def _has_more(page: OpenPage, shown: int) -> bool:
+    return len(page.texts(".sheet li")) > shown
+
+
 def measure(label: str, folder: Path, out: Path, build_seconds: float | None) -> None:
     """Write the report of a folder, open it, and print what both cost."""
     done = run_python(["-c", WRITE, str(folder), str(out)], cwd=ROOT)
@@ -167,12 +179,35 @@ def measure(label: str, folder: Path, out: Path, build_seconds: float | None) ->
             shown = len(page.texts(".sheet li"))
             if page.js("const more = document.getElementById('clip-more'); more.click(); return more.hidden"):
                 break
-            page.wait(lambda shown=shown: len(page.texts(".sheet li")) > shown)
+            page.wait(partial(_has_more, page, shown))
         gaps = sorted(browser.execute_async_script(SCROLL))
         late = sum(gap > 50 for gap in gaps) / len(gaps)
         print(
             f"  opened in {statistics.median(opened):.0f} ms (median of 5), {len(gaps)} frames: median "
             f"{statistics.median(gaps):.1f} ms, 95 % below {gaps[int(len(gaps) * 0.95)]:.1f} ms, {late:.1%} above 50 ms"
+        )
+
+
+def plant_categories(folder: Path, planted: int = 100, draws: int = 5) -> None:
+    """Give clips of a build random other categories, and print how many of them the report would list."""
+    tables = {name: sorted((folder / "dataset" / name).glob("*.parquet")) for name in ("clips", "captions")}
+    clips, captions = (
+        pa.concat_tables(pq.read_table(path, columns=["video_id", column]) for path in tables[name])
+        for name, column in (("clips", "category"), ("captions", "caption"))
+    )
+    categories = {row["video_id"]: str(row["category"]) for row in clips.to_pylist()}
+    names = sorted(set(categories.values()))
+    print(f"as it is: {find_misfits(captions, categories).found:,} of {len(categories):,} clips are listed")
+    category_findings._SHOWN = len(categories)
+    for seed in range(1, draws + 1):
+        rng = Random(seed)
+        moved = rng.sample([*categories], planted)
+        changed = {name: rng.choice([other for other in names if other != categories[name]]) for name in moved}
+        found = find_misfits(captions, categories | changed)
+        are_planted = [misfit.video_id in changed for misfit in found.misfits]
+        print(
+            f"draw {seed}: {found.found:,} listed, {sum(are_planted)} of {planted} planted ones among them, "
+            f"{sum(are_planted[:48])} among the first 48"
         )
 
 
@@ -182,10 +217,14 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, number in (("rows", 1_000_000), ("videos", 10_000)):
         commands.add_parser(name).add_argument("number", metavar="N", nargs="?", type=int, default=number)
+    commands.add_parser("categories").add_argument("folder", metavar="FOLDER", type=Path)
     build = commands.add_parser("build")
     build.add_argument("folder", metavar="FOLDER", type=Path)
     build.add_argument("--build-seconds", type=float)
     options = parser.parse_args()
+    if options.command == "categories":
+        plant_categories(options.folder)
+        return
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(temporary) / "report.html"
         if options.command == "build":

@@ -159,8 +159,9 @@ def _tiles(
         by_split = ", ".join(f"{split} {number:,}" for split, number in figures.splits.items())
         tiles.append(Tile(format_number(figures.clips), "clips", by_split, href="#clips"))
         sources = pc.count_distinct(figures.source_ids).as_py()
-        hours = figures.seconds.sum() / 3600
-        tiles.append(Tile(format_number(sources), "sources", f"{format_number(hours)} hours of clips"))
+        total = float(figures.seconds.sum(dtype=float))
+        length = f"{total / 3600:,.1f} hours" if total >= 3600 else f"{total / 60:.1f} minutes"
+        tiles.append(Tile(format_number(sources), "sources", f"{length} of clips"))
     if captions.captions:
         share = captions.shared_captions / captions.captions
         mean = sum(number * count for number, count in captions.words.items()) / captions.captions
@@ -172,7 +173,7 @@ def _tiles(
         tiles.append(Tile(format_number(len(captions.unusual)), "unusual annotators", "", tone, "#unusual-annotators"))
     if misfits.judged:
         tone, detail = "warn" if misfits.found else "good", f"of {misfits.judged:,} compared"
-        label = "clips whose captions speak for another category"
+        label = "clips in doubtful categories"
         tiles.append(Tile(format_number(misfits.found), label, detail, tone, "#misfits"))
     if audit:
         leaking = {

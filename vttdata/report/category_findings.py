@@ -24,7 +24,7 @@ _MAX_CAPTIONS = 5
 _MAX_CATEGORIES = 100
 # Clips are found from these odds on. On MSR-VTT, 100 of whose 10,000 clips were moved to random categories, odds were
 # right up to about 500; beyond, they were too sure.
-MIN_ODDS, MAX_ODDS = 20, 500
+MIN_ODDS, MAX_ODDS = 10, 500
 # Weight, in clips, of a word's share in all clips when its share in a category is estimated.
 _SMOOTHING = 2.0
 # Scales above the greatest are those of words that always tell.

@@ -86,73 +86,83 @@ def show_leaks(
     """Return the section; None where there are neither clips nor pairs."""
     if not audit and not pairs:
         return None
+    rows, clips = _read_examples(report, figures, audit)
     examples: Mapping[str, Any] = audit.get("examples", {})
-    groups = _match_clips(report, figures, examples)
-    closest = audit.get("closest")
-    if isinstance(closest, dict):
-        pair = _as_pair(closest)
-        rows = figures.rows_of(figures.source_ids, list(closest["sources"]))
-        pair["splits"] = [", ".join(names) for names in closest["splits"]]
-        pair["clips"] = [rows.get(source, [None])[0] for source in closest["sources"]]
-        groups["Closest sources of different splits"] = (1, [_match_sources(report, pair)])
-    if pairs:
-        groups["Near-duplicates"] = (len(pairs), [_match_sources(report, pair) for pair in pairs[:_PAIRS]])
-    pictures.inline(side.still for _, matches in groups.values() for match in matches for side in match.sides)
-    shown = {
-        title: (number, [(match, [pictures.address(side.still) for side in match.sides]) for match in matches])
-        for title, (number, matches) in groups.items()
-    }
-    splits = list(audit.get("splits", {}))
-    counts = [
-        [LEAKS[name][0], *(leak["clips"].get(split, 0) for split in splits)]
-        for name, leak in audit.get("leaks", {}).items()
-    ]
-    body = render("leaks.html", columns=["leak", *splits], rows=counts, groups=shown)
-    note = "A clip leaks where another split has its source, a part of its time, or a near-duplicate of its source."
-    return PageSection("leaks", "Leaks and copies", body, note)
 
+    def side(video_id: str) -> Side:
+        if video_id not in rows:
+            return Side(video_id, None, None)
+        clip = clips[rows[video_id]]
+        span = f", {clip['start']:.2f} to {clip['end']:.2f} s" if clip.get("start") is not None else ""
+        return Side(f"{video_id}, {clip['split']}{span}", report.still_of_clip(clip), rows[video_id])
 
-def _match_clips(
-    report: ReportInput, figures: ClipFigures, examples: Mapping[str, Any]
-) -> dict[str, tuple[int, list[Likeness]]]:
-    """Return title -> number and matches, of the examples of an audit that are about clips."""
-    named: dict[str, list[tuple[str, list[str]]]] = {
+    groups = {
         "Sources in several splits": [
-            (
+            Likeness(
                 f"{each['source_id']}: {_in_splits(each['clips'])}",
-                [ids[0] for ids in each["video_ids"].values()],
+                [side(ids[0]) for ids in each["video_ids"].values()],
             )
             for each in examples.get("source", ())
         ],
         "Time in several splits": [
-            (
+            Likeness(
                 f"{each['seconds']:.2f} s of {each['source_id']} are in both.",
-                [clip["video_id"] for clip in each["clips"]],
+                [side(clip["video_id"]) for clip in each["clips"]],
             )
             for each in examples.get("overlap", ())
         ],
-        "Captions in several splits": [
-            (f"{each['caption']} \u2014 {_in_splits(each['captions'])}", [*each["clips"].values()])
+        "Near-duplicates": [_match_sources(report, pair) for pair in pairs[:_PAIRS]],
+    }
+    closest = audit.get("closest")
+    if isinstance(closest, dict) and not any(pair["crosses"] for pair in pairs):
+        pair = _as_pair(closest)
+        sides = figures.rows_of(figures.source_ids, list(closest["sources"]))
+        pair["splits"] = [", ".join(names) for names in closest["splits"]]
+        pair["clips"] = [sides.get(source, [None])[0] for source in closest["sources"]]
+        groups["Closest sources of different splits"] = [_match_sources(report, pair)]
+    pictures.inline(side.still for likenesses in groups.values() for each in likenesses for side in each.sides)
+    splits = list(audit.get("splits", {}))
+    counts = [
+        [LEAKS[name][0], leak[LEAKS[name][1]], *(leak["clips"].get(split, 0) for split in splits)]
+        for name, leak in audit.get("leaks", {}).items()
+    ]
+    body = render(
+        "leaks.html",
+        columns=["leak", "found", *(f"{split} clips" for split in splits)],
+        rows=counts,
+        groups={
+            title: [(each, [pictures.address(side.still) for side in each.sides]) for each in likenesses]
+            for title, likenesses in groups.items()
+            if likenesses
+        },
+        pairs=len(pairs),
+        captions=[
+            (each["caption"], [(split, number, rows.get(each["clips"][split])) for split, number in counted.items()])
             for each in examples.get("caption", ())
+            for counted in [each["captions"]]
         ],
-    }
-    wanted = dict.fromkeys(video_id for found in named.values() for _, ids in found for video_id in ids)
-    rows = figures.rows_of(figures.video_ids, [*wanted])
-    clips = read_clip_rows(report, [row for numbers in rows.values() for row in numbers])
+    )
+    note = "A clip leaks where another split has its source, a part of its time, or a near-duplicate of its source."
+    return PageSection("leaks", "Leaks and copies", body, note)
 
-    def side(video_id: str) -> Side:
-        number = rows.get(video_id, [None])[0]
-        if number is None:
-            return Side(video_id, None, None)
-        clip = clips[number]
-        span = f", {clip['start']:.2f} to {clip['end']:.2f} s" if clip.get("start") is not None else ""
-        return Side(f"{video_id}, {clip['split']}{span}", report.still_of_clip(clip), number)
 
-    return {
-        title: (len(found), [Likeness(text, [side(video_id) for video_id in ids]) for text, ids in found])
-        for title, found in named.items()
-        if found
-    }
+def _read_examples(
+    report: ReportInput, figures: ClipFigures, audit: Mapping[str, Any]
+) -> tuple[dict[str, int], dict[int, dict[str, Any]]]:
+    """Return video id -> number of the clips that examples of an audit name, and number -> row of those clips."""
+    examples = audit.get("examples", {})
+    named = [
+        *(
+            video_id
+            for each in examples.get("source", ())
+            for ids in each["video_ids"].values()
+            for video_id in ids[:1]
+        ),
+        *(clip["video_id"] for each in examples.get("overlap", ()) for clip in each["clips"]),
+        *(video_id for each in examples.get("caption", ()) for video_id in each["clips"].values()),
+    ]
+    rows = {video_id: numbers[0] for video_id, numbers in figures.rows_of(figures.video_ids, named).items()}
+    return rows, read_clip_rows(report, rows.values())
 
 
 def _in_splits(counts: Mapping[str, int]) -> str:

@@ -132,11 +132,12 @@ class ReportInput:
         return shots
 
     def still_of_source(self, source: str, time: float | None = None) -> Still | None:
-        """Return the wanted picture of a source at a time in seconds, or in its middle; None without its file."""
+        """Return the wanted picture of a source at a time in seconds, or of its whole length; None without its file."""
         video = self.videos.get(source)
         if video is None or not video.path.is_file():
             return None
-        return Still(f"source {source}", video.path, (round(video.seconds / 2 if time is None else time, 3),))
+        times = sample_times(0.0, video.seconds) if time is None else (round(time, 3),)
+        return Still(f"source {source}", video.path, times)
 
     def still_of_clip(self, row: Mapping[str, Any]) -> Still | None:
         """Return the wanted picture of a clip, a row of its table: from its file, or else from that of its source."""

@@ -33,8 +33,8 @@ from vttdata.subprocesses import call
 _QUALITY = 55
 # Raised when the same video gives another picture than before.
 _VERSION = 2
-# Keyframes further apart than this, in seconds, are too far from the time that is asked for.
-_MAX_MISS_SECONDS = 2.5
+# Keyframes further than this, in seconds or as a share of what is shown, are too far from the time that is asked for.
+_MAX_MISS_SECONDS, _MAX_MISS = 2.5, 0.125
 _MAX_DECODED_FRAMES = 400
 _MAX_SECONDS_PER_PICTURE = 5.0
 _START_SECONDS = 60.0
@@ -129,8 +129,11 @@ def _write_still(still: Still, folder: Path) -> None:
     width, height = still.width, still.width * 9 // 16
     try:
         with open_video(still.path) as video:
-            times = still.times or (stated_seconds(video.container, video.stream) / 2,)
-            pictures = [_picture_at(video, time, width, height) for time in times]
+            seconds = stated_seconds(video.container, video.stream)
+            times = still.times or (seconds / 2,)
+            shown = times[-1] - times[0] if len(times) > 1 else seconds
+            tolerance = min(_MAX_MISS_SECONDS, _MAX_MISS * shown)
+            pictures = [_picture_at(video, time, tolerance, (width, height)) for time in times]
     except (MediaError, OSError, av.error.FFmpegError):
         return
     target = folder / still.name
@@ -145,21 +148,21 @@ def _write_still(still: Still, folder: Path) -> None:
     os.replace(partial, target)
 
 
-def _picture_at(video: Video, time: float, width: int, height: int) -> Image.Image:
-    """Return the frame at a time, or the keyframe before it where that is near, as large as fits into a box."""
+def _picture_at(video: Video, time: float, tolerance: float, box: tuple[int, int]) -> Image.Image:
+    """Return the frame at a time, or one up to a tolerance before it, as large as fits into a box of pixels."""
     video.seek(time)
     chosen = None
     for number, frame in enumerate(video.container.decode(video.stream)):
         chosen = frame
         seconds = video.seconds_of(frame.pts) if frame.pts is not None else time
-        if seconds >= time - _MAX_MISS_SECONDS or number >= _MAX_DECODED_FRAMES:
+        if seconds >= time - tolerance or number >= _MAX_DECODED_FRAMES:
             break
     if chosen is None:
         raise MediaError("frames_missing", f"no frame can be decoded at {time:g} s.")
     aspect = float(video.stream.sample_aspect_ratio or 1)
     shown_width, shown_height = max(chosen.width * aspect, 1), chosen.height
-    box = (height, width) if chosen.rotation % 180 else (width, height)
-    scale = min(box[0] / shown_width, box[1] / shown_height)
+    width, height = box[::-1] if chosen.rotation % 180 else box
+    scale = min(width / shown_width, height / shown_height)
     size = max(round(shown_width * scale), 2), max(round(shown_height * scale), 2)
     pixels = chosen.to_ndarray(width=size[0], height=size[1], format="rgb24", interpolation="AREA")
     return Image.fromarray(turn_upright(pixels, chosen).copy())
