@@ -15,6 +15,7 @@ times between frames while the contact sheet, opened to 240 clips, is scrolled t
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import statistics
@@ -38,6 +39,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.helpers.pages import OpenPage
 from tests.helpers.peak_memory import run_python
 from vttdata.dataset import Metadata, OfficialLayout, write_dataset
+from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.leak_audit import audit_files
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.records import Caption, Clip, ClipMedia
 from vttdata.report import category_findings
@@ -84,7 +87,10 @@ def draw_films(folder: Path) -> list[bytes]:
 
 
 def write_clips(folder: Path, number: int, films: Sequence[bytes]) -> Path:
-    """Write a dataset of so many clips, with files made of films if there are any, and return its folder."""
+    """Write a dataset of so many clips, with files made of films if there are any, and the account of its build.
+
+    A build has audited its splits before it writes its report.
+    """
     media = folder / "media"
     media.mkdir()
     words = WORDS.split()
@@ -130,7 +136,10 @@ def write_clips(folder: Path, number: int, films: Sequence[bytes]) -> Path:
         media=media if films else None,
         official=OfficialLayout(categories=[f"category {number}" for number in range(20)]),
     )
-    return folder / "dataset"
+    audit = audit_files(read_layout(folder / "dataset").files).as_json()
+    account = {"recipe": "vttdata/clips", "version": "1.0.0", "status": "complete", "audit": audit}
+    (folder / "build.json").write_text(json.dumps(account), encoding="utf-8")
+    return folder
 
 
 @contextmanager
@@ -231,10 +240,10 @@ def main() -> None:
             measure(options.folder.name, options.folder, out, options.build_seconds)
             return
         films = draw_films(Path(temporary)) if options.command == "videos" else []
-        dataset = write_clips(Path(temporary), options.number, films)
-        measure(f"{options.number:,} clips", dataset, out, None)
+        build = write_clips(Path(temporary), options.number, films)
+        measure(f"{options.number:,} clips", build, out, None)
         if films:
-            measure("again, with the pictures that are there", dataset, out, None)
+            measure("again, with the pictures that are there", build, out, None)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.generate.foils.blind.shortcuts import Attack, attack_sentences
 from vttdata.report import plots
 from vttdata.report.page import PageSection, Tile, render_page, render_text
-from vttdata.report.thumbnails import read_clip_stills, read_video_stills
+from vttdata.report.page_pictures import read_clip_stills, read_video_stills
 from vttdata.split import Audit
 from vttdata.split.audit.leaks import LEAKS
 from vttdata.split.audit.text import count_rows, example_text, leak_rows, notes

@@ -33,8 +33,9 @@ from vttdata.report.clip_sheet import (
 from vttdata.report.leaks import read_audit, read_pairs, show_leaks
 from vttdata.report.left_out import read_reasons, show_attrition, show_thresholds
 from vttdata.report.page import PageSection, Tile, format_number, render, render_page
+from vttdata.report.page_pictures import PictureFolder
 from vttdata.report.report_input import ReportInput
-from vttdata.report.thumbnails import PictureFolder, make_stills
+from vttdata.report.thumbnails import make_stills
 
 REPORT = "report.html"
 # Pictures that the main page holds; later ones are in the folder.
@@ -224,7 +225,7 @@ def _alerts(
 def _show_clips(figures: ClipFigures) -> PageSection | None:
     if not figures.clips:
         return None
-    note = "Each clip opens to its first, middle and last keyframes, its shots and captions."
+    note = "Each clip opens to its first, middle and last frames, its shots and captions."
     if not figures.pictures:
         note += " The videos are not here, so that there are no pictures."
     elif figures.pictures < figures.clips:

@@ -18,7 +18,7 @@ from vttdata.annotate.store import Store
 from vttdata.annotate.task import Answered
 from vttdata.report import plots
 from vttdata.report.page import PageSection, Tile, format_number, render_page, render_text
-from vttdata.report.thumbnails import read_video_stills
+from vttdata.report.page_pictures import read_video_stills
 
 _TABLE = """{% import "macros.html" as macros %}
 {{ macros.table(columns, rows, caption, numeric=numeric) }}"""

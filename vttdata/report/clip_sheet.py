@@ -25,8 +25,8 @@ from markupsafe import Markup
 
 from vttdata.dataset.parquet import open_parquet
 from vttdata.report.page import replace_controls
+from vttdata.report.page_pictures import PictureFolder, as_data_address
 from vttdata.report.report_input import ReportInput
-from vttdata.report.thumbnails import PictureFolder, as_data_address
 
 CHUNK = 500
 # Bytes of clips, and of clips with their pictures, in the main page.

@@ -16,7 +16,7 @@ from vttdata.evaluate.predictions import read_captions
 from vttdata.evaluate.report import Estimate, Evaluation
 from vttdata.report import plots
 from vttdata.report.page import PageSection, Tile, format_number, render_page, render_text
-from vttdata.report.thumbnails import read_clip_stills
+from vttdata.report.page_pictures import read_clip_stills
 
 _TABLE = """{% import "macros.html" as macros %}
 {{ macros.table(columns, rows, caption, numeric=columns[1:]) }}"""

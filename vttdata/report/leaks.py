@@ -12,8 +12,9 @@ from vttdata.dataset.leak_audit import audit_files
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.report.clip_sheet import ClipFigures, read_clip_rows
 from vttdata.report.page import PageSection, format_number, render
+from vttdata.report.page_pictures import PictureFolder
 from vttdata.report.report_input import ReportInput
-from vttdata.report.thumbnails import PictureFolder, Still
+from vttdata.report.thumbnails import Still
 from vttdata.split.audit.leaks import LEAKS
 
 _PAIRS = 60
@@ -182,12 +183,13 @@ def _match_sources(report: ReportInput, pair: Mapping[str, Any]) -> Likeness:
     sides = []
     for name, moment, split, clip in zip(names, times, pair["splits"], pair["clips"], strict=True):
         still = report.still_of_source(name, moment)
-        words = f"{name} at {format_number(round(moment, 2))} s, {split}"
+        file = f" ({report.videos[name].path.name})" if name in report.videos else ""
+        words = f"{name}{file} at {format_number(round(moment, 2))} s, {split}"
         sides.append(Side(words, still._replace(width=_WIDTH) if still is not None else None, clip))
     sign = "+" if offset >= 0 else "\u2212"
+    shift = f"the second at t {sign} {format_number(abs(offset))} s" if round(offset, 2) else "at the same time"
     parts = [
-        f"Second shows at t {sign} {format_number(abs(offset))} s what the first shows at t"
-        + (f", for {format_number(pair['overlap_seconds'])} s" if pair["overlap_seconds"] else ""),
+        f"Both show the same{f' for {format_number(overlap)} s' if overlap else ''}, {shift}",
         f"similarity {format_number(pair['similarity'])}, where 1 makes near-duplicates",
         *(["mirrored"] if pair["mirrored"] else []),
         *([f"turned by {pair['rotation']}\u00b0"] if pair["rotation"] else []),

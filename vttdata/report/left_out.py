@@ -13,8 +13,9 @@ from vttdata.pipeline.attrition import attrition_rows
 from vttdata.pipeline.rejects import Reject, read_rejects
 from vttdata.report import plots
 from vttdata.report.page import PageSection, render
+from vttdata.report.page_pictures import PictureFolder
 from vttdata.report.report_input import ReportInput
-from vttdata.report.thumbnails import PictureFolder, Still
+from vttdata.report.thumbnails import Still
 from vttdata.report.what_if import count_alternatives
 
 # Stages after which nothing of a rejected video is on disk.

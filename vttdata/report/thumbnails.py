@@ -2,29 +2,24 @@
 
 Decoding begins at the keyframe before each time and ends near it, so that the cost does not grow with the length. It
 happens in a process of its own: videos may come from anybody, and a page without some of its pictures is complete.
-Pictures are files named by the content that they show, and are made once.
+Pictures are files named by the content that they show, and are made once. That process imports this module, which
+therefore needs no tables.
 """
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import os
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import av
 from PIL import Image
 
-from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import MediaError, VttdataError
-from vttdata.files.contained import is_inside, links_out
 from vttdata.ids import digest
 from vttdata.media.decode import Video, open_video, stated_seconds
 from vttdata.media.pictures import turn_upright
@@ -34,7 +29,7 @@ _QUALITY = 55
 # Raised when the same video gives another picture than before.
 _VERSION = 2
 # Keyframes further than this, in seconds or as a share of what is shown, are too far from the time that is asked for.
-_MAX_MISS_SECONDS, _MAX_MISS = 2.5, 0.125
+_MAX_MISS_SECONDS, _MAX_MISS = 2.5, 0.2
 _MAX_DECODED_FRAMES = 400
 _MAX_SECONDS_PER_PICTURE = 5.0
 _START_SECONDS = 60.0
@@ -84,41 +79,6 @@ def make_stills(stills: Iterable[Still], folder: Path, *, workers: int = 1) -> s
     return {name for name in wanted if (folder / name).is_file()}
 
 
-def read_stills(stills: Mapping[str, Still]) -> dict[str, str]:
-    """Return name -> picture as an address that a page can hold, of those that can be made."""
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        made = make_stills(stills.values(), folder)
-        return {name: as_data_address(folder / still.name) for name, still in stills.items() if still.name in made}
-
-
-def read_video_stills(files: Mapping[str, Path]) -> dict[str, str]:
-    """Return name -> address of the middle frame of its video, for videos that can be decoded."""
-    return read_stills({name: Still(str(path), path, width=320) for name, path in files.items()})
-
-
-def read_clip_stills(folder: Path, video_ids: Iterable[str]) -> dict[str, str]:
-    """Return video id -> address of its middle frame, for clips whose file is in the dataset and can be decoded.
-
-    Args:
-        folder: dataset; one without clips has no pictures.
-        video_ids: at most some dozens.
-    """
-    tables = [*chain(*read_layout(folder, needs=None).files.get("clips", {}).values())]
-    wanted = set(video_ids)
-    files = {}
-    for row in read_parquet_rows(tables, ("video_id", "video")):
-        name = row["video"]
-        if row["video_id"] in wanted and name and is_inside(name) and not links_out(folder, folder / name):
-            files[row["video_id"]] = folder / name
-    return read_video_stills(files)
-
-
-def as_data_address(path: Path) -> str:
-    """Return a picture as an address that a page can hold."""
-    return f"data:image/webp;base64,{base64.b64encode(path.read_bytes()).decode()}"
-
-
 def _write_stills(stills: Sequence[Still], folder: Path, workers: int) -> None:
     with ThreadPoolExecutor(max(workers, 1)) as pool:
         for _ in pool.map(lambda still: _write_still(still, folder), stills):
@@ -151,6 +111,7 @@ def _write_still(still: Still, folder: Path) -> None:
 def _picture_at(video: Video, time: float, tolerance: float, box: tuple[int, int]) -> Image.Image:
     """Return the frame at a time, or one up to a tolerance before it, as large as fits into a box of pixels."""
     video.seek(time)
+    video.stream.codec_context.skip_frame = "NONREF"
     chosen = None
     for number, frame in enumerate(video.container.decode(video.stream)):
         chosen = frame
@@ -164,52 +125,6 @@ def _picture_at(video: Video, time: float, tolerance: float, box: tuple[int, int
     width, height = box[::-1] if chosen.rotation % 180 else box
     scale = min(width / shown_width, height / shown_height)
     size = max(round(shown_width * scale), 2), max(round(shown_height * scale), 2)
-    pixels = chosen.to_ndarray(width=size[0], height=size[1], format="rgb24", interpolation="AREA")
+    # With more threads, each frame would keep its own until cycles are collected.
+    pixels = chosen.to_ndarray(width=size[0], height=size[1], format="rgb24", interpolation="AREA", threads=1)
     return Image.fromarray(turn_upright(pixels, chosen).copy())
-
-
-class PictureFolder:
-    """Pictures of a page in the folder beside it, the first ones inside the page too.
-
-    Args:
-        folder: of the files of the page.
-        inlined: how many pictures the page itself may hold.
-        workers: threads that make pictures.
-    """
-
-    def __init__(self, folder: Path, *, inlined: int, workers: int) -> None:
-        self.folder = folder / "stills"
-        self._page_path = f"{folder.name}/stills"
-        self._inlined = inlined
-        self._workers = workers
-        self._addresses: dict[str, str] = {}
-        self._used: set[str] = set()
-
-    def make(self, stills: Iterable[Still]) -> set[str]:
-        """Make pictures that the page loads from the folder, and return the names of those that are there."""
-        made = make_stills(stills, self.folder, workers=self._workers)
-        self._used |= made
-        return made
-
-    def inline(self, stills: Iterable[Still | None]) -> None:
-        """Make pictures for `address`; None stands for a picture that cannot be made."""
-        wanted = {still.name: still for still in stills if still is not None}
-        made = self.make(wanted.values())
-        for name in wanted:
-            if name in made and name not in self._addresses:
-                is_inlined = len(self._addresses) < self._inlined
-                self._addresses[name] = as_data_address(self.folder / name) if is_inlined else self.page_path(name)
-
-    def page_path(self, name: str) -> str:
-        """Return the path of a picture as the page names it."""
-        return f"{self._page_path}/{name}"
-
-    def address(self, still: Still | None) -> str:
-        """Return the address of a picture that `inline` made; empty where there is none."""
-        return self._addresses.get(still.name, "") if still is not None else ""
-
-    def remove_others(self) -> None:
-        """Remove pictures of earlier pages."""
-        for path in self.folder.glob("??/*.webp"):
-            if path.relative_to(self.folder).as_posix() not in self._used:
-                path.unlink()
