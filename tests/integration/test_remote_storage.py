@@ -145,6 +145,27 @@ def test_killed_builds_go_on_from_the_store_to_the_same_bytes(
     assert hashes_in(address) == hashes(local / "dataset")
 
 
+def test_results_in_logs_reach_another_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address, store = f"file://{tmp_path}/store", RemoteFolder(f"file://{tmp_path}/store/stages")
+    move_to_another_machine(monkeypatch, tmp_path / "first")
+    with remote_build.open_remote_build(address) as first:
+        log = first.folder / "stages" / "measure" / "items" / "host-1.jsonl"
+        log.parent.mkdir(parents=True)
+        for number, text in enumerate(['{"id": "a"}\n{"id"', ': "b"}\n{"i'], 1):
+            with log.open("a") as stream:
+                stream.write(text)
+            end = time.monotonic() + 30
+            while len(store.files()) < number:
+                assert time.monotonic() < end, "the results are not copied"
+                time.sleep(0.02)
+    move_to_another_machine(monkeypatch, tmp_path / "second")
+    with remote_build.open_remote_build(address) as second:
+        logs = sorted((second.folder / "stages" / "measure" / "items").iterdir())
+        assert [path.read_text() for path in logs] == ['{"id": "a"}\n', '{"id": "b"}\n']
+        time.sleep(0.5)
+        assert len(store.files()) == 2
+
+
 def test_store_that_fails_meanwhile_loses_nothing(proxy: FaultyProxy, local: Path) -> None:
     address, notes = "s3://bucket/busy", []
     puts = iter(range(10**6))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,19 +46,35 @@ def item_key(fingerprint: str, item: Any) -> str:
     return _item_key(fingerprint, canonical_json(item))
 
 
-def part_key(fingerprint: str, item_texts: Iterable[str]) -> str:
-    """Return the key of a part: a hash of the stage's fingerprint and of the canonical JSON of its items."""
-    hasher = hashlib.sha256(f'["{fingerprint}", ['.encode())
-    for number, text in enumerate(item_texts):
-        hasher.update(f"{', ' if number else ''}{text}".encode())
-    hasher.update(b"]]")
-    return hasher.hexdigest()
+class PartKey:
+    """Key of a part: a hash of the stage's fingerprint and of the canonical JSON of its items, one after the other."""
+
+    def __init__(self, fingerprint: str) -> None:
+        self._hasher = hashlib.sha256(f'["{fingerprint}", ['.encode())
+        self._separator = ""
+
+    def add(self, item: Any) -> Any:
+        """Add an item, and return it."""
+        self.add_text(canonical_json(item))
+        return item
+
+    def add_text(self, text: str) -> None:
+        """Add the canonical JSON of an item."""
+        self._hasher.update(f"{self._separator}{text}".encode())
+        self._separator = ", "
+
+    def end(self) -> str:
+        """Return the key, after the last item."""
+        self._hasher.update(b"]]")
+        return self._hasher.hexdigest()
 
 
 def part_keys(stage: Stage, items: Iterable[Any]) -> Iterator[str]:
     """Yield the keys of all parts; the items of a stage that takes all at once are not held in memory."""
     if stage.all_at_once:
-        yield part_key(stage.fingerprint(), map(canonical_json, items))
+        key = PartKey(stage.fingerprint())
+        deque(map(key.add, items), maxlen=0)
+        yield key.end()
     else:
         yield from (part.key for part in cut_into_parts(stage, items))
 
@@ -66,15 +83,18 @@ def cut_into_parts(stage: Stage, items: Iterable[Any]) -> Iterator[Part]:
     """Group items, in order, into parts of `stage.part_size` items on average and twice as many at most."""
     fingerprint = stage.fingerprint()
     if stage.all_at_once:
-        everything = tuple(items)
-        yield Part(part_key(fingerprint, map(canonical_json, everything)), (everything,), ())
+        key = PartKey(fingerprint)
+        everything = stage.gather(map(key.add, items))
+        yield Part(key.end(), (everything,), ())
         return
     pending: list[Any] = []
     texts: list[str] = []
 
     def finish() -> Part:
-        item_keys = tuple(_item_key(fingerprint, text) for text in texts)
-        return Part(part_key(fingerprint, texts), tuple(pending), item_keys)
+        key = PartKey(fingerprint)
+        for text in texts:
+            key.add_text(text)
+        return Part(key.end(), tuple(pending), tuple(_item_key(fingerprint, text) for text in texts))
 
     for item in items:
         pending.append(item)

@@ -59,6 +59,7 @@ class RemoteBuild:
         self._beats = 0
         self._problem = ""
         self._copied: dict[str, tuple[int, int]] = {}
+        self._copied_bytes: dict[Path, int] = {}
         self._log_lock, self._ended = threading.Lock(), threading.Event()
         self._threads: list[threading.Thread] = []
 
@@ -113,7 +114,7 @@ class RemoteBuild:
             raise HaltError(self._lost)
         try:
             self._copy()
-            self._copy_files(path for path in self._files("stages") if path.parent.name != "parts")
+            self._copy_files(path for path in self._files("stages") if path.parent.name not in {"parts", "items"})
             self._copy_dataset()
             self._delete_what_is_gone()
             self._copy_files(self.folder / name for name in (JOURNAL, ACCOUNT))
@@ -223,11 +224,35 @@ class RemoteBuild:
         """Copy media, then those results that were there before the media were looked at."""
         if self._lost:
             return
-        parts = [path for path in self._files("stages") if path.parent.name == "parts"]
+        results = [*self._files("stages")]
+        parts = [path for path in results if path.parent.name == "parts"]
+        logs = {}
+        for path in results:
+            # A log is removed when its results are in parts.
+            with contextlib.suppress(FileNotFoundError):
+                if path.parent.name == "items":
+                    logs[path] = path.stat().st_size
         self._copy_files([*self._files("media"), self.folder / ACCOUNT])
         if JOURNAL not in self._copied:
             self._copy_files([self.folder / JOURNAL])
         self._copy_files(parts)
+        for path, size in logs.items():
+            with contextlib.suppress(FileNotFoundError):
+                self._copy_lines(path, size)
+
+    def _copy_lines(self, path: Path, size: int) -> None:
+        """Copy the lines of a log that are new in its first `size` bytes, as a file of their own."""
+        name, done = path.relative_to(self.folder).as_posix(), self._copied_bytes.get(path, 0)
+        # One that was fetched is in the store already.
+        if size == done or name in self._copied or self._ended.is_set():
+            return
+        with path.open("rb") as stream:
+            stream.seek(done)
+            lines = stream.read(size - done)
+        lines = lines[: lines.rfind(b"\n") + 1]
+        if lines:
+            self.store.write(f"{name.removesuffix('.jsonl')}.{done}.jsonl", lines)
+            self._copied_bytes[path] = done + len(lines)
 
     def _files(self, folder: str) -> Iterator[Path]:
         """Yield the finished files in a folder of the work folder, sorted."""
@@ -323,10 +348,10 @@ def open_remote_build(address: str, note: Callable[[str], None] = lambda _: None
 
 
 def _is_worked_with(name: str) -> bool:
-    """Return True for files that a build reads when it goes on: its account, its media, and results in parts."""
+    """Return True for files that a build reads when it goes on: its account, its media, and results."""
     match name.split("/"):
-        case ["stages", _, "parts", part]:
-            return part.endswith(".jsonl")
+        case ["stages", _, "parts" | "items", results]:
+            return results.endswith(".jsonl")
         case ["media", _, *_]:
             return True
         case _:

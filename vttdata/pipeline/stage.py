@@ -97,7 +97,7 @@ class Stage(ABC):
     memory: ClassVar[int] = 512
     # Each item is made of earlier records of one source alone, so that shards of a build can process it.
     shardable: ClassVar[bool] = False
-    # Process the tuple of all items as one item, in the engine's own process.
+    # Process all items as one item, which `gather` makes of them, in the engine's own process.
     all_at_once: ClassVar[bool] = False
     # Failures for one of these reasons halt the run once `halt_after()` items in a row had one and `must_halt` agrees.
     halting_reasons: ClassVar[frozenset[str]] = frozenset()
@@ -111,6 +111,10 @@ class Stage(ABC):
             Without ``retry``, the reasons ``timeout`` and ``killed`` are inconclusive, and so is an `UnavailableError`.
             HaltError: when no further item can succeed.
         """
+
+    def gather(self, items: Iterable[Any]) -> Any:
+        """Return the one item of a stage that takes all at once; it has a length, and stays in memory."""
+        return tuple(items)
 
     def item_id(self, item: Any) -> str:
         """Return the id under which an item is stored and reported."""

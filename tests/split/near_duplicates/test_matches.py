@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from tests.helpers.films import RATE, edit, encode, write_film
 from vttdata.errors import VttdataError
 from vttdata.media.fingerprint import fingerprint
+from vttdata.pipeline.stages.split import NearDuplicates
 from vttdata.records import HASH_SCHEME, Fingerprint, Source
-from vttdata.split.near_duplicates import candidates
+from vttdata.split.near_duplicates import candidates, samples
 from vttdata.split.near_duplicates.candidates import find_candidates
-from vttdata.split.near_duplicates.matches import find_near_duplicates, match_sources
+from vttdata.split.near_duplicates.matches import match_sources
 from vttdata.split.near_duplicates.records import NearDuplicate
 from vttdata.split.near_duplicates.samples import collect_samples
 
@@ -42,10 +43,10 @@ def add_noise(words: Words, share: float, seed: int = 0) -> Words:
 
 def turn(words: Words, orientation: int) -> Words:
     """Return words that become the given ones in an orientation."""
-    samples = collect_samples([("a", fingerprint_of(words))])
+    turned = collect_samples([("a", fingerprint_of(words))])
     # Only the combinations of transposition with a reflection are not their own inverse.
     inverse = {5: 6, 6: 5}.get(orientation, orientation)
-    halves = [samples.oriented_words(np.arange(len(words)), inverse ^ swap) for swap in (0, 4)]
+    halves = [turned.oriented_words(np.arange(len(words)), inverse ^ swap) for swap in (0, 4)]
     return np.concatenate(halves, 1)
 
 
@@ -203,7 +204,10 @@ def test_every_lookup_method_finds_the_same_copies(
 ) -> None:
     monkeypatch.setattr(candidates, "_MAX_SAMPLES_COMPARED_DIRECTLY", few)
     monkeypatch.setattr(candidates, "_MAX_SAMPLES_WITH_SHORT_KEYS", some)
+    # As with more samples than fit into memory.
     monkeypatch.setattr(candidates, "_KEYS_PER_SHARD", 1000)
+    monkeypatch.setattr(candidates, "CHUNK_SAMPLES", 300)
+    monkeypatch.setattr(samples, "_MAX_BYTES_IN_MEMORY", 0)
     assert ids_of(match_sources(crowd[0]).duplicates()) == crowd[1]
 
 
@@ -222,8 +226,7 @@ def test_widely_shared_intro_costs_few_comparisons(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(candidates, "_MAX_SAMPLES_COMPARED_DIRECTLY", 0)
     intro = draw_words(12, 6)
     sources = [(f"s{n:04}", fingerprint_of(np.concatenate([intro, draw_words(100 + n, 20)]))) for n in range(1000)]
-    samples = collect_samples(sources)
-    assert len(find_candidates(samples)) < 10 * 1000
+    assert len(find_candidates(collect_samples(sources))) < 10 * 1000
     assert match_sources(sources).duplicates() == []
 
 
@@ -248,8 +251,10 @@ def test_closest_pair_of_two_sides_need_not_be_a_copy() -> None:
 def test_sources_without_a_fingerprint_are_skipped() -> None:
     words = fingerprint_of(draw_words(17))
     sources = [Source(name, "f", "listed", "0" * 64, 1, fingerprint=words) for name in ("a", "b")]
-    assert ids_of(find_near_duplicates([*sources, Source("c", "f", "listed", "0" * 64, 1)])) == {("a", "b")}
-    assert find_near_duplicates([]) == []
+    stage = NearDuplicates()
+    for others, pairs in ([Source("c", "f", "listed", "0" * 64, 1)], [("a", "b")]), ([], []):
+        everything = stage.gather(iter([*sources, *others] if others else []))
+        assert [(kept.record.source_a, kept.record.source_b) for kept in stage.process(everything)] == pairs
 
 
 @pytest.mark.parametrize(

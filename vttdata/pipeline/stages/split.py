@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
 from vttdata.records import Clip, Source
 from vttdata.split import SplitSettings, assign_splits
 from vttdata.split.groups import DisjointSets
-from vttdata.split.near_duplicates.matches import find_near_duplicates
+from vttdata.split.near_duplicates.matches import match_samples
 from vttdata.split.near_duplicates.records import NearDuplicate
+from vttdata.split.near_duplicates.samples import Samples, collect_samples
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,19 @@ class NearDuplicates(Stage):
     output = NearDuplicate
     all_at_once = True
 
-    def process(self, item: tuple[Source, ...]) -> Iterator[Outcome]:
+    def gather(self, items: Iterable[Source]) -> Samples:
+        """Return the samples of those sources that have a fingerprint; all else of the sources is not held."""
+        return collect_samples(
+            (source.source_id, source.fingerprint) for source in items if source.fingerprint is not None
+        )
+
+    def count(self, item: Samples) -> int:
+        """Return the number of sources."""
+        return len(item.ids)
+
+    def process(self, item: Samples) -> Iterator[Outcome]:
         """Keep every pair."""
-        yield from (Kept(pair) for pair in find_near_duplicates(item))
+        return map(Kept, match_samples(item).duplicates())
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,7 @@ def align(samples: Samples, candidates: Candidates, likely: float) -> Alignments
         offset = candidates.offset[block].astype(np.float64)
         a, b, orientation = candidates.a[block], candidates.b[block], candidates.orientation[block]
         parts.append(best_of_pairs(align_at(samples, a, b, offset, np.ones(len(offset)), orientation)))
+        samples.arrays.release_pages()
     best = concatenate_alignments(parts)
     return best_of_pairs(concatenate_alignments([best, *try_speeds(samples, best[best.evidence >= likely])]))
 

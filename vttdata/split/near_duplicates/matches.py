@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vttdata.records import HASHES_PER_SECOND, Fingerprint, Source
+from vttdata.records import HASHES_PER_SECOND, Fingerprint
 from vttdata.split.near_duplicates.alignment import Alignments, align
 from vttdata.split.near_duplicates.candidates import find_candidates
 from vttdata.split.near_duplicates.records import NearDuplicate, SimilarSources
@@ -94,20 +94,14 @@ def match_sources(sources: Iterable[tuple[str, Fingerprint]]) -> Matches:
     Raises:
         VttdataError: when an id is duplicated, or a fingerprint cannot be read.
     """
-    samples = collect_samples(sources)
+    return match_samples(collect_samples(sources))
+
+
+def match_samples(samples: Samples) -> Matches:
+    """Compare sources by their samples."""
     alignments = align(samples, find_candidates(samples), likely=MIN_EVIDENCE / 2)
     counts = samples.counts()
     shorter = np.minimum(counts[alignments.a], counts[alignments.b])
     min_length = np.minimum(MIN_SECONDS * HASHES_PER_SECOND, np.maximum(shorter / 2, 1))
     similarity = np.minimum(alignments.evidence / MIN_EVIDENCE, alignments.length / min_length)
     return Matches(samples, alignments, similarity)
-
-
-def find_near_duplicates(sources: Iterable[Source]) -> list[NearDuplicate]:
-    """Return the near-duplicates among those sources that have a fingerprint, sorted by their ids.
-
-    Raises:
-        VttdataError: when an id is duplicated, or a fingerprint cannot be read.
-    """
-    fingerprinted = ((source.source_id, source.fingerprint) for source in sources if source.fingerprint is not None)
-    return match_sources(fingerprinted).duplicates()

@@ -1,11 +1,18 @@
-"""Fingerprints of many sources side by side in flat arrays, 40 bytes for each sample, in the order of source ids."""
+"""Fingerprints of many sources side by side in flat arrays, 37 bytes for each sample, in the order of source ids.
+
+The arrays of many samples are temporary files that are mapped into memory, of which the process holds those pages that
+it is at.
+"""
 
 from __future__ import annotations
 
 import base64
 import itertools
+import mmap
+import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +34,39 @@ ORIENTATIONS = (
     (False, 0), (True, 0), (True, 180), (False, 180), (True, 270), (False, 270), (False, 90), (True, 90),
 )  # fmt: skip
 
-_CHUNK_SAMPLES = 2**20
+# Bits that are inverted in each orientation.
+_INVERSIONS = np.array([FLIP * (number >> 1 & 1) ^ MIRROR * (number & 1) for number in range(8)], np.uint64)
+
+CHUNK_SAMPLES = 2**18
+
+# Larger arrays are files.
+_MAX_BYTES_IN_MEMORY = 2**24
 
 # Differing bits, of 128, between a sample and the next: a talking head has 5-15, a walk 30-50.
 _NOISE_BITS, _FULLY_NEW_BITS = 4, 20
+
+
+class Arrays:
+    """Arrays with room for any number of samples."""
+
+    def __init__(self) -> None:
+        self._maps: list[mmap.mmap] = []
+
+    def allocate(self, shape: tuple[int, ...], dtype: type[np.generic]) -> NDArray[Any]:
+        """Return an array of zeros; a large one is a temporary file."""
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        if size <= _MAX_BYTES_IN_MEMORY:
+            return np.zeros(shape, dtype)
+        with tempfile.TemporaryFile() as stream:
+            stream.truncate(size)
+            self._maps.append(mmap.mmap(stream.fileno(), size))
+        return np.frombuffer(self._maps[-1], dtype).reshape(shape)
+
+    def release_pages(self) -> None:
+        """Take pages of files out of the memory of this process; the system keeps them as long as it has room."""
+        for pages in self._maps:
+            if hasattr(mmap, "MADV_DONTNEED"):
+                pages.madvise(mmap.MADV_DONTNEED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +77,26 @@ class Samples:
         ids: n source ids, sorted.
         starts: n + 1 indices: source k has the samples starts[k] to starts[k + 1].
         words: (m, 4), as from `decode_words`; 0 where there is nothing to see.
-        owner: m indices of sources.
         novelty: m ratios 0..1: how much a sample differs from the one before in its source; 0 for a still picture.
+        arrays: hold these, and others of this size.
     """
 
     ids: tuple[str, ...]
     starts: Indices
     words: Words
-    owner: NDArray[np.uint32]
     novelty: NDArray[np.float32]
+    arrays: Arrays = field(compare=False)
+
+    def __len__(self) -> int:
+        return len(self.words)
 
     def counts(self) -> Indices:
         """Return the number of samples of each source."""
         return np.diff(self.starts)
+
+    def owners(self, index: Indices) -> Words:
+        """Return the index of the source of each sample."""
+        return (np.searchsorted(self.starts, index, side="right") - 1).astype(np.uint64)
 
     def oriented_words(self, index: Indices, orientation: Indices | int) -> Words:
         """Return the words of the upper and the lower half of pictures in another orientation.
@@ -65,11 +108,14 @@ class Samples:
         Returns:
             (..., 2) words.
         """
+        return np.stack([self.oriented_half(index, orientation, half) for half in (0, 1)], -1)
+
+    def oriented_half(self, index: Indices | slice, orientation: Indices | int, half: int) -> Words:
+        """Return one half, upper (0) or lower (1), of `oriented_words`."""
         orientation = np.asarray(orientation)
-        upper = orientation >> 1
-        inversion = np.where(orientation & 2, FLIP, np.uint64(0)) ^ np.where(orientation & 1, MIRROR, np.uint64(0))
-        words = np.stack([self.words[index, upper], self.words[index, upper ^ 1]], -1)
-        return np.where(words != 0, words ^ inversion[..., None], np.uint64(0))
+        words: Words = self.words[index, (orientation >> 1) ^ half]
+        inverted: Words = words ^ _INVERSIONS[orientation] * (words != 0)
+        return inverted
 
 
 def collect_samples(sources: Iterable[tuple[str, Fingerprint]]) -> Samples:
@@ -81,21 +127,36 @@ def collect_samples(sources: Iterable[tuple[str, Fingerprint]]) -> Samples:
     Raises:
         VttdataError: when an id is duplicated, or a fingerprint cannot be read; the message names the source.
     """
-    decoded: list[tuple[str, Words]] = []
-    for source_id, fingerprint in sources:
-        try:
-            decoded.append((source_id, decode_words(fingerprint)))
-        except ValueError as error:
-            raise VttdataError(f"The fingerprint of source '{source_id}' cannot be used: {error}.") from error
-    decoded.sort(key=lambda pair: pair[0])
-    ids = tuple(source_id for source_id, _ in decoded)
-    for source_id, next_id in itertools.pairwise(ids):
-        if source_id == next_id:
-            raise VttdataError(f"The source id '{source_id}' has two fingerprints; each source must have one.")
-    starts = np.cumsum([0, *(len(words) for _, words in decoded)])
-    words = np.concatenate([np.empty((0, HASHES_PER_SAMPLE), np.uint64), *(words for _, words in decoded)])
-    owner = np.arange(len(ids), dtype=np.uint32).repeat(np.diff(starts))
-    return Samples(ids, starts, words, owner, measure_novelty(words, starts))
+    names: list[str] = []
+    counts: list[int] = []
+    with tempfile.SpooledTemporaryFile(_MAX_BYTES_IN_MEMORY) as stream:
+        for source_id, fingerprint in sources:
+            try:
+                decoded = decode_words(fingerprint)
+            except ValueError as error:
+                raise VttdataError(f"The fingerprint of source '{source_id}' cannot be used: {error}.") from error
+            names.append(source_id)
+            counts.append(len(decoded))
+            stream.write(decoded.tobytes())
+        order = sorted(range(len(names)), key=names.__getitem__)
+        ids = tuple(names[index] for index in order)
+        for source_id, next_id in itertools.pairwise(ids):
+            if source_id == next_id:
+                raise VttdataError(f"The source id '{source_id}' has two fingerprints; each source must have one.")
+        places, starts = np.cumsum([0, *counts]), np.cumsum([0, *(counts[index] for index in order)])
+        arrays = Arrays()
+        # Each of the four words of all samples lies by itself, since most steps read one or two of them.
+        words = arrays.allocate((HASHES_PER_SAMPLE, int(starts[-1])), np.uint64).T
+        since_release = 0
+        for index, start, end in zip(order, starts[:-1], starts[1:], strict=True):
+            stream.seek(int(places[index]) * 8 * HASHES_PER_SAMPLE)
+            content = stream.read(int(end - start) * 8 * HASHES_PER_SAMPLE)
+            words[start:end] = np.frombuffer(content, np.uint64).reshape(-1, HASHES_PER_SAMPLE)
+            since_release += int(end - start)
+            if since_release > CHUNK_SAMPLES:
+                arrays.release_pages()
+                since_release = 0
+    return Samples(ids, starts, words, measure_novelty(words, starts, arrays), arrays)
 
 
 def decode_words(fingerprint: Fingerprint) -> Words:
@@ -134,13 +195,14 @@ def differing_bits(words_a: Words, words_b: Words) -> tuple[NDArray[np.int16], N
     return bits.sum(-1, dtype=np.int16), seen.sum(-1, dtype=np.int16) * np.int16(64)
 
 
-def measure_novelty(words: Words, starts: Indices) -> NDArray[np.float32]:
+def measure_novelty(words: Words, starts: Indices, arrays: Arrays) -> NDArray[np.float32]:
     """Return how much each sample differs from the one before in its source; see `Samples.novelty`."""
-    novelty = np.ones(len(words), np.float32)
-    for first in range(1, len(words), _CHUNK_SAMPLES):
-        chunk = slice(first, min(first + _CHUNK_SAMPLES, len(words)))
+    novelty: NDArray[np.float32] = arrays.allocate((len(words),), np.float32)
+    for first in range(1, len(words), CHUNK_SAMPLES):
+        chunk = slice(first, min(first + CHUNK_SAMPLES, len(words)))
         bits, _ = differing_bits(words[chunk, :2], words[chunk.start - 1 : chunk.stop - 1, :2])
         novelty[chunk] = np.clip((bits - np.float32(_NOISE_BITS)) / (_FULLY_NEW_BITS - _NOISE_BITS), 0, 1)
+        arrays.release_pages()
     # The first sample of a source has none before it.
     novelty[starts[:-1][np.diff(starts) > 0]] = 1
     return novelty
