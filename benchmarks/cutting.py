@@ -3,16 +3,21 @@
 Run `python benchmarks/cutting.py`. A cut is exact if the barcodes read from the clip are exactly those of
 the frames in the span. CPU time includes subprocesses; its unit is a plain re-encode of the same spans with the same
 encoder, size and quality.
+
+`python benchmarks/cutting.py FILE...` measures the cost alone, on six spans of each file, both methods in turn: the
+re-encode scales to the same size as the cut. Verification is reported by itself too, in the same unit.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import av
@@ -21,12 +26,16 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.helpers.barcode import Movie, read_number, write_movies
-from vttdata.media.cut import MediaSettings, cut
+from vttdata.media.check_cut import verify_clip
+from vttdata.media.cut import MediaSettings, clip_size, cut
 from vttdata.media.ffmpeg_program import ffmpeg_path
+from vttdata.media.frames_in_span import read_span
+from vttdata.media.packets_in_span import read_span_from_packets
 from vttdata.media.probe import probe
 
 SECONDS = 40
 SPANS_PER_MOVIE = 12
+COST_SPANS = 6
 Cutter = Callable[[Path, float, float, Path], object]
 
 
@@ -44,6 +53,57 @@ def main() -> None:
         counts = [str(exact.count(kind)) for kind in movies]
         print(f"| {method} | {' | '.join(counts)} | {len(exact)} | {seconds / unit:.2f} |")
     print(f"\n{SPANS_PER_MOVIE} spans per movie; the unit of CPU time is {unit / len(jobs):.3f} s per span.")
+
+
+def compare_cost(paths: Sequence[Path]) -> None:
+    """Print the CPU time of cutting spans of each file in units of a bare re-encode, and that of its parts."""
+    print("| file | s of clips | bare re-encode, CPU s | ends from packets | verified | vttdata cut |")
+    print("|---|--:|--:|--:|--:|--:|")
+    totals: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as name:
+        for path in paths:
+            costs = cost(path, Path(name) / "clip.mp4")
+            totals += costs
+            print_cost(path.name, costs)
+    print_cost("all", totals)
+
+
+def cost(path: Path, clip: Path) -> Counter[str]:
+    """Return the CPU seconds of each method on all spans of a file, and the seconds of the clips."""
+    probed, costs = probe(path), Counter[str]()
+    columns, lines = clip_size(probed.width, probed.height, MediaSettings().height)
+    with av.open(str(path)) as container:
+        seconds = container.duration / 1_000_000
+    draw = random.Random(path.name)
+    for number in range(COST_SPANS):
+        start = draw.uniform(0, seconds - 31)
+        end = start + draw.uniform(10, 30)
+        costs["seconds"] += end - start
+        scaled = ("-vf", f"scale={columns}:{lines}", "-c:v", "libx264", "-crf", "23", "-c:a", "aac")
+        steps: list[tuple[str, Callable[[], object]]] = [
+            ("bare", lambda: _ffmpeg(path, clip, repr(start), repr(end - start), *scaled)),
+            ("cut", lambda: cut(path, probed, start, end, clip, MediaSettings())),
+        ]
+        for method, step in steps if number % 2 else reversed(steps):
+            costs[method] += cpu_of(step)
+        cut(path, probed, start, end, clip, MediaSettings())
+        costs["span"] += cpu_of(lambda: read_span_from_packets(path, start, end, math.inf))
+        span = read_span(path, start, end, math.inf)
+        costs["check"] += cpu_of(lambda: verify_clip(clip, span))
+    return costs
+
+
+def print_cost(name: str, costs: Counter[str]) -> None:
+    """Print a line of the table of costs."""
+    shares = " | ".join(f"{costs[part] / costs['bare']:.2f}" for part in ("span", "check", "cut"))
+    print(f"| {name} | {costs['seconds']:.0f} | {costs['bare']:.1f} | {shares} |", flush=True)
+
+
+def cpu_of(step: Callable[[], object]) -> float:
+    """Return the CPU seconds that a call takes, with its subprocesses."""
+    begin = cpu_seconds()
+    step()
+    return cpu_seconds() - begin
 
 
 def spans(movie: Movie, kind: str) -> list[tuple[float, float]]:
@@ -118,4 +178,7 @@ METHODS: dict[str, Cutter] = {
 }
 
 if __name__ == "__main__":
-    main()
+    if files := [Path(argument) for argument in sys.argv[1:]]:
+        compare_cost(files)
+    else:
+        main()

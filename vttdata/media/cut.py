@@ -10,6 +10,7 @@ import hashlib
 import os
 import secrets
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,6 +23,7 @@ from vttdata.media.check_cut import verify_clip, verify_sound
 from vttdata.media.decode import max_pixels
 from vttdata.media.ffmpeg_program import SAFE_INPUT, ffmpeg_path, file_url
 from vttdata.media.frames_in_span import TIMED_CONTAINERS, SpanFrames, read_span
+from vttdata.media.packets_in_span import read_span_from_packets
 from vttdata.records import ClipMedia, Probe
 from vttdata.settings import Strict
 from vttdata.subprocesses import run
@@ -86,9 +88,10 @@ def cut(
     alone, on every x86-64 processor with AVX2 (on others the sound may be rounded otherwise). The file appears under
     its name only when it has been verified.
 
-    One cut decodes the source twice from the keyframe before the span to the span's end, codes the span once and
-    decodes the clip once, all on one thread: 1.1 to 1.4 times the CPU time of a bare re-encode, 0.1 to 0.25 s for
-    each second of 360p to 720p video at the default settings. Memory does not grow with the source.
+    One cut decodes the source once from the keyframe before the span to the span's end and the frames at both ends
+    again, codes the span once and decodes the ends of the clip, all on one thread: about 1.1 times the CPU time of a
+    bare re-encode. Where the packets of source or clip tell too little, or the clip differs, every frame is decoded.
+    Memory does not grow with the source.
 
     Args:
         source: a local video file.
@@ -112,19 +115,29 @@ def cut(
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}{_PARTIAL_SUFFIX}")
     partial.touch()
     try:
-        span = read_span(source, start, end, deadline, from_start=probe.container not in TIMED_CONTAINERS)
-        job = CutJob(source, probe, settings, partial, span)
-        try:
-            media = _encode(job, span.decoded_from, deadline)
-        except MediaError as error:
-            if span.decoded_from is None or error.reason == "timeout" or isinstance(error, UnavailableError):
-                raise
-            # Seeking can lead ffmpeg astray; decoding from the start of the file cannot.
-            media = _encode(job, None, deadline)
+        for span in _read_spans(source, probe, start, end, deadline):
+            try:
+                media = _encode(CutJob(source, probe, settings, partial, span), deadline)
+                break
+            except MediaError as error:
+                is_last_attempt = span.all_decoded and span.decoded_from is None
+                if is_last_attempt or error.reason == "timeout" or isinstance(error, UnavailableError):
+                    raise
         os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)
     return dataclasses.replace(media, video=target.name)
+
+
+def _read_spans(source: Path, probe: Probe, start: float, end: float, deadline: float) -> Iterator[SpanFrames]:
+    """Yield the frames of a span, cheapest reading first; each further one for when cutting by those before failed."""
+    is_timed = probe.container in TIMED_CONTAINERS
+    if is_timed and (span := read_span_from_packets(source, start, end, deadline)):
+        yield span
+    span = read_span(source, start, end, deadline, from_start=not is_timed)
+    yield span
+    # Seeking can lead ffmpeg astray; decoding from the start of the file cannot.
+    yield dataclasses.replace(span, decoded_from=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,38 +156,39 @@ class CutJob:
         return self.settings.audio and self.probe.audio_stream is not None
 
 
-def _encode(job: CutJob, seek: float | None, deadline: float) -> ClipMedia:
-    """Write the clip and verify it; `seek` is where ffmpeg begins to read, in seconds."""
-    done = run(ffmpeg_command(job, seek), seconds=max(deadline - time.monotonic(), 0))
+def _encode(job: CutJob, deadline: float) -> ClipMedia:
+    """Write the clip and verify it."""
+    done = run(ffmpeg_command(job), seconds=max(deadline - time.monotonic(), 0))
     if done.stopped:
         raise MediaError("timeout", "ffmpeg exceeded the time limit for a cut.")
-    if done.code:
+    # Where only the ends were decoded before, any message may be about a frame between them.
+    if done.code or (done.stderr.strip() and not job.span.all_decoded):
         message = done.stderr
         # Messages must not name folders of this machine.
         for path, name in ((job.source, "source"), (job.partial, "clip")):
             message = message.replace(file_url(path), name).replace(str(path), name)
         lines = [line.strip() for line in message.splitlines() if line.strip()]
         raise MediaError("cut_failed", lines[-1] if lines else "ffmpeg failed without a message.")
-    decoded = verify_clip(job.partial, job.span)
+    frames = verify_clip(job.partial, job.span)
     with job.partial.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return ClipMedia(
         video=job.partial.name,
         sha256=digest,
         bytes=job.partial.stat().st_size,
-        frames=decoded.frames,
+        frames=len(frames.times),
         seconds=job.span.seconds,
-        width=decoded.width,
-        height=decoded.height,
+        width=frames.width,
+        height=frames.height,
         audio_seconds=verify_sound(job.partial, job.span) if job.has_sound else None,
     )
 
 
-def ffmpeg_command(job: CutJob, seek: float | None) -> list[str]:
-    """Return the ffmpeg command that writes a clip, reading the source from `seek` seconds on."""
+def ffmpeg_command(job: CutJob) -> list[str]:
+    """Return the ffmpeg command that writes a clip, reading the source from where its span was decoded."""
     options: dict[str, Any] = SAFE_INPUT | {"threads": 1, "flags": "+bitexact", "max_pixels": max_pixels()}
-    if seek is not None:
-        options |= {"ss": f"{seek:.6f}", "noaccurate_seek": None}
+    if job.span.decoded_from is not None:
+        options |= {"ss": f"{job.span.decoded_from:.6f}", "noaccurate_seek": None}
     streams = ffmpeg.input(file_url(job.source), **options)
     outputs = [_picture_filters(streams[str(job.probe.video_stream)], job.probe, job.span, job.settings)]
     if job.has_sound:

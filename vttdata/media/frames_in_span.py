@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -29,7 +29,7 @@ TIMED_CONTAINERS = ("mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "mpegts", "flv",
 """Containers that store the time of every packet, so that times are the same wherever decoding begins."""
 
 # Seconds before the span; the second covers a GOP of 250 frames, x264's default, at 24 frames a second.
-_SEEK_MARGINS = (0.5, 12.0)
+SEEK_MARGINS = (0.5, 12.0)
 _THUMBNAIL_SIZE = 32
 # Grey levels, measured on the middle thirds of 33 real videos: at 240 lines and CRF 23 a clip's end frames differ by at
 # most 2.7 from the source's, at CRF 40 by 14.1, and are never more than 0.2 closer to a neighbour. A shift of one frame
@@ -68,6 +68,7 @@ class SpanFrames:
         end_pts: end of the last frame.
         first, last: the frames at both ends.
         decoded_from: seconds since time zero at which decoding began; None for the start of the file.
+        all_decoded: whether every frame was decoded; otherwise those at both ends were, and packets tell the others.
     """
 
     pts: tuple[int, ...]
@@ -76,6 +77,7 @@ class SpanFrames:
     first: ReferenceFrame
     last: ReferenceFrame
     decoded_from: float | None
+    all_decoded: bool = True
 
     @property
     def seconds(self) -> float:
@@ -98,7 +100,7 @@ def read_span(source: Path, start: float, end: float, deadline: float, *, from_s
     Raises:
         MediaError: ``cut_failed`` when no frame lies in the span, ``damaged``, ``timestamps`` or ``timeout``.
     """
-    margins = [] if from_start else [margin for margin in _SEEK_MARGINS if start > margin]
+    margins = [] if from_start else [margin for margin in SEEK_MARGINS if start > margin]
     for begin in [*(start - margin for margin in margins), None]:
         with open_video(source) as video:
             span = _Collector(start, end, begin).collect(video, deadline)
@@ -173,25 +175,37 @@ class _Collector:
 
     def _result(self, video: Video) -> SpanFrames:
         last = -2 if self.after else -1
+        ends_at = self.after.pts if self.after else None
         return SpanFrames(
             pts=tuple(self.inside),
             time_base=Fraction(video.stream.time_base),
-            end_pts=self._end_pts(Fraction(video.stream.time_base), self.tail[last]),
-            first=_reference_frame(self.head, 1 if self.before else 0),
-            last=_reference_frame(list(self.tail), len(self.tail) + last),
+            end_pts=end_of_span(video, self.inside, self.end, ends_at, self.tail[last].seconds),
+            first=reference_frame([frame.picture for frame in self.head], 1 if self.before else 0),
+            last=reference_frame([frame.picture for frame in self.tail], len(self.tail) + last),
             decoded_from=self.begin,
         )
 
-    def _end_pts(self, time_base: Fraction, last: Frame) -> int:
-        """Return the end of the last frame: the next frame's start, or the span's end where the frame lasts long."""
-        mean_interval = (self.inside[-1] - self.inside[0]) // max(len(self.inside) - 1, 1)
-        duration = self.after.pts - last.pts if self.after else round(last.seconds / time_base)
-        until_span_ends = round((self.end + TIME_TOLERANCE - last.time) / time_base)
-        return last.pts + max(min(duration, max(mean_interval, until_span_ends)), 1)
+
+def end_of_span(video: Video, pts: Sequence[int], end: float, pts_after: int | None, seconds: float) -> int:
+    """Return the end of a span's last frame: the next frame's start, or the span's end where the frame lasts long.
+
+    Args:
+        video: of the frames.
+        pts: of the span's frames, ascending.
+        end: of the span, in seconds since time zero, less `TIME_TOLERANCE`.
+        pts_after: of the frame after them, if there is one.
+        seconds: duration of the last frame, where there is none after it.
+    """
+    time_base = Fraction(video.stream.time_base)
+    mean_interval = (pts[-1] - pts[0]) // max(len(pts) - 1, 1)
+    duration = round(seconds / time_base) if pts_after is None else pts_after - pts[-1]
+    until_span_ends = round((end + TIME_TOLERANCE - video.seconds_of(pts[-1])) / time_base)
+    return pts[-1] + max(min(duration, max(mean_interval, until_span_ends)), 1)
 
 
-def _reference_frame(frames: list[Frame], position: int) -> ReferenceFrame:
-    thumbnails = [thumbnail(frame.picture) for frame in frames]
+def reference_frame(pictures: Sequence[av.VideoFrame], position: int) -> ReferenceFrame:
+    """Return the picture at a position of consecutive ones, with those beside it."""
+    thumbnails = [thumbnail(picture) for picture in pictures]
     return ReferenceFrame(thumbnails[position], tuple(thumbnails[:position][-1:] + thumbnails[position + 1 :][:1]))
 
 
