@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import av
@@ -80,16 +81,16 @@ def cost(path: Path, clip: Path) -> Counter[str]:
         end = start + draw.uniform(10, 30)
         costs["seconds"] += end - start
         scaled = ("-vf", f"scale={columns}:{lines}", "-c:v", "libx264", "-crf", "23", "-c:a", "aac")
+        span = (path, start, end)
         steps: list[tuple[str, Callable[[], object]]] = [
-            ("bare", lambda: _ffmpeg(path, clip, repr(start), repr(end - start), *scaled)),
-            ("cut", lambda: cut(path, probed, start, end, clip, MediaSettings())),
+            ("bare", partial(_ffmpeg, path, clip, repr(start), repr(end - start), *scaled)),
+            ("cut", partial(cut, path, probed, start, end, clip, MediaSettings())),
         ]
         for method, step in steps if number % 2 else reversed(steps):
             costs[method] += cpu_of(step)
         cut(path, probed, start, end, clip, MediaSettings())
-        costs["span"] += cpu_of(lambda: read_span_from_packets(path, start, end, math.inf))
-        span = read_span(path, start, end, math.inf)
-        costs["check"] += cpu_of(lambda: verify_clip(clip, span))
+        costs["span"] += cpu_of(partial(read_span_from_packets, *span, math.inf))
+        costs["check"] += cpu_of(partial(verify_clip, clip, read_span(*span, math.inf)))
     return costs
 
 
