@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ import vttdata
 from tests.helpers import leaking_dataset
 from tests.helpers.leaking_dataset import write_leaking_dataset
 from tests.helpers.pages import OpenPage
-from tests.report.test_results import HOSTILE
+from tests.report.test_results import HOSTILE, check
 from vttdata.errors import VttdataError
 
 
@@ -41,3 +42,34 @@ def test_notebook_shows_report_in_a_frame(browser: WebDriver, tmp_path: Path, mo
     assert sorted(folder.rglob("*")) == before
     with pytest.raises(VttdataError, match=r"ends in \.html"):
         report.save(tmp_path / "saved.txt")
+
+
+def test_plots_are_figures_of_their_own(browser: WebDriver, tmp_path: Path) -> None:
+    folder = write_leaking_dataset(tmp_path / "dataset")
+    write = f"<b onclick=x>{HOSTILE}"
+    card = folder / "README.md"
+    card.write_text(card.read_text(encoding="utf-8").replace("'0': music", f"'0': {json.dumps(write)}"), "utf-8")
+    figures = vttdata.dataset_report(folder).figures
+    assert [*figures] == [
+        "Length of clips",
+        "Captions of a clip",
+        "Words of a caption",
+        "Clips of each category, by split",
+    ]
+    lengths = figures["Length of clips"]
+    page = check(browser, lengths.save(tmp_path / "lengths.html"))
+    assert page.texts("figcaption") == ["Length of clips"]
+    page = check(browser, figures["Clips of each category, by split"].save(tmp_path / "categories.html"))
+    assert page.texts("tbody th")[0] in {"sports", write.replace("\u202e", "\ufffd")}
+    cell = tmp_path / "cell.html"
+    shown = "".join(figure._repr_html_() for figure in figures.values())
+    cell.write_text(f"<!doctype html><title>cell</title>{shown}", encoding="utf-8")
+    page = OpenPage(browser, cell)
+    for number, figure in enumerate(figures.values()):
+        browser.switch_to.frame(number)
+        needed = page.js("return document.documentElement.scrollHeight")
+        browser.switch_to.default_content()
+        assert needed <= figure.height, f"{figure.title} does not fit into its frame"
+    assert page.errors() == []
+    with pytest.raises(VttdataError, match=r"ends in \.html"):
+        lengths.save(tmp_path / "lengths.svg")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from vttdata.split.audit.repeated_captions import hash_texts
 
 # Annotators with fewer captions are not compared.
 _MIN_CAPTIONS = 10
@@ -70,13 +73,21 @@ def find_odd_captions(captions: pa.Table) -> CaptionFindings:
         captions: columns ``video_id``, ``caption`` and ``annotator``; rows without a text do not count.
     """
     found = CaptionFindings()
-    captions = captions.filter(pc.is_valid(captions["caption"]))
+    if captions["caption"].null_count:
+        captions = captions.filter(pc.is_valid(captions["caption"]))
     found.captions = captions.num_rows
     if not found.captions:
         return found
-    texts, named = _number(pc.utf8_lower(captions["caption"]))
-    words = pc.list_value_length(pc.utf8_split_whitespace(pc.utf8_trim_whitespace(captions["caption"]))).to_numpy()
-    clips, _ = _number(captions["video_id"])
+    # Texts and ids are compared by hashes, a chunk at a time: a dictionary would take several times their size.
+    hashes = np.concatenate([hash_texts(pc.utf8_lower(chunk)) for chunk in captions["caption"].chunks])
+    _, first_rows, texts = np.unique(hashes, return_index=True, return_inverse=True)
+    hashes = np.concatenate([hash_texts(chunk) for chunk in captions["video_id"].chunks])
+    _, clips = np.unique(hashes, return_inverse=True)
+
+    def read_texts(numbers: _Numbers) -> list[str]:
+        return list(pc.utf8_lower(captions["caption"].take(first_rows[numbers])).to_pylist())
+
+    words = np.concatenate([_count_words(chunk) for chunk in captions["caption"].chunks])
     times = np.bincount(texts)
     first, last = np.full(len(times), len(clips)), np.full(len(times), -1)
     np.minimum.at(first, texts, clips)
@@ -86,7 +97,7 @@ def find_odd_captions(captions: pa.Table) -> CaptionFindings:
     # A text may be of any length, and only the most frequent ones are shown.
     least = np.sort(times[shared])[-_SHOWN_TEXTS:][:1]
     frequent = shared[times[shared] >= least] if len(least) else shared
-    counted = zip(named.take(pa.array(frequent)).to_pylist(), times[frequent].tolist(), strict=True)
+    counted = zip(read_texts(frequent), times[frequent].tolist(), strict=True)
     found.shared = dict(sorted(counted, key=lambda entry: (-entry[1], entry[0]))[:_SHOWN_TEXTS])
     found.words = Counter({number: count for number, count in enumerate(np.bincount(words).tolist()) if count})
     order = np.argsort(words, kind="stable")
@@ -96,32 +107,38 @@ def find_odd_captions(captions: pa.Table) -> CaptionFindings:
     )
     known = pc.is_valid(captions["annotator"]).to_numpy()
     if known.any():
-        annotators, names = _number(captions["annotator"].drop_null())
-        found.annotators = _count_by_annotator(annotators, names, clips[known], texts[known], named, words[known])
+        encoded = captions["annotator"].drop_null().dictionary_encode().combine_chunks()
+        annotators, names = encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
+        found.annotators = _count_by_annotator(annotators, names, clips[known], texts[known], words[known], read_texts)
         found.unusual = _find_unusual(found.annotators)
     return found
 
 
-def _number(values: pa.ChunkedArray) -> tuple[_Numbers, pa.Array]:
-    """Return the number of each value, and the distinct values."""
-    encoded = values.combine_chunks().dictionary_encode()
-    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), encoded.dictionary
+def _count_words(captions: pa.Array) -> _Numbers:
+    lengths: _Numbers = pc.list_value_length(pc.utf8_split_whitespace(pc.utf8_trim_whitespace(captions))).to_numpy()
+    return lengths
 
 
 def _count_by_annotator(
-    annotators: _Numbers, names: pa.Array, clips: _Numbers, texts: _Numbers, named: pa.Array, words: _Numbers
+    annotators: _Numbers,
+    names: pa.Array,
+    clips: _Numbers,
+    texts: _Numbers,
+    words: _Numbers,
+    read_texts: Callable[[_Numbers], list[str]],
 ) -> dict[str, AnnotatorFigures]:
     """Return the figures of annotators with enough captions, by name; arrays have a number for each caption."""
     captions = np.bincount(annotators)
     total = np.bincount(annotators, words)
-    written, times = np.unique(annotators * len(named) + texts, return_counts=True)
-    written_by = written // len(named)
+    number = int(texts.max()) + 1
+    written, times = np.unique(annotators * number + texts, return_counts=True)
+    written_by = written // number
     distinct_texts = np.bincount(written_by)
     size = int(clips.max()) + 1
     distinct_clips = np.bincount(np.unique(annotators * size + clips) // size)
-    # Of each annotator, the most frequent text comes first, and of equally frequent ones that with the least number.
+    # Of each annotator, the most frequent text comes first, and of equally frequent ones any, but always the same.
     order = np.lexsort((-times, written_by))
-    commonest = (written % len(named))[order[np.searchsorted(written_by, np.arange(len(names)))]]
+    commonest = (written % number)[order[np.searchsorted(written_by, np.arange(len(names)))]]
     frequent = np.flatnonzero(captions >= _MIN_CAPTIONS)
     rows = zip(
         names.take(pa.array(frequent)).to_pylist(),
@@ -129,7 +146,7 @@ def _count_by_annotator(
         distinct_clips[frequent].tolist(),
         (total / captions)[frequent].tolist(),
         (1 - distinct_texts / captions)[frequent].tolist(),
-        named.take(pa.array(commonest[frequent])).to_pylist(),
+        read_texts(commonest[frequent]),
         strict=True,
     )
     return {name: AnnotatorFigures(*figures) for name, *figures in sorted(rows)}

@@ -1,16 +1,58 @@
-"""Show the report of a build or dataset in a notebook."""
+"""Show the report of a build or dataset, and its plots one by one, in a notebook."""
 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from dataclasses import dataclass, field
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 
+from markupsafe import Markup
+
+from vttdata.errors import VttdataError
 from vttdata.load.local_builds import find_build, read_account
 from vttdata.load.lookup import find_dataset
 from vttdata.report.build_report import REPORT, write_report
+from vttdata.report.page import render_figure
+
+_REPORT_PIXELS = 700
+# Heights of a histogram, and of the head and a row of a table with bars.
+_PLOT_PIXELS, _HEAD_PIXELS, _ROW_PIXELS = 270, 130, 34
+_PLOT = re.compile(r'<figure class="plot">.*?</figure>', re.DOTALL)
+_TITLE = re.compile(r"<(figcaption|caption)>(.*?)</\1>", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Plot of a report, which a notebook displays.
+
+    Fields:
+        title: what it shows.
+        page: HTML page with the plot alone.
+        height: of its frame in a notebook, in pixels.
+    """
+
+    title: str
+    page: str = field(repr=False)
+    height: int
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the plot as an HTML file.
+
+        Raises:
+            VttdataError: when the name does not end in ``.html``.
+        """
+        target = Path(path)
+        if target.suffix.lower() not in {".html", ".htm"}:
+            raise VttdataError(f"{target}: a plot is saved as an HTML file; name one that ends in .html.")
+        target.write_text(self.page, encoding="utf-8")
+        return target
+
+    def _repr_html_(self) -> str:
+        """Return the plot in a frame of its own."""
+        return _frame(self.title, self.page, self.height, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +68,20 @@ class DatasetReport:
     path: Path
     _temporary: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False, compare=False)
 
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """Title -> plot, of all plots of the report, in its order."""
+        found = {}
+        for match in _PLOT.finditer(self.path.read_text(encoding="utf-8")):
+            # Links lead into the report.
+            plot = re.sub(r"</?a\b[^>]*>", "", match[0])
+            caption = _TITLE.search(plot)
+            title = unescape(re.sub(r"<[^>]*>", "", caption[2])).strip() if caption else ""
+            rows = plot.count("<tr>")
+            height = _HEAD_PIXELS + _ROW_PIXELS * rows if rows else _PLOT_PIXELS
+            found[title] = Figure(title, render_figure(title, Markup(plot)), height)  # noqa: S704
+        return found
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the report as an HTML file, and what does not fit into a folder of the same name beside it.
 
@@ -36,11 +92,14 @@ class DatasetReport:
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, which can reach neither the notebook nor its files."""
-        page = escape(self.path.read_text(encoding="utf-8"))
-        return (
-            f'<iframe title="Report" sandbox="allow-scripts" srcdoc="{page}" '
-            'style="width: 100%; height: 700px; border: 1px solid #999"></iframe>'
-        )
+        return _frame("Report", self.path.read_text(encoding="utf-8"), _REPORT_PIXELS, "allow-scripts")
+
+
+def _frame(title: str, page: str, height: int, permissions: str) -> str:
+    return (
+        f'<iframe title="{escape(title)}" sandbox="{permissions}" srcdoc="{escape(page)}" '
+        f'style="width: 100%; height: {height}px; border: 1px solid #999"></iframe>'
+    )
 
 
 def dataset_report(dataset: str | os.PathLike[str]) -> DatasetReport:

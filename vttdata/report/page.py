@@ -138,6 +138,14 @@ def render_page(
     )
 
 
+def render_figure(title: str, body: Markup) -> str:
+    """Return a page with one plot and no script."""
+    style = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
+    policy = f"default-src 'none'; img-src data:; style-src {_hash_source(style)}; base-uri 'none'; form-action 'none'"
+    template = environment().get_template("figure.html")
+    return template.render(title=title, body=body, policy=policy, style=Markup(style)) + "\n"  # noqa: S704
+
+
 def format_number(value: float | None, digits: int | None = None) -> str:
     """Return a number for readers: thousands apart, three significant digits unless `digits` says how many decimals."""
     if value is None:
