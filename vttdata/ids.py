@@ -50,12 +50,17 @@ def is_dataset_name(text: str) -> bool:
 def find_video_id(name: str, known: Container[str]) -> str | None:
     """Return the known id that a name means: the id itself, or the file ``<id>.mp4``, with or without its folders.
 
+    A ``'`` before an id is left out where it has none: CSV files that vttdata writes have one before ids such as
+    ``-uwY3sjqYX0``, which spreadsheets take for formulas.
+
     Args:
         name: as a table says it; folders may be those of Windows.
         known: ids.
     """
     if name in known:
         return name
+    if name.startswith("'") and name[1:] in known:
+        return name[1:]
     path = PurePosixPath(name.replace("\\", "/"))
     return path.stem if path.suffix.lower() in VIDEO_EXTENSIONS and path.stem in known else None
 

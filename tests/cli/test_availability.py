@@ -49,7 +49,7 @@ def test_files_are_those_of_sources_or_of_all_their_clips(tmp_path: Path, capsys
     assert (protocol.about["dataset"], protocol.about["version"]) == ("me/mine", "1.0.0")
     table = pd.read_csv(tmp_path / "out" / "availability.csv", keep_default_na=False)
     assert table["available"].tolist() == ["yes", "no", "yes", "no"]
-    assert table["reason"].tolist() == ["", "missing_file", "", "missing_file"]
+    assert table["reason"].tolist() == ["file", "missing_file", "file", "missing_file"]
     assert protocol.name == f"available-{table['date'][0]}"
     scores = ["evaluate", str(dataset), "--baseline", "random-caption", "--metric", "bleu1", "--json"]
     assert main([*scores, "--config", str(tmp_path / "out" / "protocol.json")]) == 0
@@ -111,3 +111,29 @@ def test_damaged_table_of_an_earlier_check_is_refused(tmp_path: Path, capsys: py
     (tmp_path / "availability.csv").write_text("source_id,url,available,reason,date\ns0,http://a,perhaps,,2026-11-22\n")
     assert main(["availability", str(dataset), "--out", str(tmp_path), "--online", "--sleep", "0"]) == 2
     assert "availability.csv:2: 'available' is yes, no or unknown" in capsys.readouterr().err
+
+
+def test_ids_that_a_spreadsheet_would_run_are_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    clip = Clip("-a_0", "-a", 0.0, 5.0, None, None, None, "http://a", split="test")
+    captions = [Caption("-a_0", 0, "a person runs")]
+    dataset = tmp_path / "dataset"
+    write_dataset(dataset, clips=[clip], captions=captions, sources=(), metadata=Metadata("me/mine"), media=None)
+    (tmp_path / "videos").mkdir()
+    (tmp_path / "videos" / "-a.mp4").write_bytes(b"film")
+    report = check(dataset, tmp_path / "out", capsys, "--videos", str(tmp_path / "videos"))
+    assert report["sources"]["yes"] == 1
+    assert dict(read_protocol_file(tmp_path / "out" / "protocol.json").splits) == {"test": ["-a_0"]}
+
+
+def test_answers_of_files_and_of_sites_are_not_mixed(
+    server: MediaServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dataset = write(tmp_path / "dataset", [server.url("/good.mp4")])
+    (tmp_path / "videos").mkdir()
+    files = ["--videos", str(tmp_path / "videos")]
+    assert check(dataset, tmp_path / "out", capsys, *files)["sources"]["no"] == 1
+    assert check(dataset, tmp_path / "out", capsys, "--online", "--sleep", "0")["sources"]["yes"] == 1
+    answers = (tmp_path / "out" / "availability.csv").read_bytes()
+    assert main(["availability", str(dataset), "--out", str(tmp_path / "out"), *files]) == 2
+    assert "holds answers of sites" in capsys.readouterr().err
+    assert (tmp_path / "out" / "availability.csv").read_bytes() == answers

@@ -137,7 +137,7 @@ def test_copies_under_other_ids_are_found_by_fingerprints(tmp_path: Path, capsys
     [
         ("a.csv", b"video_id,url\nx\n", "a.csv: cannot be parsed (CSV parse error"),
         ("a.csv", b"video_id\ncaf\xe9\n", "a.csv: cannot be parsed ("),
-        ("a.csv", b"", "a.csv: no column says"),
+        ("a.csv", b"", "a.csv: is empty"),
         ("a.jsonl", b'{"video_id": "x"}\n{"video', "a.jsonl: cannot be parsed"),
         ("a.jsonl", b"[1]\n", "a.jsonl:1: a JSON object on each line"),
         ("a.parquet", b"PAR1 and no more", "a.parquet: is damaged or unreadable"),
@@ -152,6 +152,12 @@ def test_damaged_corpus_is_one_sentence(
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
+
+
+def test_misspelled_column_is_refused(benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("id,adress\nx,y\n")
+    assert main(["audit", str(benchmark), "--against", str(tmp_path / "a.csv"), "--columns", "ulr=adress"]) == 2
+    assert "there is no such column; choose from video_id, source_id, url" in capsys.readouterr().err
 
 
 def test_options_without_a_corpus_are_refused(

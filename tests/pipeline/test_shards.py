@@ -191,7 +191,7 @@ def test_shard_without_items_ends_as_the_others_do(tmp_path: Path) -> None:
     folder = Folder(tmp_path / "one", NUMBERS[:1])
     done = [folder.shard(number, 3) for number in (1, 2, 3)]
     assert sorted(processed for processed, _ in done) == [0, 0, 2]
-    with pytest.raises(MissingItemsError, match="'third' waits for 1 item of shards"):
+    with pytest.raises(MissingItemsError, match="'third' waits for 1 item of shard "):
         folder.merge(3)
     empty = Folder(tmp_path / "none", [])
     assert [empty.shard(number, 2)[0] for number in (1, 2)] == [0, 0]

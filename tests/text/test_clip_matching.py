@@ -83,6 +83,13 @@ def test_clip_may_be_named_by_its_file(name: str) -> None:
     assert match(video_id=name) == "c1"
 
 
+def test_id_of_a_table_that_guards_against_formulas_is_found() -> None:
+    """A table of `campaign score` has a ' before ids that a spreadsheet would run."""
+    names = ["-uwY3sjqYX0", "'quoted"]
+    matcher = CaptionMatcher([clip(name, "s", 0, 9) for name in names], [])
+    assert [matcher.match(RawCaption("x", 1, video_id=name)) for name in ("'-uwY3sjqYX0", *names)] == [names[0], *names]
+
+
 @pytest.mark.parametrize("name", ["two.mp4", "two", "b/two.mp4", "b\\two.mp4", "./b/two.mp4"])
 def test_file_name_of_a_source_serves_as_video_id_or_source(name: str) -> None:
     assert match(video_id=name) == match(source=name) == "c3"

@@ -93,7 +93,7 @@ def prepare_video(video_id: str, file: Path, folder: Path, *, exact: bool) -> Pa
         if exact and page != file:
             _compare(presentation_times(file), presentation_times(page))
     except MediaError as error:
-        raise VttdataError(f"{file}: cannot be shown in a browser ({error}).") from error
+        raise VttdataError(f"{file}: cannot be shown in a browser ({str(error).rstrip('.')}).") from error
     except OSError as error:
         raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
     return PageVideo(video_id, str(file.resolve()), str(page.resolve()), page.stat().st_size, file_digest(page))

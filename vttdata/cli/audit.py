@@ -23,6 +23,7 @@ from vttdata.cli.options import (
     option,
 )
 from vttdata.errors import VttdataError
+from vttdata.files.output_file import HTML, MARKDOWN, check_output_file, make_output_folder, write_whole
 
 if TYPE_CHECKING:
     from vttdata.split import Audit
@@ -148,11 +149,11 @@ def _write_pages(
     if page is not None:
         from vttdata.compose.audit_page import format_clip_page
 
-        page.write_text(format_clip_page(folder, f"vttdata audit {dataset} --page {page.name}"), encoding="utf-8")
+        write_whole(page, format_clip_page(folder, f"vttdata audit {dataset} --page {page.name}"))
     if html is not None:
         from vttdata.report.audit_report import audit_page
 
-        html.write_text(audit_page(folder, audit), encoding="utf-8")
+        write_whole(html, audit_page(folder, audit))
     if clean is not None:
         from vttdata.compose.audit_page import clean_protocol
 
@@ -176,8 +177,11 @@ def _check_options(
             raise VttdataError(f"--{name} is about the splits of a dataset, and does not go with --against.")
     if against is None and has_part and (page is not None or clean is not None):
         raise VttdataError("--page and --clean are about all splits of a dataset; leave out --split and --config.")
-    for file in filter(None, (page, html)):
-        file.parent.mkdir(parents=True, exist_ok=True)
+    for file, suffixes in ((page, MARKDOWN), (html, HTML)):
+        if file is not None:
+            check_output_file(file, suffixes)
+    if clean is not None:
+        make_output_folder(clean)
 
 
 def _audit_against(
@@ -252,15 +256,13 @@ def _audit_foils(
         from vttdata.load.lookup import find_dataset
 
         place = dataset if is_table(dataset) else str(find_dataset(dataset))
-        page.write_text(
-            format_foil_page(place, f"vttdata audit {dataset} --page {page.name}", audits), encoding="utf-8"
-        )
+        write_whole(page, format_foil_page(place, f"vttdata audit {dataset} --page {page.name}", audits))
     if html is not None:
         from vttdata.load.lookup import find_dataset
         from vttdata.report.audit_report import foil_audit_page
 
         folder = None if is_table(dataset) else find_dataset(dataset)
-        html.write_text(foil_audit_page(folder, dataset, audits, videos), encoding="utf-8")
+        write_whole(html, foil_audit_page(folder, dataset, audits, videos))
     if not as_json:
         headed = (f"{config}\n\n{attacks_text(attacks)}" for config, attacks in audits.items())
         print("\n\n".join(headed) if len(audits) > 1 else attacks_text(audits["foils"]))

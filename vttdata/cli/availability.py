@@ -52,6 +52,7 @@ def command(
     from vttdata.compose.availability import (
         PROTOCOL,
         TABLE,
+        answered_online,
         availability_text,
         available_protocol,
         check_files,
@@ -72,12 +73,16 @@ def command(
 
     known_videos = read_videos(find_dataset(dataset))
     if videos is not None:
+        if answered_online(read_table_of(out)):
+            raise VttdataError(
+                f"{out}: holds answers of sites, which take long to get; choose another folder with --out."
+            )
         write_answers(out, {}, check_files(known_videos, videos, today()))
     else:
         earlier = {
             source: answer
-            for source, answer in read_table_of(out).items()
-            if answer.available != "unknown" and source in known_videos.urls
+            for source, answer in answered_online(read_table_of(out)).items()
+            if source in known_videos.urls
         }
         asked = ((source, url) for source, url in known_videos.urls.items() if source not in earlier)
         settings = CollectSettings(manifest=TABLE, sleep_seconds=sleep)

@@ -24,6 +24,7 @@ from vttdata.cli.options import (
     split_option,
 )
 from vttdata.errors import VttdataError
+from vttdata.files.output_file import HTML, check_output_file, write_whole
 
 
 @click.command(
@@ -142,7 +143,7 @@ def command(
     if out is not None:
         check_folder(out)
     if html is not None:
-        html.parent.mkdir(parents=True, exist_ok=True)
+        check_output_file(html, HTML)
     inputs = read_metric_inputs(options)
     report = evaluate(dataset, predictions, baseline=baseline, inputs=inputs, **options)
     if out is not None:
@@ -151,6 +152,6 @@ def command(
         from vttdata.load.lookup import find_dataset
         from vttdata.report.evaluation_report import evaluation_page
 
-        html.write_text(evaluation_page(report, find_dataset(dataset), predictions), encoding="utf-8")
+        write_whole(html, evaluation_page(report, find_dataset(dataset), predictions))
     print(json.dumps(report.as_json(), indent=2, ensure_ascii=False) if as_json else report.as_text())
     return DONE

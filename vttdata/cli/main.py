@@ -38,6 +38,9 @@ cli = CommandFolder(
 )
 click.version_option(__version__, message="%(prog)s %(version)s")(cli)
 
+# What a user named is not what it should be, or may not be used.
+_WRONG_PATH = {errno.ENAMETOOLONG, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.EACCES, errno.EROFS}
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
@@ -118,7 +121,7 @@ def describe_error(error: BaseException) -> tuple[str, int]:
             if error.filename is None:
                 _discard_output()
             file = f" ({error.filename})" if error.filename else ""
-            code = BAD_INPUT if error.errno == errno.ENAMETOOLONG else INCOMPLETE
+            code = BAD_INPUT if error.errno in _WRONG_PATH else INCOMPLETE
             return f"vttdata: {error.strerror or error}{file}.", code
         case _:
             raise error

@@ -6,6 +6,7 @@ Every answer is a row of a table that is written as it comes, so an interrupted 
 from __future__ import annotations
 
 import csv
+import io
 import re
 import tempfile
 import time
@@ -23,7 +24,8 @@ from vttdata.dataset.manifest import read_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
 from vttdata.errors import HaltError, VttdataError
-from vttdata.files.csv_safety import escape_formula
+from vttdata.files.csv_safety import escape_formula, unescape_formula
+from vttdata.files.output_file import make_output_folder, write_whole
 from vttdata.files.plain_tables import align_columns
 from vttdata.files.tables import Columns, read_table
 from vttdata.ids import VIDEO_EXTENSIONS
@@ -89,7 +91,7 @@ def check_files(videos: DatasetVideos, folder: Path, date: str) -> Iterator[Avai
         clips.setdefault(source, set()).add(video_id)
     for source, url in videos.urls.items():
         is_there = source in names or clips[source] <= names
-        yield Availability(source, url, "yes" if is_there else "no", "" if is_there else "missing_file", date)
+        yield Availability(source, url, "yes" if is_there else "no", "file" if is_there else "missing_file", date)
 
 
 def check_online(
@@ -139,21 +141,29 @@ def read_table_of(folder: Path) -> dict[str, Availability]:
         return {}
     known: dict[str, Availability] = {}
     for line, row in read_table(path, Columns(_FIELDS, [(name,) for name in _FIELDS])):
-        values = [row[name] or "" for name in _FIELDS]
+        values = [unescape_formula(row[name] or "") for name in _FIELDS]
         if values[2] not in ("yes", "no", "unknown") or not _DATE.fullmatch(values[4]):
             raise VttdataError(f"{path}:{line}: 'available' is yes, no or unknown, and 'date' a day as 2026-11-22.")
         known[values[0]] = Availability(*values)
     return known
 
 
+def answered_online(known: Mapping[str, Availability]) -> dict[str, Availability]:
+    """Return the answers that sites gave: neither those that files gave nor those that say nothing."""
+    return {
+        source: answer
+        for source, answer in known.items()
+        if answer.available != "unknown" and answer.reason not in ("file", "missing_file")
+    }
+
+
 def write_answers(folder: Path, known: Mapping[str, Availability], answers: Iterable[Availability]) -> None:
     """Write the table: what is known, then each answer as it comes."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_output_folder(folder)
     # What is known is never lost: the table is replaced as a whole, and then grows.
-    partial = folder / f".{TABLE}"
-    with partial.open("w", newline="", encoding="utf-8") as stream:
-        csv.writer(stream).writerows([_FIELDS, *map(_cells, known.values())])
-    partial.replace(folder / TABLE)
+    text = io.StringIO()
+    csv.writer(text).writerows([_FIELDS, *map(_cells, known.values())])
+    write_whole(folder / TABLE, text.getvalue())
     with (folder / TABLE).open("a", newline="", encoding="utf-8") as stream:
         for answer in answers:
             csv.writer(stream).writerow(_cells(answer))

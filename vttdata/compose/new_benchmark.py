@@ -7,6 +7,7 @@ from pathlib import Path
 from string import Template
 
 from vttdata.errors import VttdataError
+from vttdata.files.output_file import make_output_folder, write_whole
 from vttdata.recipe import packaged
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
@@ -158,9 +159,7 @@ def write_benchmark(name: str, folder: Path) -> list[Path]:
     if existing is not None:
         raise VttdataError(f"{existing}: exists already; choose another name or folder.")
     for path, text in texts.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_output_folder(path.parent)
         title = recipe.replace("-", " ").title()
-        path.write_text(
-            Template(text).substitute(title=title, recipe=recipe, module=module, file=recipe), encoding="utf-8"
-        )
+        write_whole(path, Template(text).substitute(title=title, recipe=recipe, module=module, file=recipe))
     return list(texts)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from vttdata.compose.shards import ShardPlan
 from vttdata.errors import HaltError, VttdataError
+from vttdata.files.output_file import make_output_folder, write_whole
 from vttdata.pipeline.shards import ranges
 
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f]")
@@ -50,22 +51,24 @@ def write_scripts(plan: ShardPlan, options: SlurmOptions) -> Path:
     for text in options.sbatch:
         if not text.startswith("-"):
             raise VttdataError(f"--sbatch: '{text[:80]}' is not an option of sbatch; write it as --sbatch=--time=2:00.")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_output_folder(folder)
     program, build = shlex.join([sys.executable, "-m", "vttdata"]), shlex.quote(str(plan.folder.absolute()))
     more = " --retry-failed" if options.retry_failed else ""
     shard = f'--shard "$SLURM_ARRAY_TASK_ID/{options.jobs}" --workers {options.workers}{more} --quiet'
     merge = f'{program} merge {build} --workers {options.workers} --quiet "$@"'
-    (folder / "shards.sh").write_text(
-        f'{_header(plan, options, folder, "shards", "%A_%a")}exec {program} build {build} {shard} "$@"\n'
+    write_whole(
+        folder / "shards.sh",
+        f'{_header(plan, options, folder, "shards", "%A_%a")}exec {program} build {build} {shard} "$@"\n',
     )
-    (folder / "merge.sh").write_text(
+    write_whole(
+        folder / "merge.sh",
         f"{_header(plan, options, folder, 'merge', '%j')}"
         f"last=$1; shift\n{merge} && exit 0\ncode=$?\n"
         "# Before the last merge, exit code 1 says that shards have to go on.\n"
-        '[ "$last" = no ] && [ $code -eq 1 ] && exit 0\nexit $code\n'
+        '[ "$last" = no ] && [ $code -eq 1 ] && exit 0\nexit $code\n',
     )
     submit = folder / "submit.sh"
-    submit.write_text(_submission(plan, options, folder))
+    write_whole(submit, _submission(plan, options, folder))
     return submit
 
 

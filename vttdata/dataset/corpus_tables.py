@@ -99,6 +99,9 @@ def find_columns(header: Sequence[str], columns: Mapping[str, str], path: Path) 
     Raises:
         VttdataError: when a named column is missing, or nothing says which video a row is about or what it says.
     """
+    unknown = next((name for name in columns if name not in NAMES), None)
+    if unknown is not None:
+        raise VttdataError(f"--columns {unknown}=...: there is no such column; choose from {', '.join(NAMES)}.")
     folded = {fold_name(name): name for name in reversed(header)}
     found: dict[str, str] = {}
     for name, usual in NAMES.items():
@@ -108,6 +111,8 @@ def find_columns(header: Sequence[str], columns: Mapping[str, str], path: Path) 
         if column is not None:
             found[name] = column
     if not found.keys() & {"video_id", "source_id", "url", "caption"}:
+        if not header:
+            raise VttdataError(f"{path}: is empty.")
         raise VttdataError(
             f"{path}: no column says which video a row is about, or what it says; the columns are "
             f"{', '.join(header)[:400]}. Name one with --columns video_id=COLUMN, url=COLUMN or caption=COLUMN."

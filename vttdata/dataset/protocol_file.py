@@ -16,6 +16,7 @@ from typing import Any
 
 from vttdata.errors import VttdataError
 from vttdata.files.json_values import refuse_duplicate_keys
+from vttdata.files.output_file import write_whole
 from vttdata.files.regular import refuse_special
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
@@ -58,7 +59,7 @@ class Protocol:
             raise VttdataError(f"{path}: no clip is left, so there is no protocol to write.")
         path.parent.mkdir(parents=True, exist_ok=True)
         content = {"protocol": self.name, "digest": self.digest, **self.about, "splits": self.splits}
-        path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
     def check_ids(self, known: Collection[str], place: object) -> None:
         """Raise VttdataError when it lists a clip that is not known."""

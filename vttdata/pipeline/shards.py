@@ -57,6 +57,8 @@ def parse_shard(text: str) -> BuildShard:
     if match is None:
         raise VttdataError(f"'{text[:40]}' is not a shard: write its number and that of all shards, such as 3/64.")
     shard = BuildShard(int(match[1]), int(match[2]))
+    if shard.count == 0:
+        raise VttdataError(f"There is no shard {shard}: a build has at least one shard.")
     if not 1 <= shard.number <= shard.count:
         raise VttdataError(f"There is no shard {shard}: the {shard.count} shards have the numbers 1 to {shard.count}.")
     return shard
@@ -92,7 +94,8 @@ class MissingItemsError(HaltError):
         number = missing.total()
         whose = ""
         if count:
-            whose = f" of shards {ranges(missing)} of {count}" if len(missing) < count else f" of all {count} shards"
+            some = f" of shard{'s' if len(missing) > 1 else ''} {ranges(missing)} of {count}"
+            whose = some if len(missing) < count else f" of all {count} shards"
         super().__init__(f"Stage '{stage}' waits for {number:,} item{'s' if number > 1 else ''}{whose}")
         self.missing = missing
 

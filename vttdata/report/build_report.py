@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows
 from vttdata.errors import VttdataError
+from vttdata.files.output_file import HTML, check_output_file, write_whole
 from vttdata.report import plots
 from vttdata.report.caption_findings import CaptionFindings, find_odd_captions
 from vttdata.report.category_findings import MAX_ODDS, MIN_ODDS, CategoryFindings, find_misfits
@@ -67,9 +68,7 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
         if report.build is None:
             raise VttdataError("A report of a dataset without its build needs a file: --out report.html.")
         out = report.build / REPORT
-    if out.suffix.lower() not in {".html", ".htm"}:
-        raise VttdataError(f"{out}: a report is an HTML file; name one that ends in .html.")
-    out.parent.mkdir(parents=True, exist_ok=True)
+    check_output_file(out, HTML)
     beside = out.with_suffix("")
     clear_clip_files(beside)
     pictures = PictureFolder(beside, inlined=_INLINE_STILLS, workers=workers or os.cpu_count() or 1)
@@ -105,9 +104,7 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
         data=data,
         script="clips.js" if figures.clips else "",
     )
-    partial = out.with_name(f".{out.name}.{os.getpid()}.part")
-    partial.write_text(page, encoding="utf-8")
-    partial.replace(out)
+    write_whole(out, page)
     return out
 
 

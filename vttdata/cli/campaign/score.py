@@ -10,6 +10,7 @@ import click
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import FILE, Command, argument, option, out_option
 from vttdata.errors import VttdataError
+from vttdata.files.output_file import write_whole
 
 
 @click.command(
@@ -49,7 +50,7 @@ def command(folder: Path, out: Path, keep_all: bool) -> int:
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            (out / name).write_text(text, encoding="utf-8", newline="")
+            write_whole(out / name, text)
     except OSError as error:
         raise VttdataError(f"{out}: cannot be written ({error.strerror or error}).") from error
     print(files["report.md"])

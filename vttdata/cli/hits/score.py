@@ -12,6 +12,7 @@ import click
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import FILE, Command, argument, option, out_option, seed_option, setting
 from vttdata.errors import VttdataError
+from vttdata.files.output_file import write_whole
 
 WRITTEN = "workers.csv, systems.csv, captions.csv, significance.csv, findings.csv, report.md and significance.svg"
 reliability_setting = partial(setting, settings="vttdata.assess:ReliabilitySettings", group="Workers")
@@ -78,7 +79,7 @@ def command(
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, text in summary.files().items():
-            (out / name).write_text(text, encoding="utf-8", newline="")
+            write_whole(out / name, text)
     except OSError as error:
         raise VttdataError(f"{out}: cannot be written ({error.strerror or error}).") from error
     print(summary.as_text())

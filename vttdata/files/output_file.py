@@ -1,0 +1,57 @@
+"""Write files that users name: checked before the work begins, and whole or not there."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from vttdata.errors import VttdataError
+
+HTML = (".html", ".htm")
+MARKDOWN = (".md", ".markdown")
+
+
+def check_output_file(path: Path, suffixes: tuple[str, ...]) -> None:
+    """Check that a page can be written to a path, and make its folder.
+
+    Args:
+        path: file to write.
+        suffixes: how its name may end, so that no table or video is replaced by mistake; the first is suggested.
+
+    Raises:
+        VttdataError: when the name ends otherwise, is a folder's, or its folder cannot be made.
+    """
+    if path.suffix.lower() not in suffixes:
+        raise VttdataError(f"{path}: cannot take a page; name a file that ends in {suffixes[0]}.")
+    if path.is_dir():
+        raise VttdataError(f"{path}: is a folder; name a file.")
+    make_output_folder(path.parent)
+
+
+def make_output_folder(folder: Path) -> None:
+    """Make a folder for results, unless it is there.
+
+    Raises:
+        VttdataError: when it cannot be made, such as where a file has its name.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise VttdataError(f"{folder}: cannot be a folder for results ({error.strerror or error}).") from error
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file in one step: a reader, or a full disk, sees the old content or the new one.
+
+    Raises:
+        OSError: when it cannot be written; it names the file.
+    """
+    partial = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
+    try:
+        partial.write_text(text, encoding="utf-8", newline="")
+        partial.replace(path)
+    except OSError as error:
+        # A full disk is an error of the write, which names no file.
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        partial.unlink(missing_ok=True)
