@@ -136,3 +136,22 @@ def test_recipe_that_a_dataset_holds_is_the_one_that_it_was_built_from(street: P
     annotations = f"annotations={tmp_path / 'files'}"
     assert build(street, annotations, recipe=str(street / "dataset/recipe.yaml")) == 0
     assert build(street, annotations, "name=me/street") == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["campaign", "make", "caption", "videos", "--out", "s3://bucket/captioning"],
+        ["availability", "me/street", "--videos", "videos", "--out", "s3://bucket/there"],
+        ["new-benchmark", "lectures", "--out", "s3://bucket/plugins"],
+        ["foil", "captions.csv", "--out", "gs://bucket/foils"],
+        ["audit", "me/street", "--html", "s3://bucket/audit.html"],
+    ],
+)
+def test_address_is_no_folder_of_this_machine(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, error = run(capsys, *command)
+    assert (code, "is an address; give a path on this machine" in error, error.count("\n")) == (2, True, 1)
+    assert list(tmp_path.iterdir()) == []

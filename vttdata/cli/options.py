@@ -375,7 +375,9 @@ class FilePath(click.Path):
     """Path, in which a leading ``~`` that the shell has left is the home folder, as in ``--out=~/street``."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Convert a text to a path."""
+        """Convert a text to a path; an address would become a folder ``s3:`` on this machine."""
+        if isinstance(value, str) and "://" in value:
+            self.fail(f"'{value[:200]}' is an address; give a path on this machine.", param, ctx)
         return super().convert(os.path.expanduser(value) if isinstance(value, str) else value, param, ctx)
 
 
