@@ -240,10 +240,10 @@ def main() -> None:
             measure(options.folder.name, options.folder, out, options.build_seconds)
             return
         films = draw_films(Path(temporary)) if options.command == "videos" else []
-        build = write_clips(Path(temporary), options.number, films)
-        measure(f"{options.number:,} clips", build, out, None)
+        written = write_clips(Path(temporary), options.number, films)
+        measure(f"{options.number:,} clips", written, out, None)
         if films:
-            measure("again, with the pictures that are there", build, out, None)
+            measure("again, with the pictures that are there", written, out, None)
 
 
 if __name__ == "__main__":

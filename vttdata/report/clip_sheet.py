@@ -144,7 +144,7 @@ def write_clips(report: ReportInput, folder: Path, pictures: PictureFolder) -> t
                 name = still.name if still is not None and still.name in made else ""
                 has_span = start is not None and end is not None
                 texts = [text for text in row.get("captions") or () if text]
-                words = sum(text.count(" ") + 1 for text in texts) // max(len(texts), 1)
+                words = (" ".join(texts).count(" ") + 1) // len(texts) if texts else 0
                 category = -1 if label is None else numbers.setdefault(label, len(numbers))
                 seconds = end - start if has_span else np.nan
                 entries.append((split_number, category, seconds, min(len(texts), _MOST), min(words, _MOST)))

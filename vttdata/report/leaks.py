@@ -171,13 +171,12 @@ def _in_splits(counts: Mapping[str, int]) -> str:
 
 
 def _match_sources(report: ReportInput, pair: Mapping[str, Any]) -> Likeness:
-    """Return two sources at the same moment of what they share, as far as the pair and their lengths tell it."""
+    """Return two sources at the same moment of what they share, as far as the pair tells it."""
     offset, overlap, start = (pair[f"{name}_seconds"] or 0.0 for name in ("offset", "overlap", "start"))
     names = [pair["source_a"], pair["source_b"]]
     if pair["start_seconds"] is None:
-        known = [report.videos[name].seconds if name in report.videos else 0.0 for name in names]
+        # What both show begins no earlier than either of them.
         start = max(-offset, 0.0)
-        overlap = max(min(known[0], known[1] - offset) - start, 0.0)
     time = start + overlap / 2
     times = (time, max(time * (pair["speed"] or 1.0) + offset, 0.0))
     sides = []
