@@ -232,7 +232,7 @@ class SettingType(ParamType):
                     limits |= {"max": high}
                 case annotated_types.Lt(high):
                     limits |= {"max": high, "max_open": True}
-        return click.IntRange(**limits) if plain is int else NumberRange(**limits)
+        return IntegerRange(**limits) if plain is int else NumberRange(**limits)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Convert as the resolved type."""
@@ -249,8 +249,16 @@ def _load(path: str) -> Any:
     return operator.attrgetter(name)(importlib.import_module(module))
 
 
+class IntegerRange(click.IntRange):
+    """Whole number in a range, which messages call an integer."""
+
+    name = "integer"
+
+
 class NumberRange(click.FloatRange):
-    """Number in a range; NaN is in none."""
+    """Number in a range, which messages call a number; NaN is in none."""
+
+    name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Convert a text to a number in the range."""
