@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
-from vttdata.media.luma import Luma, black_share
+import numpy as np
+import numpy.typing as npt
+
+from vttdata.media.luma import Luma, black_share, scan_lines
 from vttdata.records import Measure, Probe
 from vttdata.settings import Ratio
 
@@ -31,7 +35,7 @@ class RecipeKey(NamedTuple):
     description: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SampledPicture:
     """Picture of a video as filters see it.
 
@@ -44,6 +48,11 @@ class SampledPicture:
     luma: Luma
     periods: int
     is_black: bool
+
+    @cached_property
+    def lines(self) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]:
+        """Return rows and columns as `vttdata.media.luma.scan_lines` does."""
+        return scan_lines(self.luma)
 
     @classmethod
     def from_luma(cls, luma: Luma, periods: int = 1) -> SampledPicture:

@@ -27,7 +27,7 @@ class Blocky(MeanFilter):
 
     def score_picture(self, picture: SampledPicture) -> float:
         """Return the visibility of block edges in the picture."""
-        return block_visibility(picture.luma)
+        return sum(map(_line_visibility, picture.lines)) / 2
 
 
 def block_visibility(luma: Luma) -> float:
@@ -39,12 +39,12 @@ def block_visibility(luma: Luma) -> float:
     weighs little. The grid is taken to start at the top left corner; a video that was rescaled or cropped after coding
     has lost it, and scores 0.
     """
-    return sum(_line_visibility(lines) for lines in scan_lines(luma)) / 2
+    return sum(map(_line_visibility, scan_lines(luma))) / 2
 
 
 def _line_visibility(lines: npt.NDArray[np.int16]) -> float:
-    steps = np.minimum(np.abs(np.diff(lines)), _MAX_BLOCK_STEP)
-    across = steps[:, _BLOCK_SIZE - 1 :: _BLOCK_SIZE]
+    steps = np.minimum(np.abs(lines[1:] - lines[:-1]), _MAX_BLOCK_STEP)
+    across = steps[_BLOCK_SIZE - 1 :: _BLOCK_SIZE]
     inside = steps.size - across.size
     if not across.size or not inside:
         return 0.0

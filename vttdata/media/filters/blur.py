@@ -23,7 +23,7 @@ class Blur(MeanFilter):
 
     def score_picture(self, picture: SampledPicture) -> float:
         """Return the blur effect of the picture."""
-        return blur_effect(picture.luma)
+        return max(map(_line_blur, picture.lines))
 
 
 def blur_effect(luma: Luma) -> float:
@@ -34,13 +34,13 @@ def blur_effect(luma: Luma) -> float:
     blurred. Sharp footage scores 0.2 to 0.5, and scores only compare at one resolution. At least 10 x 10 pixels are
     needed for a score above 0.
     """
-    return max(_line_blur(lines) for lines in scan_lines(luma))
+    return max(map(_line_blur, scan_lines(luma)))
 
 
 def _line_blur(lines: npt.NDArray[np.int16]) -> float:
-    if lines.shape[1] < 2 * _SIDE_TAPS + 2:
+    if len(lines) < 2 * _SIDE_TAPS + 2:
         return 0.0
-    step = np.abs(np.diff(lines)[:, _SIDE_TAPS:-_SIDE_TAPS]) * (2 * _SIDE_TAPS + 1)
-    blurred_step = np.abs(lines[:, 2 * _SIDE_TAPS + 1 :] - lines[:, : -2 * _SIDE_TAPS - 1])
+    step = np.abs(lines[_SIDE_TAPS + 1 : -_SIDE_TAPS] - lines[_SIDE_TAPS : -_SIDE_TAPS - 1]) * (2 * _SIDE_TAPS + 1)
+    blurred_step = np.abs(lines[2 * _SIDE_TAPS + 1 :] - lines[: -2 * _SIDE_TAPS - 1])
     variation = sum_exactly(step)
     return (variation - sum_exactly(np.maximum(step - blurred_step, 0))) / variation if variation else 0.0
