@@ -1,4 +1,4 @@
-"""Fingerprints of many sources side by side in flat arrays, 37 bytes for each sample, in the order of source ids.
+"""Fingerprints of many sources side by side in flat arrays, 36 bytes for each sample, in the order of source ids.
 
 The arrays of many samples are temporary files that are mapped into memory, of which the process holds those pages that
 it is at.
