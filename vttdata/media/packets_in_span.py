@@ -50,6 +50,11 @@ def read_span_from_packets(source: Path, start: float, end: float, deadline: flo
                 return None
             except UnsupportedStreamError:
                 return None
+            except MediaError as error:
+                # Packets are read a little further than frames are decoded.
+                if error.reason == "timeout":
+                    raise
+                return None
     return None
 
 
