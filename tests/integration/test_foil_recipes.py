@@ -14,6 +14,7 @@ import pytest
 
 from builders.activitynet_captions import read as read_activitynet
 from tests.helpers.official_files import paragraph, write_activitynet, write_unpacked
+from tests.helpers.session_files import make_once
 from vttdata.cli.main import main
 from vttdata.dataset.foils.write import EMSCORE_FILES
 from vttdata.generate.foils.human_verdicts import read_verdicts
@@ -36,7 +37,12 @@ def build(recipe: str, out: Path, *settings: str, code: int = 0) -> pd.DataFrame
     settings = ("foils.judged_only=false", *settings)
     parts = [part for setting in settings for part in ("--set", setting)]
     assert main(["build", recipe, "--quiet", "--workers", "1", "--out", str(out), *parts]) == code
-    loaded = datasets.load_dataset(str(out / "dataset"), "foils", cache_dir=str(out / "cache"))
+    return load_foils(out, out / "cache")
+
+
+def load_foils(out: Path, cache: Path) -> pd.DataFrame:
+    """Return the foils of a build's dataset, with their split."""
+    loaded = datasets.load_dataset(str(out / "dataset"), "foils", cache_dir=str(cache))
     return pd.concat([rows.to_pandas().assign(split=split) for split, rows in loaded.items()])
 
 
@@ -74,9 +80,21 @@ def write_paragraphs(folder: Path, videos: int = 240) -> Path:
     )
 
 
-def test_a_foil_of_activitynet_names_what_neither_paragraph_has_and_changes_one_span(tmp_path: Path) -> None:
-    folder = write_paragraphs(tmp_path / "files")
-    rows = build("activitynet-foil", tmp_path / "out", f"annotations={folder}")
+@pytest.fixture(scope="session")
+def paragraph_foils(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with made-up paragraphs in `files` and a build of them in `out`; tests must not change it."""
+
+    def make(folder: Path) -> None:
+        build("activitynet-foil", folder / "out", f"annotations={write_paragraphs(folder / 'files')}")
+
+    return make_once(tmp_path_factory, "paragraph-foils", make)
+
+
+def test_a_foil_of_activitynet_names_what_neither_paragraph_has_and_changes_one_span(
+    paragraph_foils: Path, tmp_path: Path
+) -> None:
+    folder = paragraph_foils / "files"
+    rows = load_foils(paragraph_foils / "out", tmp_path)
     assert len(rows) > 15
     first = json.loads((folder / "anet_entities_test_1.json").read_text())
     second = json.loads((folder / "anet_entities_test_2.json").read_text())
@@ -112,27 +130,26 @@ def test_either_annotators_paragraph_may_be_changed_when_balanced_and_the_first_
     assert changed == {"balanced": {"1", "2"}, "paper": {"1"}}
 
 
-def test_references_are_those_that_overlap_by_two_fifths_or_else_the_best_one(tmp_path: Path) -> None:
-    folder = write_paragraphs(tmp_path / "files")
-    rows = build("activitynet-foil", tmp_path / "out", f"annotations={folder}")
-    official = paragraphs_of(folder)
+def test_references_are_those_that_overlap_by_two_fifths_or_else_the_best_one(
+    paragraph_foils: Path, tmp_path: Path
+) -> None:
+    rows = load_foils(paragraph_foils / "out", tmp_path)
+    official = paragraphs_of(paragraph_foils / "files")
+    assert len(rows) > 15
     for row in rows.itertuples():  # 0-14 and 14-30 s against 0-15 and 15-30 s: each overlaps its own by more than 0.9
         video, annotator, place = row.caption_id.rsplit("_", 2)
         other = official[{"1": "2", "2": "1"}[annotator]][video]
         assert list(row.references) == [other["sentences"][int(place)]]
 
 
-def test_emscore_reads_the_same_paragraphs_as_the_tables_hold(tmp_path: Path) -> None:
-    folder = write_paragraphs(tmp_path / "files")
-    build("activitynet-foil", tmp_path / "out", f"annotations={folder}")
-    pairs = datasets.load_dataset(str(tmp_path / "out" / "dataset"), "paragraphs", cache_dir=str(tmp_path / "c"))[
-        "test"
-    ]
-    given = tmp_path / "out" / "dataset" / "emscore"
+def test_emscore_reads_the_same_paragraphs_as_the_tables_hold(paragraph_foils: Path, tmp_path: Path) -> None:
+    dataset = paragraph_foils / "out" / "dataset"
+    pairs = datasets.load_dataset(str(dataset), "paragraphs", cache_dir=str(tmp_path))["test"]
+    given = dataset / "emscore"
     right, foil, own, other = (json.loads((given / name).read_text()) for name in EMSCORE_FILES)
     right, foil = right["results"], foil["results"]
     assert set(right) == set(foil) == set(own) == set(other) == set(pairs["video_id"])
-    official = paragraphs_of(folder)
+    official = paragraphs_of(paragraph_foils / "files")
     for row in pairs:
         video, annotator = row["video_id"], row["annotator"]
         assert own[video] == official[annotator][video]
@@ -146,9 +163,8 @@ def test_emscore_reads_the_same_paragraphs_as_the_tables_hold(tmp_path: Path) ->
         assert changed
 
 
-def test_what_gives_no_foil_is_counted_with_its_reason(tmp_path: Path) -> None:
-    build("activitynet-foil", tmp_path / "out", f"annotations={write_paragraphs(tmp_path / 'files')}")
-    reasons = rejected(tmp_path / "out")
+def test_what_gives_no_foil_is_counted_with_its_reason(paragraph_foils: Path) -> None:
+    reasons = rejected(paragraph_foils / "out")
     assert reasons["no_reference"] == 1
     assert reasons["misaligned"] == 1
 
