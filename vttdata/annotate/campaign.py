@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.annotate.task import Item, Task, Unit, load_task
-from vttdata.annotate.videos import PageVideo, file_digest
+from vttdata.annotate.videos import PageVideo
 from vttdata.errors import VttdataError
+from vttdata.files.checksums import file_sha256
 from vttdata.ids import digest
 from vttdata.settings import Count, PositiveCount, PositiveSeconds, Strict
 
@@ -226,5 +227,5 @@ def check_videos(campaign: Campaign) -> None:
         path = Path(video.page)
         if not path.is_file():
             raise VttdataError(f"{path}: this video of the campaign is missing.")
-        if path.stat().st_size != video.bytes or file_digest(path) != video.sha256:
+        if path.stat().st_size != video.bytes or file_sha256(path) != video.sha256:
             raise VttdataError(f"{path}: this video was changed since the campaign was made; make a new campaign.")

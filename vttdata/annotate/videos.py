@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import MediaError, VttdataError
+from vttdata.files.checksums import file_sha256
 from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.media.decode import best_video, open_container
 from vttdata.media.ffmpeg_program import SAFE_INPUT, ffmpeg_path, file_url
@@ -96,13 +97,7 @@ def prepare_video(video_id: str, file: Path, folder: Path, *, exact: bool) -> Pa
         raise VttdataError(f"{file}: cannot be shown in a browser ({str(error).rstrip('.')}).") from error
     except OSError as error:
         raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
-    return PageVideo(video_id, str(file.resolve()), str(page.resolve()), page.stat().st_size, file_digest(page))
-
-
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return PageVideo(video_id, str(file.resolve()), str(page.resolve()), page.stat().st_size, file_sha256(page))
 
 
 def presentation_times(path: Path, *, from_start: bool = True) -> list[float]:

@@ -6,7 +6,6 @@ checked by a later stage.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -22,6 +21,7 @@ from vttdata.collect.ytdlp import MEGABYTE, clean_field, retry_download, run_ytd
 from vttdata.collect.ytdlp_errors import FetchError
 from vttdata.errors import UnavailableError
 from vttdata.files.addresses import without_secrets
+from vttdata.files.checksums import file_sha256
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.records import Candidate, Source
 from vttdata.subprocesses import Completed
@@ -97,7 +97,7 @@ def _read_listed_file(candidate: Candidate, originals: Path) -> Source:
         # Opening a pipe would block.
         if not stat.S_ISREG(status.st_mode):
             raise FetchError("missing", "the listed path is not a regular file.", retry=False)
-        sha256 = _sha256(path)
+        sha256 = file_sha256(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         if isinstance(error, OSError) and candidate.stamp not in ("", MISSING):
@@ -160,7 +160,7 @@ def _store(candidate: Candidate, video: Path, store: Path) -> Source:
         info = {}
     if not isinstance(info, dict):
         info = {}
-    sha256, size = _sha256(video), video.stat().st_size
+    sha256, size = file_sha256(video), video.stat().st_size
     site_id = site_source_id(info.get("extractor_key"), info.get("id"))
     source_id = candidate.source_id or site_id or _content_id(sha256)
     suffix = video.suffix.lower()
@@ -181,11 +181,6 @@ def _store(candidate: Candidate, video: Path, store: Path) -> Source:
         format=clean_field(info.get("format_id")),
         spans=candidate.spans,
     )
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _content_id(sha256: str) -> str:

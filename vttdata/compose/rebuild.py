@@ -14,9 +14,9 @@ from vttdata.compose.temporary_build import build_recipe
 from vttdata.dataset.manifest import read_manifest
 from vttdata.dataset.preview import PREVIEW
 from vttdata.dataset.provenance import PROVENANCE, RECIPE, Provenance, find_files_named
-from vttdata.dataset.shards import file_sha256
 from vttdata.dataset.tables import read_tables
 from vttdata.errors import VttdataError
+from vttdata.files.checksums import file_sha256
 from vttdata.files.contained import is_inside, links_out
 from vttdata.files.strict_yaml import read_yaml
 from vttdata.publish.diff import DatasetDifference, compare_datasets

@@ -11,7 +11,7 @@ from vttdata.dataset.croissant import write_croissant
 from vttdata.dataset.front_matter import format_front_matter
 from vttdata.dataset.manifest import write_manifest
 from vttdata.dataset.metadata import Metadata
-from vttdata.dataset.shards import file_sha256
+from vttdata.files.checksums import file_sha256
 
 
 def write_description(

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from vttdata.dataset.shards import file_sha256
 from vttdata.errors import VttdataError
+from vttdata.files.checksums import file_sha256
 from vttdata.files.contained import LINKS_OUT, is_inside, links_out, read_description
 
 MANIFEST = "manifest.json"

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from vttdata.dataset.shards import file_sha256
 from vttdata.errors import VttdataError
+from vttdata.files.checksums import file_sha256
 from vttdata.files.contained import read_description
 from vttdata.files.zip_errors import ZIP_ERRORS
 from vttdata.version import __version__

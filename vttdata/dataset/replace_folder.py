@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vttdata.dataset.manifest import MANIFEST
-from vttdata.dataset.shards import file_sha256
 from vttdata.errors import VttdataError
+from vttdata.files.checksums import file_sha256
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vttdata.dataset.parquet import build_table
+from vttdata.files.checksums import file_sha256
 
 # The limits below decide where row groups and files end, and so the bytes of every dataset.
 ROWS_PER_SHARD = 50_000
@@ -141,9 +142,3 @@ def _write_shard(path: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> t
             if rows >= ROWS_PER_SHARD or size >= _BYTES_PER_SHARD:
                 break
     return size, rows
-
-
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal digits."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vttdata.dataset.manifest import MANIFEST, read_manifest
-from vttdata.dataset.shards import file_sha256
 from vttdata.errors import VttdataError
+from vttdata.files.checksums import file_sha256
 from vttdata.files.contained import is_inside
 from vttdata.files.remote import RemoteFolder
 from vttdata.load.local_builds import builds_folder

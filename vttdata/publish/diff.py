@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from vttdata.dataset.card.sections import escape
-from vttdata.dataset.shards import file_sha256
 from vttdata.dataset.tables import ConfigTables, key_columns, read_tables
+from vttdata.files.checksums import file_sha256
 from vttdata.publish.row_hashes import Hashes, combine_hashes, hash_column, read_batches
 from vttdata.publish.version_rule import VersionChange, next_version
 
@@ -247,6 +246,9 @@ def _match_rows(old: _HashedRows, new: _HashedRows) -> tuple[Pairs, Pairs, Pairs
 
 def _number_duplicates(hashes: Hashes) -> Hashes:
     """Return hashes that tell the first of equal ones from the second, and so on."""
+    # pandas takes half a second to import, and a build compares rows only when it replaces others.
+    import pandas as pd
+
     ordinals = np.asarray(pd.Series(hashes).groupby(hashes).cumcount(), dtype=np.uint64)
     return combine_hashes([hashes, ordinals], len(hashes))
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
@@ -90,6 +89,9 @@ def _hash_nullable(values: Any, arrow_type: Any) -> Hashes:
     # Hashing each distinct text once is much faster, since most columns repeat their values.
     encoded = values.dictionary_encode()
     texts = encoded.dictionary.to_numpy(zero_copy_only=False)
+    # pandas takes half a second to import, and a build compares rows only when it replaces others.
+    import pandas as pd
+
     text_hashes = pd.util.hash_array(texts.astype(object), categorize=False).astype(np.uint64)
     indices = pc.fill_null(encoded.indices, 0).to_numpy(zero_copy_only=False)
     return text_hashes[indices] if len(text_hashes) else np.zeros(len(values), np.uint64)

@@ -7,7 +7,7 @@ from pathlib import Path
 from vttdata.dataset.card.sections import escape, fold, format_table
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.provenance import PROVENANCE, RECIPE
-from vttdata.dataset.shards import file_sha256
+from vttdata.files.checksums import file_sha256
 
 _NO_VIDEOS = "remains with its owners; this dataset has links and times only"
 _VIDEOS = "as the column `licence` of `sources` says, as far as it is known"

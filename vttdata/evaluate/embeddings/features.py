@@ -29,6 +29,7 @@ from vttdata.errors import MediaError, VttdataError
 from vttdata.evaluate.embeddings.matching import Floats, Tokens, unit_vectors
 from vttdata.evaluate.metric import MetricInputs, VideoSpan
 from vttdata.evaluate.score_cache import keep_arrays, read_arrays
+from vttdata.files.checksums import file_sha256
 from vttdata.files.regular import refuse_special
 from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.text.lm.pretrained import identify_model, split_revision
@@ -182,8 +183,7 @@ class Features:
                 f"There is no file of the video {span.video_id!a}; --videos DIR names a folder with files "
                 "<video_id>.<extension>."
             )
-        with path.open("rb") as stream:
-            content = hashlib.file_digest(stream, "sha256").hexdigest()
+        content = file_sha256(path)
         name = self._name_frames(content, span)
         known = read_arrays(self.cache, name, lambda a: FrameVectors(a["times"], a["vectors"])) if self.cache else None
         if known is not None:
