@@ -25,10 +25,8 @@ Integers = npt.NDArray[np.int64]
 # Uses in one direction that need no counterpart, of a pair of words or a feature, and of a word: nobody can learn them.
 _SLACK = 1.0
 _WORD_SLACK = 2.0
-# Imbalance of words in units of that of other features: both words of a pair may tell, and tell the same.
-_WORD_WEIGHT = 1.5
-# The same of words beside others of their texts, of which a pair has a dozen, and options that have a word beside
-# another from which so much can be learned that it is worth a condition.
+# Imbalance of words beside others of their texts, of which a pair has a dozen, in units of that of other features, and
+# options that have a word beside another from which so much can be learned that it is worth a condition.
 _CONTEXT_WEIGHT = 4.0
 _MIN_CONTEXTS = 100
 # Rounds in which an adversary learns from the choice, and imbalance of its margins in units of that of features.
@@ -186,7 +184,7 @@ def balance_foils(
                     contexts[word, other].append((column, sign))
         first, second = sorted((option.word, option.foil_word))
         pairs[first, second].append((column, 1 if option.word == first else -1))
-    programme.balance(words.values(), _WORD_SLACK, _WORD_WEIGHT * imbalance)
+    programme.balance(words.values(), _WORD_SLACK, imbalance)
     programme.balance(pairs.values(), _SLACK, imbalance)
     programme.balance(contexts.values(), _WORD_SLACK, _CONTEXT_WEIGHT * imbalance)
     frequency = Counter(option.word for option in ranked)

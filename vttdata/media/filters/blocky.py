@@ -50,4 +50,4 @@ def _line_visibility(lines: npt.NDArray[np.int16]) -> float:
         return 0.0
     total = sum_exactly(across)
     edge, rest = total / across.size, (sum_exactly(steps) - total) / inside
-    return max(edge - rest, 0.0) / (edge + _VISIBLE_STEP)
+    return float(max(edge - rest, 0.0) / (edge + _VISIBLE_STEP))

@@ -5,10 +5,10 @@ Reading the frames costs nearly all of shot detection; from these features, othe
 
 from __future__ import annotations
 
-import io
 import os
 import secrets
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -55,16 +55,15 @@ class ShotFeatures:
 
 def save_features(features: ShotFeatures, path: Path) -> None:
     """Write features to a file, which appears under its name only when it is complete."""
-    arrays = {"times": features.times, "stated_rate": np.array(features.stated_rate)}
-    arrays |= {field.name: _pack(getattr(features.signals, field.name)) for field in fields(Signals)}
-    if features.skipped is not None:
-        columns = {field.name: getattr(features.skipped, field.name) for field in fields(SkippedFrames)}
-        arrays |= {f"skipped_{name}": values for name, values in columns.items() if values is not None}
-    stream = io.BytesIO()
-    np.savez_compressed(stream, allow_pickle=False, **arrays)
     # Two processes that were given the same source must not write into one file.
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    partial.write_bytes(stream.getbuffer())
+    with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, values in _pack_fields(features):
+            # A date of their own would make the bytes of equal features differ.
+            member = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
+            member.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(member, "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, values, allow_pickle=False)
     os.replace(partial, path)
 
 
@@ -86,6 +85,19 @@ def load_features(path: Path) -> ShotFeatures:
     except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
         facts = f"the features in {path.name} cannot be read; delete {path} and build again."
         raise UnavailableError("io_error", facts) from error
+
+
+def _pack_fields(features: ShotFeatures) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the arrays of features one by one: those of a long film take as much memory as its reading."""
+    yield "times", features.times
+    yield "stated_rate", np.array(features.stated_rate)
+    for field in fields(Signals):
+        yield field.name, _pack(getattr(features.signals, field.name))
+    if features.skipped is not None:
+        for field in fields(SkippedFrames):
+            values = getattr(features.skipped, field.name)
+            if values is not None:
+                yield f"skipped_{field.name}", values
 
 
 def _pack(values: np.ndarray) -> np.ndarray:
