@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from vttdata.dataset.parquet_footer import read_column_chunks
 from vttdata.errors import VttdataError
 
 _MESSAGE_CHARACTERS = 60
@@ -50,7 +51,7 @@ def open_parquet(path: Path, *columns: str) -> Iterator[pq.ParquetFile]:
     """
     try:
         with pq.ParquetFile(path) as file:
-            if excess := _describe_inflation(file.metadata, path.stat().st_size):
+            if excess := _describe_inflation(file.metadata, path):
                 raise VttdataError(f"{path}: {excess}; no table of a dataset is like this, and it is not read.")
             missing = sorted(set(columns) - set(file.schema_arrow.names))
             if missing:
@@ -61,21 +62,23 @@ def open_parquet(path: Path, *columns: str) -> Iterator[pq.ParquetFile]:
         raise VttdataError(f"{path}: is damaged or unreadable ({reason}).") from error
 
 
-def _describe_inflation(metadata: pq.FileMetaData, size: int) -> str:
+def _describe_inflation(metadata: pq.FileMetaData, path: Path) -> str:
     """Return what a small file would become in memory; empty if that is in proportion.
 
     Rows of one value and lists of nothing take no bytes in Parquet, and zeros are compressed to a thousandth.
     """
+    size = path.stat().st_size
     if metadata.num_rows > max(_MAX_UNCHECKED_VALUES, _MAX_VALUES_PER_BYTE * size):
         return f"claims {metadata.num_rows} rows in {size} bytes"
-    for group, index in itertools.product(range(metadata.num_row_groups), range(metadata.num_columns)):
-        column = metadata.row_group(group).column(index)
-        packed, unpacked, values = column.total_compressed_size, column.total_uncompressed_size, column.num_values
-        if unpacked > max(_MAX_UNCHECKED_BYTES, _MAX_COMPRESSION_RATIO * packed):
-            return f"would unpack {packed} bytes of '{column.path_in_schema}' to {unpacked} bytes"
-        is_nested = metadata.schema.column(index).max_repetition_level > 0
-        if is_nested and values > max(_MAX_UNCHECKED_VALUES, _MAX_VALUES_PER_BYTE * packed):
-            return f"claims {values} list items of '{column.path_in_schema}' in {packed} bytes"
+    is_nested = [metadata.schema.column(index).max_repetition_level > 0 for index in range(metadata.num_columns)]
+    for chunks in read_column_chunks(path):
+        if len(chunks) != len(is_nested):
+            return f"has {len(chunks)} of {len(is_nested)} columns in a row group"
+        for chunk, nested in zip(chunks, is_nested, strict=True):
+            if chunk.unpacked > max(_MAX_UNCHECKED_BYTES, _MAX_COMPRESSION_RATIO * chunk.packed):
+                return f"would unpack {chunk.packed} bytes of '{chunk.path}' to {chunk.unpacked} bytes"
+            if nested and chunk.values > max(_MAX_UNCHECKED_VALUES, _MAX_VALUES_PER_BYTE * chunk.packed):
+                return f"claims {chunk.values} list items of '{chunk.path}' in {chunk.packed} bytes"
     return ""
 
 
