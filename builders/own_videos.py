@@ -201,7 +201,7 @@ def list_videos(recipe: Recipe, run: Build, encoder: str) -> ListedVideos:
         description = (
             "Videos that a table lists, cut at shots that were found by colour histogram or where the table says."
         )
-        hosts = addresses(list_manifest(manifest, collect.columns))
+        hosts = addresses(candidate.locator for candidate in list_manifest(manifest, collect.columns))
         return ListedVideos(manifest.parent, list_manifest(manifest, collect.columns), description, hosts)
     scenes = run.media("scenes")
     if collect.search is not None:
@@ -211,7 +211,7 @@ def list_videos(recipe: Recipe, run: Build, encoder: str) -> ListedVideos:
             "Videos that search queries found, in categories; cut at shots that were found by colour histogram."
         )
         found = run.stage(DeduplicateCandidates(), results)
-        return ListedVideos(scenes, found, description, addresses(found))
+        return ListedVideos(scenes, found, description, addresses(candidate.locator for candidate in found))
     drawn = run.stage(DrawScenes(recipe.seed, encoder, scenes), [collect.scenes])
     description = "Videos that were drawn by a program, with captions written from what is drawn."
     return ListedVideos(scenes, drawn, description, captions_file=scenes / "captions.csv")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,17 @@ def test_sites_are_asked_once_and_again_where_the_answer_was_not_about_the_video
         "s2": "rate_limit",
     }
     assert dict(read_protocol_file(tmp_path / "out" / "protocol.json").splits) == {"train": ["v0_0", "v0_1"]}
+
+
+def test_check_ends_when_no_host_can_be_reached(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        dataset = write(tmp_path / "dataset", [f"{address}/{number}.mp4" for number in range(5)])
+        assert main(["availability", str(dataset), "--out", str(tmp_path / "out"), "--online", "--sleep", "0"]) == 1
+    assert "3 addresses in a row could not be reached, nor could others" in capsys.readouterr().err
+    table = pd.read_csv(tmp_path / "out" / "availability.csv", keep_default_na=False)
+    assert table["reason"].tolist() == ["unreachable"] * 3
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime
-import itertools
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -48,7 +48,8 @@ def command(
 
     The same command goes on where it was interrupted, and asks again where an answer was not about the video.
     """
-    from vttdata.collect.settings import CollectSettings
+    from vttdata.collect.reachability import addresses
+    from vttdata.collect.settings import CollectSettings, LimitSettings
     from vttdata.compose.availability import (
         PROTOCOL,
         TABLE,
@@ -84,17 +85,24 @@ def command(
             for source, answer in answered_online(read_table_of(out)).items()
             if source in known_videos.urls
         }
-        asked = ((source, url) for source, url in known_videos.urls.items() if source not in earlier)
-        settings = CollectSettings(manifest=TABLE, sleep_seconds=sleep)
-        write_answers(out, earlier, check_online(itertools.islice(asked, limit), settings, today))
-    answers = read_table_of(out)
-    date = max((answer.date for answer in answers.values()), default=today())
-    protocol = available_protocol(known_videos, answers, date)
+        asked = [(source, url) for source, url in known_videos.urls.items() if source not in earlier][:limit]
+        # A question takes seconds; one that takes longer is asked again by the next run.
+        settings = CollectSettings(
+            manifest=TABLE, sleep_seconds=sleep, retries=1, backoff_seconds=1, limits=LimitSettings(seconds_per_item=60)
+        )
+        answers = check_online(asked, settings, today, addresses(known_videos.urls.values()))
+        with click.progressbar(
+            answers, length=len(asked), label="Asking", file=sys.stderr, show_pos=True, hidden=not sys.stderr.isatty()
+        ) as shown:
+            write_answers(out, earlier, shown)
+    known = read_table_of(out)
+    date = max((answer.date for answer in known.values()), default=today())
+    protocol = available_protocol(known_videos, known, date)
     if protocol.splits:
         protocol.write(out / PROTOCOL)
     if as_json:
         clips = {split: len(ids) for split, ids in protocol.splits.items()}
-        counts = Counter(answer.available for answer in answers.values())
+        counts = Counter(answer.available for answer in known.values())
         sources = {status: counts[status] for status in ("yes", "no", "unknown")}
         report = {"sources": sources, "clips": clips, "protocol": protocol.label, "digest": protocol.digest}
         print(json.dumps(report, indent=2))
@@ -102,5 +110,5 @@ def command(
         written = (
             f"Protocol: {protocol.label} ({out / PROTOCOL})" if protocol.splits else "No clip is known to be there."
         )
-        print(f"{availability_text(known_videos, answers)}\n\n{written}")
+        print(f"{availability_text(known_videos, known)}\n\n{written}")
     return DONE

@@ -8,8 +8,6 @@ import urllib.request
 from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-from vttdata.records import Candidate
-
 Address = tuple[str, int]
 """Host and port."""
 
@@ -18,12 +16,12 @@ _MAX_TRIED = 32
 _CONNECT_SECONDS = 5.0
 
 
-def addresses(candidates: Iterable[Candidate]) -> frozenset[Address]:
-    """Return host and port of every candidate that has a URL."""
+def addresses(urls: Iterable[str]) -> frozenset[Address]:
+    """Return host and port of every URL that has them."""
     found = set()
-    for candidate in candidates:
+    for text in urls:
         try:
-            url = urllib.parse.urlsplit(candidate.locator if candidate.kind == "url" else "")
+            url = urllib.parse.urlsplit(text)
             found.add((url.hostname or "", url.port or _PORTS.get(url.scheme, 0)))
         except ValueError:
             continue

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from vttdata.collect.reachability import Address, addresses, any_answers
 from vttdata.collect.settings import CollectSettings
 from vttdata.collect.ytdlp import retry_download, run_ytdlp
-from vttdata.collect.ytdlp_errors import BREAKER_REASONS, TRANSIENT_REASONS, FetchError
+from vttdata.collect.ytdlp_errors import BREAKER_REASONS, TRANSIENT_REASONS, UNREACHABLE, FetchError
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.manifest import read_manifest
 from vttdata.dataset.parquet import read_parquet_rows
@@ -95,14 +96,24 @@ def check_files(videos: DatasetVideos, folder: Path, date: str) -> Iterator[Avai
 
 
 def check_online(
-    sources: Iterable[tuple[str, str]], settings: CollectSettings, today: Callable[[], str]
+    sources: Iterable[tuple[str, str]],
+    settings: CollectSettings,
+    today: Callable[[], str],
+    hosts: frozenset[Address] = frozenset(),
 ) -> Iterator[Availability]:
     """Ask yt-dlp about each address without downloading, with a pause before each; see `CollectSettings`.
 
+    Args:
+        sources: id and address of each.
+        settings: pauses, retries and limits.
+        today: returns the date of an answer.
+        hosts: of the whole list; while one of them answers, others that do not are gone.
+
     Raises:
-        HaltError: when the site refuses this client several times in a row; what was answered is kept.
+        HaltError: when the site refuses this client several times in a row, or no host can be reached; what was
+            answered is kept.
     """
-    refused = 0
+    failed: list[str] = []
     for source, url in sources:
         if not url:
             yield Availability(source, url, "unknown", "no_url", today())
@@ -118,15 +129,21 @@ def check_online(
                     settings,
                 )
         except FetchError as error:
-            refused = refused + 1 if error.reason in BREAKER_REASONS else 0
             yield Availability(source, url, "unknown" if error.reason in _INCONCLUSIVE else "no", error.reason, today())
-            if refused >= settings.breaker:
-                raise HaltError(
-                    f"{refused} answers in a row were refusals of this client ({error.reason}); what is known is in "
-                    "the table, run the same command later to go on."
-                ) from error
+            failed = [*failed, url] if error.reason in BREAKER_REASONS | {UNREACHABLE} else []
+            if len(failed) < settings.breaker:
+                continue
+            if error.reason in BREAKER_REASONS:
+                problem = f"{len(failed)} answers in a row were refusals of this client ({error.reason})"
+            elif any_answers(hosts - addresses(failed), proxy=settings.proxy):
+                continue
+            else:
+                problem = f"{len(failed)} addresses in a row could not be reached, nor could others of the list"
+            raise HaltError(
+                f"{problem}; what is known is in the table, run the same command later to go on."
+            ) from error
         else:
-            refused = 0
+            failed = []
             yield Availability(source, url, "yes", "", today())
 
 

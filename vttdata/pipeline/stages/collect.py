@@ -150,7 +150,7 @@ class Fetch(Stage):
         """Check that the failures are about this machine or its network, not about hosts that are gone."""
         if any(failure.reason != UNREACHABLE for _, failure in row):
             return True
-        others = self.hosts - addresses(candidate for candidate, _ in row)
+        others = self.hosts - addresses(candidate.locator for candidate, _ in row)
         return not any_answers(others, proxy=self.settings.proxy)
 
     def seconds_limit(self, item: Candidate) -> float | None:

@@ -173,8 +173,11 @@ class _Reader:
     def skip_whole(self, gop: Gop) -> None:
         """Read past a GOP whose keyframe is known."""
         try:
-            for picture in [*self.skip(gop, gop.start), *(self._context.decode(None) if self._watch else ())]:
+            for picture in self.skip(gop, gop.start):
                 self._show(picture)
+            if self._watch:
+                for picture in self._context.decode(None):
+                    self._show(picture)
             self._context.flush_buffers()
         except av.error.FFmpegError as error:
             raise UnsupportedStreamError from error
