@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.builds import film
+from tests.helpers.failing_reads import run_with_failing_reads
 from vttdata.collect import CollectSettings, list_folder
 from vttdata.errors import DISK_ERRORS, HaltError, MediaError, UnavailableError
 from vttdata.media.ffmpeg_program import ffmpeg_path
@@ -131,6 +132,81 @@ def test_too_many_open_files_are_about_the_machine(videos: Path) -> None:
     )
     command = [sys.executable, "-c", script, str(videos / "a.mp4")]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "UnavailableError io_error\n"
+
+
+EACH_READ_FAILS = """
+import ctypes, errno, os, sys
+from pathlib import Path
+from vttdata.errors import UnavailableError
+from vttdata.media.cut import MediaSettings, cut
+from vttdata.media.measure import measure
+from vttdata.media.probe import probe
+path, counts = Path(sys.argv[1]), ctypes.CDLL(None)
+# The ffmpeg program can read.
+del os.environ["LD_PRELOAD"]
+facts, settings = probe(path), MediaSettings(height=64, audio=False)
+once, always = 1, 10**9
+trials = (
+    (lambda: probe(path), ((errno.EIO, once), (errno.EIO, always))),
+    (lambda: measure(path), ((errno.EIO, once), (errno.EIO, always), (errno.ENOMEM, once))),
+    (lambda: cut(path, facts, 0.0, 9.0, path.with_name("clip.mp4"), settings), ((errno.EIO, once),)),
+)
+os.environ["FAIL_FILE"] = path.name
+for function, errors in trials:
+    counts.reads_until_now()
+    expected = function()
+    reads = counts.reads_until_now()
+    for number, times in errors:
+        for first in range(reads):
+            os.environ |= {"FAIL_ERRNO": str(number), "FAIL_FIRST": str(first), "FAIL_END": str(first + times)}
+            counts.reads_until_now()
+            try:
+                assert function() == expected, (number, first, times)
+            except UnavailableError as error:
+                print(number, "for a moment" if "for a moment" in str(error) else error.reason)
+            except OSError as error:
+                assert error.errno == number
+        os.environ["FAIL_END"] = "0"
+"""
+
+
+def test_read_that_fails_is_no_verdict_on_the_file(tmp_path: Path) -> None:
+    path = film(tmp_path / "a.mkv", seconds=4, options=("-cluster_time_limit", "2000"))
+    said = run_with_failing_reads(EACH_READ_FAILS, str(path), folder=tmp_path).splitlines()
+    assert {"5 io_error", "5 for a moment", "12 out_of_memory"} <= {*said}
+
+
+STAGE_FAILS_ONCE = """
+import dataclasses, os, sys
+from pathlib import Path
+from vttdata.collect import CollectSettings, fetch, list_folder
+from vttdata.media.probe import probe
+from vttdata.pipeline.engine import Engine
+from vttdata.pipeline.executors.local import LocalExecutor
+from vttdata.pipeline.journal import Journal
+from vttdata.pipeline.stages.sources import MeasureSources
+from vttdata.pipeline.stages.stage_inputs import SourceFolders
+videos, out = map(Path, sys.argv[1:])
+(candidate,) = list_folder(videos)
+source = fetch(candidate, originals=videos, store=out, settings=CollectSettings(folder=str(videos)))
+source = dataclasses.replace(source, probe=probe(videos / source.file))
+stage = MeasureSources("exact", "av", SourceFolders(videos, out), out)
+os.environ["FAIL_FILE"] = "a.mp4"
+for end in ("1000000", "0"):
+    os.environ["FAIL_END"] = end
+    executor = LocalExecutor(1)
+    engine = Engine(out / "stages", executor, Journal(out / "journal.jsonl"), retry_failed=False, quiet=True)
+    table = engine.run(stage, [source])
+    executor.close()
+    print(len(table), dict(table.tally.failed), dict(table.tally.inconclusive))
+"""
+
+
+def test_file_that_could_not_be_read_is_read_by_the_next_run(videos: Path, tmp_path: Path) -> None:
+    for name in ("b.mp4", "c.mp4"):
+        (videos / name).unlink()
+    said = run_with_failing_reads(STAGE_FAILS_ONCE, str(videos), str(tmp_path), folder=tmp_path)
+    assert said == "0 {'io_error': 1} {'io_error': 1}\n1 {} {}\n"
 
 
 def test_program_that_lacks_memory_or_files_says_nothing_about_its_input() -> None:

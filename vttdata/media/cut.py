@@ -20,7 +20,7 @@ from annotated_types import Ge, Le, MultipleOf
 
 from vttdata.errors import MediaError, UnavailableError
 from vttdata.media.check_cut import verify_clip, verify_sound
-from vttdata.media.decode import max_pixels
+from vttdata.media.decode import max_pixels, momentary_error
 from vttdata.media.ffmpeg_program import SAFE_INPUT, ffmpeg_path, file_url
 from vttdata.media.frames_in_span import TIMED_CONTAINERS, SpanFrames, read_span
 from vttdata.media.packets_in_span import read_span_from_packets
@@ -133,11 +133,27 @@ def _read_spans(source: Path, probe: Probe, start: float, end: float, deadline: 
     """Yield the frames of a span, cheapest reading first; each further one for when cutting by those before failed."""
     is_timed = probe.container in TIMED_CONTAINERS
     if is_timed and (span := read_span_from_packets(source, start, end, deadline)):
+        if _ends_early(span, probe, end):
+            _check_same(span, read_span_from_packets(source, start, end, deadline))
         yield span
     span = read_span(source, start, end, deadline, from_start=not is_timed)
+    if _ends_early(span, probe, end):
+        _check_same(span, read_span(source, start, end, deadline, from_start=not is_timed))
     yield span
     # Seeking can lead ffmpeg astray; decoding from the start of the file cannot.
     yield dataclasses.replace(span, decoded_from=None)
+
+
+def _ends_early(span: SpanFrames, probe: Probe, end: float) -> bool:
+    """Return whether the source seems to end before a span does, by half a frame or more."""
+    frame_seconds = span.seconds / len(span.pts)
+    return float(span.end_pts * span.time_base) - probe.start_time < end - frame_seconds / 2
+
+
+def _check_same(span: SpanFrames, again: SpanFrames | None) -> None:
+    """Raise UnavailableError unless two readings found the same frames: at errors of the disk demuxers end quietly."""
+    if again is None or again.pts != span.pts:
+        raise momentary_error()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ Streams that do not store presentation times (AVI, and raw ones) get those that 
 from __future__ import annotations
 
 import contextlib
+import errno
 import mmap
 import stat
 import statistics
@@ -249,8 +250,9 @@ def open_container(path: Path) -> Iterator[Any]:
             except MediaError:
                 reserve_pictures(container)
                 raise
-    except MediaError:
+    except MediaError as error:
         check_readable(path)
+        check_momentary(path, error.__cause__)
         raise
     except MemoryError as error:
         raise UnavailableError("out_of_memory", f"{OUT_OF_MEMORY}.") from error
@@ -300,6 +302,24 @@ def check_readable(path: Path) -> None:
         raise _unavailable(error) from error
 
 
+def check_momentary(path: Path, error: BaseException | None) -> None:
+    """Raise UnavailableError when libavformat could not read a file, as the error says, and now can.
+
+    Of damaged files, too, some demuxers say that they cannot be read, but they say it each time.
+    """
+    if getattr(error, "errno", None) == errno.EIO:
+        with contextlib.suppress(av.error.FFmpegError, IndexError):
+            with av.open(file_url(path), options=dict(SAFE_INPUT), metadata_errors="replace") as container:
+                for _ in container.demux():
+                    pass
+            raise momentary_error()
+
+
+def momentary_error() -> UnavailableError:
+    """Return the error for a file of which one reading found less than the next."""
+    return UnavailableError("io_error", "the file could not be read for a moment.")
+
+
 def _unavailable(error: OSError) -> UnavailableError:
     return UnavailableError("io_error", f"the file cannot be read now: {error.strerror or error}.")
 
@@ -339,24 +359,36 @@ def stated_seconds(container: Any, stream: Any) -> float:
     return (container.duration or 0) / MICROSECONDS
 
 
-def last_packet_end(path: Path, *, but: int) -> float:
-    """Return the container's timestamp at the end of the last packet of any stream but one, in seconds; 0 for none.
+@dataclass(frozen=True, slots=True)
+class PacketsRead:
+    """Number of packets to be shown of a video stream, and where the packets of all other streams end.
 
-    Args:
-        path: a local file.
-        but: index of the stream that is left out.
+    `others_end` is the container's timestamp in seconds, 0 without other packets.
+    """
+
+    shown: int
+    others_end: float
+
+
+def read_packets(path: Path, video_stream: int) -> PacketsRead:
+    """Read all packets of a file without decoding, as far as they can be read.
 
     Raises:
         MediaError: what `open_container` raises.
     """
-    end = 0.0
+    shown, others_end = 0, 0.0
     with open_container(path) as container:
-        others = [stream for stream in container.streams if stream.index != but]
-        with contextlib.suppress(av.error.FFmpegError, IndexError):
-            for packet in container.demux(others) if others else ():
-                if packet.pts is not None:
-                    end = max(end, float((packet.pts + (packet.duration or 0)) * packet.time_base))
-    return end
+        try:
+            for packet in container.demux():
+                if packet.stream_index == video_stream:
+                    shown += bool(packet.size and not packet.is_discard)
+                elif packet.pts is not None:
+                    others_end = max(others_end, float((packet.pts + (packet.duration or 0)) * packet.time_base))
+        except IndexError:
+            pass
+        except av.error.FFmpegError as error:
+            check_momentary(path, error)
+    return PacketsRead(shown, others_end)
 
 
 def _sentence(error: BaseException) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from vttdata.errors import HaltError, MediaError
 from vttdata.media.base_filter import PictureFilter, SampledPicture
-from vttdata.media.decode import Frame, Video, last_packet_end, open_video, stated_seconds
+from vttdata.media.decode import Frame, Video, momentary_error, open_video, read_packets, stated_seconds
 from vttdata.media.filters import PICTURE_FILTERS
 from vttdata.media.luma import luma_of
 from vttdata.records import Measure
@@ -29,6 +29,8 @@ _STATING_DURATIONS = frozenset({"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "flv
 # Writers round durations to seconds, and frame rates such as 29.97 to 30.
 _END_TOLERANCE_SECONDS = 1.0
 _END_TOLERANCE_SHARE = 0.01
+# The sound of many files is a little longer than their pictures.
+_PLAUSIBLE_SHORTFALL_SECONDS = 0.25
 
 
 def measure(path: Path, *, threads: int = 1, watch: Callable[[float, Any], None] | None = None) -> Measure:
@@ -133,6 +135,8 @@ class PictureScores:
         for picture_filter in self._filters:
             try:
                 picture_filter.add(picture)
+            except MemoryError:
+                raise
             except Exception as error:
                 raise _filter_error(picture_filter, error) from error
 
@@ -140,6 +144,8 @@ class PictureScores:
 def _score(picture_filter: PictureFilter) -> float:
     try:
         score = float(picture_filter.score())
+    except MemoryError:
+        raise
     except Exception as error:
         raise _filter_error(picture_filter, error) from error
     if not 0.0 <= score <= 1.0:
@@ -184,13 +190,19 @@ def check_end(path: Path, video: Video, end: float, timing: Timing) -> None:
 
     Raises:
         MediaError: ``truncated`` with both durations, unless another stream lasts as long as the container states.
+        UnavailableError: when another reading finds more packets; at errors of the disk some demuxers end quietly.
     """
     if video.container.format.name not in _STATING_DURATIONS:
         return
     stated = stated_seconds(video.container, video.stream)
+    if end >= stated - max(2 * timing.longest, _PLAUSIBLE_SHORTFALL_SECONDS):
+        return
+    again = read_packets(path, video.stream.index)
+    if again.shown > max(video.tally.packets, timing.frames):
+        raise momentary_error()
     # How long the last frame is shown is rarely stored; some writers count from the container's zero.
     tolerance = _END_TOLERANCE_SECONDS + _END_TOLERANCE_SHARE * stated + timing.longest + max(video.start_time, 0)
-    if end >= stated - tolerance or last_packet_end(path, but=video.stream.index) >= stated - tolerance:
+    if max(end, again.others_end) >= stated - tolerance:
         return
     raise MediaError(
         "truncated",

@@ -9,7 +9,7 @@ import av
 
 from vttdata.errors import MediaError
 from vttdata.media.container_structure import check_structure
-from vttdata.media.decode import MICROSECONDS, best_video, check_memory, open_container, stated_seconds
+from vttdata.media.decode import MICROSECONDS, best_video, check_memory, check_momentary, open_container, stated_seconds
 from vttdata.records import Probe
 
 PROBING_SECONDS = 120.0
@@ -42,7 +42,7 @@ def probe(path: str | Path) -> Probe:
         check_structure(path, container.format.name, (container.duration or 0) / MICROSECONDS)
         video = best_video(container)
         _check_tracks(container)
-        rotation = _rotation(container, video)
+        rotation = _rotation(path, container, video)
         audio = container.streams.best("audio", related=video)
         context = video.codec_context
         width, height = round(context.width * (video.sample_aspect_ratio or 1)), context.height
@@ -90,12 +90,13 @@ def _check_tracks(container: Any) -> None:
             raise MediaError("damaged", f"{track} states a duration but holds no sample.")
 
 
-def _rotation(container: Any, video: Any) -> int:
+def _rotation(path: Path, container: Any, video: Any) -> int:
     """Return the clockwise degrees by which players turn the picture."""
     # PyAV gives the display matrix with decoded frames only.
     try:
         picture = next(container.decode(video))
     except (StopIteration, av.error.FFmpegError) as error:
         check_memory(error)
+        check_momentary(path, error)
         return 0
     return -int(picture.rotation) % 360
