@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -13,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.damage import write_rich_dataset
+from tests.helpers.builds import vttdata
+from tests.helpers.damage import damage, write_rich_dataset
 from tests.helpers.films import write_film
 from tests.helpers.hostile_campaign import write_answered_campaign
 from tests.helpers.peak_memory import run_python
@@ -100,6 +102,19 @@ def test_card_whose_data_files_are_empty_is_refused(
     (tmp_path / "a.csv").write_text("video_id,caption\nv3,a dog\n")
     assert main([command[0], "rich", *(["a.csv"] if command[0] == "evaluate" else []), *command[1:]]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_odd_datasets_do_not_hide_the_others(tmp_path: Path) -> None:
+    write_rich_dataset(tmp_path / "me" / "good")
+    whole = write_rich_dataset(tmp_path / "whole")
+    for seed in range(12):
+        damage(Path(shutil.copytree(whole, tmp_path / "me" / f"odd{seed}")), seed)
+    for number, card in enumerate((b"---\n- a\n---\n", b"---\nconfigs: 3\n---\n", b"\xff\xfe", b"", b"---\n")):
+        odd = Path(shutil.copytree(whole, tmp_path / "me" / f"card{number}"))
+        (odd / "README.md").write_bytes(card)
+    for options in ((), ("--json",)):
+        listed = vttdata("datasets", *options, VTTDATA_HOME=str(tmp_path))
+        assert (listed.returncode, "me/good" in listed.stdout) == (0, True), listed
 
 
 def test_damaged_answers_of_a_campaign_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

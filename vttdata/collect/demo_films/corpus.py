@@ -23,6 +23,7 @@ from annotated_types import Ge, Le
 from vttdata.collect.demo_films.drawing import View
 from vttdata.collect.demo_films.film import PART_SUFFIX, Film, Look, make_film, plan_film
 from vttdata.collect.demo_films.motifs import CATEGORIES
+from vttdata.files.csv_safety import escape_formula
 from vttdata.settings import Pixels, PositiveCount, Strict
 
 _LICENCE = "cc0-1.0"
@@ -172,7 +173,8 @@ def _write_captions(film: Film, index: int, seed: int) -> Iterator[tuple[str, st
 
 def _to_csv(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> bytes:
     stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows([header, *rows])
+    cells = ([escape_formula(cell) for cell in row] for row in rows)
+    csv.writer(stream, lineterminator="\n").writerows([header, *cells])
     return stream.getvalue().encode()
 
 

@@ -16,13 +16,14 @@ from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.export.formats.msrvtt import write_videodatainfo
 from vttdata.export.reader import CaptionCounts, ClipReferences
+from vttdata.files.csv_safety import escape_formula
 
 RULES = (
     "The query of a clip is its caption with the lowest `sen_id`; where a protocol was published with its own list of "
     "sentences, as MSR-VTT's 1k-A was, scores on these queries are not comparable with scores on that list. `train` "
     "lists have only ids, since training uses all captions of the JSON; the other lists have a query for each clip. "
-    "Clips without a human caption are in no list. Cells are quoted and not escaped, even if a caption begins like a "
-    "formula."
+    "Clips without a human caption are in no list. A query or id that a spreadsheet would run as a formula has a ' "
+    "before it; ids of letters, digits, - and _ stay as they are."
 )
 _USAGE = """\
 ```python
@@ -35,6 +36,7 @@ ids = listed["video_id"].values{queries}
 ```"""
 _USAGE_OF_QUERIES = '\nqueries = listed["sentence"].values'
 _DATA_FILE = "MSRVTT_data.json"
+_PLAIN_ID = re.compile(r"[\w-]+", re.ASCII)
 # Texts that pandas reads as missing values by default (documentation of `read_csv`, `na_values`).
 _PANDAS_MISSING = {
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
@@ -74,7 +76,7 @@ def write_list(path: Path, clips: Iterable[ClipReferences], *, queries: bool) ->
     Raises:
         VttdataError: if no clip has a human caption.
     """
-    listed = left_out = missing_ids = numeric_ids = missing_queries = 0
+    listed = left_out = missing_ids = numeric_ids = missing_queries = escaped = 0
     with text_file(path) as stream:
         rows = csv.writer(stream, quoting=csv.QUOTE_ALL if queries else csv.QUOTE_MINIMAL, lineterminator="\n")
         rows.writerow(["key", "vid_key", "video_id", "sentence"] if queries else ["video_id"])
@@ -83,7 +85,11 @@ def write_list(path: Path, clips: Iterable[ClipReferences], *, queries: bool) ->
                 left_out += not repeated
                 continue
             video_id, query = clip["video_id"], references[0].text
-            rows.writerow([f"ret{listed}", video_id, video_id, query] if queries else [video_id])
+            # Files are named by ids such as -uwY3sjqYX0, which run nothing.
+            safe_id = video_id if _PLAIN_ID.fullmatch(video_id) else escape_formula(video_id)
+            safe_query = escape_formula(query)
+            rows.writerow([f"ret{listed}", safe_id, safe_id, safe_query] if queries else [safe_id])
+            escaped += safe_id != video_id or (queries and safe_query != query)
             listed += 1
             missing_ids += video_id in _PANDAS_MISSING
             numeric_ids += _PANDAS_NUMBER.fullmatch(video_id) is not None
@@ -97,6 +103,7 @@ def write_list(path: Path, clips: Iterable[ClipReferences], *, queries: bool) ->
         f"pandas reads ids as numbers or as missing values{advice}": numeric_ids == listed or missing_ids,
         "queries that pandas reads as missing values; read the list with keep_default_na=False: "
         f"{missing_queries:,}": missing_queries,
+        f"rows with a ' before an id or a query that a spreadsheet would run as a formula: {escaped:,}": escaped,
     }
     return [f"{path.name}: {note}." for note, applies in notes.items() if applies]
 
