@@ -7,6 +7,7 @@ are not analysed here: `vttdata.text.nouns.mentions` finds nouns in captions.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import re
 from collections import defaultdict
@@ -233,11 +234,21 @@ def load_lexicon(path: Path | None = None) -> Lexicon:
     Raises:
         VttdataError: when a file is damaged, of another shape or contradictory.
     """
+    return _load_checked(path) if path is not None else _load_packaged()
+
+
+def _load_checked(path: Path) -> Lexicon:
     lexicon, contradictions = _read_lexicon(path)
     if contradictions:
         more = f" (and {len(contradictions) - 1} more)" if len(contradictions) > 1 else ""
-        raise VttdataError(f"{path or _PACKAGED}: {contradictions[0]}{more}.")
+        raise VttdataError(f"{path}: {contradictions[0]}{more}.")
     return lexicon
+
+
+@functools.cache
+def _load_packaged() -> Lexicon:
+    """Load the packaged lexicon once, since rules that are made of a lexicon are kept with it."""
+    return _load_checked(_PACKAGED)
 
 
 def check_lexicon(path: Path | None = None) -> list[str]:
@@ -246,12 +257,12 @@ def check_lexicon(path: Path | None = None) -> list[str]:
     Raises:
         VttdataError: when a file is damaged or of another shape.
     """
-    return _read_lexicon(path)[1]
+    return _read_lexicon(path or _PACKAGED)[1]
 
 
-def _read_lexicon(path: Path | None) -> tuple[Lexicon, list[str]]:
+def _read_lexicon(path: Path) -> tuple[Lexicon, list[str]]:
     """Return a lexicon and its contradictions."""
-    content, data = read_yaml_as(path or _PACKAGED, _FILE)
+    content, data = read_yaml_as(path, _FILE)
     version = f"{content.version}-{hashlib.sha256(data).hexdigest()[:8]}"
     nouns = [
         (entry or _Entry()).noun(name, category)
@@ -261,7 +272,7 @@ def _read_lexicon(path: Path | None) -> tuple[Lexicon, list[str]]:
     excluded = [word for words in content.excluded.values() for word in words]
     if content.extends is None:
         return Lexicon(version, nouns, excluded), find_contradictions(nouns, excluded)
-    base, _ = _read_lexicon(None)
+    base = _load_packaged()
     names, forms = {noun.name for noun in nouns}, {form for noun in nouns for form, _ in noun.forms()}
     removed = set(excluded) - names
     kept = [_drop_references(noun, removed) for noun in base.nouns.values() if noun.name not in names | removed]
