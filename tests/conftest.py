@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,11 +13,18 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+import vttdata.pipeline.executors.local
+import vttdata.subprocesses
 from tests.helpers.builds import film
+from tests.helpers.forked import ForkServer
 from tests.helpers.session_files import make_once
 
 if TYPE_CHECKING:
     from selenium.webdriver.remote.webdriver import WebDriver
+
+# Modules of tests are compiled once, and so is the package for the interpreters that tests start.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 settings.register_profile("no wall clock", deadline=None)
 settings.load_profile("no wall clock")
@@ -25,6 +34,7 @@ CHROMIUM_FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--mute-audio"),
 )
+START_MODULE = vttdata.subprocesses.start_module
 MARKERS_BY_FIXTURE = {"shared": "real_data", "browser": "browser"}
 
 
@@ -36,12 +46,35 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(MARKERS_BY_FIXTURE[fixture])
 
 
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from looking through thousands of tests again and again."""
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def home_of_builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep builds of tests out of the user's registry."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VTTDATA_HOME", str(tmp_path_factory.mktemp("home")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_processes() -> Iterator[None]:
+    """Fork the package's own processes, which spares each of them its imports; `fresh_interpreters` does without."""
+    server = ForkServer()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (vttdata.subprocesses, vttdata.pipeline.executors.local):
+            patch.setattr(module, "start_module", server.start_module)
+        yield
+    server.close()
+
+
+@pytest.fixture
+def fresh_interpreters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start the package's own processes as users do."""
+    for module in (vttdata.subprocesses, vttdata.pipeline.executors.local):
+        monkeypatch.setattr(module, "start_module", START_MODULE)
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,8 @@ from tests.helpers.decoys import write_decoys
 from vttdata.errors import MediaError
 from vttdata.subprocesses import call, limit_this_process, run
 
+pytestmark = pytest.mark.usefixtures("fresh_interpreters")
+
 PYTHON = sys.executable
 
 

@@ -140,6 +140,7 @@ def test_pictures_that_become_too_large_in_the_stream_are_not_decoded(
         measure(path)
 
 
+@pytest.mark.usefixtures("fresh_interpreters")
 def test_worker_that_takes_too_much_memory_ends_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VTTDATA_WORKER_MEMORY", "300")
     assert len(subprocesses.call(bytes, 10**8, seconds=60)) == 10**8

@@ -17,6 +17,8 @@ from vttdata.errors import VttdataError
 from vttdata.pipeline.executors import create_executor, executors
 from vttdata.pipeline.executors.local import LocalExecutor
 
+pytestmark = pytest.mark.usefixtures("fresh_interpreters")
+
 INLINE = """
 from vttdata.pipeline.executors import Executor
 from vttdata.pipeline.stage import process_item

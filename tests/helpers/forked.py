@@ -1,0 +1,179 @@
+"""Start the package's own processes as forks of one that has imported what they need, which saves their imports.
+
+The processes are real ones, with the environment, search path and working folder of a test; they have the exit codes,
+signals and memory limits of others. Only their start differs from that of users. Run as a module, this file is the
+program of the process that is forked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import os
+import pickle
+import select
+import signal
+import socket
+import subprocess
+import sys
+import traceback
+from multiprocessing.connection import Connection
+from typing import IO
+
+from PIL import Image
+
+# What workers, and processes that draw pictures, import, but for libraries that start threads.
+PRELOADED = (
+    *("vttdata.subprocesses", "vttdata.pipeline.executors.local", "vttdata.pipeline.stages.annotations"),
+    *("vttdata.pipeline.stages.clips", "vttdata.pipeline.stages.collect", "vttdata.pipeline.stages.sources"),
+    *("vttdata.report.thumbnails", "vttdata.media.contact_sheet"),
+)
+_MAX_REQUEST = 2**20
+
+
+class ForkedProcess:
+    """What the package uses of `subprocess.Popen`, for a process that another one has forked."""
+
+    def __init__(self, pid: int, status: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._status = status
+
+    def poll(self) -> int | None:
+        """Return the exit code, negative for a signal, or None while the process runs."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end of the process and return its exit code."""
+        if self.returncode is None:
+            if not select.select([self._status], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(["fork"], timeout or 0.0)
+            # Nothing can be read when the forking process died, and its children with it.
+            self.returncode = int(os.read(self._status, 16) or -signal.SIGKILL)
+            os.close(self._status)
+        return self.returncode
+
+    def kill(self) -> None:
+        """Kill the process unless it has ended."""
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+
+
+class ForkServer:
+    """Process that forks others; it starts with the first of them."""
+
+    def __init__(self) -> None:
+        self._socket: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start_module(self, module: str, connection: Connection, output: IO[bytes] | None = None) -> ForkedProcess:
+        """Do what `vttdata.subprocesses.start_module` does."""
+        if self._process is None:
+            self._start()
+        assert self._socket is not None
+        reading, writing = os.pipe()
+        streams = (1, 2) if output is None else (output.fileno(), output.fileno())
+        path = [entry for entry in sys.path if entry]
+        request = pickle.dumps((module, dict(os.environ), path, os.getcwd()))
+        socket.send_fds(self._socket, [request], [connection.fileno(), *streams, writing])
+        os.close(writing)
+        pid = int(self._socket.recv(16))
+        connection.close()
+        return ForkedProcess(pid, reading)
+
+    def close(self) -> None:
+        """End the process, and with it those that it forked."""
+        if self._process is not None and self._socket is not None:
+            self._socket.close()
+            self._process.wait()
+
+    def _start(self) -> None:
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            self._socket.setsockopt(socket.SOL_SOCKET, option, _MAX_REQUEST)
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", __name__, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
+        )
+        theirs.close()
+
+
+def serve(requests: socket.socket) -> None:
+    """Fork a process for every request, and report the ends of processes, until the connection closes."""
+    statuses: dict[int, int] = {}
+    waking, woken = os.pipe()
+    os.set_blocking(waking, False)
+    os.set_blocking(woken, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+    while True:
+        ready = select.select([requests, waking], [], [])[0]
+        if waking in ready:
+            os.read(waking, 4096)
+            report_ends(statuses)
+        if requests in ready:
+            request, descriptors, _, _ = socket.recv_fds(requests, _MAX_REQUEST, 4)
+            if not request:
+                return
+            *given, status = descriptors
+            pid = os.fork()
+            if pid == 0:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for descriptor in (requests.fileno(), waking, woken, status, *statuses.values()):
+                    os.close(descriptor)
+                run(request, *given)
+            statuses[pid] = status
+            for descriptor in given:
+                os.close(descriptor)
+            requests.send(str(pid).encode())
+
+
+def report_ends(statuses: dict[int, int]) -> None:
+    """Write the exit code of every process that has ended into its pipe."""
+    with contextlib.suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            status = statuses.pop(ended[0])
+            with contextlib.suppress(BrokenPipeError):
+                os.write(status, str(os.waitstatus_to_exitcode(ended[1])).encode())
+            os.close(status)
+
+
+def run(request: bytes, connection: int, stdout: int, stderr: int) -> None:
+    """Be the process that was asked for."""
+    module, environment, path, folder = pickle.loads(request)
+    os.dup2(stdout, 1)
+    os.dup2(stderr, 2)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    sys.path[:] = path
+    sys.argv = [module, str(connection)]
+    sys.stdout, sys.stderr = (io.TextIOWrapper(os.fdopen(each, "wb", 0), write_through=True) for each in (1, 2))
+    code = 1
+    try:
+        importlib.import_module(module).main()
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def main() -> None:
+    """Import what processes need, and fork them."""
+    for module in PRELOADED:
+        importlib.import_module(module)
+    Image.init()
+    with socket.socket(fileno=int(sys.argv[1])) as requests:
+        serve(requests)
+
+
+if __name__ == "__main__":
+    main()
