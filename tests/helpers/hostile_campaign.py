@@ -6,13 +6,18 @@ nobody is told of, and without touching a file outside.
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import json
 import os
 import random
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import zipfile
@@ -23,7 +28,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 
+from tests.helpers.builds import LOOSE, film
 from tests.helpers.damage import damage, seal, write_rich_dataset
 from tests.helpers.official_files import write_unpacked
 from tests.helpers.peak_memory import peak_megabytes
@@ -198,6 +205,7 @@ class Campaign:
         }
         for name, lines in texts.items():
             (self.inputs / name).write_text("\n".join(lines) + "\n")
+        self._write_question_tables()
         Protocol("mine", {"train": ["v0"], "test": ["v3"]}).write(self.inputs / "protocol.json")
         queries = np.array([f"v3#{number}" for number in range(3)])
         np.savez(self.inputs / "similarity.npz", similarity=np.eye(3, 1), query_ids=queries, video_ids=np.array(["v3"]))
@@ -217,6 +225,15 @@ class Campaign:
             **dict.fromkeys(looked_at, ("campaign", "score", "@/campaign", "--out", "@/scored")),
             **dict.fromkeys(("judgments.csv", "candidates.csv", "references.csv", "scores.csv"), judged),
             "predictions.csv": ("evaluate", rich, "@/predictions.csv", "--metric", "bleu1"),
+            **{name: ("audit", f"@/{name}") for name in ("questions.jsonl", "questions.csv", "pairs.csv")},
+            "verdicts.csv": (
+                *("foil", "@/many.csv", "--out", "@/out", "--verdicts", "@/verdicts.csv", "--min-count", "1"),
+                "--judged-only",
+            ),
+            "there/availability.csv": ("availability", rich, "--videos", "@/videos", "--out", "@/there"),
+            "features.npz": (
+                *("evaluate", rich, "@/predictions.csv", "--metric", "emscore", "--features", "@/features.npz"),
+            ),
             "similarity.npz": ("evaluate", rich, "@/similarity.npz"),
             "protocol.json": (
                 "evaluate",
@@ -228,6 +245,57 @@ class Campaign:
                 "@/protocol.json",
             ),
         }
+
+    def _write_question_tables(self) -> None:
+        """Write questions with options, pairs of captions and foils, captions with verdicts, and what else has ids."""
+        questions = [
+            {
+                "question": f"what is {n}",
+                "options": [f"a {word} {n}" for word in "abc"],
+                "answer": n % 3,
+                "video_id": f"v{n}",
+            }
+            for n in range(8)
+        ]
+        (self.inputs / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in questions))
+        lines = [f"what is {n},a dog {n},a cat {n},{n % 2},v{n}" for n in range(8)]
+        (self.inputs / "questions.csv").write_text(
+            "\n".join(["question,option_0,option_1,answer,video_id", *lines]) + "\n"
+        )
+        lines = [f"a dog runs {n},a cat runs {n},v{n}" for n in range(8)]
+        (self.inputs / "pairs.csv").write_text("\n".join(["true,foil,video_id", *lines]) + "\n")
+        lines = [
+            f"v{n},a {('dog', 'cat', 'horse', 'man')[n % 4]} runs in a {('park', 'house')[n % 2]}" for n in range(16)
+        ]
+        (self.inputs / "many.csv").write_text("\n".join(["video_id,caption", *lines]) + "\n")
+        assert (
+            run_command(["foil", f"{self.inputs}/many.csv", "--out", f"{self.inputs}/foiled", "--min-count", "1"])
+            is False
+        )
+        table = pq.read_table(next((self.inputs / "foiled" / "foils").glob("*.parquet")))
+        lines = [f"{name},{('sound', 'unsound')[n % 2]}" for n, name in enumerate(table.column("foil_id").to_pylist())]
+        (self.inputs / "verdicts.csv").write_text("\n".join(["foil_id,verdict", *lines]) + "\n")
+        lines = [
+            "s0,,yes,file,2026-01-01",
+            "s1,http://127.0.0.1:9/x,no,missing_file,2026-01-01",
+            "s2,,unknown,,2026-01-01",
+        ]
+        (self.inputs / "there").mkdir()
+        (self.inputs / "there" / "availability.csv").write_text(
+            "\n".join(["source_id,url,available,reason,date", *lines]) + "\n"
+        )
+        texts = sorted({f"a person does thing {n} of v3" for n in range(3)} | {"a person does thing 3"})
+        rng = np.random.default_rng(1)
+        np.savez(
+            self.inputs / "features.npz",
+            video_ids=np.array(["v3"]),
+            frame_counts=np.array([2]),
+            frame_vectors=rng.normal(size=(2, 4)),
+            texts=np.array(texts),
+            token_counts=np.full(len(texts), 3),
+            tokens=np.tile([1, 2, 3], len(texts)),
+            token_vectors=rng.normal(size=(3 * len(texts), 4)),
+        )
 
     def run(self, kinds: Iterable[str], seeds: Iterable[int]) -> Report:
         """Run a trial of each kind with each seed."""
@@ -300,7 +368,73 @@ class Campaign:
         inputs = Path(shutil.copytree(self.inputs, place / "inputs"))
         name = sorted(self.commands)[seed % len(self.commands)]
         (inputs / name).write_bytes(mutate((inputs / name).read_bytes(), chance))
-        return lambda: run_command([part.replace("@", str(inputs)) for part in self.commands[name]])
+        command = [part.replace("@", str(inputs)) for part in self.commands[name]]
+        if command[0] != "campaign":
+            return lambda: run_command(command)
+        campaign = command[2]
+        command = chance.choice((command, ["campaign", "status", campaign], ["annotate", campaign, "--port", "0"]))
+
+        def trial() -> bool:
+            if command[0] == "annotate":
+                threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+            return run_command(command, interrupted=command[0] == "annotate")
+
+        return trial
+
+    def make_build(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
+        """Go on with a damaged build of two shards, or look at it; what is built has the bytes of a healthy build."""
+        build = Path(shutil.copytree(self.builds / ("unmerged", "merged")[seed % 2], place / "build"))
+        files = sorted(path for path in build.rglob("*") if path.is_file() and "dataset" not in path.parts)
+        path = chance.choice(files)
+        change = chance.choice(("mutate", "mutate", "mutate", "gone", "folder", "other", "empty"))
+        if change == "mutate" and path.stat().st_size:
+            path.write_bytes(mutate(path.read_bytes(), chance))
+        elif change == "other":
+            path.write_bytes(chance.choice([other for other in files if other.suffix == path.suffix]).read_bytes())
+        else:
+            path.unlink()
+            if change == "folder":
+                path.mkdir()
+            elif change == "empty":
+                path.touch()
+        name = path.relative_to(build)
+        command = chance.choice((["merge"], ["build"], ["rejects"], ["report"]))
+        options = ["--quiet", "--workers", "1"] if command[0] in ("merge", "build") else []
+
+        def trial() -> bool:
+            refused = run_command([*command, str(build), *options], incomplete=True)
+            if not refused and options and name.name != "build.json":
+                assert self._datasets(build) == self._datasets(self.builds / "merged"), f"{change} {name}: other bytes"
+            return refused
+
+        return trial
+
+    @staticmethod
+    def _datasets(build: Path) -> dict[str, str]:
+        """Return the SHA-256 of each file of a build's dataset."""
+        files = (path for path in (build / "dataset").rglob("*") if path.is_file())
+        return {str(path.relative_to(build)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+    @functools.cached_property
+    def builds(self) -> Path:
+        """Build two films in two shards; return the folder of the builds before (`unmerged`) and after the merge."""
+        builds = self.folder / "builds"
+        videos = builds / "videos"
+        videos.mkdir(parents=True)
+        for picture in ("testsrc2", "smptebars"):
+            film(videos / f"{picture}.mp4", 3, picture)
+        settings = [f"collect.folder={videos}", "name=me/street", "filter.max_frozen=1", *LOOSE]
+        options = [part for setting in settings for part in ("--set", setting)]
+        options += ["--quiet", "--workers", "1", "--out", str(builds / "unmerged")]
+        merge = ["merge", str(builds / "unmerged"), "--quiet", "--workers", "1"]
+        for code in (1, 0):
+            for shard in ("1/2", "2/2"):
+                assert main(["build", "own-folder", *options, "--shard", shard]) == 0
+            if code == 0:
+                shutil.copytree(builds / "unmerged", builds / "merged")
+                merge[1] = str(builds / "merged")
+            assert main(merge) == code
+        return builds
 
     def make_recipe(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
         """Verify a dataset whose recipe or provenance names what it should not."""
@@ -350,11 +484,19 @@ def write_answered_campaign(folder: Path) -> Path:
     return folder / "campaign"
 
 
-def run_command(arguments: list[str]) -> bool:
-    """Run a command in this process and return whether it refused its input."""
+def run_command(arguments: list[str], *, incomplete: bool = False, interrupted: bool = False) -> bool:
+    """Run a command in this process and return whether it refused its input.
+
+    Args:
+        arguments: of the command line.
+        incomplete: whether the command may end with exit code 1, since not all of it could be done.
+        interrupted: whether it may end with 130, since the trial interrupts it.
+    """
     code = main(arguments)
-    assert code in (0, 2, 3, 4), f"exit code {code}"
-    return code != 0
+    assert code in (0, 2, 3, 4) or (incomplete and code == 1) or (interrupted and code == 130), f"exit code {code}"
+    return code not in (0, 130)
 
 
-KINDS = ("video", "dataset", "archive", "recipe", "input")
+# A trial with a build takes seconds.
+SHORT_KINDS = ("video", "dataset", "archive", "recipe", "input")
+KINDS = (*SHORT_KINDS, "build")

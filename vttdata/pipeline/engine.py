@@ -295,9 +295,9 @@ class StageRun:
     def _results_in_part(self, part: Part) -> list[ItemResult | None]:
         """Return the results in the file of a part, None for each whose files are gone, or for all without a file."""
         try:
-            self._store.check(part.key)
-            results = list(self._store.read(part.key))
-        # The part was never finished, or was changed later by a failing disk or an editor.
+            keys = self._store.check(part.key)
+            results = list(self._store.read(part.key)) if keys in ([], [*part.item_keys]) else []
+        # The part was never finished, or was changed later by a failing disk or an editor; or it is another one.
         except (FileNotFoundError, ValueError):
             results = []
         if len(results) != len(part.items):

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pydantic
 
@@ -24,6 +25,11 @@ from vttdata.pipeline.stage import Failed, ItemResult, Kept, Outcome, Rejected, 
 
 # The last line of a part begins with it.
 _CHECKSUM = '{"sha256": '
+# Follows the key of a result, and is about the line without it.
+_LINE_CHECKSUM = ', "crc32": "%08x"'
+_LINE_CHECKSUM_LENGTH = len(_LINE_CHECKSUM % 0)
+_KEY_START = b'{"key": "'
+_KEY_END = len(_KEY_START) + 32 + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,20 +165,26 @@ class PartStore:
         # Quotes inside of texts are escaped in JSON.
         return self.path(key).read_bytes().count(b'{"kept": ')
 
-    def check(self, key: str) -> None:
+    def check(self, key: str) -> list[str]:
         """Compare a finished part with its checksum; those of earlier versions have none.
+
+        Returns:
+            The keys of its results, which those of earlier versions do not have.
 
         Raises:
             ValueError: when it was edited or damaged.
         """
-        checksum, last = hashlib.sha256(), b""
+        checksum, last, keys = hashlib.sha256(), b"", []
         with self.path(key).open("rb") as stream:
             for line in stream:
                 checksum.update(last)
                 last = line
+                if line.startswith(_KEY_START):
+                    keys.append(line[len(_KEY_START) : _KEY_END - 1].decode("latin-1"))
         stated = last.decode("utf-8", "replace")
         if stated.startswith(_CHECKSUM) and stated != f'{_CHECKSUM}"{checksum.hexdigest()}"}}\n':
             raise ValueError(f"{self.path(key)} is not as it was written")
+        return keys
 
     def remove_all_but(self, keys: Iterable[str]) -> None:
         """Remove the files of all parts but these, finished or not."""
@@ -182,7 +194,7 @@ class PartStore:
                 path.unlink()
 
     def encode(self, result: ItemResult, key: str | None) -> str:
-        """Return the line that stores the result of an item under its key, which comes first."""
+        """Return the line that stores the result of an item under its key, which comes first, with its checksum."""
         outcomes: list[dict[str, Any]] = []
         for outcome in result.outcomes:
             match outcome:
@@ -194,14 +206,21 @@ class PartStore:
                     outcomes.append({"failed": [id_, reason, detail, retry, inconclusive]})
         value: dict[str, Any] = {} if key is None else {"key": key}
         value |= {"id": result.item_id, "count": result.count, "seconds": round(result.seconds, 4)}
-        return json.dumps(value | {"outcomes": outcomes}, ensure_ascii=True) + "\n"
+        line = json.dumps(value | {"outcomes": outcomes}, ensure_ascii=True) + "\n"
+        return line if key is None else f"{line[:_KEY_END]}{_LINE_CHECKSUM % crc32(line.encode())}{line[_KEY_END:]}"
 
     def decode(self, line: str | bytes) -> ItemResult:
         """Return the result that a line stores.
 
         Raises:
-            ValueError: when the line is damaged.
+            ValueError: when the line was edited or damaged; those of earlier versions have no checksum.
         """
+        content = line.encode() if isinstance(line, str) else line
+        checksum = content[_KEY_END : _KEY_END + _LINE_CHECKSUM_LENGTH]
+        if checksum.startswith(b', "crc32": ') and checksum.decode("latin-1") != _LINE_CHECKSUM % crc32(
+            content[:_KEY_END] + content[_KEY_END + _LINE_CHECKSUM_LENGTH :]
+        ):
+            raise ValueError(f"{self.folder}: a result is not as it was written")
         try:
             value = json.loads(line)
             outcomes = tuple(self._decode_outcome(outcome) for outcome in value["outcomes"])

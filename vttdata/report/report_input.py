@@ -111,10 +111,10 @@ class ReportInput:
         elif collect.get("manifest"):
             listed = Path(str(collect["manifest"])).parent
         folders = {"listed": listed, "fetched": self.build / "media" / "sources"}
-        columns = ("source_id", "file", "stored", "container_seconds", "seconds")
+        columns = ("file", "stored", "container_seconds", "seconds")
         videos: dict[str, SourceVideo] = {}
         for table in filter(None, map(self.stage_table, ("collect", "probe", "measure"))):
-            for row in read_parquet_rows([table], (), optional=columns):
+            for row in read_parquet_rows([table], ("source_id",), optional=columns):
                 folder, earlier = folders.get(str(row.get("stored"))), videos.get(row["source_id"])
                 path = folder / row["file"] if folder is not None and row.get("file") else earlier and earlier.path
                 seconds = row.get("seconds") or row.get("container_seconds") or (earlier.seconds if earlier else 0.0)

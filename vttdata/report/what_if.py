@@ -152,5 +152,7 @@ def _neighbours(key: str, value: float) -> list[float]:
 
 
 def _rows(stage: Path, columns: Sequence[str]) -> list[dict[str, Any]] | None:
+    """Return rows of a stage's table; None without the table or a column of it."""
     path = stage / "kept.parquet"
-    return list(read_parquet_rows([path], (), optional=columns)) if path.is_file() else None
+    rows = list(read_parquet_rows([path], (), optional=columns)) if path.is_file() else []
+    return rows if path.is_file() and all(column in row for row in rows[:1] for column in columns) else None
