@@ -16,7 +16,7 @@ from hypothesis import settings
 import vttdata.pipeline.executors.local
 import vttdata.subprocesses
 from tests.helpers.builds import film
-from tests.helpers.forked import ForkServer
+from tests.helpers.forked import COMMANDS, WORKERS
 from tests.helpers.session_files import make_once
 
 if TYPE_CHECKING:
@@ -62,12 +62,12 @@ def home_of_builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def forked_processes() -> Iterator[None]:
     """Fork the package's own processes, which spares each of them its imports; `fresh_interpreters` does without."""
-    server = ForkServer()
     with pytest.MonkeyPatch.context() as patch:
         for module in (vttdata.subprocesses, vttdata.pipeline.executors.local):
-            patch.setattr(module, "start_module", server.start_module)
+            patch.setattr(module, "start_module", WORKERS.start_module)
         yield
-    server.close()
+    WORKERS.close()
+    COMMANDS.close()
 
 
 @pytest.fixture

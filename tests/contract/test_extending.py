@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,12 +12,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tests.helpers.forked import COMMANDS
 from vttdata.media.ffmpeg_program import ffmpeg_path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 FILES = re.findall(r"Save\s+as\s+`([^`]+)`:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL)
-COMMANDS = re.findall(r"^\$ (.+)$", PAGE, re.MULTILINE)
+PRINTED = re.findall(r"^\$ (.+)$", PAGE, re.MULTILINE)
 
 
 class Workplace:
@@ -38,6 +40,9 @@ class Workplace:
             path.chmod(0o755)
 
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
+        program, *arguments = shlex.split(command)
+        if program == "vttdata":
+            return COMMANDS.run(["vttdata.cli.main", *arguments], self.environment, self.folder)
         return subprocess.run(
             ["/bin/sh", "-c", command],
             cwd=self.folder,
@@ -68,7 +73,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
 def output(workplace: Workplace) -> dict[str, str]:
     """What each command of the page printed; all of them must succeed."""
     printed = {}
-    for command in COMMANDS:
+    for command in PRINTED:
         done = workplace.run(command)
         assert done.returncode == 0, (command, done.stderr)
         printed[command] = done.stdout

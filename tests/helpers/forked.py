@@ -1,12 +1,13 @@
-"""Start the package's own processes as forks of one that has imported what they need, which saves their imports.
+"""Start Python processes as forks of one that has imported what they need, which saves their imports.
 
-The processes are real ones, with the environment, search path and working folder of a test; they have the exit codes,
-signals and memory limits of others. Only their start differs from that of users. Run as a module, this file is the
-program of the process that is forked.
+The processes are real ones, with the environment, search path and working folder of a test; they have the exit codes
+and signals of others. Only their start differs from that of users. Run as a module, this file is the program of the
+process that is forked.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib
 import io
@@ -17,19 +18,30 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import traceback
+from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
-from typing import IO
+from pathlib import Path
+from typing import IO, Any
 
 from PIL import Image
 
 # What workers, and processes that draw pictures, import, but for libraries that start threads.
-PRELOADED = (
+WORKER_MODULES = (
     *("vttdata.subprocesses", "vttdata.pipeline.executors.local", "vttdata.pipeline.stages.annotations"),
     *("vttdata.pipeline.stages.clips", "vttdata.pipeline.stages.collect", "vttdata.pipeline.stages.sources"),
     *("vttdata.report.thumbnails", "vttdata.media.contact_sheet"),
 )
+# Libraries of commands and readers that read no environment variables; modules of the package look for plugins.
+COMMAND_MODULES = (
+    *("av", "click", "jinja2", "numpy", "pandas", "PIL.Image", "pyarrow.compute", "pyarrow.dataset", "pyarrow.parquet"),
+    *("pydantic", "rich.console", "rich.progress", "yaml"),
+)
 _MAX_REQUEST = 2**20
+ROOT = Path(__file__).resolve().parents[2]
+# The search path but for PYTHONPATH.
+LIBRARIES = [entry for entry in sys.path if entry != str(ROOT)]
 
 
 class ForkedProcess:
@@ -64,26 +76,61 @@ class ForkedProcess:
 
 
 class ForkServer:
-    """Process that forks others; it starts with the first of them."""
+    """Process that forks others; it starts with the first of them.
 
-    def __init__(self) -> None:
+    Args:
+        modules: what it imports.
+    """
+
+    def __init__(self, modules: Sequence[str]) -> None:
+        self._modules = modules
         self._socket: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     def start_module(self, module: str, connection: Connection, output: IO[bytes] | None = None) -> ForkedProcess:
         """Do what `vttdata.subprocesses.start_module` does."""
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+        process = self.start([module], environment, Path.cwd(), output or 1, output or 2, [connection.fileno()])
+        connection.close()
+        return process
+
+    def run(
+        self, arguments: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a module with a function `main`, or ``-c`` and code, and capture what it prints.
+
+        Args:
+            arguments: the module's name, and what follows it on a command line.
+            environment: all variables of the process.
+            folder: its working folder; by default that of this process.
+        """
+        with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+            code = self.start(arguments, environment, folder or Path.cwd(), stdout, stderr).wait()
+            texts = []
+            for stream in (stdout, stderr):
+                stream.seek(0)
+                texts.append(stream.read().decode())
+        return subprocess.CompletedProcess(arguments, code, *texts)
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        stdout: IO[bytes] | int,
+        stderr: IO[bytes] | int,
+        descriptors: Sequence[int] = (),
+    ) -> ForkedProcess:
+        """Start a module with a function `main`, or ``-c`` and code; the numbers of its descriptors are arguments."""
         if self._process is None:
             self._start()
         assert self._socket is not None
+        request = pickle.dumps((list(arguments), dict(environment), str(folder)))
         reading, writing = os.pipe()
-        streams = (1, 2) if output is None else (output.fileno(), output.fileno())
-        path = [entry for entry in sys.path if entry]
-        request = pickle.dumps((module, dict(os.environ), path, os.getcwd()))
-        socket.send_fds(self._socket, [request], [connection.fileno(), *streams, writing])
+        streams = [stream if isinstance(stream, int) else stream.fileno() for stream in (stdout, stderr)]
+        socket.send_fds(self._socket, [request], [writing, *streams, *descriptors])
         os.close(writing)
-        pid = int(self._socket.recv(16))
-        connection.close()
-        return ForkedProcess(pid, reading)
+        return ForkedProcess(int(self._socket.recv(16)), reading)
 
     def close(self) -> None:
         """End the process, and with it those that it forked."""
@@ -96,12 +143,15 @@ class ForkServer:
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             self._socket.setsockopt(socket.SOL_SOCKET, option, _MAX_REQUEST)
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__, str(theirs.fileno())],
+            [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), *self._modules],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
         )
         theirs.close()
+
+
+WORKERS, COMMANDS = ForkServer(WORKER_MODULES), ForkServer(COMMAND_MODULES)
 
 
 def serve(requests: socket.socket) -> None:
@@ -118,10 +168,10 @@ def serve(requests: socket.socket) -> None:
             os.read(waking, 4096)
             report_ends(statuses)
         if requests in ready:
-            request, descriptors, _, _ = socket.recv_fds(requests, _MAX_REQUEST, 4)
+            request, descriptors, _, _ = socket.recv_fds(requests, _MAX_REQUEST, 8)
             if not request:
                 return
-            *given, status = descriptors
+            status, *given = descriptors
             pid = os.fork()
             if pid == 0:
                 signal.set_wakeup_fd(-1)
@@ -145,30 +195,38 @@ def report_ends(statuses: dict[int, int]) -> None:
             os.close(status)
 
 
-def run(request: bytes, connection: int, stdout: int, stderr: int) -> None:
+def run(request: bytes, stdout: int, stderr: int, *descriptors: int) -> None:
     """Be the process that was asked for."""
-    module, environment, path, folder = pickle.loads(request)
-    os.dup2(stdout, 1)
-    os.dup2(stderr, 2)
+    arguments, environment, folder = pickle.loads(request)
+    for descriptor, standard in ((stdout, 1), (stderr, 2)):
+        os.dup2(descriptor, standard)
+        os.close(descriptor)
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    sys.path[:] = path
-    sys.argv = [module, str(connection)]
+    sys.path[:] = [*filter(None, environment.get("PYTHONPATH", "").split(os.pathsep)), *LIBRARIES]
+    sys.argv = [*arguments, *map(str, descriptors)]
     sys.stdout, sys.stderr = (io.TextIOWrapper(os.fdopen(each, "wb", 0), write_through=True) for each in (1, 2))
-    code = 1
+    code: Any = 1
     try:
-        importlib.import_module(module).main()
-        code = 0
+        if arguments[0] == "-c":
+            code = exec(arguments[1], {"__name__": "__main__"})
+        else:
+            code = importlib.import_module(arguments[0]).main()
+    except SystemExit as end:
+        code = end.code
     except BaseException:
         traceback.print_exc()
     finally:
-        os._exit(code)
+        if isinstance(code, str):
+            print(code, file=sys.stderr)
+        atexit._run_exitfuncs()
+        os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 def main() -> None:
     """Import what processes need, and fork them."""
-    for module in PRELOADED:
+    for module in sys.argv[2:]:
         importlib.import_module(module)
     Image.init()
     with socket.socket(fileno=int(sys.argv[1])) as requests:

@@ -1,4 +1,7 @@
-"""Builds that are killed and started again give the same bytes as an undisturbed one."""
+"""Builds that are killed and started again give the same bytes as an undisturbed one.
+
+The undisturbed one runs in an interpreter of its own, so that nothing depends on the order of hashes.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 
+from tests.helpers.forked import COMMANDS, ForkedProcess
 from vttdata.errors import VttdataWarning
 from vttdata.load.lookup import find_dataset
 from vttdata.media.ffmpeg_program import ffmpeg_path
@@ -27,10 +32,7 @@ SMALL = [
 
 def command(folder: Path, workers: int) -> list[str]:
     settings = [part for setting in SMALL for part in ("--set", setting)]
-    return [
-        *(sys.executable, "-m", "vttdata", "build", "demo", "--quiet"),
-        *("--out", str(folder), "--workers", str(workers), *settings),
-    ]
+    return ["build", "demo", "--quiet", "--out", str(folder), "--workers", str(workers), *settings]
 
 
 def hash_files(folder: Path) -> dict[str, str]:
@@ -42,7 +44,7 @@ def hash_files(folder: Path) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("undisturbed") / "build"
-    subprocess.run(command(folder, 2), check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "vttdata", *command(folder, 2)], check=True, capture_output=True)
     return folder
 
 
@@ -54,7 +56,7 @@ def test_dataset_has_clips_and_videos(undisturbed: Path) -> None:
 
 @pytest.mark.parametrize("workers", [1, 4])
 def test_number_of_workers_changes_no_byte(undisturbed: Path, tmp_path: Path, workers: int) -> None:
-    subprocess.run(command(tmp_path / "build", workers), check=True, capture_output=True)
+    assert build(tmp_path / "build", workers).returncode == 0
     assert hash_files(tmp_path / "build" / "dataset") == hash_files(undisturbed / "dataset")
 
 
@@ -70,15 +72,17 @@ def test_killed_build_resumes_to_the_same_bytes(undisturbed: Path, tmp_path: Pat
         process.kill()
         process.wait()
     assert killed
-    subprocess.run(command(tmp_path / "build", 2), check=True, capture_output=True)
+    assert build(tmp_path / "build").returncode == 0
     assert hash_files(tmp_path / "build" / "dataset") == hash_files(undisturbed / "dataset")
 
 
-def start(folder: Path, workers: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(command(folder, workers), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def start(folder: Path, workers: int, stderr: IO[bytes] | None = None) -> ForkedProcess:
+    with open(os.devnull, "wb") as null:
+        arguments = ["vttdata.cli.main", *command(folder, workers)]
+        return COMMANDS.start(arguments, os.environ, Path.cwd(), null, stderr or null)
 
 
-def after_events(folder: Path, process: subprocess.Popen[bytes], number: int) -> None:
+def after_events(folder: Path, process: ForkedProcess, number: int) -> None:
     """Wait until the build has noted so many more events, however fast the machine is, or has ended."""
     journal = folder / "journal.jsonl"
     before = journal.stat().st_size if journal.exists() else 0
@@ -142,7 +146,7 @@ class KillingTrial:
                 break
         return self.codes[-1]
 
-    def _kill_all_workers(self, process: subprocess.Popen[bytes], rounds: int) -> None:
+    def _kill_all_workers(self, process: ForkedProcess, rounds: int) -> None:
         """Kill all workers and those that replace them, so that single items lose both of their tries."""
         for _ in range(rounds):
             time.sleep(self._moments.uniform(0, 0.5))
@@ -194,8 +198,8 @@ def ffmpeg_killed_over(folder: Path, argument: str) -> Path:
     return program
 
 
-def build(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(folder, 2), env=os.environ | environment, capture_output=True, text=True, check=False)
+def build(folder: Path, workers: int = 2, **environment: str) -> subprocess.CompletedProcess[str]:
+    return COMMANDS.run(["vttdata.cli.main", *command(folder, workers)], os.environ | environment)
 
 
 def worker_pids(pid: int) -> list[int]:
@@ -213,12 +217,13 @@ def worker_pids(pid: int) -> list[int]:
 
 
 def test_sigterm_ends_a_build_as_ctrl_c_does(undisturbed: Path, tmp_path: Path) -> None:
-    process = subprocess.Popen(command(tmp_path / "build", 2), stderr=subprocess.PIPE, text=True)
+    with (tmp_path / "stderr").open("wb") as stderr:
+        process = start(tmp_path / "build", 2, stderr)
     after_events(tmp_path / "build", process, 4)
-    process.terminate()
-    assert process.stderr is not None
-    assert process.stderr.read() == "vttdata: interrupted; what is finished is kept, run the same command to go on.\n"
+    os.kill(process.pid, signal.SIGTERM)
     assert process.wait() == 130
+    sentence = "vttdata: interrupted; what is finished is kept, run the same command to go on.\n"
+    assert (tmp_path / "stderr").read_text() == sentence
     assert json.loads((tmp_path / "build" / "build.json").read_text())["status"] == "stopped"
     assert build(tmp_path / "build").returncode == 0
     assert hash_files(tmp_path / "build" / "dataset") == hash_files(undisturbed / "dataset")
@@ -230,7 +235,7 @@ def test_second_build_in_the_same_folder_is_rejected(tmp_path: Path) -> None:
         while not (tmp_path / "build" / "journal.jsonl").exists():
             assert first.poll() is None
             time.sleep(0.02)
-        second = subprocess.run(command(tmp_path / "build", 1), capture_output=True, text=True, check=False)
+        second = build(tmp_path / "build", 1)
     finally:
         first.kill()
         first.wait()

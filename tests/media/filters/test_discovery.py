@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from tests.helpers.builds import LOOSE, account
+from tests.helpers.forked import COMMANDS
 from vttdata.errors import VttdataError
 from vttdata.media.filters import FILTERS, REASONS, SCORES, FilterSettings, judge, load_filters, screen
 from vttdata.records import Measure, Probe
@@ -37,8 +38,7 @@ MEASURE = Measure(1500, 60.0, 0.0, False, {"dark": 0.5, "frozen": 0.5, "blur": 0
 
 def run_build(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Build own-folder in a new process, since filters are found when they are first imported."""
-    command = [sys.executable, "-m", "vttdata", "build", "own-folder", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return COMMANDS.run(["vttdata.cli.main", "build", "own-folder", *arguments], os.environ)
 
 
 def build(out: Path, *settings: str) -> subprocess.CompletedProcess[str]:
