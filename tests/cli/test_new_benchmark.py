@@ -54,3 +54,24 @@ def test_packaged_name_and_existing_file_are_refused(tmp_path: Path, capsys: pyt
     assert main(["new-benchmark", "mine", "--out", str(tmp_path)]) == 2
     assert "mine.yaml: exists already" in capsys.readouterr().err
     assert not (tmp_path / "builders").exists()
+
+
+def test_interrupted_command_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VTTDATA_PLUGINS", str(tmp_path))
+    command = ["new-benchmark", "tiny-talks", "--out", str(tmp_path)]
+    assert main(command) == 0
+    written = [Path(line) for line in capsys.readouterr().out.split()]
+    texts = [path.read_text() for path in written]
+    written[1].unlink()
+    written[2].unlink()
+    assert main(command) == 0
+    assert [path.read_text() for path in written] == texts
+    # What somebody has worked on is kept.
+    written[0].write_text("mine")
+    written[2].unlink()
+    capsys.readouterr()
+    assert main(command) == 2
+    assert f"{written[0]}: exists already" in capsys.readouterr().err
+    assert not written[2].exists()

@@ -157,6 +157,13 @@ def test_build_without_rejects_says_so(tmp_path: Path) -> None:
     assert run("rejects", str(tmp_path / "out")).stdout == "Nothing was rejected, and nothing failed.\n"
 
 
+def test_build_that_never_started_has_rejected_nothing_yet(street: Path, tmp_path: Path) -> None:
+    account = json.loads((street / "build.json").read_text())
+    (tmp_path / "build.json").write_text(json.dumps(account | {"stages": [], "status": "running"}))
+    done = run("rejects", str(tmp_path))
+    assert done.stdout == f"Nothing was built in {tmp_path} yet; 'vttdata build {tmp_path}' goes on.\n", done
+
+
 def test_build_ends_with_how_to_load_it_what_was_left_out_and_how_long_it_took(street: Path) -> None:
     *_, done, contents, load, left_out, following = (street.parent / "said.txt").read_text().splitlines()
     assert done.startswith(f"me/street 1.0.0 is in {street / 'dataset'}, after ")

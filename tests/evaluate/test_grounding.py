@@ -93,6 +93,7 @@ def test_missing_spans_are_refused_or_score_worst(
     ("rows", "words"),
     [
         ([("AAAAA_0", 3, 2)], "spans.csv:2: the span ends at 2 s, before its start at 3 s"),
+        ([("AAAAA_0", -1, 2)], "spans.csv:2: the span starts at -1 s, before its video; set it to 0"),
         ([("AAAAA_0", "x", 2)], "spans.csv:2: 'start' and 'end' should be seconds"),
         ([("AAAAA_0", 0, "inf")], "spans.csv:2: 'start' and 'end' should be seconds"),
         ([("", 0, 2)], "spans.csv:2: the column 'video_id' is empty"),

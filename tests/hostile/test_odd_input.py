@@ -65,6 +65,8 @@ def test_special_file_is_refused_by_its_type(name: str, tmp_path: Path) -> None:
         ("evaluate", "rich", "--human", "--config", "a.json"),
         ("evaluate-metric", "a.csv"),
         ("foil", "a.csv", "--out", "out"),
+        ("audit", "rich", "--against", "a.csv"),
+        ("audit", "pairs.csv", "--judge", "a.npz"),
     ],
 )
 def test_pipe_that_never_gives_a_byte_is_refused_at_once(
@@ -73,6 +75,7 @@ def test_pipe_that_never_gives_a_byte_is_refused_at_once(
     monkeypatch.chdir(tmp_path)
     if "rich" in command:
         write_rich_dataset(tmp_path / "rich")
+    (tmp_path / "pairs.csv").write_text("true,foil,video_id\na dog runs,a cat runs,v1\n")
     os.mkfifo(next(name for name in command if name.startswith("a.")))
     # A command that opens the pipe waits for ever; the alarm ends the test process.
     signal.alarm(25)

@@ -93,6 +93,18 @@ def read_pages(content: bytes) -> list[bytes]:
     return [content[start:end] for start, end in zip(starts, [*starts[1:], len(content)], strict=True)]
 
 
+def test_ogg_files_with_sound_and_chained_ones_are_not_taken_for_cut_off(tmp_path: Path) -> None:
+    sound = ("-f", "lavfi", "-i", f"sine=d={SECONDS + 3}", *THEORA)
+    for codec in ("libvorbis", "libopus"):
+        path = film(tmp_path / f"{codec}.ogv", *sound, "-c:a", codec)
+        probe(path)
+        assert measure(path).frames == SECONDS * 25
+    # libavformat reads no second chain of streams.
+    chained = tmp_path / "chained.ogv"
+    chained.write_bytes((tmp_path / "libvorbis.ogv").read_bytes() + (tmp_path / "libopus.ogv").read_bytes())
+    assert refused(chained).reason in ("damaged", "timestamps")
+
+
 @pytest.mark.parametrize("lost", ["last", "middle"])
 def test_ogg_file_without_one_of_its_pages_is_refused(films: dict[str, bytes], lost: str, tmp_path: Path) -> None:
     pages = read_pages(films["ogv"])

@@ -39,8 +39,11 @@ def command(build: str, stage: str | None, as_json: bool) -> int:
             f"There is no build '{build[:80]}' on this machine; 'vttdata datasets' lists those there are."
         )
     stages = stages_of_build(folder)
+    if not stages and stage is None and not as_json:
+        print(f"Nothing was built in {folder} yet; 'vttdata build {folder}' goes on.")
+        return DONE
     if stage is not None and stage not in stages:
-        raise VttdataError(f"{folder}: has no stage '{stage[:80]}'; there are {', '.join(stages)}.")
+        raise VttdataError(f"{folder}: has no stage '{stage[:80]}'; there are {', '.join(stages) or 'none yet'}.")
     chosen = [stage] if stage is not None else stages
     if as_json:
         entries = [dataclasses.asdict(reject) for name in chosen for reject in read_rejects(folder, name)]

@@ -141,25 +141,30 @@ def write_benchmark(name: str, folder: Path) -> list[Path]:
         folder: a checkout of this project, or the folder that ``VTTDATA_PLUGINS`` names.
 
     Raises:
-        VttdataError: when the name is not usable or taken, or a file exists; nothing is written then.
+        VttdataError: when the name is not usable or taken, or another file exists; nothing is written then.
     """
     if not _NAME.fullmatch(name) or len(name) > _MAX_NAME_LENGTH:
         raise VttdataError(
             f"{name[:80]!a} cannot name a benchmark; use lower-case letters, digits, - and _, such as tiny-talks."
         )
     recipe, module = name.replace("_", "-"), name.replace("-", "_")
-    if recipe in packaged.recipes() or module in packaged.builders():
-        raise VttdataError(f"There is a benchmark '{recipe}' already; choose another name.")
+    title = recipe.replace("-", " ").title()
     texts = {
-        folder / "builders" / f"{module}.py": _BUILDER,
-        folder / "recipes" / f"{recipe}.yaml": _RECIPE,
-        folder / "tests" / "builders" / f"test_{module}.py": _TEST,
+        path: Template(text).substitute(title=title, recipe=recipe, module=module, file=recipe)
+        for path, text in (
+            (folder / "builders" / f"{module}.py", _BUILDER),
+            (folder / "recipes" / f"{recipe}.yaml", _RECIPE),
+            (folder / "tests" / "builders" / f"test_{module}.py", _TEST),
+        )
     }
-    existing = next((path for path in texts if path.exists()), None)
-    if existing is not None:
+    # An interrupted run leaves some of the files, as they are written here; the same command writes the others.
+    missing = [path for path in texts if not path.exists()]
+    if any(path.read_bytes() != text.encode() for path, text in texts.items() if path.is_file()) or not missing:
+        existing = next(path for path in texts if path.exists())
         raise VttdataError(f"{existing}: exists already; choose another name or folder.")
-    for path, text in texts.items():
+    if len(missing) == len(texts) and (recipe in packaged.recipes() or module in packaged.builders()):
+        raise VttdataError(f"There is a benchmark '{recipe}' already; choose another name.")
+    for path in missing:
         make_output_folder(path.parent)
-        title = recipe.replace("-", " ").title()
-        write_whole(path, Template(text).substitute(title=title, recipe=recipe, module=module, file=recipe))
+        write_whole(path, texts[path])
     return list(texts)

@@ -48,13 +48,15 @@ def read_spans(path: Path) -> Iterator[tuple[str, list[Span]]]:
             span; spans of one query are ranked by the column `score`, highest first, or else by their rows.
 
     Raises:
-        VttdataError: if it cannot be read, a span is not two numbers, or ends before it starts.
+        VttdataError: if it cannot be read, a span is not two numbers, starts below 0, or ends before it starts.
     """
     ranked: dict[str, list[tuple[float, int, Span]]] = {}
     for line, row in read_table(path, _COLUMNS):
         start, end = parse_seconds(row["start"]), parse_seconds(row["end"])
         if not (math.isfinite(start) and math.isfinite(end)):
             raise VttdataError(f"{path}:{line}: 'start' and 'end' should be seconds, such as 12.5.")
+        if start < 0:
+            raise VttdataError(f"{path}:{line}: the span starts at {start:g} s, before its video; set it to 0.")
         if end < start:
             raise VttdataError(f"{path}:{line}: the span ends at {end:g} s, before its start at {start:g} s.")
         if row["video_id"] in (None, ""):

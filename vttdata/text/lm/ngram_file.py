@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from vttdata.errors import VttdataError
+from vttdata.files.regular import refuse_special
 from vttdata.text.lm.counts import MARKS, WORD_BITS, WORD_MASK
 from vttdata.text.lm.kneser_ney import SmoothedNgrams
 
@@ -45,6 +46,7 @@ def load_ngrams(path: Path) -> tuple[tuple[str, ...], SmoothedNgrams, int]:
         VttdataError: when the file is missing, damaged, not a model or of another format.
     """
     try:
+        refuse_special(path)
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             version, order, trained_on = (int(number) for number in arrays["format"])
             words = tuple(arrays["words"].tobytes().decode("utf-8", "surrogatepass").split("\n"))
@@ -55,6 +57,8 @@ def load_ngrams(path: Path) -> tuple[tuple[str, ...], SmoothedNgrams, int]:
             )
             _check_arrays(version, words, ngrams)
             return words, ngrams, trained_on
+    except VttdataError:
+        raise
     except OSError as error:
         raise VttdataError(f"The language model {path} cannot be read: {error.strerror or error}.") from error
     except Exception as error:
