@@ -185,7 +185,7 @@ def test_result_is_independent_of_source_order(data: st.DataObject) -> None:
 def crowd() -> tuple[list[tuple[str, Fingerprint]], set[tuple[str, str]]]:
     """Draw 250 sources, of which 50 are copies of others: trimmed, noisy, in all orientations."""
     sources, true = [], set()
-    for number in range(200):
+    for number in range(100):
         words = draw_words(number)
         sources.append((f"a{number:03}", fingerprint_of(words)))
         if number < 50:
