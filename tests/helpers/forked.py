@@ -37,6 +37,7 @@ WORKER_MODULES = (
 COMMAND_MODULES = (
     *("av", "click", "jinja2", "numpy", "pandas", "PIL.Image", "pyarrow.compute", "pyarrow.dataset", "pyarrow.parquet"),
     *("pydantic", "rich.console", "rich.progress", "yaml"),
+    *("dill", "fsspec", "httpx", "multiprocess.pool", "requests", "tqdm.auto", "xxhash"),
 )
 _MAX_REQUEST = 2**20
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,6 +12,7 @@ from pathlib import Path
 import huggingface_hub
 import pytest
 
+from tests.helpers.forked import COMMANDS
 from tests.helpers.hub.built import build
 from tests.helpers.hub.server import WRITER, Hub
 
@@ -46,7 +47,6 @@ class Client:
 
     hub: Hub
     home: Path
-    program = (sys.executable,)
 
     def environment(self, token: str | None = WRITER, **more: str) -> dict[str, str]:
         """No more than a program needs; above all nothing by which it would find this checkout."""
@@ -58,9 +58,8 @@ class Client:
         return kept | own | ({"HF_TOKEN": token} if token else {}) | more
 
     def vttdata(self, *arguments: str, token: str | None = WRITER, **more: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "vttdata", *arguments]
         environment = self.environment(token, PYTHONPATH=str(ROOT), **more)
-        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        return COMMANDS.run(["vttdata.cli.main", *arguments], environment)
 
     def python(
         self, code: str, token: str | None = None, python: str = sys.executable, **more: str
@@ -68,8 +67,10 @@ class Client:
         """Run code as somebody who has the readers and no vttdata."""
         blocked = "import sys; sys.modules['vttdata'] = None\n"
         self.home.mkdir(exist_ok=True)
-        command = [python, "-c", blocked + code]
         environment = self.environment(token, **more)
+        if python == sys.executable:
+            return COMMANDS.run(["-c", blocked + code], environment, self.home)
+        command = [python, "-c", blocked + code]
         return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=self.home)
 
 

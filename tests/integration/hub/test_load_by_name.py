@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.helpers.forked import COMMANDS
 from tests.helpers.hub.built import build
 from tests.helpers.hub.server import Hub
 from tests.integration.hub.conftest import ROOT, Client
@@ -32,14 +32,7 @@ CAPTIONS = "'vttdata/small', 'captions', split='test'"
 def run(client: Client, code: str, **environment: str) -> list[str]:
     environment = {"PYTHONPATH": str(ROOT), "VTTDATA_HOME": str(client.home / "builds"), **environment}
     client.home.mkdir(exist_ok=True)
-    done = subprocess.run(
-        [*client.program, "-c", TRY + code],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=client.environment(None, **environment),
-        cwd=client.home,
-    )
+    done = COMMANDS.run(["-c", TRY + code], client.environment(None, **environment), client.home)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
