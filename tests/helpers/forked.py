@@ -16,9 +16,11 @@ import pickle
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
 from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
@@ -37,9 +39,9 @@ WORKER_MODULES = (
 COMMAND_MODULES = (
     *("av", "click", "jinja2", "numpy", "pandas", "PIL.Image", "pyarrow.compute", "pyarrow.dataset", "pyarrow.parquet"),
     *("pydantic", "rich.console", "rich.progress", "yaml"),
-    *("dill", "fsspec", "httpx", "multiprocess.pool", "requests", "tqdm.auto", "xxhash"),
+    *("dill", "fsspec", "multiprocess.pool", "requests", "tqdm.auto", "xxhash"),
 )
-_MAX_REQUEST = 2**20
+_LENGTH = struct.Struct("!I")
 ROOT = Path(__file__).resolve().parents[2]
 # The search path but for PYTHONPATH.
 LIBRARIES = [entry for entry in sys.path if entry != str(ROOT)]
@@ -64,7 +66,7 @@ class ForkedProcess:
         if self.returncode is None:
             if not select.select([self._status], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(["fork"], timeout or 0.0)
-            # Nothing can be read when the forking process died, and its children with it.
+            # Nothing can be read when the forking process died.
             self.returncode = int(os.read(self._status, 16) or -signal.SIGKILL)
             os.close(self._status)
         return self.returncode
@@ -85,6 +87,7 @@ class ForkServer:
 
     def __init__(self, modules: Sequence[str]) -> None:
         self._modules = modules
+        self._lock = threading.Lock()
         self._socket: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -123,26 +126,27 @@ class ForkServer:
         descriptors: Sequence[int] = (),
     ) -> ForkedProcess:
         """Start a module with a function `main`, or ``-c`` and code; the numbers of its descriptors are arguments."""
-        if self._process is None:
-            self._start()
-        assert self._socket is not None
         request = pickle.dumps((list(arguments), dict(environment), str(folder)))
         reading, writing = os.pipe()
         streams = [stream if isinstance(stream, int) else stream.fileno() for stream in (stdout, stderr)]
-        socket.send_fds(self._socket, [request], [writing, *streams, *descriptors])
+        with self._lock:
+            connection = self._connect()
+            socket.send_fds(connection, [_LENGTH.pack(len(request))], [writing, *streams, *descriptors])
+            connection.sendall(request)
+            pid = int(connection.recv(16))
         os.close(writing)
-        return ForkedProcess(int(self._socket.recv(16)), reading)
+        return ForkedProcess(pid, reading)
 
     def close(self) -> None:
-        """End the process, and with it those that it forked."""
+        """End the process, if it was started."""
         if self._process is not None and self._socket is not None:
             self._socket.close()
             self._process.wait()
 
-    def _start(self) -> None:
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
-            self._socket.setsockopt(socket.SOL_SOCKET, option, _MAX_REQUEST)
+    def _connect(self) -> socket.socket:
+        if self._socket is not None:
+            return self._socket
+        self._socket, theirs = socket.socketpair()
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), *self._modules],
             pass_fds=[theirs.fileno()],
@@ -150,6 +154,7 @@ class ForkServer:
             env=os.environ | {"PYTHONPATH": str(ROOT)},
         )
         theirs.close()
+        return self._socket
 
 
 WORKERS, COMMANDS = ForkServer(WORKER_MODULES), ForkServer(COMMAND_MODULES)
@@ -169,9 +174,10 @@ def serve(requests: socket.socket) -> None:
             os.read(waking, 4096)
             report_ends(statuses)
         if requests in ready:
-            request, descriptors, _, _ = socket.recv_fds(requests, _MAX_REQUEST, 8)
-            if not request:
+            length, descriptors, _, _ = socket.recv_fds(requests, _LENGTH.size, 8)
+            if not length:
                 return
+            request = requests.recv(*_LENGTH.unpack(length), socket.MSG_WAITALL)
             status, *given = descriptors
             pid = os.fork()
             if pid == 0:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import datasets
 import pandas as pd
 import pytest
 
+from tests.helpers.forked import COMMANDS
 from tests.helpers.official_files import msrvtt, write_activitynet, write_msvd, write_unpacked, write_zipped
 from vttdata.cli.main import main
 
@@ -25,8 +24,9 @@ def build(recipe: str, out: Path, *settings: str) -> int:
 
 def build_apart(recipe: str, out: Path, annotations: Path) -> None:
     """In a process of its own, where the collector has nothing else to look through."""
-    command = [sys.executable, "-m", "vttdata", "build", recipe, "--quiet", "--out", str(out)]
-    subprocess.run([*command, "--set", f"annotations={annotations}"], check=True, capture_output=True)
+    arguments = ["build", recipe, "--quiet", "--out", str(out), "--set", f"annotations={annotations}"]
+    done = COMMANDS.run(["vttdata.cli.main", *arguments], os.environ)
+    assert done.returncode == 0, done.stderr
 
 
 def contents(folder: Path) -> dict[str, bytes]:
