@@ -29,18 +29,20 @@ from typing import IO, Any
 
 from PIL import Image
 
-# What workers, and processes that draw pictures, import, but for libraries that start threads.
-WORKER_MODULES = (
-    *("vttdata.subprocesses", "vttdata.pipeline.executors.local", "vttdata.pipeline.stages.annotations"),
-    *("vttdata.pipeline.stages.clips", "vttdata.pipeline.stages.collect", "vttdata.pipeline.stages.sources"),
-    *("vttdata.report.thumbnails", "vttdata.media.contact_sheet"),
-)
-# Libraries of commands and readers that read no environment variables; modules of the package look for plugins.
-COMMAND_MODULES = (
-    *("av", "click", "jinja2", "numpy", "pandas", "PIL.Image", "pyarrow.compute", "pyarrow.dataset", "pyarrow.parquet"),
-    *("pydantic", "rich.console", "rich.progress", "yaml"),
-    *("dill", "fsspec", "multiprocess.pool", "requests", "tqdm.auto", "xxhash"),
-)
+MODULES = {
+    # What workers, and processes that draw pictures, import, but for libraries that start threads.
+    "workers": (
+        *("vttdata.subprocesses", "vttdata.pipeline.executors.local", "vttdata.pipeline.stages.annotations"),
+        *("vttdata.pipeline.stages.clips", "vttdata.pipeline.stages.collect", "vttdata.pipeline.stages.sources"),
+        *("vttdata.report.thumbnails", "vttdata.media.contact_sheet"),
+    ),
+    # Libraries of commands and readers that read no environment variables; modules of the package look for plugins.
+    "commands": (
+        *("av", "click", "dill", "fsspec", "jinja2", "multiprocess.pool", "numpy", "pandas", "PIL.Image", "pydantic"),
+        *("pyarrow.compute", "pyarrow.dataset", "pyarrow.parquet", "requests", "rich.console", "rich.progress"),
+        *("tqdm.auto", "xxhash", "yaml"),
+    ),
+}
 _LENGTH = struct.Struct("!I")
 ROOT = Path(__file__).resolve().parents[2]
 # The search path but for PYTHONPATH.
@@ -82,11 +84,11 @@ class ForkServer:
     """Process that forks others; it starts with the first of them.
 
     Args:
-        modules: what it imports.
+        purpose: what it imports is in `MODULES`.
     """
 
-    def __init__(self, modules: Sequence[str]) -> None:
-        self._modules = modules
+    def __init__(self, purpose: str) -> None:
+        self._purpose = purpose
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -148,7 +150,7 @@ class ForkServer:
             return self._socket
         self._socket, theirs = socket.socketpair()
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), *self._modules],
+            [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), self._purpose],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             env=os.environ | {"PYTHONPATH": str(ROOT)},
@@ -157,7 +159,7 @@ class ForkServer:
         return self._socket
 
 
-WORKERS, COMMANDS = ForkServer(WORKER_MODULES), ForkServer(COMMAND_MODULES)
+WORKERS, COMMANDS = ForkServer("workers"), ForkServer("commands")
 
 
 def serve(requests: socket.socket) -> None:
@@ -233,7 +235,7 @@ def run(request: bytes, stdout: int, stderr: int, *descriptors: int) -> None:
 
 def main() -> None:
     """Import what processes need, and fork them."""
-    for module in sys.argv[2:]:
+    for module in MODULES[sys.argv[2]]:
         importlib.import_module(module)
     Image.init()
     with socket.socket(fileno=int(sys.argv[1])) as requests:
