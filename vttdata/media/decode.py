@@ -370,7 +370,7 @@ class PacketsRead:
     others_end: float
 
 
-def read_packets(path: Path, video_stream: int) -> PacketsRead:
+def count_packets(path: Path, video_stream: int) -> PacketsRead:
     """Read all packets of a file without decoding, as far as they can be read.
 
     Raises:

@@ -15,7 +15,7 @@ from typing import Any
 
 from vttdata.errors import HaltError, MediaError
 from vttdata.media.base_filter import PictureFilter, SampledPicture
-from vttdata.media.decode import Frame, Video, momentary_error, open_video, read_packets, stated_seconds
+from vttdata.media.decode import Frame, Video, count_packets, momentary_error, open_video, stated_seconds
 from vttdata.media.filters import PICTURE_FILTERS
 from vttdata.media.luma import luma_of
 from vttdata.records import Measure
@@ -197,7 +197,7 @@ def check_end(path: Path, video: Video, end: float, timing: Timing) -> None:
     stated = stated_seconds(video.container, video.stream)
     if end >= stated - max(2 * timing.longest, _PLAUSIBLE_SHORTFALL_SECONDS):
         return
-    again = read_packets(path, video.stream.index)
+    again = count_packets(path, video.stream.index)
     if again.shown > max(video.tally.packets, timing.frames):
         raise momentary_error()
     # How long the last frame is shown is rarely stored; some writers count from the container's zero.
