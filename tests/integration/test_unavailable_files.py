@@ -15,6 +15,7 @@ from tests.helpers.failing_reads import run_with_failing_reads
 from vttdata.collect import CollectSettings, list_folder
 from vttdata.errors import DISK_ERRORS, HaltError, MediaError, UnavailableError
 from vttdata.media.ffmpeg_program import ffmpeg_path
+from vttdata.media.measure import measure
 from vttdata.media.probe import probe
 from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors.local import LocalExecutor
@@ -120,6 +121,21 @@ def test_memory_limit_makes_no_healthy_file_a_damaged_one(codec: str, tmp_path: 
     assert {*found} <= {"out_of_memory", "kept"}
 
 
+def test_memory_that_is_short_in_a_filter_is_no_mistake_of_the_filter(
+    videos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Hungry:
+        name = "hungry"
+
+        def add(self, picture: object) -> None:
+            raise MemoryError
+
+    monkeypatch.setattr(sys.modules["vttdata.media.measure"], "PICTURE_FILTERS", (Hungry,))
+    with pytest.raises(UnavailableError) as caught:
+        measure(videos / "a.mp4")
+    assert caught.value.reason == "out_of_memory"
+
+
 def test_too_many_open_files_are_about_the_machine(videos: Path) -> None:
     with pytest.raises(MediaError) as caught:
         probe(videos / "c.mp4")
@@ -149,7 +165,7 @@ once, always = 1, 10**9
 trials = (
     (lambda: probe(path), ((errno.EIO, once), (errno.EIO, always))),
     (lambda: measure(path), ((errno.EIO, once), (errno.EIO, always), (errno.ENOMEM, once))),
-    (lambda: cut(path, facts, 0.0, 9.0, path.with_name("clip.mp4"), settings), ((errno.EIO, once),)),
+    (lambda: cut(path, facts, 0.0, 3.0, path.with_name("clip.mp4"), settings), ((errno.EIO, once),)),
 )
 os.environ["FAIL_FILE"] = path.name
 for function, errors in trials:
@@ -171,7 +187,7 @@ for function, errors in trials:
 
 
 def test_read_that_fails_is_no_verdict_on_the_file(tmp_path: Path) -> None:
-    path = film(tmp_path / "a.mkv", seconds=4, options=("-cluster_time_limit", "2000"))
+    path = film(tmp_path / "a.mkv", seconds=6)
     said = run_with_failing_reads(EACH_READ_FAILS, str(path), folder=tmp_path).splitlines()
     assert {"5 io_error", "5 for a moment", "12 out_of_memory"} <= {*said}
 

@@ -309,9 +309,19 @@ def test_part_that_was_edited_is_processed_again(run: Run, marks: Path, tmp_path
     assert calls(marks) == before
 
 
+def test_edited_part_of_all_items_is_processed_again(run: Run, tmp_path: Path) -> None:
+    first = list(run(Total(), numbers("a", "b")))
+    (path,) = (tmp_path / "stages" / Total.name / "parts").glob("*.jsonl")
+    path.write_text(path.read_text().replace('"value": ', '"value": 1', 1))
+    assert list(run(Total(), numbers("a", "b"))) == first
+
+
 def test_part_that_has_the_name_of_another_is_processed_again(run: Run, marks: Path, tmp_path: Path) -> None:
     first = list(run(Double(marks), many(20)))
-    path, other = sorted((tmp_path / "stages" / "double" / "parts").glob("*.jsonl"))[:2]
+    by_length: dict[int, list[Path]] = {}
+    for path in (tmp_path / "stages" / "double" / "parts").glob("*.jsonl"):
+        by_length.setdefault(path.read_text().count("\n"), []).append(path)
+    path, other = next(paths for paths in by_length.values() if len(paths) > 1)[:2]
     path.write_bytes(other.read_bytes())
     assert list(run(Double(marks), many(20))) == first
 

@@ -9,9 +9,12 @@ import dataclasses
 import hashlib
 import os
 import secrets
+import statistics
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -133,25 +136,30 @@ def _read_spans(source: Path, probe: Probe, start: float, end: float, deadline: 
     """Yield the frames of a span, cheapest reading first; each further one for when cutting by those before failed."""
     is_timed = probe.container in TIMED_CONTAINERS
     if is_timed and (span := read_span_from_packets(source, start, end, deadline)):
-        if _ends_early(span, probe, end):
+        if _may_lack_frames(span, probe, end):
             _check_same(span, read_span_from_packets(source, start, end, deadline))
         yield span
     span = read_span(source, start, end, deadline, from_start=not is_timed)
-    if _ends_early(span, probe, end):
+    if _may_lack_frames(span, probe, end):
         _check_same(span, read_span(source, start, end, deadline, from_start=not is_timed))
     yield span
     # Seeking can lead ffmpeg astray; decoding from the start of the file cannot.
     yield dataclasses.replace(span, decoded_from=None)
 
 
-def _ends_early(span: SpanFrames, probe: Probe, end: float) -> bool:
-    """Return whether the source seems to end before a span does, by half a frame or more."""
-    frame_seconds = span.seconds / len(span.pts)
-    return float(span.end_pts * span.time_base) - probe.start_time < end - frame_seconds / 2
+def _may_lack_frames(span: SpanFrames, probe: Probe, end: float) -> bool:
+    """Return whether a frame of a span lasts longer than usual, or the source seems to end before the span does."""
+    intervals = [later - earlier for earlier, later in pairwise((*span.pts, span.end_pts))]
+    usual = statistics.median_low(intervals)
+    until_end = float(Fraction(end + probe.start_time) / span.time_base) - span.end_pts
+    return max(intervals) > 1.5 * usual or until_end > 0.5 * usual
 
 
 def _check_same(span: SpanFrames, again: SpanFrames | None) -> None:
-    """Raise UnavailableError unless two readings found the same frames: at errors of the disk demuxers end quietly."""
+    """Raise UnavailableError unless two readings found the same frames.
+
+    At errors of the disk some demuxers end, or go on after a gap, without a word.
+    """
     if again is None or again.pts != span.pts:
         raise momentary_error()
 
