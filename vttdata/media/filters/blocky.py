@@ -43,7 +43,9 @@ def block_visibility(luma: Luma) -> float:
 
 
 def _line_visibility(lines: npt.NDArray[np.int16]) -> float:
-    steps = np.minimum(np.abs(lines[1:] - lines[:-1]), _MAX_BLOCK_STEP)
+    steps = lines[1:] - lines[:-1]
+    np.abs(steps, out=steps)
+    np.minimum(steps, _MAX_BLOCK_STEP, out=steps)
     across = steps[_BLOCK_SIZE - 1 :: _BLOCK_SIZE]
     inside = steps.size - across.size
     if not across.size or not inside:

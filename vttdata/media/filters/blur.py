@@ -40,7 +40,11 @@ def blur_effect(luma: Luma) -> float:
 def _line_blur(lines: npt.NDArray[np.int16]) -> float:
     if len(lines) < 2 * _SIDE_TAPS + 2:
         return 0.0
-    step = np.abs(lines[_SIDE_TAPS + 1 : -_SIDE_TAPS] - lines[_SIDE_TAPS : -_SIDE_TAPS - 1]) * (2 * _SIDE_TAPS + 1)
-    blurred_step = np.abs(lines[2 * _SIDE_TAPS + 1 :] - lines[: -2 * _SIDE_TAPS - 1])
+    step = lines[_SIDE_TAPS + 1 : -_SIDE_TAPS] - lines[_SIDE_TAPS : -_SIDE_TAPS - 1]
+    np.abs(step, out=step)
+    step *= 2 * _SIDE_TAPS + 1
+    blurred_step = lines[2 * _SIDE_TAPS + 1 :] - lines[: -2 * _SIDE_TAPS - 1]
+    np.abs(blurred_step, out=blurred_step)
     variation = sum_exactly(step)
-    return (variation - sum_exactly(np.maximum(step - blurred_step, 0))) / variation if variation else 0.0
+    kept = np.minimum(step, blurred_step, out=step)
+    return sum_exactly(kept) / variation if variation else 0.0

@@ -54,10 +54,10 @@ class StructureChange:
 
 def compare_structure(before: Pictures, after: Pictures) -> StructureChange:
     """Compare the structure of m pictures (m, 36, 64) with that of m others; shares of no windows are 0."""
-    visible = _windows(np.maximum(before, after) >= _BLACK).mean(-1) > _VISIBLE
+    visible = _exact_means(_windows(np.maximum(before, after) >= _BLACK)) > _VISIBLE
     left, right = _windows(before), _windows(after)
-    mean_left, mean_right = left.mean(-1), right.mean(-1)
-    change = np.abs(left - right).mean(-1)
+    mean_left, mean_right = _exact_means(left), _exact_means(right)
+    change = _exact_means(np.abs(left - right))
     left, right = (values - np.asarray(values @ _SLOPES @ _SLOPES.T, np.float32) for values in (left, right))
     deviation_left, deviation_right = (np.sqrt((detail * detail).mean(-1)) for detail in (left, right))
     covariance = (left * right).mean(-1)
@@ -119,6 +119,12 @@ def _windows(pictures: NDArray[np.generic]) -> NDArray[np.float32]:
     (down, across), (high, wide) = _WINDOW_GRID, _WINDOW_SHAPE
     blocks = pictures.reshape(-1, down, high, across, wide).transpose(0, 1, 3, 2, 4)
     return blocks.reshape(-1, down * across, high * wide).astype(np.float32)
+
+
+def _exact_means(windows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the means (m, 48) of windows of whole numbers, whose sums are exact in any order."""
+    points = windows.shape[-1]
+    return np.asarray(windows @ np.ones(points, np.float32) / np.float32(points))
 
 
 def _slope_basis() -> NDArray[np.float32]:

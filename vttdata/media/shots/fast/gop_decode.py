@@ -151,8 +151,11 @@ class _Reader:
         self._video = video
         self._watch = watch
         self._context = video.stream.codec_context
-        self._packets = packets
-        self._plan = plan
+        # Lists: items of arrays are slower to read one by one.
+        self._pts, self._needed = packets.pts.tolist(), plan.needed.tolist()
+        self._frame_index = packets.frame_index
+        # Without all frames that others refer to, errors add up in those that are watched.
+        self._watched = ((packets.frame_type != FrameType.UNREFERENCED_B) & (watch is not None)).tolist()
         longest = max(gop.end - gop.start for gop in plan.gops)
         self._context.options = (
             NO_DEBLOCKING if longest <= _MAX_UNFILTERED_GOP and not watch else DEBLOCK_REFERENCES_ONLY
@@ -167,7 +170,7 @@ class _Reader:
         """
         for position in range(start, gop.end):
             packet = self._next_packet(position)
-            if self._is_watched(position):
+            if self._watched[position]:
                 yield from self._context.decode(packet)
 
     def skip_whole(self, gop: Gop) -> None:
@@ -181,10 +184,6 @@ class _Reader:
             self._context.flush_buffers()
         except av.error.FFmpegError as error:
             raise UnsupportedStreamError from error
-
-    def _is_watched(self, position: int) -> bool:
-        """Return whether a packet is decoded to be watched: without all frames that others refer to, errors add up."""
-        return self._watch is not None and self._packets.frame_type[position] != FrameType.UNREFERENCED_B
 
     def _show(self, picture: Any) -> None:
         if self._watch:
@@ -201,8 +200,8 @@ class _Reader:
         sent: list[int] = []
         received: list[int] = []
         batches = list(describe(self._decode_pictures(gop, next_keyframe, sent, received)))
-        positions = np.sort(self._packets.frame_index[sent])
-        if not batches or received != sorted(self._packets.pts[sent].tolist()):
+        positions = np.sort(self._frame_index[sent])
+        if not batches or received != sorted(self._pts[position] for position in sent):
             raise UnsupportedStreamError
         return concatenate(*batches), positions - gop.start
 
@@ -231,17 +230,17 @@ class _Reader:
                     yield from self.skip(gop, position)
                     break
             packet = self._next_packet(position)
-            if self._plan.needed[position]:
+            if self._needed[position]:
                 sent.append(position)
                 sent_pts.add(packet.pts)
                 for picture in self._context.decode(packet):
                     yield picture
-            elif self._is_watched(position):
+            elif self._watched[position]:
                 yield from self._context.decode(packet)
         yield from self._context.decode(None)
 
     def _next_packet(self, position: int) -> Any:
         packet = next(self._remaining, None)
-        if packet is None or packet.pts != self._packets.pts[position]:
+        if packet is None or packet.pts != self._pts[position]:
             raise UnsupportedStreamError
         return packet
