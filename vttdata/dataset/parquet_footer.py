@@ -6,7 +6,7 @@ a file that may be damaged is read here first. Field numbers are those of Apache
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ _MAGIC_BYTES = 8
 _ROW_GROUPS, _COLUMNS, _CHUNK = 4, 1, 3
 _PATH, _VALUES, _UNPACKED, _PACKED = 3, 5, 6, 7
 _MAX_DEPTH = 32
+_MAX_CACHED_BYTES = 2**16
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,8 @@ class ColumnChunk:
     unpacked: int
 
 
-def read_column_chunks(path: Path) -> Iterator[list[ColumnChunk]]:
-    """Yield the column chunks of each row group, in the order of the schema's leaves.
+def read_column_chunks(path: Path) -> tuple[tuple[ColumnChunk, ...], ...]:
+    """Return the column chunks of each row group, in the order of the schema's leaves.
 
     Raises:
         pyarrow.ArrowInvalid: If the footer does not describe them.
@@ -48,21 +49,24 @@ def read_column_chunks(path: Path) -> Iterator[list[ColumnChunk]]:
         length = int.from_bytes(file.read(4), "little")
         file.seek(max(0, size - _MAGIC_BYTES - length))
         data = file.read(length)
+    # One command opens the same tables many times.
+    return _parse_cached(data) if len(data) <= _MAX_CACHED_BYTES else _parse(data)
+
+
+def _parse(data: bytes) -> tuple[tuple[ColumnChunk, ...], ...]:
     try:
-        footer = _Reader(data).struct()
-        for group in footer[_ROW_GROUPS]:
-            chunks = [column[_CHUNK] for column in group[_COLUMNS]]
-            yield [
-                ColumnChunk(
-                    b".".join(chunk[_PATH]).decode("utf-8", "replace"),
-                    int(chunk[_VALUES]),
-                    int(chunk[_PACKED]),
-                    int(chunk[_UNPACKED]),
-                )
-                for chunk in chunks
-            ]
+        groups = _Reader(data).struct()[_ROW_GROUPS]
+        return tuple(tuple(_as_chunk(column[_CHUNK]) for column in group[_COLUMNS]) for group in groups)
     except (IndexError, KeyError, TypeError, AttributeError) as error:
         raise pa.ArrowInvalid("its footer does not describe its columns") from error
+
+
+_parse_cached = functools.lru_cache(maxsize=64)(_parse)
+
+
+def _as_chunk(fields: dict[int, Any]) -> ColumnChunk:
+    path = b".".join(fields[_PATH]).decode("utf-8", "replace")
+    return ColumnChunk(path, int(fields[_VALUES]), int(fields[_PACKED]), int(fields[_UNPACKED]))
 
 
 class _Reader:

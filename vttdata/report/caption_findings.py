@@ -21,6 +21,8 @@ _EXAMPLES = 12
 _SHOWN_TEXTS = 200
 # Robust z-scores from here on are called unusual.
 _UNUSUAL = 3.5
+# Captions that are hashed at a time.
+_BATCH = 50_000
 
 _Numbers = npt.NDArray[Any]
 
@@ -78,16 +80,17 @@ def find_odd_captions(captions: pa.Table) -> CaptionFindings:
     found.captions = captions.num_rows
     if not found.captions:
         return found
-    # Texts and ids are compared by hashes, a chunk at a time: a dictionary would take several times their size.
-    hashes = np.concatenate([hash_texts(pc.utf8_lower(chunk)) for chunk in captions["caption"].chunks])
+    # Texts and ids are compared by hashes, a batch at a time: a dictionary would take several times their size.
+    batches = captions.to_batches(max_chunksize=_BATCH)
+    hashes = np.concatenate([hash_texts(pc.utf8_lower(batch["caption"])) for batch in batches])
     _, first_rows, texts = np.unique(hashes, return_index=True, return_inverse=True)
-    hashes = np.concatenate([hash_texts(chunk) for chunk in captions["video_id"].chunks])
+    hashes = np.concatenate([_hash_runs(batch["video_id"]) for batch in batches])
     _, clips = np.unique(hashes, return_inverse=True)
 
     def read_texts(numbers: _Numbers) -> list[str]:
         return list(pc.utf8_lower(captions["caption"].take(first_rows[numbers])).to_pylist())
 
-    words = np.concatenate([_count_words(chunk) for chunk in captions["caption"].chunks])
+    words = np.concatenate([_count_words(batch["caption"]) for batch in batches])
     times = np.bincount(texts)
     first, last = np.full(len(times), len(clips)), np.full(len(times), -1)
     np.minimum.at(first, texts, clips)
@@ -112,6 +115,12 @@ def find_odd_captions(captions: pa.Table) -> CaptionFindings:
         found.annotators = _count_by_annotator(annotators, names, clips[known], texts[known], words[known], read_texts)
         found.unusual = _find_unusual(found.annotators)
     return found
+
+
+def _hash_runs(texts: pa.Array) -> _Numbers:
+    """Return a hash of each text; equal ones in a row, such as the ids of captions of a clip, are hashed once."""
+    runs = pc.run_end_encode(texts)
+    return np.repeat(hash_texts(runs.values), np.diff(runs.run_ends.to_numpy(), prepend=0))
 
 
 def _count_words(captions: pa.Array) -> _Numbers:

@@ -107,22 +107,21 @@ def find_misfits(captions: pa.Table, categories: Mapping[str, str]) -> CategoryF
     is_common = clips_of_word[words] > 1
     clips, words, times = clips[is_common], words[is_common], times[is_common]
     of_clip, sizes = labels[clips], np.bincount(labels, minlength=len(names))
-    prior = _SMOOTHING * (clips_of_word[words] - 1) / (len(compared) - 1)
+    prior = _SMOOTHING * (clips_of_word - 1) / (len(compared) - 1)
     counts = [np.bincount(words[of_clip == label], minlength=len(vocabulary)) for label in range(len(names))]
 
-    def log_shares(label: int, span: slice) -> _Numbers:
-        is_own = of_clip[span] == label
-        shares: _Numbers = (counts[label][words[span]] - is_own + prior[span]) / (sizes[label] - is_own + _SMOOTHING)
+    def log_shares(label: int, words: _Numbers, left_out: int) -> _Numbers:
+        shares: _Numbers = (counts[label][words] - left_out + prior[words]) / (sizes[label] - left_out + _SMOOTHING)
         return np.log(shares)
 
     length = np.maximum(np.bincount(clips, times, minlength=len(compared)), 1)
-    scores = np.stack(
-        [
-            np.bincount(clips, times * log_shares(label, slice(None)), minlength=len(compared)) / length
-            for label in range(len(names))
-        ],
-        axis=1,
-    )
+    common, log_share = np.flatnonzero(clips_of_word > 1), np.zeros(len(vocabulary))
+    scores = np.empty((len(compared), len(names)))
+    for label in range(len(names)):
+        log_share[common] = log_shares(label, common, 0)
+        terms, is_own = log_share[words], of_clip == label
+        terms[is_own] = log_shares(label, words[is_own], 1)
+        scores[:, label] = np.bincount(clips, times * terms, minlength=len(compared)) / length
     scores -= scores[np.arange(len(compared)), labels, np.newaxis]
     scores *= _fit_scale(scores)
     better, odds = scores.argmax(axis=1), np.exp(scores.max(axis=1))
@@ -136,8 +135,9 @@ def find_misfits(captions: pa.Table, categories: Mapping[str, str]) -> CategoryF
         found.categories[name] = CategoryFigures(int(sizes[label]), named, moved.total(), most)
     for clip in order[:_SHOWN].tolist():
         span = slice(*np.searchsorted(clips, (clip, clip + 1)).tolist())
-        gains = times[span] * (log_shares(better[clip], span) - log_shares(labels[clip], span))
-        telling = words[span][np.argsort(-gains, kind="stable")[:_WORDS]]
+        clip_words = words[span]
+        gains = times[span] * (log_shares(better[clip], clip_words, 0) - log_shares(labels[clip], clip_words, 1))
+        telling = clip_words[np.argsort(-gains, kind="stable")[:_WORDS]]
         texts = tuple(vocabulary.take(pa.array(telling)).to_pylist())
         video_id, category = every_id[compared[clip]], names[labels[clip]]
         found.misfits.append(Misfit(video_id, category, names[better[clip]], float(odds[clip]), texts))
@@ -175,10 +175,17 @@ def _count_words(captions: pa.ChunkedArray, clips: _Numbers) -> tuple[_Numbers, 
     order = np.argsort(clips, kind="stable")
     place = np.arange(len(order)) - np.searchsorted(clips[order], clips[order])
     order = order[(place < _MAX_CAPTIONS) & (clips[order] >= 0)]
-    texts = pc.replace_substring_regex(pc.utf8_lower(captions.take(pa.array(order))), r"[^\p{L}\p{M}\p{N}]+", " ")
-    lists = pc.utf8_split_whitespace(pc.utf8_trim_whitespace(texts))
-    words = pc.list_flatten(lists).combine_chunks().dictionary_encode()
-    clips = np.repeat(clips[order], pc.list_value_length(lists).to_numpy())
+    texts = pc.utf8_split_whitespace(pc.utf8_trim_whitespace(captions.take(pa.array(order))))
+    tokens = pc.list_flatten(texts).combine_chunks().dictionary_encode()
+    # Each distinct token is taken apart once: "man's" is two words.
+    cleaned = pc.replace_substring_regex(pc.utf8_lower(tokens.dictionary), r"[^\p{L}\p{M}\p{N}]+", " ")
+    parts = pc.utf8_split_whitespace(pc.utf8_trim_whitespace(cleaned))
+    words = pc.list_flatten(parts).dictionary_encode()
+    lists = pa.ListArray.from_arrays(parts.offsets, words.indices).take(tokens.indices)
+    clips = np.repeat(np.repeat(clips[order], pc.list_value_length(texts).to_numpy()), pc.list_value_length(lists))
+    numbers = pc.list_flatten(lists).to_numpy()
+    # Arrow splits a text without words, such as that of a lone dash, into one empty text.
+    is_word = numbers != pc.index(words.dictionary, "").as_py()
     size = max(len(words.dictionary), 1)
-    pairs, times = np.unique(clips * size + words.indices.to_numpy(), return_counts=True)
+    pairs, times = np.unique(clips[is_word] * size + numbers[is_word], return_counts=True)
     return pairs // size, pairs % size, times, words.dictionary

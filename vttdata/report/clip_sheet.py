@@ -256,7 +256,9 @@ def remove_folder_if_empty(folder: Path) -> None:
 def _json(value: Any) -> str:
     """Return JSON that is inert in a script element: no ``<``, no ``&``, and no characters that hide or reorder."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    text = str(replace_controls(text))
+    if not text.isascii() or "\x7f" in text:
+        # JSON has escaped the other control characters of ASCII.
+        text = str(replace_controls(text))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
