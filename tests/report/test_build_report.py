@@ -118,7 +118,10 @@ def test_details_are_loaded_from_the_folder(
     out = write_report(street, tmp_path / "large #1.html")
     page = OpenPage(browser, out)
     page.wait(lambda: len(page.texts(".sheet li")) == 3)
-    browser.find_element("id", "clip-search").send_keys(page.texts(".sheet li b")[-1])
+    last_picture = "const last = [...document.querySelectorAll('.sheet img')].at(-1); last.loading = 'eager';"
+    page.wait(lambda: page.js(f"{last_picture} return last.naturalWidth") == 480)
+    video_id = page.js("return document.querySelector('.sheet li b').textContent")
+    browser.find_element("id", "clip-search").send_keys(video_id)
     page.wait(lambda: page.texts("#clip-status") == ["1 of 3 clips"])
     assert page.errors() == []
     assert all(url.startswith((tmp_path / "large #1").as_uri()) for url in page.requests())

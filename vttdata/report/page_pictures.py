@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
+from urllib.parse import quote
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
@@ -60,7 +61,7 @@ class PictureFolder:
 
     def __init__(self, folder: Path, *, inlined: int, workers: int) -> None:
         self.folder = folder / "stills"
-        self._page_path = f"{folder.name}/stills"
+        self._page_path = f"{quote(folder.name, safe='')}/stills"
         self._inlined = inlined
         self._workers = workers
         self._addresses: dict[str, str] = {}
@@ -82,7 +83,7 @@ class PictureFolder:
                 self._addresses[name] = as_data_address(self.folder / name) if is_inlined else self.page_path(name)
 
     def page_path(self, name: str) -> str:
-        """Return the path of a picture as the page names it."""
+        """Return the address of a picture, relative to the page."""
         return f"{self._page_path}/{name}"
 
     def address(self, still: Still | None) -> str:
