@@ -84,8 +84,10 @@ def find_odd_captions(captions: pa.Table) -> CaptionFindings:
     batches = captions.to_batches(max_chunksize=_BATCH)
     hashes = np.concatenate([hash_texts(pc.utf8_lower(batch["caption"])) for batch in batches])
     _, first_rows, texts = np.unique(hashes, return_index=True, return_inverse=True)
+    texts = texts.astype(np.int32)
     hashes = np.concatenate([_hash_runs(batch["video_id"]) for batch in batches])
-    _, clips = np.unique(hashes, return_inverse=True)
+    clips = np.unique(hashes, return_inverse=True)[1].astype(np.int32)
+    del hashes
 
     def read_texts(numbers: _Numbers) -> list[str]:
         return list(pc.utf8_lower(captions["caption"].take(first_rows[numbers])).to_pylist())
@@ -124,8 +126,9 @@ def _hash_runs(texts: pa.Array) -> _Numbers:
 
 
 def _count_words(captions: pa.Array) -> _Numbers:
-    lengths: _Numbers = pc.list_value_length(pc.utf8_split_whitespace(pc.utf8_trim_whitespace(captions))).to_numpy()
-    return lengths
+    lengths = pc.list_value_length(pc.utf8_split_whitespace(pc.utf8_trim_whitespace(captions)))
+    numbers: _Numbers = lengths.to_numpy().astype(np.int32)
+    return numbers
 
 
 def _count_by_annotator(
