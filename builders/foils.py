@@ -1,8 +1,8 @@
 """Build sets of foils: ActivityNet-FOIL (Shi et al., CVPR 2022, section 4.2), foils of MSR-VTT, or of any captions.
 
 ActivityNet-FOIL swaps concepts in the first paragraph of each test video and keeps the second one as its reference.
-Foils of MSR-VTT are captions; no pair of concepts of its training videos is one of its other splits. Captions of a
-table or a dataset (`input`) are treated like those of MSR-VTT.
+Foils of MSR-VTT are captions; no pair of concepts of its training videos is one of its other splits, unless questions
+with more than two options are made. Captions of a table or a dataset (`input`) are treated like those of MSR-VTT.
 """
 
 from __future__ import annotations

@@ -126,6 +126,42 @@ def test_a_word_is_the_answer_as_often_as_by_chance() -> None:
     assert sorted(sorted(order[index] for index in question) for question in shuffled) == sorted(map(sorted, chosen))
 
 
+def test_answer_has_each_rank_of_length_as_often() -> None:
+    # The answer is the third of four in length three times out of four.
+    draw = random.Random(2)
+    pool = ["".join(draw.choices("abcdefgh", k=length)) for length in range(2, 14)]
+    options = []
+    for unit in range(1200):
+        words = sorted(draw.sample(pool, 4), key=len)
+        answer = words.pop(2 if draw.random() < 0.75 else draw.randrange(4))
+        options += [Option(f"u{unit}", foil, answer, foil, 0.0) for foil in words]
+    chosen = balance_questions(options, [option.unit for option in options], foils=3, seed=0, imbalance=0.05)
+    thirds = [
+        sum(len(options[index].foil_word) < len(options[index].word) for index in question) == 2
+        and all(len(options[index].foil_word) != len(options[index].word) for index in question)
+        for question in chosen
+    ]
+    assert len(chosen) > 100
+    # .39 where only the first and the last rank are balanced
+    assert sum(thirds) < 0.35 * len(chosen)
+
+
+def test_words_are_shared_by_the_questions_of_splits() -> None:
+    draw = random.Random(4)
+    captions, splits = {}, {}
+    for number in range(240):
+        animal = draw.choice(ANIMALS)
+        captions[f"v{number}"] = [frame.format(animal) for frame in draw.sample(FRAMES, 2)]
+        splits[f"v{number}"] = ("train", "test")[number % 2]
+    settings = FoilSettings(options=4, imbalance=0.2, max_unsound_probability=1)
+    pairs = mine_foils(captions, settings=settings, splits=splits).pairs
+    words = {
+        split: {frozenset((pair.swap.concept, pair.swap.foil_concept)) for pair in pairs if pair.split == split}
+        for split in ("train", "test")
+    }
+    assert len(words["train"] & words["test"]) > 10
+
+
 def test_places_with_too_few_foils_are_left_out_and_counted() -> None:
     dropped: Counter[str] = Counter()
     settings = FoilSettings(options=4)

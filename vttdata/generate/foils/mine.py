@@ -64,7 +64,8 @@ def mine_foils(
         scorer: the language model that scores candidates: ``ngram``, trained on captions of other videos of these, or a
             causal model of HuggingFace by name or folder (``pip install 'vttdata[lm]'``).
         lexicon: of visible things, from `vttdata.text.nouns.lexicon.load_lexicon`; the packaged one if omitted.
-        splits: video id -> its split; no pair of things that ``train`` swaps is swapped in another split.
+        splits: video id -> its split; no pair of things that ``train`` swaps is swapped in another split, but for
+            questions with more than two options.
         device: where a causal model computes: ``cpu``, ``cuda`` or ``cuda:1``.
         pipeline: a trained spaCy pipeline that finds nouns, such as ``en_core_web_sm``; by rule if omitted.
         verdicts: foils that people judged, `foil_id` -> soundness, from 0 to 1; see
@@ -160,7 +161,10 @@ def mine_videos(
             second_scorer = load_scorer("ngram", itertools.chain.from_iterable(training.second_scorer))
             usage = NounUsage(select_usage_texts(videos, fold, folds), lexicon)
         mined.scorer = scorer.name
-        for of_split, allowed in separate_train_split(in_fold, rivals, seed):
+        # Questions are balanced in each split, so that a pair of words says nothing of the answer in another one; and
+        # all words of a question would have to be pairs of its split.
+        sides = separate_train_split(in_fold, rivals, seed) if settings.options == 2 else [(in_fold, rivals)]
+        for of_split, allowed in sides:
             # Found again instead of kept: the mentions of a caption take ten times the memory of its text.
             documented = (find_documents(video, lexicon, pipeline)[0] for video in watch(of_split, "swapping"))
             of_side = search_foils(

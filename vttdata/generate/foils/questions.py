@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +17,12 @@ import numpy as np
 from vttdata.generate.foils.blind.questions import MultipleChoice
 from vttdata.generate.foils.documents import FoilPair
 from vttdata.generate.foils.selection import (
+    LEARNED_WEIGHT,
     MARGIN_COST,
     MAX_MARGIN,
+    ROUNDS,
     TIE_COST,
+    Floats,
     Option,
     Programme,
     hash_to_unit_interval,
@@ -55,13 +58,20 @@ class FoilQuestion:
 
 
 def balance_questions(
-    options: Sequence[Option], places: Sequence[Hashable], *, foils: int, seed: int, imbalance: float
+    options: Sequence[Option],
+    places: Sequence[Hashable],
+    *,
+    foils: int,
+    seed: int,
+    imbalance: float,
+    learn: Callable[[Sequence[int]], Iterable[Floats]] | None = None,
 ) -> list[list[int]]:
     """Choose as many questions as possible, at most one a unit, such that no feature reveals the answers.
 
     A question takes `foils` options of one place. Its features are the sums of those of its pairs of the answer and a
     foil; see `vttdata.generate.foils.selection.balance_foils`. The sum of a word is 0 where it is a foil `foils` times
-    as often as it is the answer, so that knowing the word is as good as guessing.
+    as often as it is the answer, so that knowing the word is as good as guessing; and by every number, the answer has
+    each rank among the options equally often.
 
     Args:
         options: Foils of captions; those of one place have one true word.
@@ -69,6 +79,7 @@ def balance_questions(
         foils: Number of foils of a question.
         seed: Decides between questions that are equally good.
         imbalance: Limit of what is left of the sums of each kind, as a share of the pairs.
+        learn: Returns the margins of all options by classifiers that learned from the given ones; see `balance_foils`.
 
     Returns:
         Indices of the options of each question; the order of the options does not change which are chosen.
@@ -79,14 +90,35 @@ def balance_questions(
     sets = [chosen for indices in by_place.values() for chosen in _draw_sets(options, indices, foils, seed)]
     if not sets:
         return []
-    frequency = Counter(option.word for option in options)
+    indices = np.array(sets)
+    units = np.unique([options[first].unit for first in indices[:, 0]], return_inverse=True)[1]
+    programme = Programme(units, np.arange(len(sets)), 1.0)
+    _balance_words(programme, [[options[index] for index in chosen] for chosen in sets], foils * imbalance)
+    numbers = _compare_words(options)
+    for feature in numbers[indices].transpose(2, 0, 1):
+        for values in (np.sign(feature).sum(axis=1), *_summarize(feature)):
+            programme.balance([scale_sum(values, values)], _SLACK, imbalance)
+    margins = np.array([abs(option.margin) for option in options])[indices].mean(axis=1)
+    unsound = np.array([option.unsound_probability for option in options])[indices].max(axis=1)
+    ties = np.array([hash_to_unit_interval(seed, option) for option in options])[indices].mean(axis=1)
+    costs = MARGIN_COST * np.minimum(margins, MAX_MARGIN) + unsound - 1 + TIE_COST * ties
+    columns = programme.solve(costs)
+    for _ in range(ROUNDS):
+        if learn is None or not columns:
+            break
+        for learned in learn(indices[columns].ravel().tolist()):
+            for values in _summarize(learned[indices]):
+                programme.balance([scale_sum(values, values[columns])], _SLACK, LEARNED_WEIGHT * imbalance)
+        columns = programme.solve(costs)
+    return [sets[column] for column in columns]
+
+
+def _balance_words(programme: Programme, sets: Sequence[Sequence[Option]], max_gain: float) -> None:
+    """Limit the sums of words, of pairs of words, and of words beside frequent others."""
     words: dict[str, list[tuple[int, float]]] = defaultdict(list)
     pairs: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
     contexts: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
-    numbers: list[list[float]] = []
-    costs: list[float] = []
-    for column, indices in enumerate(sets):
-        chosen = [options[index] for index in indices]
+    for column, chosen in enumerate(sets):
         surplus: Counter[str] = Counter()
         for option in chosen:
             surplus.update(dict(list_surplus(option)))
@@ -96,36 +128,43 @@ def balance_questions(
             words[word].append((column, total))
             for other in chosen[0].context:
                 contexts[word, other].append((column, total))
-        compared = np.array(
-            [
-                (
-                    len(option.word) - len(option.foil_word),
-                    np.log((frequency[option.word] + 0.5) / (frequency[option.foil_word] + 0.5)),
-                    option.margin,
-                )
-                for option in chosen
-            ]
-        )
-        # An attacker answers with the option that is highest, or lowest, of all; of several it guesses one.
-        ties = 1 + (compared == 0).sum(axis=0)
-        highest, lowest = (np.all(compared * sign >= 0, axis=0) / ties - 1 / (foils + 1) for sign in (1, -1))
-        associations = np.array([option.associations for option in chosen]).sum(axis=0)
-        numbers.append([*np.sign(compared).sum(axis=0), *compared.sum(axis=0), *highest, *lowest, *associations])
-        costs.append(
-            MARGIN_COST * min(float(np.abs(compared[:, 2]).mean()), MAX_MARGIN)
-            + max(option.unsound_probability for option in chosen)
-            - 1
-            + TIE_COST * float(np.mean([hash_to_unit_interval(seed, option) for option in chosen]))
-        )
-    units = np.unique([options[indices[0]].unit for indices in sets], return_inverse=True)[1]
-    programme = Programme(units, np.arange(len(sets)), 1.0)
-    programme.balance(words.values(), _SLACK, foils * imbalance)
-    programme.balance(pairs.values(), _SLACK, foils * imbalance)
+    programme.balance(words.values(), _SLACK, max_gain)
+    programme.balance(pairs.values(), _SLACK, max_gain)
     frequent = [sums for sums in contexts.values() if len(sums) >= _MIN_CONTEXTS]
-    programme.balance(frequent, _SLACK, _CONTEXT_WEIGHT * foils * imbalance)
-    for values in np.array(numbers, dtype=float).T:
-        programme.balance([scale_sum(values, values)], _SLACK, imbalance)
-    return [sets[column] for column in programme.solve(np.array(costs))]
+    programme.balance(frequent, _SLACK, _CONTEXT_WEIGHT * max_gain)
+
+
+def _compare_words(options: Sequence[Option]) -> Floats:
+    """Return options x numbers by which the true word differs from the false one."""
+    frequency = Counter(option.word for option in options)
+    return np.array(
+        [
+            (
+                len(option.word) - len(option.foil_word),
+                len(option.word.split()) - len(option.foil_word.split()),
+                np.log((frequency[option.word] + 0.5) / (frequency[option.foil_word] + 0.5)),
+                option.margin,
+                *option.associations,
+            )
+            for option in options
+        ],
+        dtype=float,
+    )
+
+
+def _summarize(margins: Floats) -> Iterator[Floats]:
+    """Yield what must be 0 on average: sums of margins, and how much oftener than by chance the answer has a rank.
+
+    An attacker answers with the option of a rank; options of one value share their ranks.
+
+    Args:
+        margins: questions x foils, by how much the answer is above each foil.
+    """
+    yield margins.sum(axis=1)
+    below, ties = (margins > 0).sum(axis=1), 1 + (margins == 0).sum(axis=1)
+    ranks = margins.shape[1] + 1
+    for rank in range(ranks):
+        yield ((below <= rank) & (rank < below + ties)) / ties - 1 / ranks
 
 
 def _draw_sets(options: Sequence[Option], indices: Sequence[int], foils: int, seed: int) -> list[list[int]]:

@@ -185,6 +185,8 @@ def choose_balanced(
         options = [
             edits[index].option(float(combined[index]), associations[index], whole_video=True) for index in indices
         ]
+        numbers = np.array([(float(combined[index]), *associations[index]) for index in indices])
+        adversary = Adversary([texts[index] for index in indices], numbers, in_set)
         if settings.options > 2:
             questions = balance_questions(
                 options,
@@ -192,19 +194,18 @@ def choose_balanced(
                 foils=settings.options - 1,
                 seed=seed,
                 imbalance=settings.imbalance,
+                learn=adversary.margins,
             )
-            chosen += [indices[index] for index in itertools.chain.from_iterable(questions)]
-            continue
-        numbers = np.array([(float(combined[index]), *associations[index]) for index in indices])
-        adversary = Adversary([texts[index] for index in indices], numbers, in_set)
-        picked = balance_foils(
-            options,
-            seed=seed,
-            pair_share=settings.pair_share,
-            imbalance=settings.imbalance,
-            unsound_penalty=settings.unsound_penalty,
-            learn=adversary.margins,
-        )
+            picked = list(itertools.chain.from_iterable(questions))
+        else:
+            picked = balance_foils(
+                options,
+                seed=seed,
+                pair_share=settings.pair_share,
+                imbalance=settings.imbalance,
+                unsound_penalty=settings.unsound_penalty,
+                learn=adversary.margins,
+            )
         chosen += [indices[index] for index in picked]
         for index in picked:
             changed = edits[indices[index]].pairs()

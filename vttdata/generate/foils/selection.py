@@ -30,8 +30,8 @@ _WORD_SLACK = 2.0
 _CONTEXT_WEIGHT = 4.0
 _MIN_CONTEXTS = 100
 # Rounds in which an adversary learns from the choice, and imbalance of its margins in units of that of features.
-_ROUNDS = 2
-_LEARNED_WEIGHT = 0.75
+ROUNDS = 2
+LEARNED_WEIGHT = 0.75
 # Numbers above so many times their root mean square count as that much.
 _MAX_SCALED = 3.0
 # Cost of an option per unit of margin up to `MAX_MARGIN`, so that of equally sound foils the harder one is taken.
@@ -195,12 +195,12 @@ def balance_foils(
     for values in (*(np.sign(numbers) for numbers in likelihoods), *likelihoods, *associations.T):
         programme.balance([scale_sum(values, values)], _SLACK, imbalance)
     chosen = programme.solve(costs)
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         if learn is None or not chosen:
             break
         for margins in learn(sorted(order[column] for column in chosen)):
             weights = scale_sum(margins[order], margins[order][chosen])
-            programme.balance([weights], _SLACK, _LEARNED_WEIGHT * imbalance)
+            programme.balance([weights], _SLACK, LEARNED_WEIGHT * imbalance)
         chosen = programme.solve(costs)
     return sorted(order[column] for column in chosen)
 

@@ -38,7 +38,8 @@ class VideoTexts:
         other_ids: their caption ids where they are a second paragraph that may get foils too.
         present: annotated names of things that are present.
         annotations: concepts of each caption, None for a caption without annotation; empty without any.
-        split: foils of each split are balanced by themselves; ``train`` shares no pair of concepts with other splits.
+        split: foils of each split are balanced by themselves; pairs of ``train`` share no two concepts with
+            those of other splits.
         lm_training_only: whether the texts train language models and get no foils.
         needs_other_texts: whether the video is rejected when it has no other texts.
     """
