@@ -45,8 +45,8 @@ MODULES = {
 }
 _LENGTH = struct.Struct("!I")
 ROOT = Path(__file__).resolve().parents[2]
-# The search path but for PYTHONPATH.
-LIBRARIES = [entry for entry in sys.path if entry != str(ROOT)]
+# The search path but for PYTHONPATH; an installation from the checkout puts its root behind all others.
+LIBRARIES = [*(entry for entry in sys.path if entry != str(ROOT)), str(ROOT)]
 
 
 class ForkedProcess:
