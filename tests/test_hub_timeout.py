@@ -102,7 +102,7 @@ def test_what_is_waited_for_is_said_after_some_seconds(tmp_path: Path) -> None:
 
 
 def test_hub_that_is_not_there_is_tried_three_times(tmp_path: Path) -> None:
-    results = call(tmp_path, "http://127.0.0.1:9", [["load_dataset", "me/x", {}]])
+    results = call(tmp_path, "http://127.0.0.1:9", [["load_dataset", "me/x", {}]], VTTDATA_HUB_TIMEOUT="60")
     ((code, text),) = results.values()
     assert code == "VttdataError"
     assert "the Hub (http://127.0.0.1:9) cannot be reached ([Errno 111] Connection refused)." in text

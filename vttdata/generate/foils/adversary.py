@@ -17,31 +17,32 @@ from vttdata.generate.foils.blind.learning import Floats, logistic_regression
 from vttdata.generate.foils.video_texts import stable_hash
 
 _FOLDS = 5
-# Fewer pairs teach nothing of other videos, and balancing against what is learned would cost most of them.
-_MIN_PAIRS = 500
 
 
 class Adversary:
     """Classifiers of possible pairs, by words beside others, by n-grams, by words in their places, and by numbers."""
 
-    def __init__(self, pairs: Sequence[TextPair], numbers: Floats, earlier: Sequence[TextPair] = ()) -> None:
+    def __init__(
+        self, pairs: Sequence[TextPair], numbers: Floats, earlier: Sequence[TextPair] = (), *, min_pairs: int
+    ) -> None:
         """Measure the pairs once, for all choices among them.
 
         Args:
             pairs: all that can be chosen.
             numbers: pairs x further numbers in which each true text differs from its foil.
             earlier: pairs of other videos that are in the set already.
+            min_pairs: fewest pairs to learn from; of fewer, nothing is learned.
         """
         attacked = AttackedPairs([*pairs, *earlier])
         scale = np.sqrt((numbers**2).mean(axis=0))
         self._differences = [measure(attacked) for measure in (pair_words, compare_ngrams, count_by_section)]
         self._differences.append(numbers / np.where(scale > 0, scale, 1))
-        self._earlier = len(earlier)
+        self._earlier, self._min_pairs = len(earlier), min_pairs
         self._folds = np.array([stable_hash("adversary", pair.video_id) % _FOLDS for pair in pairs])
 
     def margins(self, chosen: Sequence[int]) -> Iterator[Floats]:
         """Yield the margins of all pairs by each classifier learned on earlier pairs and other folds, or none."""
-        if len(chosen) + self._earlier < _MIN_PAIRS:
+        if len(chosen) + self._earlier < self._min_pairs:
             return
         of_fold = [np.flatnonzero(self._folds == fold) for fold in range(_FOLDS)]
         for differences in self._differences:

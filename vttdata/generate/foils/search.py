@@ -46,6 +46,10 @@ TextsByVideo = Sequence[Sequence[str]]
 _VIDEOS_PER_BLOCK = 250
 # Options of one balanced choice, which takes about 8 KiB an option while it is solved; the last block may exceed it.
 _OPTIONS_PER_CHOICE = 100_000
+# Fewer pairs teach nothing of other videos, and balancing against what is learned would cost most of them; it costs no
+# questions, and small sets of questions are open to attackers without it.
+_MIN_LEARNED_PAIRS = 500
+_MIN_LEARNED_PAIRS_OF_QUESTIONS = 100
 # Correlation of two measures above which more than half of the variance of their mean is common to both.
 _MIN_ASSOCIATION_CORRELATION = 1 / 3
 
@@ -186,7 +190,8 @@ def choose_balanced(
             edits[index].option(float(combined[index]), associations[index], whole_video=True) for index in indices
         ]
         numbers = np.array([(float(combined[index]), *associations[index]) for index in indices])
-        adversary = Adversary([texts[index] for index in indices], numbers, in_set)
+        min_pairs = _MIN_LEARNED_PAIRS if settings.options == 2 else _MIN_LEARNED_PAIRS_OF_QUESTIONS
+        adversary = Adversary([texts[index] for index in indices], numbers, in_set, min_pairs=min_pairs)
         if settings.options > 2:
             questions = balance_questions(
                 options,
