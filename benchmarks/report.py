@@ -4,7 +4,8 @@
 of 20 categories each, and measures its report. ``videos [N]`` does so with N clips (10,000) that have a file each: a
 drawn film of 320 x 240 pixels and 12 s, one of ten, told apart by a box behind its end. ``build FOLDER`` measures the
 report of a build; ``--build-seconds`` is the CPU time of that build, to compare with. ``categories FOLDER`` gives 100
-clips of a build random other categories and counts how many of them the report lists as doubtful.
+clips of a build random other categories and counts how many of them the report lists as doubtful. ``share ARGUMENT...``
+runs ``vttdata build ARGUMENT...`` into a new folder and prints which share of its CPU time goes into its report.
 
 The report is written in a process of its own, and its CPU time counts what it starts;
 ``imports`` is a process that imports the same and writes nothing. The page is opened from disk in
@@ -55,6 +56,22 @@ from pathlib import Path
 from vttdata.report.build_report import write_report
 if len(sys.argv) > 2:
     write_report(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+SHARE = """
+import os, sys
+from vttdata.cli.main import main
+from vttdata.compose import build
+def cpu_seconds():
+    return sum(os.times()[:4])
+def measured(folder):
+    global spent
+    before = cpu_seconds()
+    write_report(folder)
+    spent = cpu_seconds() - before
+spent, write_report, build.write_report = 0.0, build.write_report, measured
+code = main(["build", "--quiet", *sys.argv[1:]])
+print(spent, cpu_seconds(), file=sys.stderr)
+sys.exit(code)
 """
 SCROLL = """
 const done = arguments[0], gaps = [];
@@ -220,6 +237,16 @@ def plant_categories(folder: Path, planted: int = 100, draws: int = 5) -> None:
         )
 
 
+def measure_share(arguments: Sequence[str], out: Path) -> None:
+    """Print the CPU seconds of a build and of its report, with those of the processes that they start."""
+    command = [sys.executable, "-c", SHARE, *arguments, "--out", str(out / "build")]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr)
+    report, whole = map(float, done.stderr.splitlines()[-1].split())
+    print(f"report {report:.2f} of {whole:.1f} CPU s: {report / whole:.1%}")
+
+
 def main() -> None:
     """Run the benchmark of a command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -230,11 +257,15 @@ def main() -> None:
     build = commands.add_parser("build")
     build.add_argument("folder", metavar="FOLDER", type=Path)
     build.add_argument("--build-seconds", type=float)
+    commands.add_parser("share").add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     if options.command == "categories":
         plant_categories(options.folder)
         return
     with tempfile.TemporaryDirectory() as temporary:
+        if options.command == "share":
+            measure_share(options.arguments, Path(temporary))
+            return
         out = Path(temporary) / "report.html"
         if options.command == "build":
             measure(options.folder.name, options.folder, out, options.build_seconds)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.helpers.decoys import write_decoys
 from vttdata.errors import MediaError
-from vttdata.subprocesses import call, limit_this_process, run
+from vttdata.subprocesses import CallProcess, call, limit_this_process, run
 
 pytestmark = pytest.mark.usefixtures("fresh_interpreters")
 
@@ -119,6 +119,24 @@ def _stall() -> None:
 def test_call_raises_exit_code_when_the_process_dies() -> None:
     with pytest.raises(ChildProcessError, match="exit code 7"):
         call(os._exit, 7, seconds=60)
+
+
+def test_calls_share_a_process_until_one_fails() -> None:
+    with CallProcess() as process:
+        first = process.call(os.getpid, seconds=0.3)
+        time.sleep(0.5)
+        assert process.call(os.getpid, seconds=60) == first
+        with pytest.raises(MediaError):
+            process.call(raise_media_error, seconds=60)
+        second = process.call(os.getpid, seconds=60)
+        with pytest.raises(TimeoutError):
+            process.call(time.sleep, 3600, seconds=0.2)
+        third = process.call(os.getpid, seconds=60)
+        with pytest.raises(ChildProcessError, match="exit code 7"):
+            process.call(os._exit, 7, seconds=60)
+        last = process.call(os.getpid, seconds=60)
+        assert len({os.getpid(), first, second, third, last}) == 5
+    assert all(map(has_ended, (first, second, third, last)))
 
 
 def test_files_in_the_working_folder_hide_no_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

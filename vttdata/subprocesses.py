@@ -198,6 +198,53 @@ def start_module(module: str, connection: Connection, output: IO[bytes] | None =
     return process
 
 
+class CallProcess:
+    """Process for functions that are called one after another, to be used as a context.
+
+    It starts with the first call, and again after a call that failed. The kernel ends it when a call takes too long.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Connection | None = None
+
+    def __enter__(self) -> CallProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def call(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
+        """Call a function in the process; see `call`."""
+        if self._process is None or self._connection is None:
+            self._connection, theirs = multiprocessing.Pipe()
+            self._process = start_module(__name__, theirs)
+        try:
+            self._connection.send((function, arguments, seconds))
+            result, error = self._connection.recv()
+        except (EOFError, ConnectionError):
+            code = self._process.wait()
+            self.close()
+            if code == -signal.SIGALRM:
+                raise TimeoutError("the wall-clock limit was exceeded.") from None
+            raise ChildProcessError(f"the process died (exit code {code}).") from None
+        except BaseException:
+            self.close()
+            raise
+        if error:
+            self.close()
+            raise error
+        return result
+
+    def close(self) -> None:
+        """End the process, if it was started."""
+        if self._process is not None and self._connection is not None:
+            self._process.kill()
+            self._process.wait()
+            self._connection.close()
+        self._process = self._connection = None
+
+
 def call(function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
     """Call a function in a process of its own, which the kernel ends when its time is over.
 
@@ -214,23 +261,8 @@ def call(function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
         TimeoutError: when the limit was exceeded.
         ChildProcessError: when the process ended without an answer.
     """
-    receiver, sender = multiprocessing.Pipe()
-    process = start_module(__name__, sender)
-    try:
-        receiver.send((function, arguments, seconds))
-        result, error = receiver.recv()
-    except (EOFError, ConnectionError):
-        code = process.wait()
-        if code == -signal.SIGALRM:
-            raise TimeoutError("the wall-clock limit was exceeded.") from None
-        raise ChildProcessError(f"the process died (exit code {code}).") from None
-    finally:
-        process.kill()
-        process.wait()
-        receiver.close()
-    if error:
-        raise error
-    return result
+    with CallProcess() as process:
+        return process.call(function, *arguments, seconds=seconds)
 
 
 def limit_this_process(seconds: float) -> None:
@@ -239,22 +271,26 @@ def limit_this_process(seconds: float) -> None:
 
 
 def main() -> None:
-    """Run the program of the process that `call` starts."""
+    """Run the program of a `CallProcess`."""
     # Ctrl-C reaches the whole process group; the parent ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Without a Python handler the signal ends the process even while a C library is at work.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     die_with_parent()
-    with Connection(int(sys.argv[1])) as connection:
-        function, arguments, seconds = connection.recv()
-        limit_this_process(seconds)
-        try:
-            limit_memory(worker_memory())
-            connection.send((function(*arguments), None))
-        except MemoryError:
-            connection.send((None, VttdataError(OUT_OF_MEMORY)))
-        except (VttdataError, OSError) as error:
-            connection.send((None, error))
+    with Connection(int(sys.argv[1])) as connection, contextlib.suppress(EOFError):
+        while True:
+            function, arguments, seconds = connection.recv()
+            limit_this_process(seconds)
+            try:
+                limit_memory(worker_memory())
+                result = function(*arguments)
+                # The parent waits as long as it likes before the next call.
+                limit_this_process(0)
+                connection.send((result, None))
+            except MemoryError:
+                connection.send((None, VttdataError(OUT_OF_MEMORY)))
+            except (VttdataError, OSError) as error:
+                connection.send((None, error))
 
 
 if __name__ == "__main__":

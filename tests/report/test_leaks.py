@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("selenium", reason="selenium is not installed")
@@ -44,6 +46,14 @@ def test_every_leak_of_an_audit_is_shown(browser: WebDriver, tmp_path: Path, mon
     page.js("[...document.querySelectorAll('#leaks a[data-clip]')].find((a) => a.innerText.startsWith('t0,')).click()")
     page.wait(lambda: page.texts("dialog ol li"))
     assert page.texts("dialog h3") == ["t0"]
+    # Builds of earlier versions looked for no turned copies.
+    copies = {"source_a": ["b"], "source_b": ["d"], "offset_seconds": [1.0], "overlap_seconds": [4.0]}
+    table = tmp_path / "stages" / "copies" / "kept.parquet"
+    table.parent.mkdir(parents=True)
+    pq.write_table(pa.table({**copies, "similarity": [1.5]}), table)
+    page = check(browser, write_report(tmp_path))
+    assert any("Both show the same for 4 s, the second at t + 1 s" in text for text in page.texts("#leaks .reason p"))
+    table.unlink()
     del audit["examples"]["near_duplicate"]
     (tmp_path / "build.json").write_text(json.dumps(account), encoding="utf-8")
     page = check(browser, write_report(tmp_path))

@@ -7,9 +7,10 @@ bytes.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from markupsafe import Markup
 
-from vttdata.dataset.parquet import open_parquet, read_parquet_rows
+from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import HTML, check_output_file, write_whole
 from vttdata.report import plots
@@ -36,7 +37,6 @@ from vttdata.report.left_out import read_reasons, show_attrition, show_threshold
 from vttdata.report.page import PageSection, Tile, format_number, render, render_page
 from vttdata.report.page_pictures import PictureFolder
 from vttdata.report.report_input import ReportInput
-from vttdata.report.thumbnails import make_stills
 
 REPORT = "report.html"
 # Pictures that the main page holds; later ones are in the folder.
@@ -72,25 +72,26 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
     beside = out.with_suffix("")
     clear_clip_files(beside)
     pictures = PictureFolder(beside, inlined=_INLINE_STILLS, workers=workers or os.cpu_count() or 1)
-    data, figures = write_clips(report, beside, pictures)
-    audit = read_audit(report, figures)
-    pairs = read_pairs(report, figures, audit)
-    table = _read_captions(report)
-    captions = find_odd_captions(table)
-    misfits = find_misfits(table, figures.sample_categories(_COMPARED))
-    del table
-    reasons, missing = read_reasons(report)
-    sections = [
-        show_attrition(report, reasons, pictures),
-        show_thresholds(report),
-        _show_clips(figures),
-        _show_distributions(report, figures, captions),
-        show_leaks(report, figures, audit, pairs, pictures),
-        _show_timelines(report, figures),
-        _show_captions(figures, captions, misfits),
-        _show_provenance(report),
-    ]
-    pictures.remove_others()
+    with pictures, _garbage_left():
+        data, figures = write_clips(report, beside, pictures)
+        audit = read_audit(report, figures)
+        pairs = read_pairs(report, figures, audit)
+        table = _read_captions(report)
+        captions = find_odd_captions(table)
+        misfits = find_misfits(table, figures.sample_categories(_COMPARED))
+        del table
+        reasons, missing = read_reasons(report)
+        sections = [
+            show_attrition(report, reasons, pictures),
+            show_thresholds(report),
+            _show_clips(figures),
+            _show_distributions(report, figures, captions),
+            show_leaks(report, figures, audit, pairs, pictures),
+            _show_timelines(report, figures),
+            _show_captions(figures, captions, misfits),
+            _show_provenance(report),
+        ]
+        pictures.remove_others()
     remove_folder_if_empty(beside)
     name, version = report.name_and_version
     page = render_page(
@@ -108,24 +109,16 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
     return out
 
 
-def preview_pictures(folder: Path, number: int = 12) -> list[bytes]:
-    """Return pictures (WebP, first, middle and last keyframes side by side) of clips of a dataset, evenly spread.
-
-    Args:
-        folder: build or dataset folder.
-        number: most pictures.
-
-    Raises:
-        VttdataError: if the folder is no dataset.
-    """
-    report = ReportInput.open(folder)
-    tables = chain(*report.files.get("clips", {}).values())
-    rows = read_parquet_rows(tables, ("video_id",), optional=("source_id", "start", "end", "video", "sha256"))
-    stills = [still for row in rows if (still := report.still_of_clip(row))]
-    stills = [stills[index * len(stills) // number] for index in range(number)] if len(stills) > number else stills
-    with tempfile.TemporaryDirectory() as temporary:
-        made = make_stills(stills, Path(temporary))
-        return [(Path(temporary) / still.name).read_bytes() for still in stills if still.name in made]
+@contextlib.contextmanager
+def _garbage_left() -> Iterator[None]:
+    """Look for no garbage: a report leaves hardly any, and the heap of a build takes long to be searched."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _read_captions(report: ReportInput) -> pa.Table:

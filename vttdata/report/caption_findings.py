@@ -82,12 +82,10 @@ def find_odd_captions(captions: pa.Table) -> CaptionFindings:
         return found
     # Texts and ids are compared by hashes, a batch at a time: a dictionary would take several times their size.
     batches = captions.to_batches(max_chunksize=_BATCH)
-    hashes = np.concatenate([hash_texts(pc.utf8_lower(batch["caption"])) for batch in batches])
-    _, first_rows, texts = np.unique(hashes, return_index=True, return_inverse=True)
-    texts = texts.astype(np.int32)
-    hashes = np.concatenate([_hash_runs(batch["video_id"]) for batch in batches])
-    clips = np.unique(hashes, return_inverse=True)[1].astype(np.int32)
-    del hashes
+    texts = _number(np.concatenate([hash_texts(pc.utf8_lower(batch["caption"])) for batch in batches]))
+    first_rows = np.empty(int(texts.max()) + 1, np.int32)
+    first_rows[texts[::-1]] = np.arange(len(texts), dtype=np.int32)[::-1]
+    clips = _number(np.concatenate([_hash_runs(batch["video_id"]) for batch in batches]))
 
     def read_texts(numbers: _Numbers) -> list[str]:
         return list(pc.utf8_lower(captions["caption"].take(first_rows[numbers])).to_pylist())
@@ -117,6 +115,14 @@ def find_odd_captions(captions: pa.Table) -> CaptionFindings:
         found.annotators = _count_by_annotator(annotators, names, clips[known], texts[known], words[known], read_texts)
         found.unusual = _find_unusual(found.annotators)
     return found
+
+
+def _number(hashes: _Numbers) -> _Numbers:
+    """Return the number of each hash among the distinct ones, in the order in which they come."""
+    import pandas as pd
+
+    numbers: _Numbers = pd.factorize(hashes)[0].astype(np.int32)
+    return numbers
 
 
 def _hash_runs(texts: pa.Array) -> _Numbers:

@@ -19,10 +19,9 @@ from vttdata.split.audit.leaks import LEAKS
 
 _PAIRS = 60
 _WIDTH = 320
-_PAIR = (
-    *("source_a", "source_b", "offset_seconds", "speed", "start_seconds", "overlap_seconds", "mirrored", "rotation"),
-    "similarity",
-)
+_SOURCES = ("source_a", "source_b")
+# What an audit, or the stage `copies` of an earlier version, may lack.
+_DETAILS = ("offset_seconds", "speed", "start_seconds", "overlap_seconds", "mirrored", "rotation", "similarity")
 
 
 class Side(NamedTuple):
@@ -57,11 +56,15 @@ def read_pairs(report: ReportInput, figures: ClipFigures, audit: Mapping[str, An
     """
     table = report.stage_table("copies")
     examples = audit.get("examples", {}).get("near_duplicate", [])
-    pairs = list(read_parquet_rows([table], _PAIR)) if table is not None else [_as_pair(each) for each in examples]
-    names = dict.fromkeys(pair[key] for pair in pairs for key in ("source_a", "source_b"))
+    if table is not None:
+        missing: dict[str, Any] = dict.fromkeys(_DETAILS)
+        pairs = [missing | row for row in read_parquet_rows([table], _SOURCES, optional=_DETAILS)]
+    else:
+        pairs = [_as_pair(each) for each in examples]
+    names = dict.fromkeys(pair[key] for pair in pairs for key in _SOURCES)
     rows = figures.rows_of(figures.source_ids, [*names])
     for pair in pairs:
-        sides = [rows.get(pair[key], []) for key in ("source_a", "source_b")]
+        sides = [rows.get(pair[key], []) for key in _SOURCES]
         splits = [figures.splits_of(side) for side in sides]
         pair["splits"] = [", ".join(split) or "in no split" for split in splits]
         pair["clips"] = [side[0] if side else None for side in sides]
@@ -73,8 +76,7 @@ def read_pairs(report: ReportInput, figures: ClipFigures, audit: Mapping[str, An
 
 def _as_pair(example: Mapping[str, Any]) -> dict[str, Any]:
     """Return a pair of an audit, which names two sources, as a row of the stage `copies`; what it lacks is None."""
-    source_a, source_b = example["sources"]
-    return {**{name: example.get(name) for name in _PAIR}, "source_a": source_a, "source_b": source_b}
+    return dict(zip(_SOURCES, example["sources"], strict=True)) | {name: example.get(name) for name in _DETAILS}
 
 
 def show_leaks(

@@ -13,6 +13,7 @@ from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.files.contained import is_inside, links_out
 from vttdata.report.thumbnails import Still, make_stills
+from vttdata.subprocesses import CallProcess
 
 
 def read_stills(stills: Mapping[str, Still]) -> dict[str, str]:
@@ -51,7 +52,7 @@ def as_data_address(path: Path) -> str:
 
 
 class PictureFolder:
-    """Pictures of a page in the folder beside it, the first ones inside the page too.
+    """Pictures of a page in the folder beside it, the first ones inside the page too; to be used as a context.
 
     Args:
         folder: of the files of the page.
@@ -66,10 +67,17 @@ class PictureFolder:
         self._workers = workers
         self._addresses: dict[str, str] = {}
         self._used: set[str] = set()
+        self._process = CallProcess()
+
+    def __enter__(self) -> PictureFolder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.close()
 
     def make(self, stills: Iterable[Still]) -> set[str]:
         """Make pictures that the page loads from the folder, and return the names of those that are there."""
-        made = make_stills(stills, self.folder, workers=self._workers)
+        made = make_stills(stills, self.folder, workers=self._workers, process=self._process)
         self._used |= made
         return made
 

@@ -23,7 +23,7 @@ from vttdata.errors import MediaError, VttdataError
 from vttdata.ids import digest
 from vttdata.media.decode import Video, open_video, stated_seconds
 from vttdata.media.pictures import turn_upright
-from vttdata.subprocesses import call
+from vttdata.subprocesses import CallProcess, call
 
 _QUALITY = 55
 # Raised when the same video gives another picture than before.
@@ -62,20 +62,23 @@ def sample_times(start: float, end: float) -> tuple[float, ...]:
     return (round(start, 3), round((start + end) / 2, 3), round(max(end - 0.2, start), 3))
 
 
-def make_stills(stills: Iterable[Still], folder: Path, *, workers: int = 1) -> set[str]:
+def make_stills(
+    stills: Iterable[Still], folder: Path, *, workers: int = 1, process: CallProcess | None = None
+) -> set[str]:
     """Make those pictures that are not there yet, and return the names of all that are.
 
     Args:
         stills: wanted pictures.
         folder: of the pictures.
         workers: threads.
+        process: makes the pictures; by default one that ends with them.
     """
     wanted = {still.name: still for still in stills}
     missing = [still for name, still in wanted.items() if not (folder / name).is_file()]
     if missing:
         seconds = _START_SECONDS + _MAX_SECONDS_PER_PICTURE * len(missing)
         with contextlib.suppress(VttdataError, TimeoutError, ChildProcessError):
-            call(_write_stills, missing, folder, workers, seconds=seconds)
+            (process.call if process else call)(_write_stills, missing, folder, workers, seconds=seconds)
     return {name for name in wanted if (folder / name).is_file()}
 
 
