@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import argparse
 import base64
+import contextlib
 import hashlib
 import itertools
 import os
 import re
 import resource
+import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -217,10 +220,11 @@ def search_file(number: int, turned: float, file: Path) -> None:
                 samples += len(hashes) * 3 // (32 * HASHES_PER_SAMPLE)
                 yield name, Fingerprint(HASH_SCHEME, hashes)
 
-    before, busy = peak_memory(), time.process_time()
-    matches: Matches = match_sources(read())
+    before, busy, wall = peak_memory(), time.process_time(), time.monotonic()
+    with PeakDisk() as disk:
+        matches: Matches = match_sources(read())
     found = {(pair.source_a, pair.source_b) for pair in matches.duplicates()}
-    busy = time.process_time() - busy
+    busy, wall = time.process_time() - busy, time.monotonic() - wall
     right = len(found & true)
     side = {name: int(name[1:]) % 2 for name in matches.samples.ids}
     closest_busy = time.process_time()
@@ -228,10 +232,38 @@ def search_file(number: int, turned: float, file: Path) -> None:
     closest_busy = time.process_time() - closest_busy
     digest = hashlib.sha256(repr(matches.duplicates()).encode()).hexdigest()[:16]
     print(
-        f"{number:>8} sources {samples:>9} samples, turned {turned:.0%}: {busy:6.1f} CPU s, peak "
-        f"{peak_memory():5.0f} MiB (before: {before:.0f}), {len(found)} pairs ({digest}), precision "
+        f"{number:>8} sources {samples:>9} samples, turned {turned:.0%}: {busy:6.1f} CPU s of {wall:.1f}, peak "
+        f"{peak_memory():5.0f} MiB (before: {before:.0f}), {disk.most / 2**20:.0f} MiB of temporary files, "
+        f"{len(matches.alignments)} alignments, {len(found)} pairs ({digest}), precision "
         f"{right / max(len(found), 1):.4f}, recall {right / max(len(true), 1):.4f}; closest {closest_busy:.1f} CPU s"
     )
+
+
+class PeakDisk(threading.Thread):
+    """Measure, several times a second, the disk that the open files without a name of this process take (Linux)."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.most = 0
+        self._is_over = threading.Event()
+
+    def __enter__(self) -> PeakDisk:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self.join()
+
+    def run(self) -> None:
+        """Keep the largest sum."""
+        while not self._is_over.wait(0.2):
+            taken = 0
+            for name in os.listdir("/proc/self/fd"):
+                with contextlib.suppress(OSError):
+                    status = os.stat(f"/proc/self/fd/{name}")
+                    taken += status.st_blocks * 512 if stat.S_ISREG(status.st_mode) and not status.st_nlink else 0
+            self.most = max(self.most, taken)
 
 
 def peak_memory() -> float:

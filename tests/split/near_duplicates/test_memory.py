@@ -1,15 +1,18 @@
-"""Memory of the search for near-duplicates depends on its result, not on the number of comparisons."""
+"""Memory of the search for near-duplicates depends on its result, not on the number of comparisons; and its disk."""
 
 from __future__ import annotations
 
 import base64
+import resource
+import tempfile
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from vttdata.records import HASH_SCHEME, Fingerprint
-from vttdata.split.near_duplicates import alignment, candidates, samples
+from vttdata.split.near_duplicates import alignment, candidates, lookups, samples
 from vttdata.split.near_duplicates.matches import match_sources
 
 
@@ -52,3 +55,45 @@ def test_size_of_blocks_makes_no_difference(module: object, limit: str, monkeypa
     assert len(whole) == 8 * 7 / 2
     monkeypatch.setattr(module, limit, 7)
     assert match_sources(sources).duplicates() == whole
+
+
+@pytest.fixture
+def sources_in_files(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Fingerprint]]:
+    """Draw 100 sources of 10 samples, of which all but the smallest arrays are files."""
+    monkeypatch.setattr(samples, "_MAX_BYTES_IN_MEMORY", 1000)
+    monkeypatch.setattr(candidates, "_MAX_SAMPLES_COMPARED_DIRECTLY", 0)
+    monkeypatch.setattr(lookups, "_RECORDS_PER_BUCKET", 50)
+    random = np.random.default_rng(3)
+    return [(f"s{number}", fingerprint(random.bytes(32 * 10))) for number in range(100)]
+
+
+def test_temporary_files_have_no_names_that_a_killed_search_would_leave(
+    sources_in_files: list[tuple[str, Fingerprint]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    original, seen = lookups.look_up, []
+
+    def look_up(*arguments: object) -> object:
+        seen.append(list(tmp_path.iterdir()))
+        return original(*arguments)
+
+    monkeypatch.setattr(lookups, "look_up", look_up)
+    match_sources(sources_in_files)
+    assert seen
+    assert not any(seen)
+
+
+# The words take 32,000 bytes, and the records of those that are looked up 96,000.
+@pytest.mark.parametrize("limit", [20_000, 60_000])
+def test_full_disk_is_an_error_that_names_its_folder(
+    limit: int, sources_in_files: list[tuple[str, Fingerprint]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            match_sources(sources_in_files)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert caught.value.filename == str(tmp_path)

@@ -1,6 +1,6 @@
 """Search for samples of different sources that look alike, without comparing all with all.
 
-Samples are sorted by some bits of their words, again and again by others; those that agree are compared. A copy needs
+Samples are sorted by some bytes of their words, again and again by others; those that agree are compared. A copy needs
 to be met in one sample only. `vttdata.split.near_duplicates.alignment` decides how much two sources really share.
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.errors import VttdataError
+from vttdata.split.near_duplicates.lookups import HALF_WORD, LookupFile, look_up
 from vttdata.split.near_duplicates.samples import CHUNK_SAMPLES, MIRROR, Indices, Samples, Words
 
 # Samples of which more of the 128 bits differ are not followed up; unrelated ones differ in 64, rarely in less than 46.
@@ -24,9 +25,6 @@ _MAX_SAMPLES_COMPARED_DIRECTLY = 2**12
 
 # With keys of 16 bits each sample meets 8 others by chance at this size; above, keys have 24 bits, and it is 1 or 2.
 _MAX_SAMPLES_WITH_SHORT_KEYS = 2**20
-
-# Keys that are sorted at a time, with the words of their samples; they take 450 MiB.
-_KEYS_PER_SHARD = 2**23
 
 _CHUNK_PAIRS = 2**16
 
@@ -47,8 +45,6 @@ _BYTES_IN_TURNED_KEY = 3
 # A pair of sources with offset and orientation is packed into 64 bits; a day of video has 172,800 samples.
 _SOURCE_BITS, _OFFSET_BITS, _ORIENTATION_BITS = 21, 19, 3
 _OFFSET_BIAS = 2 ** (_OFFSET_BITS - 1)
-_HALF_WORD = np.uint64(32)
-_KEY_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,29 +83,14 @@ def find_candidates(samples: Samples) -> Candidates:
     pairs = compare_all(samples) if few else compare_equal_keys(samples)
     merged: Words = np.empty(0, np.uint64)
     pending: list[Words] = []
+    waiting = 0
     for alike in pairs:
         pending.append(alike)
+        waiting += len(alike)
         # Merging as often as the result doubles keeps memory and time in proportion to it.
-        if sum(map(len, pending)) > max(len(merged), _CHUNK_PAIRS):
-            merged, pending = np.unique(np.concatenate([merged, *pending])), []
+        if waiting > max(len(merged), _CHUNK_PAIRS):
+            merged, pending, waiting = np.unique(np.concatenate([merged, *pending])), [], 0
     return unpack_pairs(np.unique(np.concatenate([merged, *pending])))
-
-
-def look_up(samples: Samples, number: Indices, orientation: int) -> Words:
-    """Return what a comparison needs of samples, in (n, 3) words.
-
-    Args:
-        samples: of all sources.
-        number: twice the index of each sample, plus 1 if it is to be turned.
-        orientation: of those that are to be turned.
-
-    Returns:
-        The words of the upper and of the lower half; 32 bits of source and 32 bits of number.
-    """
-    index = number >> 1
-    words = samples.oriented_words(index, orientation * (number & 1))
-    owner_and_number = (samples.owners(index) << _HALF_WORD) | number.astype(np.uint64)
-    return np.concatenate([words, owner_and_number[:, None]], 1)
 
 
 def compare_all(samples: Samples) -> Iterator[Words]:
@@ -127,27 +108,23 @@ def compare_all(samples: Samples) -> Iterator[Words]:
 
 def compare_equal_keys(samples: Samples) -> Iterator[Words]:
     """Compare samples that agree in enough bytes of half a word, and yield packed pairs that look alike."""
-    bytes_in_key = 2 if len(samples) <= _MAX_SAMPLES_WITH_SHORT_KEYS else 3
+    bytes_in_key = 2 if len(samples) <= _MAX_SAMPLES_WITH_SHORT_KEYS else _BYTES_IN_TURNED_KEY
     is_looked_up: NDArray[np.bool_] = samples.arrays.allocate((len(samples), 2), np.bool_)
     mark_lookups(samples, _NOVELTY_PER_LOOKUP, is_looked_up[:, 0])
     mark_lookups(samples, _NOVELTY_PER_TURNED_LOOKUP, is_looked_up[:, 1])
-    counts = is_looked_up.sum(0)
-    collector = KeyCollector(samples, is_looked_up)
-    for half, shift, orientation in itertools.product((0, 1), (_HALF_WORD, np.uint64(0)), _LOOKED_UP_ORIENTATIONS):
-        shards = int(-(-(counts.sum() if orientation else counts[0]) // _KEYS_PER_SHARD))
-        for key_bytes in itertools.combinations(range(4), _BYTES_IN_TURNED_KEY if orientation else bytes_in_key):
-            mask = np.uint64(sum(0xFF << 8 * byte for byte in key_bytes))
-            for shard in range(shards):
-                share = Share(half, shift, mask, shard, shards)
-                keys, lookups = collector.collect(share, orientation)
-                for a, b in pairs_of_equal_keys(keys):
-                    if orientation:
-                        # Of turned samples, those that are met by an earlier one as it is.
-                        number_a, number_b = lookups[a, 2] & MIRROR, lookups[b, 2] & MIRROR
-                        wanted = (number_a & 1 == 0) & (number_b & 1 == 1) & (number_a + 1 < number_b)
-                        yield select_alike(samples, lookups[a[wanted]], lookups[b[wanted]], orientation)
-                    else:
-                        yield select_alike(samples, lookups[a], lookups[b], orientation)
+    lookups = LookupFile(samples, is_looked_up, _LOOKED_UP_ORIENTATIONS)
+    # A word has its lowest byte first; a key begins with the byte by which samples are divided into buckets.
+    for half, lowest, first in itertools.product((0, 1), (4, 0), range(4)):
+        keys = {
+            orientation: list(itertools.combinations(range(lowest + first + 1, lowest + 4), length - 1))
+            for orientation in _LOOKED_UP_ORIENTATIONS
+            if first <= 4 - (length := _BYTES_IN_TURNED_KEY if orientation else bytes_in_key)
+        }
+        for bucket in lookups.buckets(half, lowest + first, tuple(keys)) if keys else ():
+            for orientation, records in bucket:
+                for others in keys[orientation]:
+                    for a, b in pairs_of_equal_keys(records, half, (lowest + first, *others), turned=orientation > 0):
+                        yield select_alike(samples, records[a], records[b], orientation)
 
 
 def mark_lookups(samples: Samples, novelty: float, is_looked_up: NDArray[np.bool_]) -> None:
@@ -163,98 +140,43 @@ def mark_lookups(samples: Samples, novelty: float, is_looked_up: NDArray[np.bool
     is_looked_up[samples.starts[:-1][samples.counts() > 0]] = True
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """Some of the keys of samples.
-
-    Fields:
-        half: of pictures, upper (0) or lower (1), from whose words keys are made.
-        shift: bits of a word below those that keys are made from.
-        mask: of the 32 bits above those, which are the key.
-        number: of the share, from 0.
-        count: of all shares.
-    """
-
-    half: int
-    shift: np.uint64
-    mask: np.uint64
-    number: int
-    count: int
-
-
-class KeyCollector:
-    """Collects the keys of samples, a share at a time, in the same memory.
+def pairs_of_equal_keys(
+    records: Words, half: int, key_bytes: tuple[int, ...], *, turned: bool
+) -> Iterator[tuple[Indices, Indices]]:
+    """Yield pairs of samples with equal keys, some at a time: all of them in short runs, the nearest in long ones.
 
     Args:
-        samples: of all sources.
-        is_looked_up: (m, 2): as it is, and turned.
+        records: from `look_up`, in the order of numbers.
+        half: of pictures, upper (0) or lower (1), from whose words keys are made.
+        key_bytes: of these words, the lowest is 0.
+        turned: whether only pairs of a sample as it is and a later one that is turned are wanted.
+
+    Returns:
+        Indices of records.
     """
-
-    def __init__(self, samples: Samples, is_looked_up: NDArray[np.bool_]) -> None:
-        self._samples, self._is_looked_up = samples, is_looked_up
-        room = min(int(is_looked_up.sum()), _KEYS_PER_SHARD * 5 // 4)
-        self._entries, self._lookups = np.empty(room, np.uint64), np.empty((room, 3), np.uint64)
-
-    def collect(self, share: Share, orientation: int) -> tuple[Words, Words]:
-        """Return those keys of a share that occur again, sorted, and of each what `look_up` returns.
-
-        Equal keys are in the order of numbers.
-
-        Args:
-            share: says which keys.
-            orientation: of turned samples; where it is 0, there are none.
-        """
-        used = 0
-        orientations = (0, orientation) if orientation else (0,)
-        for first in range(0, len(self._samples), CHUNK_SAMPLES):
-            chunk = slice(first, first + CHUNK_SAMPLES)
-            words = np.stack([self._samples.oriented_half(chunk, turn, share.half) for turn in orientations], 1)
-            key = (words >> share.shift) & share.mask
-            # A half that shows nothing has no key.
-            in_share = self._is_looked_up[chunk, : len(orientations)] & (words != 0)
-            if share.count > 1:
-                # Multiplied, all bits of a key count.
-                in_share &= ((key * _KEY_FACTOR) >> _HALF_WORD) % np.uint64(share.count) == share.number
-            number = np.flatnonzero(in_share) * (2 // len(orientations)) + 2 * first
-            filled = slice(used, used := used + len(number))
-            if used > len(self._entries):
-                self._entries = np.append(self._entries, np.empty_like(self._entries))
-                self._lookups = np.append(self._lookups, np.empty_like(self._lookups), 0)
-            self._entries[filled] = (key[in_share] << _HALF_WORD) | np.arange(filled.start, used, dtype=np.uint64)
-            self._lookups[filled] = look_up(self._samples, number, orientation)
-            self._samples.arrays.release_pages()
-        entries = self._entries[:used]
-        entries.sort()
-        is_next_equal = np.diff(entries >> _HALF_WORD) == 0
-        entries = entries[np.append(is_next_equal, False) | np.insert(is_next_equal, 0, False)]
-        return entries >> _HALF_WORD, self._lookups.take((entries & MIRROR).astype(np.int64), axis=0)
-
-
-def pairs_of_equal_keys(keys: Words) -> Iterator[tuple[Indices, Indices]]:
-    """Yield the indices of pairs of equal keys, which are sorted, some at a time."""
-    first = 0
-    while first < len(keys):
-        end = int(np.searchsorted(keys, keys[min(first + _CHUNK_PAIRS, len(keys)) - 1], side="right"))
-        for a, b in neighbouring_pairs(keys[first:end]):
-            yield first + a, first + b
-        first = end
-
-
-def neighbouring_pairs(keys: Words) -> Iterator[tuple[Indices, Indices]]:
-    """Yield pairs within each run of equal keys: all of them in short runs, the nearest in long ones."""
-    # Entries that have a neighbour with the same key at the current distance.
-    active = np.flatnonzero(keys[1:] == keys[:-1])
-    for distance in range(1, _MAX_COMPARISONS_PER_BUCKET):
-        for first in range(0, len(active), _CHUNK_PAIRS):
-            a = active[first : first + _CHUNK_PAIRS]
-            yield a, a + distance
-        active = active[active + distance + 1 < len(keys)]
-        active = active[keys[active + distance + 1] == keys[active]]
-        if distance >= _MIN_NEIGHBOURS:
-            sizes = np.searchsorted(keys, keys[active], side="right") - np.searchsorted(keys, keys[active])
-            active = active[sizes * (distance + 1) <= _MAX_COMPARISONS_PER_BUCKET]
-        if not len(active):
-            return
+    words = records[:, half]
+    # Bytes are sorted by counting, which keeps the order of equal ones.
+    order = np.lexsort([(words >> np.uint64(8 * byte)).astype(np.uint8) for byte in key_bytes])
+    keys = (words & np.uint64(sum(0xFF << 8 * byte for byte in key_bytes)))[order]
+    ends = np.append(np.flatnonzero(keys[1:] != keys[:-1]), len(keys) - 1)
+    sizes = np.diff(ends, prepend=-1)
+    # Number of later records of the same run that each is compared with.
+    most = np.maximum(_MAX_COMPARISONS_PER_BUCKET // sizes, _MIN_NEIGHBOURS)
+    partners = np.minimum(np.repeat(ends, sizes) - np.arange(len(keys)), np.repeat(most, sizes))
+    if turned:
+        is_turned = (records[:, 2] & np.uint64(1)).astype(np.bool_)[order]
+        partners[is_turned] = 0
+    before = np.cumsum(partners) - partners
+    pairs = int(before[-1] + partners[-1])
+    blocks = np.searchsorted(before, np.arange(0, pairs, _CHUNK_PAIRS))
+    for first, end in itertools.pairwise([*blocks, len(keys)]):
+        chunk = slice(int(first), int(end))
+        a = np.repeat(np.arange(chunk.start, chunk.stop), partners[chunk])
+        b = a + 1 + np.arange(len(a)) - np.repeat(before[chunk] - before[first], partners[chunk])
+        if turned:
+            wanted = is_turned[b]
+            a, b = a[wanted], b[wanted]
+        yield order[a], order[b]
 
 
 def select_alike(samples: Samples, a: Words, b: Words, orientation: int) -> Words:
@@ -266,7 +188,7 @@ def select_alike(samples: Samples, a: Words, b: Words, orientation: int) -> Word
         b: samples in an orientation, in which they are compared, and also mirrored.
         orientation: even; see `ORIENTATIONS`.
     """
-    of_different_sources = (a[:, 2] ^ b[:, 2]) >> _HALF_WORD != 0
+    of_different_sources = (a[:, 2] ^ b[:, 2]) >> HALF_WORD != 0
     a, b = a[of_different_sources], b[of_different_sources]
     # Differing bits among those that a mirror keeps and those that it inverts, and the number of halves compared.
     kept, inverted, halves = (np.zeros(len(a), np.uint8) for _ in range(3))
@@ -274,7 +196,7 @@ def select_alike(samples: Samples, a: Words, b: Words, orientation: int) -> Word
         words_a, words_b = a[:, half], b[:, half]
         seen = (words_a != 0) & (words_b != 0)
         changed = (words_a ^ words_b) * seen
-        kept += np.bitwise_count(changed >> _HALF_WORD)
+        kept += np.bitwise_count(changed >> HALF_WORD)
         inverted += np.bitwise_count(changed & MIRROR)
         halves += seen
     plain = kept + inverted <= MAX_DIFFERING_BITS // 2 * halves
@@ -285,7 +207,7 @@ def select_alike(samples: Samples, a: Words, b: Words, orientation: int) -> Word
 
 def pack_pairs(samples: Samples, a: Words, b: Words, orientation: int) -> Words:
     """Pack pairs of samples into source a, source b, offset and orientation, from the highest bits to the lowest."""
-    source_a, source_b = ((sample >> _HALF_WORD).astype(np.int64) for sample in (a, b))
+    source_a, source_b = ((sample >> HALF_WORD).astype(np.int64) for sample in (a, b))
     index_a, index_b = ((sample & MIRROR).astype(np.int64) >> 1 for sample in (a, b))
     offset = (index_b - samples.starts[source_b]) - (index_a - samples.starts[source_a])
     value = (((source_a << _SOURCE_BITS) | source_b) << _OFFSET_BITS) | (offset + _OFFSET_BIAS)

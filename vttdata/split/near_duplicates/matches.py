@@ -16,7 +16,7 @@ from vttdata.records import HASHES_PER_SECOND, Fingerprint
 from vttdata.split.near_duplicates.alignment import Alignments, align
 from vttdata.split.near_duplicates.candidates import find_candidates
 from vttdata.split.near_duplicates.records import NearDuplicate, SimilarSources
-from vttdata.split.near_duplicates.samples import ORIENTATIONS, Samples, collect_samples
+from vttdata.split.near_duplicates.samples import ORIENTATIONS, Samples, collect_samples, naming_temporary_folder
 
 # Evidence that the samples of a shared stretch must add up to. Unrelated real videos reached 22, and 29 where both bore
 # the same large logo. A still picture has at most 44: then all but 4 of its 128 bits must agree.
@@ -93,12 +93,18 @@ def match_sources(sources: Iterable[tuple[str, Fingerprint]]) -> Matches:
 
     Raises:
         VttdataError: when an id is duplicated, or a fingerprint cannot be read.
+        OSError: when the disk of temporary files is full.
     """
     return match_samples(collect_samples(sources))
 
 
+@naming_temporary_folder()
 def match_samples(samples: Samples) -> Matches:
-    """Compare sources by their samples."""
+    """Compare sources by their samples.
+
+    Raises:
+        OSError: when the disk of temporary files is full.
+    """
     alignments = align(samples, find_candidates(samples), likely=MIN_EVIDENCE / 2)
     counts = samples.counts()
     shorter = np.minimum(counts[alignments.a], counts[alignments.b])

@@ -7,10 +7,12 @@ it is at.
 from __future__ import annotations
 
 import base64
+import contextlib
 import itertools
 import mmap
+import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,7 +60,13 @@ class Arrays:
         if size <= _MAX_BYTES_IN_MEMORY:
             return np.zeros(shape, dtype)
         with tempfile.TemporaryFile() as stream:
-            stream.truncate(size)
+            # With a sparse file, a disk that is full later would end the process with a signal.
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(stream.fileno(), 0, size)
+            else:
+                for first in range(0, size, _MAX_BYTES_IN_MEMORY):
+                    stream.write(bytes(min(_MAX_BYTES_IN_MEMORY, size - first)))
+                stream.flush()
             self._maps.append(mmap.mmap(stream.fileno(), size))
         return np.frombuffer(self._maps[-1], dtype).reshape(shape)
 
@@ -118,6 +126,17 @@ class Samples:
         return inverted
 
 
+@contextlib.contextmanager
+def naming_temporary_folder() -> Iterator[None]:
+    """Name the folder of temporary files, which have no names, in an error of theirs, such as that the disk is full."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or tempfile.gettempdir()
+        raise
+
+
+@naming_temporary_folder()
 def collect_samples(sources: Iterable[tuple[str, Fingerprint]]) -> Samples:
     """Decode fingerprints and put them side by side.
 
@@ -126,6 +145,7 @@ def collect_samples(sources: Iterable[tuple[str, Fingerprint]]) -> Samples:
 
     Raises:
         VttdataError: when an id is duplicated, or a fingerprint cannot be read; the message names the source.
+        OSError: when the disk of temporary files is full.
     """
     names: list[str] = []
     counts: list[int] = []
