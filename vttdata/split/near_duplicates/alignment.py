@@ -30,7 +30,7 @@ _MIN_NOVELTY = 1e-4
 _MAX_CELLS = 2**19
 
 # Pairs of sources at an offset that are aligned before all but the best offset of each pair are dropped.
-_BLOCK_CANDIDATES = 2**16
+_BLOCK_CANDIDATES = 2**13
 
 # Conversions between film and television, and changes that hide copies.
 _SPEEDS = (0.8, 1 / 1.1, 1 / 1.05, 24 / 25, 25 / 24, 1.05, 1.1, 1.25)
@@ -94,7 +94,13 @@ def align(samples: Samples, candidates: Candidates, likely: float) -> Alignments
         parts.append(best_of_pairs(align_at(samples, a, b, offset, np.ones(len(offset)), orientation)))
         samples.arrays.release_pages()
     best = concatenate_alignments(parts)
-    return best_of_pairs(concatenate_alignments([best, *try_speeds(samples, best[best.evidence >= likely])]))
+    is_likely = best.evidence >= likely
+    plain = best[is_likely]
+    # Each pair that is likely has its best alignment here, in the same order.
+    at_best_speed = best_of_pairs(concatenate_alignments([plain, *try_speeds(samples, plain)]))
+    for field in fields(Alignments):
+        getattr(best, field.name)[is_likely] = getattr(at_best_speed, field.name)
+    return best
 
 
 def try_speeds(samples: Samples, plain: Alignments) -> Iterator[Alignments]:
@@ -134,9 +140,8 @@ def align_at(
     samples: Samples, a: Indices, b: Indices, offset: Floats, speed: Floats, orientation: Indices
 ) -> Alignments:
     """Return the shared stretch of each pair at its offset and speed."""
-    counts = samples.counts()
     first = np.maximum(np.ceil(-offset / speed), 0).astype(np.int64)
-    last = np.minimum(counts[a] - 1, np.floor((counts[b] - 1 - offset) / speed)).astype(np.int64)
+    last = np.minimum(samples.counts(a) - 1, np.floor((samples.counts(b) - 1 - offset) / speed)).astype(np.int64)
     length = np.maximum(last + 1 - first, 0)
     # Pairs with overlaps of similar length share a matrix, so that few of its cells are empty.
     order = np.argsort(length, kind="stable")
@@ -197,7 +202,7 @@ def compare_samples(samples: Samples, overlaps: Alignments, steps: Indices) -> S
     beyond_end = steps >= overlaps.length[:, None]
     sample_a = np.where(beyond_end, 0, overlaps.first[:, None] + steps)
     sample_b = np.rint(overlaps.offset[:, None] + overlaps.speed[:, None] * sample_a).astype(np.int64)
-    last_b = samples.counts()[overlaps.b][:, None] - 1
+    last_b = samples.counts(overlaps.b)[:, None] - 1
     start_b = samples.starts[overlaps.b][:, None]
     sample_a += samples.starts[overlaps.a][:, None]
     words_a = samples.words[sample_a, :2]

@@ -124,7 +124,7 @@ def compare_equal_keys(samples: Samples) -> Iterator[Words]:
             for orientation, records in bucket:
                 for others in keys[orientation]:
                     for a, b in pairs_of_equal_keys(records, half, (lowest + first, *others), turned=orientation > 0):
-                        yield select_alike(samples, records[a], records[b], orientation)
+                        yield select_alike(samples, records.take(a, 0), records.take(b, 0), orientation)
 
 
 def mark_lookups(samples: Samples, novelty: float, is_looked_up: NDArray[np.bool_]) -> None:
@@ -157,14 +157,14 @@ def pairs_of_equal_keys(
     words = records[:, half]
     # Bytes are sorted by counting, which keeps the order of equal ones.
     order = np.lexsort([(words >> np.uint64(8 * byte)).astype(np.uint8) for byte in key_bytes])
-    keys = (words & np.uint64(sum(0xFF << 8 * byte for byte in key_bytes)))[order]
+    keys = (words & np.uint64(sum(0xFF << 8 * byte for byte in key_bytes))).take(order)
     ends = np.append(np.flatnonzero(keys[1:] != keys[:-1]), len(keys) - 1)
     sizes = np.diff(ends, prepend=-1)
     # Number of later records of the same run that each is compared with.
     most = np.maximum(_MAX_COMPARISONS_PER_BUCKET // sizes, _MIN_NEIGHBOURS)
     partners = np.minimum(np.repeat(ends, sizes) - np.arange(len(keys)), np.repeat(most, sizes))
     if turned:
-        is_turned = (records[:, 2] & np.uint64(1)).astype(np.bool_)[order]
+        is_turned = (records[:, 2] & np.uint64(1)).astype(np.bool_).take(order)
         partners[is_turned] = 0
     before = np.cumsum(partners) - partners
     pairs = int(before[-1] + partners[-1])
@@ -176,7 +176,7 @@ def pairs_of_equal_keys(
         if turned:
             wanted = is_turned[b]
             a, b = a[wanted], b[wanted]
-        yield order[a], order[b]
+        yield order.take(a), order.take(b)
 
 
 def select_alike(samples: Samples, a: Words, b: Words, orientation: int) -> Words:

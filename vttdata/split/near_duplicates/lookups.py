@@ -88,7 +88,7 @@ class LookupFile:
             orientation = orientations[column]
             buckets = bucket_of[values]
             order = np.argsort(buckets, kind="stable")
-            records = look_up(self._samples, 2 * index + (orientation > 0), orientation)[order]
+            records = look_up(self._samples, 2 * index + (orientation > 0), orientation).take(order, 0)
             ends = np.cumsum(np.bincount(buckets, minlength=len(places)))
             for bucket, (first, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
                 place = places[bucket, column]
@@ -114,6 +114,6 @@ def merge_orientations(orientations: tuple[int, ...], parts: list[Words]) -> Ite
     for orientation, part in zip(orientations, parts, strict=True):
         records = np.concatenate([plain, part]) if orientation else plain
         if orientation:
-            records = records[np.argsort(records[:, 2], kind="stable")]
+            records = records.take(np.argsort(records[:, 2], kind="stable"), 0)
         if len(records):
             yield orientation, records

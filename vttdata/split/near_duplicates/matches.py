@@ -106,8 +106,7 @@ def match_samples(samples: Samples) -> Matches:
         OSError: when the disk of temporary files is full.
     """
     alignments = align(samples, find_candidates(samples), likely=MIN_EVIDENCE / 2)
-    counts = samples.counts()
-    shorter = np.minimum(counts[alignments.a], counts[alignments.b])
+    shorter = np.minimum(samples.counts(alignments.a), samples.counts(alignments.b))
     min_length = np.minimum(MIN_SECONDS * HASHES_PER_SECOND, np.maximum(shorter / 2, 1))
     similarity = np.minimum(alignments.evidence / MIN_EVIDENCE, alignments.length / min_length)
     return Matches(samples, alignments, similarity)

@@ -98,9 +98,10 @@ class Samples:
     def __len__(self) -> int:
         return len(self.words)
 
-    def counts(self) -> Indices:
-        """Return the number of samples of each source."""
-        return np.diff(self.starts)
+    def counts(self, source: Indices | slice = slice(None)) -> Indices:
+        """Return the number of samples of each of some sources, by their indices; without any, of all."""
+        counts: Indices = self.starts[1:][source] - self.starts[:-1][source]
+        return counts
 
     def owners(self, index: Indices) -> Words:
         """Return the index of the source of each sample."""
