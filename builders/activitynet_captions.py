@@ -12,29 +12,18 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import pydantic
 
 from vttdata.annotations.activitynet_entities import CONCEPT_FILE, read_concepts
-from vttdata.annotations.files import SHAPE, OfficialFile, Seconds, list_files, read_json
+from vttdata.annotations.files import SHAPE, OfficialFile, OfficialObject, Seconds, list_files, read_json
 from vttdata.annotations.findings import Findings
 from vttdata.annotations.model import SPLITS, Annotations, check_captions, check_spans, checked_id, sources_of
-from vttdata.compose.official_benchmark import OfficialRecipe, build_official
+from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
 from vttdata.ids import youtube_url
-from vttdata.pipeline.build_folder import Build
 from vttdata.records import Caption, Clip
-
-
-class Recipe(OfficialRecipe):
-    """Recipe for the official files of ActivityNet Captions."""
-
-
-def build(recipe: Recipe, run: Build) -> None:
-    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
-    build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language), files_by="source_id")
-
 
 _SPLIT_IDS = "split_ids_anet_entities.json"
 _VIDEO = re.compile(r"v_[\w-]{11}", re.ASCII)
@@ -43,9 +32,7 @@ _PARAGRAPHS = re.compile(r"train\.json|(?:anet_entities_)?(val|test)_([12])\.jso
 
 
 @dataclass(frozen=True, slots=True)
-class _Video:
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
-
+class _Video(OfficialObject):
     duration: Annotated[Seconds, pydantic.Field(ge=0)]
     timestamps: list[tuple[Seconds, Seconds]]
     sentences: list[str]
@@ -111,6 +98,10 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
         concepts=concepts,
         classes=classes,
     )
+
+
+Recipe = OfficialRecipe
+build = official_builder(read, files_by="source_id")
 
 
 def _choose(folder: Path, available: Mapping[str, OfficialFile]) -> list[OfficialFile]:

@@ -15,20 +15,9 @@ from pathlib import Path
 from vttdata.annotations import Annotations
 from vttdata.annotations.collector import RecordCollector
 from vttdata.annotations.files import choose_files, read_text
-from vttdata.compose.official_benchmark import OfficialRecipe, build_official
+from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
 from vttdata.files.tables import Columns, parse_delimited, parse_seconds
-from vttdata.pipeline.build_folder import Build
-
-
-class Recipe(OfficialRecipe):
-    """Recipe for the official files of Charades-STA."""
-
-
-def build(recipe: Recipe, run: Build) -> None:
-    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
-    build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language), files_by="source_id")
-
 
 _FILES = {"train": "charades_sta_train.txt", "test": "charades_sta_test.txt"}
 _LENGTHS = {"lengths of train": "charades_v1_train.csv", "lengths of test": "charades_v1_test.csv"}
@@ -77,3 +66,7 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
             numbers[video] += 1
             records.add_caption(files[split], clip.video_id, sentence)
     return records.result()
+
+
+Recipe = OfficialRecipe
+build = official_builder(read, files_by="source_id")

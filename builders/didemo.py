@@ -11,35 +11,22 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import pydantic
 
 from vttdata.annotations import Annotations
 from vttdata.annotations.collector import RecordCollector
-from vttdata.annotations.files import SHAPE, choose_files
-from vttdata.compose.official_benchmark import OfficialRecipe, build_official
-from vttdata.pipeline.build_folder import Build
-
-
-class Recipe(OfficialRecipe):
-    """Recipe for the official files of DiDeMo."""
-
-
-def build(recipe: Recipe, run: Build) -> None:
-    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
-    build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language), files_by="source_id")
-
+from vttdata.annotations.files import OfficialObject, choose_files
+from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 
 _PIECE_SECONDS = 5.0
 _Piece = Annotated[int, pydantic.Field(ge=0, le=5)]
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(OfficialObject):
     """Description of a moment, with the first and the last piece that each annotator marked."""
-
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     annotation_id: int
     description: str
@@ -86,3 +73,7 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
                 records.findings.add("end_after_duration", file.name, clip.video_id)
             records.add_caption(file, clip.video_id, moment.description)
     return records.result()
+
+
+Recipe = OfficialRecipe
+build = official_builder(read, files_by="source_id")

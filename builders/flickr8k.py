@@ -13,19 +13,8 @@ from pathlib import Path
 from vttdata.annotations import Annotations
 from vttdata.annotations.collector import RecordCollector
 from vttdata.annotations.files import choose_files
-from vttdata.compose.official_benchmark import OfficialRecipe, build_official
+from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
-from vttdata.pipeline.build_folder import Build
-
-
-class Recipe(OfficialRecipe):
-    """Recipe for the official files of Flickr8k."""
-
-
-def build(recipe: Recipe, run: Build) -> None:
-    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
-    build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language))
-
 
 _CAPTIONS = {"captions": "flickr8k.token.txt"}
 _LISTS = {
@@ -68,3 +57,7 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
         for number, text in texts:
             records.add_caption(captions_file, image, text, sen_id=number)
     return records.result()
+
+
+Recipe = OfficialRecipe
+build = official_builder(read)

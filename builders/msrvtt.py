@@ -12,28 +12,17 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import pydantic
 
-from vttdata.annotations.files import SHAPE, OfficialFile, Seconds, list_files, read_json, read_text
+from vttdata.annotations.files import OfficialFile, OfficialObject, Seconds, list_files, read_json, read_text
 from vttdata.annotations.findings import Findings
 from vttdata.annotations.model import SPLITS, Annotations, check_captions, check_spans, checked_id, sources_of
-from vttdata.compose.official_benchmark import OfficialRecipe, build_official
+from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
 from vttdata.ids import source_of
-from vttdata.pipeline.build_folder import Build
 from vttdata.records import Caption, Clip
-
-
-class Recipe(OfficialRecipe):
-    """Recipe for the official files of MSR-VTT."""
-
-
-def build(recipe: Recipe, run: Build) -> None:
-    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
-    build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language))
-
 
 # Files of the release, and the archives that contain them.
 OFFICIAL = {
@@ -46,9 +35,7 @@ _SPLIT_NAME = re.compile(r"\w{1,60}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class _Video:
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
-
+class _Video(OfficialObject):
     video_id: str
     url: str
     start: Annotated[Seconds, pydantic.Field(validation_alias="start time")]
@@ -58,18 +45,14 @@ class _Video:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sentence:
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
-
+class _Sentence(OfficialObject):
     video_id: str
     sen_id: Annotated[int, pydantic.Field(ge=0, lt=2**63)]
     caption: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Info:
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
-
+class _Info(OfficialObject):
     videos: Annotated[list[_Video], pydantic.FailFast()]
     sentences: Annotated[list[_Sentence] | None, pydantic.FailFast()] = None
 
@@ -111,6 +94,10 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
         files=checksums,
         categories=tuple(names[number] for number in sorted(names)),
     )
+
+
+Recipe = OfficialRecipe
+build = official_builder(read)
 
 
 def _choose(folder: Path, available: list[OfficialFile], findings: Findings) -> list[OfficialFile]:

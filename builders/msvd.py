@@ -23,23 +23,12 @@ import pydantic
 from vttdata.annotations.files import SHAPE, OfficialFile, key_path, list_files, read_json, read_text
 from vttdata.annotations.findings import Findings
 from vttdata.annotations.model import SPLITS, Annotations, check_captions, check_spans, checked_id, sources_of
-from vttdata.compose.official_benchmark import OfficialRecipe, build_official
+from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
 from vttdata.files.id_lists import ids_in
 from vttdata.files.tables import Columns, parse_delimited
 from vttdata.ids import youtube_url
-from vttdata.pipeline.build_folder import Build
 from vttdata.records import Caption, Clip
-
-
-class Recipe(OfficialRecipe):
-    """Recipe for the files of MSVD."""
-
-
-def build(recipe: Recipe, run: Build) -> None:
-    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
-    build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language))
-
 
 _NAME = re.compile(r"([A-Za-z0-9_-]+)_(\d{1,6}(?:\.\d+)?)_(\d{1,6}(?:\.\d+)?)", re.ASCII)
 _LIST = re.compile(r"(?:msvd_)?(train|val|validate|validation|test)(?:_list|_ids|_videos)?\.(?:txt|csv|json)", re.I)
@@ -110,6 +99,10 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
             findings.add("no_caption", sentences_file.name, clip.video_id)
     check_captions(findings, sentences_file.name, captions)
     return Annotations(sources_of(clips), tuple(clips), tuple(captions), findings.result(), checksums)
+
+
+Recipe = OfficialRecipe
+build = official_builder(read)
 
 
 def _choose(folder: Path) -> tuple[OfficialFile, dict[str, OfficialFile]]:

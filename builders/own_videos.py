@@ -186,10 +186,7 @@ class ListedVideos(NamedTuple):
 def list_videos(recipe: Recipe, run: Build, encoder: str) -> ListedVideos:
     """List the videos of the folder, manifest or search that the recipe names, or draw them.
 
-    Args:
-        recipe: names exactly one origin.
-        run: the build.
-        encoder: name and version of the program that encodes drawn videos.
+    `encoder` is the name and version of the program that encodes drawn videos.
     """
     collect = recipe.collect
     if collect.folder is not None:

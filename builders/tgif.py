@@ -14,19 +14,8 @@ from vttdata.annotations import Annotations
 from vttdata.annotations.collector import RecordCollector
 from vttdata.annotations.files import choose_files
 from vttdata.annotations.model import checked_id
-from vttdata.compose.official_benchmark import OfficialRecipe, build_official
+from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
-from vttdata.pipeline.build_folder import Build
-
-
-class Recipe(OfficialRecipe):
-    """Recipe for the official files of TGIF."""
-
-
-def build(recipe: Recipe, run: Build) -> None:
-    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
-    build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language))
-
 
 _SENTENCES = {"sentences": "tgif-v1.?.tsv"}
 _LISTS = {"train": "train.txt", "validation": "val.txt", "test": "test.txt"}
@@ -71,6 +60,10 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
         for text in texts:
             records.add_caption(sentences_file, video_id, text)
     return records.result()
+
+
+Recipe = OfficialRecipe
+build = official_builder(read)
 
 
 def _name(url: str, place: str) -> str:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import pydantic
 
 from vttdata.annotations.collector import RecordCollector
-from vttdata.annotations.files import SHAPE, key_path, list_files
+from vttdata.annotations.files import OfficialObject, key_path, list_files
 from vttdata.annotations.model import checked_id
 from vttdata.compose.counterfactuals import (
     CounterfactualPair,
@@ -41,19 +41,15 @@ _LEAST_VOTES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Votes:
+class Votes(OfficialObject):
     """Number of annotators who chose the caption and not the foil."""
-
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     caption: int
 
 
 @dataclass(frozen=True, slots=True)
-class FoiledCaption:
+class FoiledCaption(OfficialObject):
     """Caption of an image and its foil."""
-
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     image_file: str
     caption: _Text

@@ -11,33 +11,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pydantic
 
 from vttdata.annotations import Annotations
 from vttdata.annotations.collector import RecordCollector
-from vttdata.annotations.files import SHAPE, choose_files
-from vttdata.compose.official_benchmark import OfficialRecipe, build_official
+from vttdata.annotations.files import OfficialObject, choose_files
+from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
 from vttdata.ids import youtube_url
-from vttdata.pipeline.build_folder import Build
-
-
-class Recipe(OfficialRecipe):
-    """Recipe for the official files of VATEX; `language` is ``en``, ``zh``, or ``mul`` for both."""
-
-
-def build(recipe: Recipe, run: Build) -> None:
-    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
-    build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language))
 
 
 @dataclass(frozen=True, slots=True)
-class VatexVideo:
+class VatexVideo(OfficialObject):
     """Captions of a video in both languages, as far as they were released."""
-
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     videoID: str  # noqa: N815
     enCap: list[str] | None = None  # noqa: N815
@@ -99,3 +87,7 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     if not captions:
         raise VttdataError(f"{folder}: the files have no captions in {language}.")
     return records.result()
+
+
+Recipe = OfficialRecipe
+build = official_builder(read)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import pydantic
 
 from vttdata.annotations.collector import RecordCollector
-from vttdata.annotations.files import SHAPE, list_files
+from vttdata.annotations.files import OfficialObject, list_files
 from vttdata.annotations.model import checked_id
 from vttdata.compose.counterfactuals import (
     CounterfactualPair,
@@ -39,10 +39,8 @@ _Text = Annotated[str, pydantic.Field(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
-class TemporalPair:
+class TemporalPair(OfficialObject):
     """Caption of a video and a text that differs in one temporal aspect."""
-
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     src_dataset: Literal["MSRVTT", "VATEX"]
     video_name: str

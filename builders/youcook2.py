@@ -9,34 +9,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import pydantic
 
 from vttdata.annotations import Annotations
 from vttdata.annotations.collector import RecordCollector
-from vttdata.annotations.files import SHAPE, Seconds, choose_files, key_path
+from vttdata.annotations.files import OfficialObject, Seconds, choose_files, key_path
 from vttdata.annotations.model import SPLITS
-from vttdata.compose.official_benchmark import OfficialRecipe, build_official
+from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
 from vttdata.ids import youtube_url
-from vttdata.pipeline.build_folder import Build
-
-
-class Recipe(OfficialRecipe):
-    """Recipe for the official files of YouCook2."""
-
-
-def build(recipe: Recipe, run: Build) -> None:
-    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
-    build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language), files_by="source_id")
 
 
 @dataclass(frozen=True, slots=True)
-class RecipeStep:
+class RecipeStep(OfficialObject):
     """Step of a recipe: its segment in seconds, and what is done."""
-
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     id: Annotated[int, pydantic.Field(ge=0)]
     segment: tuple[Seconds, Seconds]
@@ -44,10 +32,8 @@ class RecipeStep:
 
 
 @dataclass(frozen=True, slots=True)
-class CookingVideo:
+class CookingVideo(OfficialObject):
     """Video with the steps of its recipe."""
-
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     subset: str
     duration: Annotated[Seconds, pydantic.Field(ge=0)]
@@ -57,10 +43,8 @@ class CookingVideo:
 
 
 @dataclass(frozen=True, slots=True)
-class CookingVideos:
+class CookingVideos(OfficialObject):
     """Content of the official file."""
-
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
 
     database: dict[str, CookingVideo]
 
@@ -105,3 +89,7 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
                 if step.sentence is not None:
                     records.add_caption(file, clip.video_id, step.sentence, sen_id=0)
     return records.result(categories=sorted(categories, key=lambda name: (len(name), name)))
+
+
+Recipe = OfficialRecipe
+build = official_builder(read, files_by="source_id")

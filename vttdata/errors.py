@@ -52,9 +52,7 @@ def list_choices(name: str, known: Iterable[str]) -> str:
 def disk_error_halt(error: OSError, name: object) -> HaltError:
     """Return the error that ends a build because writing failed for one of `DISK_ERRORS`.
 
-    Args:
-        error: from writing.
-        name: of what was being written, for when the error has no file name.
+    `name` is that of what was being written, for an error without a file name.
     """
     problem = f"{error.strerror} ({error.filename or name})"
     return HaltError(f"The build stopped: {problem}. Nothing finished is lost; run the same command again.")

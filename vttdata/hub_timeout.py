@@ -68,12 +68,7 @@ class HubWait:
         self._has_notice = False
 
     def send(self, send: Callable[..., Any], request: Any, **options: Any) -> Any:
-        """Send a request as a client of httpx does, within the limit.
-
-        Args:
-            send: method of the client.
-            request: of httpx.
-            options: of the method.
+        """Send a request of httpx with a client's method `send` and its options, within the limit.
 
         Raises:
             HubTimeoutError: when there is no answer in time.

@@ -50,12 +50,8 @@ def is_dataset_name(text: str) -> bool:
 def find_video_id(name: str, known: Container[str]) -> str | None:
     """Return the known id that a name means: the id itself, or the file ``<id>.mp4``, with or without its folders.
 
-    A ``'`` before an id is left out where it has none: CSV files that vttdata writes have one before ids such as
-    ``-uwY3sjqYX0``, which spreadsheets take for formulas.
-
-    Args:
-        name: as a table says it; folders may be those of Windows.
-        known: ids.
+    Folders may be those of Windows. A ``'`` before an id is left out where it has none: CSV files that vttdata writes
+    have one before ids such as ``-uwY3sjqYX0``, which spreadsheets take for formulas.
     """
     if name in known:
         return name
@@ -66,13 +62,7 @@ def find_video_id(name: str, known: Container[str]) -> str | None:
 
 
 def clip_id(source_id: str, start: float, end: float) -> str:
-    """Return the id of a chosen clip: its source and its span in milliseconds, in the manner of VATEX's ids.
-
-    Args:
-        source_id: of the source.
-        start: seconds.
-        end: seconds.
-    """
+    """Return the id of a chosen clip, as VATEX's: its source, and its start and end (seconds) in milliseconds."""
     return f"{source_id}_{round(start * 1000):07d}_{round(end * 1000):07d}"
 
 

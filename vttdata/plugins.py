@@ -26,10 +26,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def plugin_folder(kind: str) -> Path | None:
-    """Return the user's folder for plugins of a kind, or None without one.
-
-    Args:
-        kind: name of the subfolder, such as ``builders``.
+    """Return the user's folder for plugins of a kind, such as ``builders``; None without one.
 
     Raises:
         VttdataError: when ``VTTDATA_PLUGINS`` is set to something that is not a folder.
@@ -46,12 +43,8 @@ def plugin_folder(kind: str) -> Path | None:
 def discover(package_folder: Path | None, kind: str, extension: str = ".py") -> dict[str, Path]:
     """Return the files of a kind by their names without extension: packaged ones, then the user's, each sorted.
 
-    Files whose name does not start with a lower-case letter, such as ``_base.py``, are left out.
-
-    Args:
-        package_folder: folder of the packaged files; None when there are none.
-        kind: name of the subfolder in the user's folder of plugins, such as ``builders``.
-        extension: of the files.
+    Files whose name does not start with a lower-case letter, such as ``_base.py``, are left out. The kind, such as
+    ``builders``, names the subfolder in the user's folder of plugins.
 
     Raises:
         VttdataError: when a user's file has the name of a packaged one.
@@ -118,14 +111,10 @@ def describe_module(path: Path) -> str:
 
 
 def load_module(path: Path, kind: str) -> ModuleType:
-    """Import a module from its file.
+    """Import a module from its file; `kind`, such as ``builder``, is part of messages and of the module's name.
 
     A file of the `vttdata` package is imported under its dotted name. Any other one is executed each time, and stands
     in `sys.modules` under a name that hides no other module.
-
-    Args:
-        path: Python file.
-        kind: singular noun for messages and for the module's name, such as ``builder``.
 
     Raises:
         VttdataError: when the file is missing or anything is raised while it is executed; names file and line.

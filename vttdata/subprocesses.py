@@ -175,15 +175,12 @@ def folder_bytes(folder: Path) -> int:
 
 
 def start_module(module: str, connection: Connection, output: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
-    """Start a module as a program in a Python process, and give it a connection.
+    """Start a module, by its dotted name, as a program in a Python process, and give it a connection.
 
     The process imports from where this one does, but never from the working folder, whose files may have the names of
-    libraries. Unlike `multiprocessing.Process`, it does not import the user's script again.
-
-    Args:
-        module: dotted name; the file descriptor of its connection is its argument.
-        connection: end for the process, which is closed here.
-        output: file for its standard output and errors; by default those of this process.
+    libraries. Unlike `multiprocessing.Process`, it does not import the user's script again. The file descriptor of its
+    connection, which is closed here, is its argument. Its output and errors go to `output`, or where those of this
+    process go.
     """
     descriptor = connection.fileno()
     process = subprocess.Popen(
@@ -246,15 +243,10 @@ class CallProcess:
 
 
 def call(function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
-    """Call a function in a process of its own, which the kernel ends when its time is over.
+    """Call a function in a process of its own, and return its result; the kernel ends the process after `seconds`.
 
-    Args:
-        function: of a module, so that the other process can import it; its arguments and result are pickled.
-        arguments: of the function.
-        seconds: wall-clock limit; the function may replace it by a better one with `limit_this_process`.
-
-    Returns:
-        The function's result.
+    The function is one of a module, so that the other process can import it; its arguments and result are pickled. It
+    may replace the limit by a better one with `limit_this_process`.
 
     Raises:
         VttdataError: what the function raises, or when memory did not suffice; an `OSError` is raised again too.

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import pydantic
 
-from vttdata.annotations.files import SHAPE, OfficialFile, Seconds, read_json
+from vttdata.annotations.files import OfficialFile, OfficialObject, Seconds, read_json
 from vttdata.annotations.findings import Findings
 from vttdata.errors import VttdataError
 from vttdata.records import Concepts
@@ -25,9 +25,7 @@ _MAX_DEVIATION_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class _Segment:
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
-
+class _Segment(OfficialObject):
     tokens: list[str]
     timestamps: tuple[Seconds, Seconds]
     classes: Annotated[list[list[str]], pydantic.Field(validation_alias="process_clss")]
@@ -41,16 +39,12 @@ class _Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class _Video:
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
-
+class _Video(OfficialObject):
     segments: dict[str, _Segment]
 
 
 @dataclass(frozen=True, slots=True)
-class _Content:
-    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
-
+class _Content(OfficialObject):
     vocab: list[str]
     annotations: dict[str, _Video]
 
@@ -66,13 +60,9 @@ def read_concepts(
 ) -> tuple[tuple[Concepts, ...], tuple[str, ...]]:
     """Return the concepts of all segments that are clips, in the order of the files, and all classes.
 
-    Segment i of a video is about the i-th sentence of the first annotator's paragraph.
-
-    Args:
-        files: those whose name is `CONCEPT_FILE`.
-        spans: id of a clip -> its start and end in seconds.
-        findings: gets segments that are not clips, or have other times.
-        checksums: gets the SHA-256 of each file.
+    Segment i of a video is about the i-th sentence of the first annotator's paragraph. Segments that are not clips, or
+    have other times than the `spans` of the clips in seconds, become findings; `checksums` gets the SHA-256 of each
+    file.
 
     Raises:
         VttdataError: when a file is damaged, of another shape, or names a class that its vocabulary does not have.

@@ -65,19 +65,11 @@ class RecordCollector:
         duration: float | None = None,
         place: str | None = None,
     ) -> Clip:
-        """Add a clip and return it.
+        """Add a clip, its official ids and its span in seconds, and return it.
 
-        Args:
-            file: that lists it.
-            video_id: official id of the clip.
-            source_id: official id of its video.
-            start: seconds.
-            end: seconds; None where the files state no length, and the clip then ends where it starts.
-            split: name of the split in the dataset.
-            url: of the video.
-            category: its name.
-            duration: of the video in seconds, where files state it.
-            place: file and line or key, for messages; by default the file.
+        Without an end, where the files state no length, the clip ends where it starts. `url`, `category` (its name) and
+        `duration` (in seconds) are those of the video; `place`, file and line or key, begins messages instead of the
+        file.
 
         Raises:
             VttdataError: when an id cannot be a file name.

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import pydantic
 
@@ -25,6 +25,14 @@ from vttdata.files.zip_errors import ZIP_ERRORS
 
 # Official files are checked without conversions, for finite numbers; further keys are allowed.
 SHAPE = pydantic.ConfigDict(strict=True, allow_inf_nan=False)
+
+
+class OfficialObject:
+    """Base class of objects in official files, which are checked as `SHAPE` says."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[pydantic.ConfigDict] = SHAPE
+
 
 # Times of thirty years and more are damage, and would make durations that no float can hold.
 Seconds = Annotated[float, pydantic.Field(gt=-1e9, lt=1e9)]
@@ -143,11 +151,7 @@ def _members(archive: Path) -> Iterator[OfficialFile]:
 
 
 def read_text(file: OfficialFile, checksums: dict[str, str]) -> str:
-    """Return the text of a UTF-8 file, with or without a byte order mark.
-
-    Args:
-        file: to be read.
-        checksums: gets the SHA-256 of the file under its name.
+    """Return the text of a UTF-8 file, with or without a byte order mark; `checksums` gets its SHA-256 by its name.
 
     Raises:
         VttdataError: when the file cannot be read or is not UTF-8.
@@ -162,12 +166,7 @@ def read_text(file: OfficialFile, checksums: dict[str, str]) -> str:
 
 
 def read_json(file: OfficialFile, shape: pydantic.TypeAdapter[Shape], checksums: dict[str, str]) -> Shape:
-    """Return the content of a JSON file, checked against a type.
-
-    Args:
-        file: to be read.
-        shape: the type.
-        checksums: gets the SHA-256 of the file under its name.
+    """Return the content of a JSON file, checked against a type; `checksums` gets its SHA-256 by its name.
 
     Raises:
         VttdataError: when it is not JSON, has a duplicate key or an unpaired surrogate, or is of another shape; names

@@ -53,14 +53,10 @@ class Annotations:
 
 
 def checked_id(video_id: str, place: str) -> str:
-    """Return an id after checking that it can be a file name.
-
-    Args:
-        video_id: as an official file states it.
-        place: file and key that open the error message.
+    """Return an id of an official file after checking that it can be a file name.
 
     Raises:
-        VttdataError: when it cannot.
+        VttdataError: when it cannot; the message begins with `place`, file and key.
     """
     if not is_safe_id(video_id, MAX_EXTERNAL_ID_LENGTH):
         shown = ascii(video_id[:MAX_EXTERNAL_ID_LENGTH])
@@ -71,13 +67,9 @@ def checked_id(video_id: str, place: str) -> str:
 
 
 def sources_of(clips: Iterable[Clip], seconds: Mapping[str, float] | None = None) -> tuple[Source, ...]:
-    """Return the videos that clips come from, in the order of the clips.
+    """Return the videos that clips come from, in the order of the clips, with their stated durations in seconds by id.
 
     A video has a category where all its clips share one.
-
-    Args:
-        clips: the clips.
-        seconds: id of a video -> its stated duration in seconds, where files state it.
     """
     first: dict[str, Clip] = {}
     categories: dict[str, set[str | None]] = {}

@@ -18,11 +18,7 @@ _RESERVED = ("clips", "captions", "sources", "concepts", "degraded", "judgments"
 
 
 def check_name(name: str, splits: Mapping[str, str]) -> None:
-    """Check the names of a protocol and of its splits.
-
-    Args:
-        name: of the protocol.
-        splits: name of a split -> its file.
+    """Check the name of a protocol and those of its splits.
 
     Raises:
         ValueError: when a name is not usable, or there is no split.
@@ -39,14 +35,10 @@ def check_name(name: str, splits: Mapping[str, str]) -> None:
 def read_protocol(
     name: str, files: Mapping[str, Path], known: Container[str], checksums: dict[str, str]
 ) -> dict[str, list[str]]:
-    """Return the ids of each split, in the order of its file.
+    """Return the ids of each split, in the order of its file, which is as `vttdata.files.id_lists.read_ids` takes it.
 
-    Args:
-        name: of the protocol.
-        files: split -> its file, as `vttdata.files.id_lists.read_ids` takes it.
-        known: ids of all clips.
-        checksums: gets the SHA-256 of each file, under a name with protocol and split, since files of several
-            protocols may have the same name.
+    `known` are the ids of all clips. `checksums` gets the SHA-256 of each file, under a name with protocol and split,
+    since files of several protocols may have the same name.
 
     Raises:
         VttdataError: when a file cannot be read, lists an id twice, or lists ids that no clip has.

@@ -21,9 +21,6 @@ def list_folder(folder: Path) -> Iterator[Candidate]:
     folder that is reached twice is listed once. A dangling link with a video's name is yielded too, so that its failure
     is recorded with the others.
 
-    Args:
-        folder: folder to search with all its subfolders.
-
     Returns:
         Candidates of kind ``file``: `locator` is the path below `folder` with forward slashes, `title` the file's
         name without extension, `stamp` its size and modification time.

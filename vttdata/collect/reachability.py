@@ -29,13 +29,10 @@ def addresses(urls: Iterable[str]) -> frozenset[Address]:
 
 
 def any_answers(hosts: Collection[Address], *, proxy: str | None = None) -> bool:
-    """Return True if one of the hosts, of which a few are tried, accepts a connection.
+    """Return True if one of the hosts, of which a few are tried for five seconds at most, accepts a connection.
 
-    Hosts that are behind a proxy are not tried, since a direct connection would say nothing.
-
-    Args:
-        hosts: to try, each for five seconds at most.
-        proxy: address of a proxy that downloads go through; those of the environment count too.
+    Hosts that are behind a proxy, `proxy` or one of the environment, are not tried, since a direct connection would say
+    nothing.
     """
     if proxy:
         return False

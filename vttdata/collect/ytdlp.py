@@ -92,11 +92,9 @@ def too_large(settings: CollectSettings) -> FetchError:
 
 
 def retry_download(action: Callable[[float], Result], settings: CollectSettings) -> Result:
-    """Call `action` until it succeeds, fails permanently or the wall-clock limit of one item is reached.
+    """Call `action` with the seconds left until it succeeds, fails permanently or the time of one item is over.
 
-    Args:
-        action: function of the seconds that are left.
-        settings: number of retries, first pause (each further one is twice as long) and wall-clock limit.
+    The settings give the number of retries, the first pause (each further one is twice as long) and the limit.
     """
     deadline = time.monotonic() + settings.limits.seconds_per_item
     left, pause = settings.retries, settings.backoff_seconds

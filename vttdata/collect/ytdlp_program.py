@@ -45,11 +45,9 @@ def hosts_of(texts: Iterable[str]) -> set[str]:
 
 
 def check_host(host: str, allowed: Iterable[str]) -> None:
-    """Raise PermissionError if a host may not be connected to.
+    """Raise PermissionError if a host, an IP address or a name, may not be connected to.
 
-    Args:
-        host: an IP address or a name.
-        allowed: IP addresses that may be, although they are not public.
+    `allowed` are IP addresses that may be, although they are not public.
     """
     for address in resolve(host):
         if address not in allowed and not is_public(address):
@@ -59,8 +57,7 @@ def check_host(host: str, allowed: Iterable[str]) -> None:
 def guard(arguments: Sequence[str]) -> None:
     """Watch all connections of this process, and the addresses that it gives to programs such as ffmpeg.
 
-    Args:
-        arguments: of yt-dlp; the last one is the listed address.
+    The last of yt-dlp's arguments is the listed address.
     """
     proxies = [text.partition("=")[2] for text in arguments if text.startswith("--proxy=")]
     hosts = hosts_of([arguments[-1], *proxies, *urllib.request.getproxies().values()])

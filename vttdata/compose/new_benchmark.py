@@ -27,20 +27,9 @@ from vttdata.annotations import Annotations
 from vttdata.annotations.collector import RecordCollector
 from vttdata.annotations.files import choose_files, read_text
 from vttdata.annotations.model import SPLITS
-from vttdata.compose.official_benchmark import OfficialRecipe, build_official
+from vttdata.compose.official_benchmark import OfficialRecipe, official_builder
 from vttdata.errors import VttdataError
 from vttdata.files.tables import Columns, parse_table
-from vttdata.pipeline.build_folder import Build
-
-
-class Recipe(OfficialRecipe):
-    """Recipe for the official files of $title."""
-
-
-def build(recipe: Recipe, run: Build) -> None:
-    """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end."""
-    build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language))
-
 
 # What a file is for -> its name in lower case; * and ? as in a shell.
 _FILES = {"captions": "$file.csv"}
@@ -72,6 +61,10 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
         )
         records.add_caption(file, clip.video_id, row["caption"] or "")
     return records.result()
+
+
+Recipe = OfficialRecipe
+build = official_builder(read)
 '''
 
 _RECIPE = """\

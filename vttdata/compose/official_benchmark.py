@@ -7,6 +7,7 @@ findings and are never mended.
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -80,6 +81,20 @@ class OfficialRecipe(BaseRecipe):
         for name, splits in protocols.items():
             check_name(name, {"test": splits} if isinstance(splits, str) else splits)
         return protocols
+
+
+def official_builder(
+    read: Callable[..., Annotations], *, files_by: Literal["video_id", "source_id"] = "video_id"
+) -> Callable[[OfficialRecipe, Build], None]:
+    """Return the function `build` of a builder whose `read(folder, language=...)` reads the official files.
+
+    `files_by` is as of `build_official`.
+    """
+
+    def build(recipe: OfficialRecipe, run: Build) -> None:
+        build_official(recipe, run, read(Path(recipe.annotations), language=recipe.language), files_by=files_by)
+
+    return build
 
 
 def build_official(

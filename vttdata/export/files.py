@@ -65,15 +65,9 @@ class JsonList:
 def json_with_two_lists(
     path: Path, head: Mapping[str, Any], first: str, second: str
 ) -> Iterator[tuple[JsonList, JsonList]]:
-    """Create a file with a JSON object whose last two values are lists that grow side by side.
+    """Create a file with a JSON object that ends in two lists, `first` and `second`, which grow side by side.
 
     The second list is kept in a temporary file until the first one is complete.
-
-    Args:
-        path: file to create.
-        head: keys and values before the lists.
-        first: key of the first list.
-        second: key of the second list.
     """
     with text_file(path) as stream, tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as scratch:
         fields = "".join(f"{as_json(name)}: {as_json(value)},\n" for name, value in head.items())

@@ -175,13 +175,9 @@ class DatasetReader:
         return "test" if len(names) > 1 else names[0]
 
     def pairs(self, config: str, split: str) -> Iterator[tuple[str, Row]]:
-        """Yield the id and the row of each pair of texts of a set of foils.
+        """Yield the id and the row of each pair of texts of a set of foils; `config` is ``foils`` or ``paragraphs``.
 
         The id of a paragraph is its ``video_id``, followed by ``:`` and the annotator where a video has several.
-
-        Args:
-            config: ``foils`` or ``paragraphs``.
-            split: split of this configuration.
         """
         if config == "foils":
             yield from ((row["foil_id"], row) for row in self.rows(config, split))
@@ -217,13 +213,10 @@ class DatasetReader:
                         yield row
 
     def references(self, config: str, split: str, scratch: Path, counts: CaptionCounts) -> Iterator[ClipReferences]:
-        """Yield the clips of a split, in order, with their human captions.
+        """Yield the clips of a split of `clips` or of a protocol, in order, with their human captions.
 
-        Args:
-            config: `clips`, or a protocol.
-            split: split of this configuration.
-            scratch: folder for a temporary file, which is removed at the end.
-            counts: is increased by the captions that are read.
+        A temporary file in the folder `scratch` is removed at the end; `counts` is increased by the captions that are
+        read.
 
         Raises:
             VttdataError: as `rows`, or if captions are about clips that the dataset does not have.

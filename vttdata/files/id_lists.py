@@ -37,15 +37,10 @@ def read_ids(path: Path, *others: str) -> list[str]:
 
 
 def ids_in(text: str, place: str, suffix: str) -> list[str]:
-    """Return all ids in a text, as `read_ids` does for a file.
-
-    Args:
-        text: content of the file.
-        place: name of the file for errors.
-        suffix: extension of the file, such as ``.csv``.
+    """Return all ids in the content of a file with this suffix, such as ``.csv``, as `read_ids` does.
 
     Raises:
-        VttdataError: as in `read_ids`.
+        VttdataError: as in `read_ids`; the message begins with `place`.
     """
     return [video_id for video_id, _ in _checked(place, suffix, io.StringIO(text, newline=""))]
 

@@ -31,12 +31,9 @@ _DECODER = json.JSONDecoder(object_pairs_hook=refuse_duplicate_keys)
 
 
 def parse_json(place: str, suffix: str, stream: TextIO) -> Iterator[tuple[int, Any]]:
-    """Yield the values of a JSON list or of JSON lines, with their number in the list or their line.
+    """Yield the values of a JSON list or of JSON lines in seekable text, with their number in the list or their line.
 
-    Args:
-        place: name of the file for errors.
-        suffix: of the file; in ``.json`` without a list, objects may span several lines and are numbered.
-        stream: seekable text.
+    In ``.json`` without a list, objects may span several lines and are numbered. Errors begin with `place`.
 
     Raises:
         VttdataError: when it is not JSON, or an object has a key twice; names the value or line.

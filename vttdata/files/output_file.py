@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import shutil
 from pathlib import Path
 
 from vttdata.errors import VttdataError
@@ -14,9 +16,7 @@ MARKDOWN = (".md", ".markdown")
 def check_output_file(path: Path, suffixes: tuple[str, ...]) -> None:
     """Check that a page can be written to a path, and make its folder.
 
-    Args:
-        path: file to write.
-        suffixes: how its name may end, so that no table or video is replaced by mistake; the first is suggested.
+    Its name must have one of the suffixes, so that no table or video is replaced by mistake; the first is suggested.
 
     Raises:
         VttdataError: when the name ends otherwise, is a folder's, or its folder cannot be made.
@@ -38,6 +38,18 @@ def make_output_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise VttdataError(f"{folder}: cannot be a folder for results ({error.strerror or error}).") from error
+
+
+def link_or_copy(file: Path, target: Path) -> None:
+    """Give a file a second name by a hard link, or copy it where links are not possible.
+
+    Raises:
+        OSError: when it cannot be written.
+    """
+    try:
+        os.link(file, target)
+    except OSError:
+        shutil.copyfile(file, target)
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from vttdata.errors import HaltError, VttdataError, disk_error_halt
 from vttdata.files.contained import is_inside
+from vttdata.files.output_file import write_whole
 
 # Protocol -> what to install for it; empty where the base install suffices.
 PROTOCOLS = {"file": "", "gs": "gcsfs", "hf": "", "s3": "vttdata[remote]"}
@@ -142,11 +143,9 @@ class RemoteFolder:
     def download(
         self, files: Iterable[tuple[str, Path]], check: Callable[[str, Path], None] = lambda _name, _path: None
     ) -> None:
-        """Copy files to this machine, each in one step, several at once.
+        """Copy files, by their names, to paths on this machine, each in one step, several at once.
 
-        Args:
-            files: name of each file, and the path that it gets.
-            check: is called with a file's name and its copy before that has its path; may raise.
+        `check` is called with a file's name and its copy before that gets its path, and may raise.
         """
 
         def copy(file: tuple[str, Path]) -> None:
@@ -234,11 +233,10 @@ class RemoteFolder:
 
 
 def fetch_copy(address: str, cache: Path) -> Path:
-    """Bring a copy of a file or folder up to date, and return its path, whose last part is that of the address.
+    """Bring the copy of a remote file, or of a folder with all that is below it, in the folder `cache` up to date.
 
-    Args:
-        address: of a file, or of a folder, which is copied with all that is below it.
-        cache: folder of copies.
+    Returns:
+        Path of the copy, whose last part is that of the address.
 
     Raises:
         VttdataError: If there is nothing at the address, or the store refuses access or does not answer.
@@ -263,9 +261,7 @@ def fetch_copy(address: str, cache: Path) -> Path:
     for name in known.keys() - there.keys():
         (folder / name).unlink(missing_ok=True)
     remote.download((name, folder / name) for name in stale)
-    partial = state.with_suffix(".part")
-    partial.write_text(json.dumps(versions), encoding="utf-8")
-    partial.replace(state)
+    write_whole(state, json.dumps(versions))
     return copy
 
 

@@ -54,11 +54,7 @@ _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _constru
 
 
 def parse_yaml(text: str, place: str) -> Any:
-    """Return the plain value of a YAML text.
-
-    Args:
-        text: YAML.
-        place: file name or key that opens error messages.
+    """Return the plain value of a YAML text; errors begin with `place`, a file name or key.
 
     Raises:
         VttdataError: when it is not valid, is nested too deeply, has too many values, has aliases or duplicate keys, or

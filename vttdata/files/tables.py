@@ -69,12 +69,9 @@ class Columns:
     others: Sequence[str] | None = None
 
     def lay_out(self, header: Sequence[str], place: str, *, partial: bool = False) -> dict[str, str]:
-        """Return the column of a header behind each name of a row.
+        """Return the column of a header, or key of a JSON object, behind each name of a row.
 
-        Args:
-            header: names of the columns of a table, or keys of a JSON object.
-            place: file and line that begin errors.
-            partial: the header may lack mapped columns.
+        Errors begin with `place`, file and line. A `partial` header may lack mapped columns.
 
         Raises:
             VttdataError: when a mapped column or each of a required group is missing, two columns differ from a name

@@ -23,11 +23,6 @@ TextDumper.add_representer(str, _represent_text)
 
 
 def format_yaml(value: Any, *, width: int) -> str:
-    """Return a plain value as YAML.
-
-    Args:
-        value: mappings with texts as keys, whose order is kept, lists, texts, numbers, booleans and nulls.
-        width: column at which long texts are folded.
-    """
+    """Return a plain value as YAML; the order of keys is kept, and long texts are folded at the column `width`."""
     text: str = yaml.dump(value, Dumper=TextDumper, sort_keys=False, allow_unicode=True, width=width)
     return text

@@ -107,11 +107,9 @@ def list_datasets(*, hub: bool = False) -> list[Description]:
 
 
 def describe_dataset(name_or_path: str | os.PathLike[str]) -> Description:
-    """Return what is known of a benchmark.
+    """Return what is known of a benchmark by what `find_dataset` takes, or by the name of a packaged recipe's dataset.
 
-    Args:
-        name_or_path: Name of a local build or of a packaged recipe's dataset, dataset folder, build folder, or Hub id.
-            The Hub is asked only for what is nothing else.
+    The Hub is asked only for what is nothing else.
 
     Raises:
         VttdataError: If there is no such dataset; the message lists what exists.

@@ -24,10 +24,8 @@ def is_evaluation_table(name: object) -> bool:
 def load_evaluation_table(folder: Path, arguments: Mapping[str, Any]) -> Any:
     """Return a table as `datasets.load_dataset` does, or None where it cannot be made, or is one that is stored.
 
-    Args:
-        folder: dataset folder.
-        arguments: of `datasets.load_dataset`: ``name``, for which `is_evaluation_table` is true, ``split`` and
-            ``streaming``; others have no effect.
+    Of the arguments of `datasets.load_dataset`, only ``name``, for which `is_evaluation_table` is true, ``split`` and
+    ``streaming`` have an effect.
 
     Raises:
         VttdataError: if the dataset cannot be read.

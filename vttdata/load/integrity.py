@@ -28,12 +28,8 @@ def videos_not_downloaded(folder: Path) -> list[str]:
 def verify_files(folder: Path, reference: str) -> None:
     """Compare the files of a dataset folder with its manifest: sizes, checksums, rows.
 
-    Args:
-        folder: Dataset folder.
-        reference: Name or path that the user gave, for the message.
-
     Raises:
-        VttdataError: If a file is missing, differs or is not listed.
+        VttdataError: If a file is missing, differs or is not listed; the message begins with `reference`.
     """
     ignored = videos_not_downloaded(folder)
     damage = find_damage(folder, ignored)
@@ -77,10 +73,7 @@ def loaded_version(loaded: Any) -> str | None:
 def find_cached(repo_id: str, version: str, config: str | None) -> dict[str, Any] | None:
     """Return the arguments with which `datasets.load_dataset` loads a version from the Hub's cache, or None.
 
-    Args:
-        repo_id: ``owner/name``.
-        version: MAJOR.MINOR.PATCH, as on the card.
-        config: Configuration; None is the default one.
+    The version is MAJOR.MINOR.PATCH as on the card; no configuration means the default one.
     """
     try:
         cached = huggingface_hub.scan_cache_dir()

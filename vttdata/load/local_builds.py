@@ -10,7 +10,6 @@ import fcntl
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 
 from vttdata.errors import VttdataError
 from vttdata.files.contained import read_description
+from vttdata.files.output_file import write_whole
 from vttdata.ids import is_dataset_name
 
 ACCOUNT = "build.json"
@@ -95,8 +95,7 @@ def missing_builds() -> list[MissingBuild]:
 def builds_named(name: str) -> list[LocalBuild]:
     """Return the builds of a name, the one that the name stands for first: that in `builds_folder`, else the newest.
 
-    Args:
-        name: ``owner/name``, or ``name`` alone for builds of any owner.
+    A name without its owner is that of builds of any owner.
     """
     if "/" not in name:
         return [build for build in local_builds() if build.name.partition("/")[2] == name]
@@ -129,13 +128,9 @@ def check_unambiguous(name: str, builds: Iterable[LocalBuild]) -> None:
 
 
 def register_build(name: str, folder: Path) -> None:
-    """Make a build known by its name, in place of those of this name that are gone.
+    """Make a build or dataset folder known by its name ``owner/name``, in place of builds of this name that are gone.
 
     Nothing is written for a build that lies in `builds_folder` under its name.
-
-    Args:
-        name: ``owner/name``.
-        folder: Build or dataset folder.
 
     Raises:
         OSError: If the registry cannot be written.
@@ -145,11 +140,8 @@ def register_build(name: str, folder: Path) -> None:
         return
     registry = builds_folder() / _REGISTRY
     registry.mkdir(parents=True, exist_ok=True)
-    content = json.dumps({"name": name, "folder": os.fsdecode(folder)}) + "\n"
     key = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
-    with tempfile.NamedTemporaryFile("w", dir=registry, suffix=".tmp", delete=False, encoding="utf-8") as stream:
-        stream.write(content)
-    os.replace(stream.name, registry / f"{key}.json")
+    write_whole(registry / f"{key}.json", json.dumps({"name": name, "folder": os.fsdecode(folder)}) + "\n")
     for gone in missing_builds():
         if gone.name == name:
             gone.entry.unlink(missing_ok=True)
@@ -157,12 +149,7 @@ def register_build(name: str, folder: Path) -> None:
 
 def read_account(folder: Path) -> dict[str, Any] | None:
     """Return the content of a build folder's ``build.json``; None if there is none or it is not one."""
-    try:
-        account = json.loads(read_description(folder, ACCOUNT))
-    except (OSError, ValueError, RecursionError, VttdataError):
-        return None
-    has_name = isinstance(account, dict) and isinstance(account.get("recipe"), str)
-    return account if has_name and is_dataset_name(account["recipe"]) else None
+    return _read_object(folder, ACCOUNT, "recipe")
 
 
 def folder_of_videos(dataset: Path) -> Path | None:
@@ -181,19 +168,17 @@ def dataset_in(folder: Path) -> Path | None:
 
 
 def build_in(folder: Path, name: str | None = None) -> LocalBuild | None:
-    """Return the build or dataset in a folder; None if there is neither.
-
-    Args:
-        folder: Folder.
-        name: Name of the build; by default that which its files state, and None is returned if they state none.
-    """
+    """Return the build or dataset in a folder; None if there is neither, or neither `name` nor its files name it."""
     try:
         account, dataset = read_account(folder), dataset_in(folder)
     except OSError:
         return None
     if account is None and dataset is None:
         return None
-    name = name or (account["recipe"] if account is not None else _name_in_manifest(folder))
+    if name is None and account is not None:
+        name = account["recipe"]
+    elif name is None:
+        name = (_read_object(folder, "manifest.json", "name") or {}).get("name")
     status = account.get("status") if account is not None else "complete"
     is_finished, is_incomplete = status in {"complete", "incomplete"}, status == "incomplete"
     return LocalBuild(name, folder, dataset, is_finished, is_incomplete) if name is not None else None
@@ -237,10 +222,11 @@ def _registered() -> Iterator[LocalBuild | MissingBuild]:
             yield build if build is not None and build.name == name else MissingBuild(name, folder, path)
 
 
-def _name_in_manifest(folder: Path) -> str | None:
+def _read_object(folder: Path, file: str, key: str) -> dict[str, Any] | None:
+    """Return the content of a JSON file; None if there is none or it has no name of a dataset under the key."""
     try:
-        manifest = json.loads(read_description(folder, "manifest.json"))
+        content = json.loads(read_description(folder, file))
     except (OSError, ValueError, RecursionError, VttdataError):
         return None
-    name = manifest.get("name") if isinstance(manifest, dict) else None
-    return name if isinstance(name, str) and is_dataset_name(name) else None
+    name = content.get(key) if isinstance(content, dict) else None
+    return content if isinstance(name, str) and is_dataset_name(name) else None

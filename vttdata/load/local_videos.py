@@ -21,20 +21,18 @@ _FEATURE = datasets.Video(decode=False)
 
 
 def add_local_videos(loaded: Any, folder: Path, addresses: Mapping[str, str] | None = None) -> Any:
-    """Return loaded rows with the paths of their video files, if the dataset has files on this machine.
+    """Return what `datasets.load_dataset` gave with the paths of video files, if the dataset has files on this machine.
 
-    Args:
-        loaded: result of `datasets.load_dataset`: rows or a mapping of splits, streamed or not.
-        folder: dataset folder from which it was loaded. If the build that it lies in used a folder of `videos`, rows
-            have its files ``<video_id>.<extension>`` or ``<source_id>.<extension>``.
-        addresses: names of videos in the dataset -> their addresses in remote storage, which stand for paths.
+    If the build that the dataset lies in used a folder of `videos`, rows have its files ``<video_id>.<extension>`` or
+    ``<source_id>.<extension>``. Addresses in remote storage, by names of videos in the dataset, stand for paths.
 
     Returns:
         The same rows, in which ``video`` is ``{"path": ..., "bytes": None}`` or None instead of a relative path. Tables
         without this column, and those of a dataset without files, are returned as they are.
     """
     beside = folder_of_videos(folder)
-    by_id = {path.stem: path for path in _video_files(beside)} if beside is not None else {}
+    paths = sorted(beside.iterdir()) if beside is not None and beside.is_dir() else []
+    by_id = {path.stem: path for path in paths if path.suffix.lower() in VIDEO_EXTENSIONS}
     if not by_id and not addresses and next((folder / "videos").rglob("metadata.jsonl"), None) is None:
         return loaded
 
@@ -61,9 +59,3 @@ def add_local_videos(loaded: Any, folder: Path, addresses: Mapping[str, str] | N
     if isinstance(loaded, datasets.DatasetDict | datasets.IterableDatasetDict):
         return type(loaded)({split: add(rows) for split, rows in loaded.items()})
     return add(loaded)
-
-
-def _video_files(folder: Path) -> list[Path]:
-    """Return the video files in a folder, sorted by name; none if it is gone."""
-    paths = sorted(folder.iterdir()) if folder.is_dir() else []
-    return [path for path in paths if path.suffix.lower() in VIDEO_EXTENSIONS]

@@ -134,11 +134,7 @@ def download(
 ) -> Path:
     """Download the card, the manifest and the tables of a dataset on the Hub, and return its folder in the Hub's cache.
 
-    Args:
-        repo_id: ``owner/name``.
-        revision: Version or revision; None is the newest commit.
-        token: Hub token, as in `datasets.load_dataset`.
-        videos: Videos to download too: `EMBEDDED_VIDEOS` or `ALL_VIDEOS`.
+    Without a revision it is the newest commit; `videos` is `EMBEDDED_VIDEOS` or `ALL_VIDEOS` to download these too.
 
     Raises:
         VttdataError: If the Hub does not have it or cannot be reached.

@@ -34,12 +34,7 @@ class UnknownPartError(VttdataError):
 
 
 def explain_unknown_part(name: str, error: ValueError) -> UnknownPartError | None:
-    """Return the error for a configuration or split that a dataset does not have, or None for other errors.
-
-    Args:
-        name: Name of the dataset.
-        error: Error of `datasets`.
-    """
+    """Return the error for a configuration or split that a dataset lacks; None for other errors of `datasets`."""
     for part, where, pattern in _MESSAGES:
         match = pattern.search(str(error))
         if match:
@@ -51,13 +46,7 @@ def explain_unknown_part(name: str, error: ValueError) -> UnknownPartError | Non
 
 
 def explain_not_found(name: str, revision: object, error: Exception) -> VttdataError:
-    """Return the error for a dataset that is neither a local build nor available from the Hub.
-
-    Args:
-        name: Name of the dataset.
-        revision: Requested revision, or None.
-        error: Error of the Hub's client.
-    """
+    """Return the error for a dataset that is neither built here nor on the Hub, whose client raised `error`."""
     from vttdata.hub_timeout import hub_timeout_behind
 
     local = _local_versions()

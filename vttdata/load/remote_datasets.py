@@ -37,9 +37,7 @@ def open_dataset(address: str) -> tuple[RemoteFolder, bytes]:
 def fetch_dataset(address: str, videos: Sequence[str] = ()) -> Path:
     """Copy what is missing of a dataset into the cache, each file checked by its manifest, and return its folder.
 
-    Args:
-        address: of a dataset, or of a build.
-        videos: patterns of videos to copy too, such as ``videos/*``.
+    The address is that of a dataset or of a build. Videos that match a pattern, such as ``videos/*``, are copied too.
 
     Raises:
         VttdataError: As `open_dataset`, or if a file differs from the manifest.

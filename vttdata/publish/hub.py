@@ -7,8 +7,6 @@ as it was, and the same call again continues. Nothing is built, and the folder i
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from vttdata.dataset.manifest import MANIFEST, read_manifest
 from vttdata.errors import HaltError, VttdataError
+from vttdata.files.output_file import link_or_copy
 from vttdata.ids import is_dataset_name
 from vttdata.publish.hub_api import Remote, connect, explain_error, read_remote, retry_request, status_of
 from vttdata.publish.plan import Previous, PublishPlan, foreign_repository, make_plan, replaceable_files
@@ -170,17 +169,10 @@ def _download_previous(api: HfApi, repo_id: str, remote: Remote, dataset: Path, 
             download(path)
         else:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            _copy_or_link((dataset / path).resolve(), folder / path)
+            # A symbolic link would lead out of the dataset.
+            link_or_copy((dataset / path).resolve(), folder / path)
     same_tables = unchanged == {*tables} == {path for path in new_manifest["files"] if path.endswith(_TABLE_SUFFIX)}
     return Previous(str(manifest["version"]), folder, same_tables)
-
-
-def _copy_or_link(file: Path, copy: Path) -> None:
-    """Give a file a second name where the disk can, since a symbolic link would lead out of the dataset."""
-    try:
-        os.link(file, copy)
-    except OSError:
-        shutil.copyfile(file, copy)
 
 
 def execute_plan(plan: PublishPlan, api: HfApi) -> str:

@@ -51,14 +51,10 @@ class Remote:
 
 
 def connect(endpoint: str | None, *, needs_token: bool = True) -> HfApi:
-    """Return a client of the Hub with the user's token.
-
-    Args:
-        endpoint: Address of the Hub; None is the usual one.
-        needs_token: Raise an error if there is no token; otherwise the client has none then.
+    """Return a client of the Hub at an address, None for the usual one, with the user's token.
 
     Raises:
-        VttdataError: If there is no token, or it contains characters that no token has.
+        VttdataError: If there is no token though one is needed, or it contains characters that no token has.
     """
     import huggingface_hub
 

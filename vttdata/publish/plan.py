@@ -59,15 +59,12 @@ class PublishPlan:
 
     Fields:
         dataset, name, version: Dataset to publish.
-        repo_id: Repository.
         private: True to make a new repository private.
         head: Newest commit of the repository; None if there is no repository.
-        tag: Tag of the version.
-        tagged_commit: Commit that the tag names already.
-        changes: Changes of all files.
+        tagged_commit: Commit that the version's tag names already.
         rewritten: Files with other content than in the folder: the card with its list of changes, and the manifest.
-        difference: Difference of the rows from the published version, if there is one.
-        previous_version: Number of that version.
+        difference, previous_version: Difference of the rows from the published version, and its number, if there is
+        one.
     """
 
     dataset: Path
@@ -137,14 +134,9 @@ class PublishPlan:
 def make_plan(
     dataset: Path, repo_id: str, remote: Remote | None, previous: Previous | None, *, private: bool = False
 ) -> PublishPlan:
-    """Compare a dataset folder with a repository.
+    """Compare a dataset folder, which `vttdata.publish.release_checks.check_dataset` accepts, with a repository.
 
-    Args:
-        dataset: Folder that `vttdata.publish.release_checks.check_dataset` accepts.
-        repo_id: Repository.
-        remote: State of the repository; None if there is none.
-        previous: Version in it; None if there is none.
-        private: True to make a new repository private.
+    `remote` is None if there is no repository, which is then made, and `previous` if it holds no version yet.
 
     Raises:
         VttdataError: If the version is not high enough for the differences, or names another commit already.

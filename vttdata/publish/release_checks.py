@@ -34,9 +34,7 @@ _NO_LICENCE = {"", "none", "null", "unknown"}
 def check_dataset(dataset: Path, *, allow_incomplete: bool = False) -> dict[str, Any]:
     """Check everything that can be checked without the Hub, and return the manifest.
 
-    Args:
-        dataset: Folder.
-        allow_incomplete: Accept a dataset that lacks items because their processing was cut short.
+    A dataset that lacks items because their processing was cut short passes only with `allow_incomplete`.
 
     Raises:
         VttdataError: At the first defect: a file that differs from the manifest or is not in it, no licence, a table

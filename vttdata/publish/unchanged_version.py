@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,19 +11,16 @@ from typing import Any
 from vttdata.dataset.manifest import MANIFEST, read_manifest
 from vttdata.errors import VttdataError
 from vttdata.files.contained import is_inside
+from vttdata.files.output_file import link_or_copy
 from vttdata.publish.diff import compare_datasets
 
 
 @contextlib.contextmanager
 def warn_if_rows_changed(dataset: Path, warn: Callable[[str], None]) -> Iterator[None]:
-    """Compare the dataset in a folder before the block with the one after it, if their version is the same.
+    """Compare the dataset in a folder before the block with the one after it, if there are two of one version.
 
     Tables of the same content have the same names, so an unchanged dataset costs nothing; meanwhile the older tables
-    are kept by hard links.
-
-    Args:
-        dataset: Folder; nothing is compared if there is no dataset in it yet.
-        warn: Function that takes one sentence if rows differ.
+    are kept by hard links. `warn` gets one sentence if rows differ.
     """
     kept = dataset.with_name(f".{dataset.name}.before")
     shutil.rmtree(kept, ignore_errors=True)
@@ -47,10 +43,7 @@ def _keep_tables(dataset: Path, kept: Path) -> str | None:
             if not is_inside(name):
                 return None
             (kept / name).parent.mkdir(parents=True, exist_ok=True)
-            try:
-                os.link(dataset / name, kept / name)
-            except OSError:
-                shutil.copyfile(dataset / name, kept / name)
+            link_or_copy(dataset / name, kept / name)
     except (VttdataError, OSError):
         return None
     return str(manifest.get("version"))

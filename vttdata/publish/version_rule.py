@@ -41,14 +41,9 @@ def next_version(version: str, change: VersionChange) -> str:
 def check_version(
     repo_id: str, version: str, published: str | None, change: VersionChange, tags: Collection[str]
 ) -> None:
-    """Check that a version is high enough and not in use.
+    """Check that a version, MAJOR.MINOR.PATCH, is high enough after a change of the rows, and not in use.
 
-    Args:
-        repo_id: Repository, for the message.
-        version: Version to publish, MAJOR.MINOR.PATCH.
-        published: Version that was published last; None if there is none.
-        change: Change of the rows.
-        tags: All tags of the repository, each ``v`` and a version.
+    `published` is the version that was published last, None if there is none; tags of a repository are ``v1.0.0``.
 
     Raises:
         VttdataError: If it is too low or in use; the message names the version to set.

@@ -7,7 +7,7 @@ Every default is filled in and no secret is. Paths are replaced by requests: use
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -54,14 +54,17 @@ def wanted_path(key: str, kind: str = "path") -> str:
     return f"{WANTED}{key}={kind.upper()}"
 
 
-def wanted_paths(raw: dict[str, Any]) -> list[str]:
+def wanted_paths(raw: Mapping[str, Any]) -> list[str]:
     """Return the arguments of ``--set`` without which a recipe cannot be loaded, such as ``annotations=FOLDER``."""
-    return [text.removeprefix(WANTED) for text in _texts(raw) if text.startswith(WANTED)]
+    return [text.removeprefix(WANTED) for _, text in nested_texts(raw) if text.startswith(WANTED)]
 
 
-def _texts(value: Any) -> Iterator[str]:
+def nested_texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text in nested values with its dotted key."""
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _texts(inner)
+        yield key, value
+    elif isinstance(value, Mapping | list):
+        for name, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
+            # A dot in a name must not look like a section.
+            step = str(name).replace(".", "_")
+            yield from nested_texts(inner, f"{key}.{step}" if key else step)

@@ -15,7 +15,7 @@ from typing import Any
 
 from vttdata.errors import VttdataError
 from vttdata.recipe import packaged
-from vttdata.recipe.dump import WANTED, wanted_paths
+from vttdata.recipe.dump import WANTED, nested_texts, wanted_paths
 from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe
 from vttdata.recipe.paths import names_path
 from vttdata.recipe.renamed import rename_builder, rename_key
@@ -50,14 +50,9 @@ CONTACTS: Mapping[str, str] = {"collect.search": "collect.search.engine"}
 def load_foreign_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str]) -> Loaded:
     """Load a recipe from an untrusted source: what is not packaged is taken from `overrides` only.
 
-    Args:
-        raw: the settings of the recipe.
-        file: where they were read, for errors.
-        overrides: as for `load_recipe`.
-
     Raises:
         VttdataError: when it names a builder file, or anything else to be opened, run or contacted that `overrides` do
-            not give.
+            not give; the message begins with `file`.
     """
     raw = copy.deepcopy(raw)
     rename_builder(raw)
@@ -82,11 +77,10 @@ def load_foreign_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str
 
 def settings_to_give(raw: Mapping[str, Any]) -> list[str]:
     """Return the arguments of ``--set`` without which a foreign recipe is refused, such as ``annotations=FOLDER``."""
-    texts = [*_texts(raw, "")]
+    texts = nested_texts(raw)
     # In a dumped recipe a request stands where a path was.
-    requests = [text.removeprefix(WANTED) for _, text in texts if text.startswith(WANTED)]
     refused = [f"{key}=VALUE" for key, text in texts if not text.startswith(WANTED) and not is_allowed(key, text)]
-    return [*requests, *(f"{key}=ytsearch" for _, key in contacting_sections(raw)), *refused]
+    return [*wanted_paths(raw), *(f"{key}=ytsearch" for _, key in contacting_sections(raw)), *refused]
 
 
 def check_settings(settings: Mapping[str, Any], model: type[BaseRecipe], given: Collection[str], file: Path) -> None:
@@ -94,7 +88,7 @@ def check_settings(settings: Mapping[str, Any], model: type[BaseRecipe], given: 
     for section, key in contacting_sections(settings):
         if not _covers(given, key):
             raise VttdataError(f"{file}: {section}: contacts a site; name it with --set {key}=ytsearch, if that is it.")
-    for key, text in _texts(settings, ""):
+    for key, text in nested_texts(settings):
         if _covers(given, key) or is_allowed(key, text):
             continue
         if names_path(key, model.paths):
@@ -126,14 +120,3 @@ def is_allowed(key: str, text: str) -> bool:
 def _covers(given: Iterable[str], key: str) -> bool:
     """Return True if one of these dotted keys is `key` or a section of it."""
     return any(key == name or key.startswith(f"{name}.") for name in given)
-
-
-def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Yield every text in nested values with its dotted key."""
-    if isinstance(value, str):
-        yield key, value
-    elif isinstance(value, Mapping | list):
-        for name, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
-            # A dot in a name must not look like a section.
-            step = str(name).replace(".", "_")
-            yield from _texts(inner, f"{key}.{step}" if key else step)

@@ -13,9 +13,7 @@ _OWN_VIDEO_SECTIONS = {"collect", "filter", "shots", "clips", "media", "captions
 def rename_builder(recipe: dict[str, Any], overrides: Iterable[str] = ()) -> None:
     """Give a recipe the present name of its builder, in place.
 
-    Args:
-        recipe: as read from a file.
-        overrides: dotted keys that are given beside the file; they can tell two builders apart.
+    Overrides, dotted keys that are given beside the file, can tell two builders apart.
     """
     builder = recipe.get("builder")
     if builder == "trecvid":
@@ -29,9 +27,7 @@ def rename_builder(recipe: dict[str, Any], overrides: Iterable[str] = ()) -> Non
 def rename_key(key: str, renamed: Mapping[str, str]) -> str:
     """Return a dotted key, or ``key=value``, with the present name of the key or of a section above it.
 
-    Args:
-        key: such as ``filter.min_seconds`` or ``filter.min_seconds=3``.
-        renamed: former dotted key -> present dotted key.
+    `renamed` is former dotted key -> present dotted key, such as ``filter.min_seconds``.
     """
     for former, present in renamed.items():
         if key.startswith(former) and key[len(former) : len(former) + 1] in ("", ".", "="):
@@ -40,15 +36,10 @@ def rename_key(key: str, renamed: Mapping[str, str]) -> str:
 
 
 def rename_keys(recipe: dict[str, Any], renamed: Mapping[str, str], place: str) -> None:
-    """Move values of former keys to the present ones, in place.
-
-    Args:
-        recipe: nested mappings.
-        renamed: former dotted key -> present dotted key.
-        place: where the recipe was given, for the error.
+    """Move values of former dotted keys to the present ones, in place.
 
     Raises:
-        VttdataError: when a former key and its present name are both given.
+        VttdataError: when a former key and its present name are both given; the message begins with `place`.
     """
     for former, present in renamed.items():
         *sections, name = former.split(".")

@@ -94,16 +94,12 @@ def _verbatim(token: str) -> list[str]:
     return [token.lower().replace(" ", "\xa0")]
 
 
-def _clitic(token: str) -> list[str]:
-    return [token.lower().translate(QUOTES)]
-
-
 def _with_brackets(token: str) -> list[str]:
     return [token.lower().replace(" ", "\xa0").replace("(", "-lrb-").replace(")", "-rrb-")]
 
 
 def _quotes(token: str) -> list[str]:
-    return [token.translate(QUOTES)]
+    return [token.lower().translate(QUOTES)]
 
 
 def _entity(token: str) -> list[str]:
@@ -198,7 +194,7 @@ RULES: list[tuple[Emit, list[str]]] = [
     ),
     (_quotes, ["[`\u2018-\u201f\xab\xbb\u2039\u203a\x91-\x94]{1,2}"]),
     (
-        _clitic,
+        _quotes,
         [
             rf"[nN][{QUOTE}][tT]",
             rf"[{CURLY}](?i:[dms]|ll|re|ve)",

@@ -86,7 +86,6 @@ def load_tokenizer(name: str) -> Tokenizer:
 def tokenizer_for(language: str) -> str:
     """Return the name of the tokenizer for captions in a language: ``ptb-3.4.1`` for English, else ``unicode``.
 
-    Args:
-        language: ISO 639 code, possibly with a region, such as ``en-GB``.
+    The language is an ISO 639 code, possibly with a region, such as ``en-GB``.
     """
     return "ptb-3.4.1" if re.split("[-_]", language.lower())[0] in {"en", "eng"} else "unicode"

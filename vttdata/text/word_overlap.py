@@ -16,11 +16,7 @@ def distinct_words(text: str) -> set[str]:
 
 
 class WordWeights:
-    """Squared inverse document frequency of words.
-
-    Args:
-        items: words of each item, such as those of all captions of a clip.
-    """
+    """Squared inverse document frequency of words, given those of each item, such as of all captions of a clip."""
 
     def __init__(self, items: Iterable[set[str]]) -> None:
         frequency: Counter[str] = Counter()

@@ -88,13 +88,10 @@ def human_letter(system: str) -> str | None:
 
 
 def read_set(folder: Path, annotators: str, findings: Findings, checksums: dict[str, str]) -> JudgedSet:
-    """Read the folder of a year.
+    """Read the folder of a year, judged by ``single`` or ``multiple`` annotators.
 
-    Args:
-        folder: named by the year; holds the scores, ``systems/``, ``references/``, and ``urls`` or ``url``.
-        annotators: ``single`` or ``multiple``.
-        findings: gets irregularities.
-        checksums: gets the SHA-256 of each file.
+    The folder is named by the year and holds the scores, ``systems/``, ``references/``, and ``urls`` or ``url``.
+    Irregularities are added to `findings`, and the SHA-256 of each file to `checksums`.
 
     Raises:
         VttdataError: when a file is missing, damaged or of another shape, or systems have unequal numbers of captions.

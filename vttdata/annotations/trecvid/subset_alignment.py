@@ -29,12 +29,9 @@ def video_id(year: str, position: int) -> str:
 
 
 def match_videos(judged: JudgedSet, base: JudgedSet, findings: Findings) -> MatchedSet:
-    """Find the videos of a set among those of the year, by the captions of all systems that both have.
+    """Find the videos of a set among those of its year, `base`, by the captions of all systems that both have.
 
-    Args:
-        judged: may be about a part of the videos, in the order of the year.
-        base: set of the same year that has all videos.
-        findings: gets the videos that `judged` does not have.
+    The set may be about a part of the videos, in the order of the year; those that it lacks become findings.
 
     Raises:
         VttdataError: when the set is not a part of the year's, or could be one in several ways.

@@ -82,10 +82,7 @@ class Sprite:
 class Canvas:
     """Surface for shapes of one colour, each drawn over the earlier ones; transparent where nothing was drawn.
 
-    Args:
-        width: in frame heights, as all lengths.
-        height: in frame heights.
-        view: size of a frame in pixels.
+    Its width and height are in frame heights, as all lengths; the view says how many pixels these have.
     """
 
     def __init__(self, width: float, height: float, view: View) -> None:

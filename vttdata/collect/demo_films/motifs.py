@@ -49,11 +49,9 @@ def read_wordings() -> dict[str, Any]:
 
 
 def write_captions(random: Random, words: Mapping[str, str | Sequence[str]]) -> tuple[str, ...]:
-    """Return all sentences that the patterns make of the words, without repeats, in random order.
+    """Return all sentences that the patterns make of the words, without repeats, in random order; patterns take turns.
 
-    Args:
-        random: source of the order, in which the patterns take turns.
-        words: alternatives by name, which may contain other words in braces; ``patterns`` are those of the sentences.
+    `words` are alternatives by name, which may contain other words in braces; ``patterns`` are those of the sentences.
     """
     alternatives = {name: [text] if isinstance(text, str) else text for name, text in words.items()}
     patterns = alternatives.pop("patterns")

@@ -46,11 +46,9 @@ def write_results(request: ExportRequest) -> Written:
 
 
 def read_system_captions(path: Path, known: Container[str] = ()) -> dict[str, str]:
-    """Read a table with the columns ``video_id`` and ``caption``, and return the caption of each clip.
+    """Return the caption of each clip in a table with the columns ``video_id`` and ``caption``.
 
-    Args:
-        path: the table.
-        known: ids of clips, which the table may write as names of files.
+    The table may write `known` ids of clips as names of files.
 
     Raises:
         VttdataError: if the table cannot be read, a column or cell is missing, or a clip has two captions.

@@ -62,17 +62,10 @@ class CausalModel(Scorer):
         dtype: Literal["float32", "bfloat16", "float16"] = "float32",
         batch_tokens: int = 2048,
     ) -> CausalModel:
-        """Load a model.
+        """Load a model by its name on the Hub or its folder, whose last part becomes the name.
 
-        Args:
-            model: name on the Hub or a folder, whose last part becomes the name.
-            revision: branch, tag or commit on the Hub; the main branch by default.
-            device: where to compute, such as ``cpu``, ``cuda`` or ``cuda:1``.
-            dtype: the type of the weights; 16 bits are faster on a GPU, and values then depend on the batch.
-            batch_tokens: see the class.
-
-        Raises:
-            VttdataError: when torch or transformers is missing, or model or device is not available.
+        Arguments and errors are those of `load_pretrained`, and `batch_tokens` that of the class. Weights of 16 bits
+        are faster on a GPU, and values then depend on the batch.
         """
         loaded, tokenizer = load_pretrained(
             model, "language model", auto_class="AutoModelForCausalLM", revision=revision, device=device, dtype=dtype

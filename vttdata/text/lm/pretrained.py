@@ -66,8 +66,7 @@ def load_pretrained(
 def explain_missing(*others: str) -> str | None:
     """Return, in one sentence, which library is missing to compute with a model, or None.
 
-    Args:
-        others: modules that are needed besides torch and transformers, of the extra `build`.
+    Besides torch and transformers, `others` are needed, modules of the extra `build`.
     """
     missing = next((name for name in ("torch", "transformers", *others) if find_spec(name) is None), None)
     return f"{missing} is not installed: pip install 'vttdata[{'build,' if others else ''}lm]'." if missing else None
@@ -94,7 +93,9 @@ def identify_model(model: str, revision: str | None = None) -> str:
     """
     folder = Path(model)
     if folder.is_dir():
-        return f"{folder.resolve().name}@{_digest_folder(folder)}"
+        files = sorted(path for path in folder.iterdir() if path.suffix in _MODEL_FILES and path.is_file())
+        stamps = tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files)
+        return f"{folder.resolve().name}@{_digest_files(stamps)}"
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
@@ -105,14 +106,9 @@ def identify_model(model: str, revision: str | None = None) -> str:
     return f"{model}@{Path(config).parent.name[:12] if isinstance(config, str) else revision or 'main'}"
 
 
-def _digest_folder(folder: Path) -> str:
-    """Return 12 hexadecimal digits that change with the weights, the tokenizer or the settings of a model."""
-    files = sorted(path for path in folder.iterdir() if path.suffix in _MODEL_FILES and path.is_file())
-    return _digest_files(tuple((path, path.stat().st_size, path.stat().st_mtime_ns) for path in files))
-
-
 @functools.lru_cache(maxsize=16)
 def _digest_files(files: tuple[tuple[Path, int, int], ...]) -> str:
+    """Return 12 hexadecimal digits of files' names and contents; sizes and times tell when to compute them anew."""
     digest = hashlib.sha256()
     for path, _, _ in files:
         with path.open("rb") as stream:

@@ -21,13 +21,8 @@ def load_encoder(
 ) -> Callable[[Sequence[str]], NDArray[np.float64]]:
     """Return a function from texts to vectors, a row of the same length for each.
 
-    Args:
-        model: name on the Hub, such as ``sentence-transformers/all-MiniLM-L6-v2``, or a folder.
-        revision: branch, tag or commit on the Hub; the main branch by default.
-        device: where to compute, such as ``cpu`` or ``cuda``.
-
-    Raises:
-        VttdataError: when torch or transformers is missing, or model or device is not available.
+    The model is a name on the Hub, such as ``sentence-transformers/all-MiniLM-L6-v2``, or a folder; arguments and
+    errors are those of `load_pretrained`.
     """
     encoder, tokenizer = load_pretrained(model, "sentence encoder", revision=revision, device=device)
     return partial(encode_texts, encoder, tokenizer)

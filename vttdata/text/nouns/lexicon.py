@@ -275,20 +275,20 @@ def _read_lexicon(path: Path) -> tuple[Lexicon, list[str]]:
     base = _load_packaged()
     names, forms = {noun.name for noun in nouns}, {form for noun in nouns for form, _ in noun.forms()}
     removed = set(excluded) - names
-    kept = [_drop_references(noun, removed) for noun in base.nouns.values() if noun.name not in names | removed]
+    kept = [
+        dataclasses.replace(
+            noun,
+            hypernyms=tuple(name for name in noun.hypernyms if name not in removed),
+            alike=tuple(name for name in noun.alike if name not in removed),
+        )
+        for noun in base.nouns.values()
+        if noun.name not in names | removed
+    ]
     excluded = [word for word in base.excluded if word not in forms] + excluded
     # A contradiction quotes the supercategory of a noun; for a packaged one it says so.
     labelled = [dataclasses.replace(noun, supercategory=f"{noun.supercategory}, packaged") for noun in kept]
     contradictions = find_contradictions(labelled + nouns, excluded)
     return Lexicon(f"{base.version}+{version}", kept + nouns, excluded), contradictions
-
-
-def _drop_references(noun: Noun, removed: set[str]) -> Noun:
-    """Return a noun without hypernyms and alike nouns that were removed."""
-    hypernyms = tuple(name for name in noun.hypernyms if name not in removed)
-    return dataclasses.replace(
-        noun, hypernyms=hypernyms, alike=tuple(name for name in noun.alike if name not in removed)
-    )
 
 
 def find_contradictions(nouns: Sequence[Noun], excluded: Iterable[str]) -> list[str]:

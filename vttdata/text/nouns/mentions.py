@@ -21,13 +21,10 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 
 
 def find_mentions(text: str, lexicon: Lexicon, *, pipeline: Any = None) -> list[Mention]:
-    """Find the nouns that a text certainly mentions, in its order.
+    """Find the nouns of a lexicon that a caption or paragraph, in any case, certainly mentions, in its order.
 
-    Args:
-        text: a caption or a paragraph, in any case.
-        lexicon: the nouns that can be found.
-        pipeline: a trained one, from `vttdata.text.nouns.spacy_finder.load_pipeline`; if omitted, the rules of
-            `vttdata.text.nouns.rule_finder` decide.
+    Without a trained `pipeline`, from `vttdata.text.nouns.spacy_finder.load_pipeline`, the rules of
+    `vttdata.text.nouns.rule_finder` decide.
     """
     if pipeline is not None:
         return find_by_pipeline(text, lexicon, pipeline)
