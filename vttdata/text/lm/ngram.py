@@ -7,18 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.text.lm.counts import BEGIN, END, UNKNOWN, Integers, count_ngrams, find_ngrams
+from vttdata.files.regular import refuse_special
+from vttdata.text.lm.counts import (
+    BEGIN,
+    END,
+    MARKS,
+    UNKNOWN,
+    WORD_BITS,
+    WORD_MASK,
+    Integers,
+    count_ngrams,
+    find_ngrams,
+)
 from vttdata.text.lm.kneser_ney import Floats, SmoothedNgrams, smooth
-from vttdata.text.lm.ngram_file import load_ngrams, save_ngrams
 from vttdata.text.lm.scorer import Scorer, Substitution
 from vttdata.text.lm.tokens import parts_around, split_words
 
 # Texts, or changed texts, that are scored at once; on captions both more and fewer are slower.
 _TEXTS_PER_BLOCK = 1 << 13
+# Format of saved models; rises when files of earlier versions can no longer be read.
+_FORMAT = 1
 
 
 class NgramModel(Scorer):
@@ -62,17 +75,51 @@ class NgramModel(Scorer):
         return cls(counts.words, smooth(counts, min_count), counts.texts)
 
     def save(self, path: Path) -> None:
-        """Write the model to `path`, an uncompressed ``.npz`` of plain arrays; equal models give equal bytes."""
-        save_ngrams(path, self.words, self.ngrams, self.trained_on)
+        """Write the model to `path`, an uncompressed ``.npz`` of plain arrays; equal models give equal bytes.
+
+        Raises:
+            VttdataError: when the file cannot be written.
+        """
+        # No word holds white space, so line breaks can separate them.
+        text = "\n".join(self.words).encode("utf-8", "surrogatepass")
+        arrays: dict[str, Any] = {
+            "format": np.array([_FORMAT, self.order, self.trained_on], np.int64),
+            "words": np.frombuffer(text, np.uint8),
+        }
+        for name, of_orders in self.ngrams._asdict().items():
+            arrays |= {f"{name}_{order}": values for order, values in enumerate(of_orders, 1)}
+        try:
+            with path.open("wb") as file:
+                np.savez(file, **arrays)
+        except OSError as error:
+            raise VttdataError(f"The language model cannot be written to {path}: {error.strerror}.") from error
 
     @classmethod
     def load(cls, path: Path) -> NgramModel:
         """Read what `save` wrote; nothing in the file is executed.
 
         Raises:
-            VttdataError: when the file is missing or is not a model.
+            VttdataError: when the file is missing, damaged, not a model or of another format.
         """
-        return cls(*load_ngrams(path))
+        try:
+            refuse_special(path)
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                version, order, trained_on = (int(number) for number in arrays["format"])
+                words = tuple(arrays["words"].tobytes().decode("utf-8", "surrogatepass").split("\n"))
+                ngrams = SmoothedNgrams(
+                    tuple(arrays[f"keys_{level}"] for level in range(1, order + 1)),
+                    tuple(arrays[f"log_probabilities_{level}"] for level in range(1, order + 1)),
+                    tuple(arrays[f"log_weights_{level}"] for level in range(1, order)),
+                )
+                _check_arrays(version, words, ngrams)
+                return cls(words, ngrams, trained_on)
+        except VttdataError:
+            raise
+        except OSError as error:
+            raise VttdataError(f"The language model {path} cannot be read: {error.strerror or error}.") from error
+        except Exception as error:
+            # Of a damaged archive zipfile, zlib and NumPy raise almost anything, RuntimeError and MemoryError among it.
+            raise VttdataError(f"{path} is damaged, or not an n-gram model of this version.") from error
 
     def log_probability(self, words: Sequence[str]) -> Floats:
         """Return the natural log-probability of each word given those before it, and at the end that of ``</s>``.
@@ -198,3 +245,18 @@ class _Rows:
         bases = np.array(self._bases, np.int64)
         perplexities: Floats = np.exp(-(sums + sums[bases]) / np.maximum(lengths + lengths[bases], 1))
         return perplexities[1:]
+
+
+def _check_arrays(version: int, words: Sequence[str], ngrams: SmoothedNgrams) -> None:
+    """Refuse another format, and arrays that are of another type or shape, or that scoring would read out of bounds."""
+    keys, logs, weights = ngrams
+    sizes = [len(of_order) for of_order in keys]
+    valid = version == _FORMAT and words[: len(MARKS)] == MARKS and np.array_equal(keys[0], np.arange(len(words)))
+    valid = valid and all(own.dtype == np.int64 and own.ndim == 1 and (np.diff(own) > 0).all() for own in keys)
+    valid = valid and all(own.dtype == np.float64 and own.ndim == 1 for own in (*logs, *weights))
+    valid = valid and [len(own) for own in logs] == sizes and [len(own) for own in weights] == sizes[:-1]
+    for level in range(1, len(keys)):
+        prefix, word = keys[level] >> WORD_BITS, keys[level] & WORD_MASK
+        valid = valid and bool(((prefix >= 0) & (prefix < sizes[level - 1]) & (word < len(words))).all())
+    if not valid:
+        raise ValueError("arrays")
