@@ -12,6 +12,7 @@ from pathlib import Path
 from vttdata.dataset.manifest import MANIFEST
 from vttdata.errors import VttdataError
 from vttdata.files.checksums import file_sha256
+from vttdata.files.output_file import link_file
 
 
 @contextlib.contextmanager
@@ -83,7 +84,4 @@ def link_or_copy(original: Path, target: Path, sha256: str) -> None:
         raise VttdataError(f"{original}: the clip's file cannot be read ({error.strerror or error}).") from error
     if found != sha256:
         raise VttdataError(f"{original}: the clip's content has changed; delete the file and build again.")
-    try:
-        os.link(original, target)
-    except OSError:
-        shutil.copyfile(original, target)
+    link_file(original, target)

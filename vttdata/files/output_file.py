@@ -40,7 +40,7 @@ def make_output_folder(folder: Path) -> None:
         raise VttdataError(f"{folder}: cannot be a folder for results ({error.strerror or error}).") from error
 
 
-def link_or_copy(file: Path, target: Path) -> None:
+def link_file(file: Path, target: Path) -> None:
     """Give a file a second name by a hard link, or copy it where links are not possible.
 
     Raises:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from vttdata.dataset.manifest import MANIFEST, read_manifest
 from vttdata.errors import HaltError, VttdataError
-from vttdata.files.output_file import link_or_copy
+from vttdata.files.output_file import link_file
 from vttdata.ids import is_dataset_name
 from vttdata.publish.hub_api import Remote, connect, explain_error, read_remote, retry_request, status_of
 from vttdata.publish.plan import Previous, PublishPlan, foreign_repository, make_plan, replaceable_files
@@ -170,7 +170,7 @@ def _download_previous(api: HfApi, repo_id: str, remote: Remote, dataset: Path, 
         else:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             # A symbolic link would lead out of the dataset.
-            link_or_copy((dataset / path).resolve(), folder / path)
+            link_file((dataset / path).resolve(), folder / path)
     same_tables = unchanged == {*tables} == {path for path in new_manifest["files"] if path.endswith(_TABLE_SUFFIX)}
     return Previous(str(manifest["version"]), folder, same_tables)
 

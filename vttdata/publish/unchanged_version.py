@@ -11,7 +11,7 @@ from typing import Any
 from vttdata.dataset.manifest import MANIFEST, read_manifest
 from vttdata.errors import VttdataError
 from vttdata.files.contained import is_inside
-from vttdata.files.output_file import link_or_copy
+from vttdata.files.output_file import link_file
 from vttdata.publish.diff import compare_datasets
 
 
@@ -43,7 +43,7 @@ def _keep_tables(dataset: Path, kept: Path) -> str | None:
             if not is_inside(name):
                 return None
             (kept / name).parent.mkdir(parents=True, exist_ok=True)
-            link_or_copy(dataset / name, kept / name)
+            link_file(dataset / name, kept / name)
     except (VttdataError, OSError):
         return None
     return str(manifest.get("version"))
