@@ -1,7 +1,6 @@
 """Agreement of several people who judge the same items: Krippendorff's alpha, Fleiss' kappa, correlations of pairs.
 
-Ratings are a mapping of items to workers to values; workers need not judge the same items. `cohen_kappa` of two lists
-of yes or no is in `vttdata.assess.correlation`.
+Ratings are a mapping of items to workers to values; workers need not judge the same items.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from vttdata.assess.correlation import correlate
+from vttdata.assess.correlation import cohen_kappa, correlate
 
 Level = Literal["nominal", "ordinal", "interval"]
 Value = TypeVar("Value", bound=Hashable)
@@ -110,7 +109,7 @@ def pair_agreement(ratings: Mapping[str, Mapping[str, Value]]) -> PairAgreement:
     correlations, kappas = [], []
     for pairs in common.values():
         first_values, second_values = (list(side) for side in zip(*pairs, strict=True))
-        kappa = _cohen(first_values, second_values)
+        kappa = cohen_kappa(first_values, second_values)
         if not math.isnan(kappa):
             kappas.append((len(pairs), kappa))
         if all(isinstance(value, int | float) for pair in pairs for value in pair) and len(pairs) > 1:
@@ -123,15 +122,6 @@ def pair_agreement(ratings: Mapping[str, Mapping[str, Value]]) -> PairAgreement:
     weights = np.array([n for n, _ in correlations])
     means = np.average([values for _, values in correlations], axis=0, weights=weights)
     return PairAgreement(len(correlations), float(means[0]), float(means[1]), float(means[2]), cohen)
-
-
-def _cohen(first: Sequence[Value], second: Sequence[Value]) -> float:
-    """Return Cohen's kappa of nominal values."""
-    n = len(first)
-    ours, theirs = Counter(first), Counter(second)
-    by_chance = sum(ours[value] * theirs[value] for value in ours)
-    both = n * sum(a == b for a, b in zip(first, second, strict=True))
-    return (both - by_chance) / (n * n - by_chance) if n * n > by_chance else math.nan
 
 
 def is_relevant(yes: int, judgments: int) -> bool:

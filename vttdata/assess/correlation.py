@@ -7,7 +7,8 @@ significantly better with people than another one (Graham and Baldwin, EMNLP 201
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -57,8 +58,8 @@ def correlate(x: Sequence[float], y: Sequence[float]) -> Correlation:
     return Correlation(len(x), *(float(test(x, y).statistic) for test in tests))
 
 
-def cohen_kappa(first: Sequence[bool], second: Sequence[bool]) -> float:
-    """Return Cohen's kappa of two lists of yes or no about the same items, at most 1; 0 is agreement by chance.
+def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
+    """Return Cohen's kappa of two lists of nominal values, such as yes or no, at most 1; 0 is agreement by chance.
 
     A metric's scores and people's become yes or no by a threshold each (Hodosh et al., JAIR 2013, section 4.2.2).
 
@@ -68,10 +69,10 @@ def cohen_kappa(first: Sequence[bool], second: Sequence[bool]) -> float:
     Raises:
         ValueError: if the lists are of different lengths.
     """
-    both = sum(x == y for x, y in zip(first, second, strict=True))
-    n, yes, also = len(first), sum(first), sum(second)
+    n, both = len(first), sum(x == y for x, y in zip(first, second, strict=True))
+    in_second = Counter(second)
     # In whole numbers, times n squared.
-    by_chance = yes * also + (n - yes) * (n - also)
+    by_chance = sum(number * in_second[value] for value, number in Counter(first).items())
     return (n * both - by_chance) / (n * n - by_chance) if n * n > by_chance else float("nan")
 
 

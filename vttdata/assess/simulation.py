@@ -69,10 +69,13 @@ def simulate(
         favourite: system that colluding workers favour; the one of least worth if None.
     """
     quality: dict[tuple[str, str], float] = {}
+    ranked: dict[str, set[str]] = {}
     for items in manifest.values():
         for item in items.values():
             spread = _generator(seed, "caption", item.system, item.video_id).normal(0, _CAPTION_SPREAD)
             quality[item.system, item.video_id] = float(min(max(worth[item.system] + spread, 0.0), 100.0))
+            if item.kind in _RANKED_KINDS:
+                ranked.setdefault(item.system, set()).add(item.video_id)
     favourite = favourite if favourite is not None else min(worth, key=lambda system: (worth[system], system))
     hits = list(manifest)
     judgments: list[Judgment] = []
@@ -86,11 +89,6 @@ def simulate(
                 Judgment(hit, worker, item, *content, score=score, position=position)
                 for position, (item, content, score) in enumerate(zip(manifest[hit], shown, scores, strict=True))
             ]
-    ranked: dict[str, set[str]] = {}
-    for items in manifest.values():
-        for item in items.values():
-            if item.kind in _RANKED_KINDS:
-                ranked.setdefault(item.system, set()).add(item.video_id)
     truth = {
         system: sum(quality[system, video] for video in sorted(ranked[system])) / len(ranked[system])
         for system in sorted(ranked)

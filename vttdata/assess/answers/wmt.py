@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vttdata.assess.answers.intake import Intake
 from vttdata.assess.manifest import ManifestItem, number_or_nan, parse_kind
 from vttdata.assess.scores import Moments
 from vttdata.errors import VttdataError
+from vttdata.files.tables import open_text
 
 HEADER = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
 """First line of a file of judgments."""
@@ -49,14 +50,14 @@ def take_wmt(file: Path, intake: Intake, moments: Mapping[str, Moments] | None =
     """
     columns = HEADER.split()
     rows = []
-    for line, text in _lines(file):
-        cells = split_cells(text)
-        if line == 1 and cells != columns:
-            raise VttdataError(f"{file}: the first line is not '{HEADER}'.")
-        if cells and len(cells) != len(columns):
-            raise VttdataError(f"{file}:{line}: {len(cells)} cells under {len(columns)} column names.")
-        if cells and line > 1:
-            rows.append((line, cells))
+    with open_text(file) as stream:
+        for line, cells in enumerate(map(split_cells, stream), 1):
+            if line == 1 and cells != columns:
+                raise VttdataError(f"{file}: the first line is not '{HEADER}'.")
+            if cells and len(cells) != len(columns):
+                raise VttdataError(f"{file}:{line}: {len(cells)} cells under {len(columns)} column names.")
+            if cells and line > 1:
+                rows.append((line, cells))
     # WMT records the time of a whole HIT.
     items_of_hit = Counter((cells[0], cells[1]) for _, cells in rows)
     counts: Counter[tuple[str, str]] = Counter()
@@ -105,12 +106,13 @@ def read_moments(file: Path) -> dict[str, Moments]:
         VttdataError: if it cannot be read or has another layout.
     """
     values = []
-    for line, text in _lines(file):
-        match = _R_VALUE.fullmatch(text.strip())
-        if match is not None:
-            values.append(match[1] if match[1] is not None else match[2])
-        elif text.strip():
-            raise VttdataError(f"{file}:{line}: {text[:40]!a} is not [1] and a value, as R prints it.")
+    with open_text(file) as stream:
+        for line, text in enumerate(map(str.strip, stream), 1):
+            match = _R_VALUE.fullmatch(text)
+            if match is not None:
+                values.append(match[1] if match[1] is not None else match[2])
+            elif text:
+                raise VttdataError(f"{file}:{line}: {text[:40]!a} is not [1] and a value, as R prints it.")
     if len(values) % 3:
         raise VttdataError(f"{file}: the last worker is incomplete; each has three lines: name, mean, deviation.")
     triples = zip(values[::3], values[1::3], values[2::3], strict=True)
@@ -118,13 +120,3 @@ def read_moments(file: Path) -> dict[str, Moments]:
     if len(moments) * 3 < len(values):
         raise VttdataError(f"{file}: a worker is duplicated.")
     return moments
-
-
-def _lines(file: Path) -> Iterator[tuple[int, str]]:
-    try:
-        with file.open(encoding="utf-8-sig") as stream:
-            yield from enumerate(stream, 1)
-    except UnicodeDecodeError as error:
-        raise VttdataError(f"{file}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
-    except OSError as error:
-        raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
