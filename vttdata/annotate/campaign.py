@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from vttdata.annotate.task import Item, Task, Unit, load_task
 from vttdata.annotate.videos import PageVideo
@@ -196,7 +195,10 @@ def read_campaign(folder: Path) -> Campaign:
         task_class = load_task(content["task"])
         task = task_class(task_class.Settings(**content["task_settings"]))
         settings = CampaignSettings(**content["settings"])
-        units = [_read_unit(json.loads(line)) for line in text.splitlines()]
+        units = [
+            Unit(value["unit"], tuple(Item(**item) for item in value["items"]), value["is_control"])
+            for value in map(json.loads, text.splitlines())
+        ]
         videos = {entry["video_id"]: PageVideo(**entry) for entry in content["videos"]}
     except (KeyError, TypeError, ValueError) as error:
         raise VttdataError(f"{folder}: the campaign is damaged ({type(error).__name__}: {error}).") from error
@@ -211,10 +213,6 @@ def read_campaign(folder: Path) -> Campaign:
         secret,
         digest([content["task"], content["task_settings"], content["units_sha256"]]),
     )
-
-
-def _read_unit(value: dict[str, Any]) -> Unit:
-    return Unit(value["unit"], tuple(Item(**item) for item in value["items"]), value["is_control"])
 
 
 def check_videos(campaign: Campaign) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from vttdata.annotate.campaign import Campaign
 from vttdata.annotate.da_page import page_writer
-from vttdata.annotate.results import as_plain_answers, published_answers
+from vttdata.annotate.results import published_answers
 from vttdata.annotate.store import Store
 from vttdata.assess import HitPlan, HitSettings
 from vttdata.assess.hits.hit_records import Hit, HitItem
@@ -134,8 +134,16 @@ def _label_result(kind: str, answer: Mapping[str, Any]) -> dict[str, Any]:
 def _write_answers(campaign: Campaign, store: Store, folder: Path, videos: Mapping[str, str]) -> list[str]:  # noqa: ARG001
     """Write every answer under hashed workers, a line of JSON each."""
     with (folder / "answers.jsonl").open("w", encoding="utf-8") as stream:
-        for answer in as_plain_answers(published_answers(campaign, store)):
-            answer["shown"] = {key: value for key, value in answer["shown"].items() if key != "times"}
+        for entry in published_answers(campaign, store):
+            answer = {
+                "annotator": entry.worker,
+                "unit": entry.unit,
+                "item": entry.item.item,
+                "video_id": entry.item.video_id,
+                "shown": {key: value for key, value in entry.item.shown.items() if key != "times"},
+                "answer": entry.answer,
+                "seconds": round(entry.seconds, 2),
+            }
             stream.write(json.dumps(answer, ensure_ascii=False) + "\n")
     return ["answers.jsonl"]
 

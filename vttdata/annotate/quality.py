@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from vttdata.annotate.task import Answered, Task, Verdict
 from vttdata.assess.agreement import fleiss_kappa, krippendorff_alpha, pair_agreement
+from vttdata.assess.worker_tests import scipy_stats
 
 # A worker with fewer answers is not flagged.
 _MIN_ANSWERS = 10
@@ -138,26 +139,17 @@ def _find_copies(labels: dict[tuple[str, str], dict[str, str]]) -> dict[str, lis
             shared[pair] += 1
             equal[pair] += by_worker[pair[0]] == by_worker[pair[1]]
     found: dict[str, list[str]] = {}
+    binomial = scipy_stats().binom
     all_shared, all_equal = shared.total(), equal.total()
     for pair, number in shared.items():
         others = all_shared - number
         if number < _MIN_ANSWERS or not others:
             continue
         share = (all_equal - equal[pair] + 1) / (others + 2)
-        if _binomial_tail(number, equal[pair], share) * len(shared) < _CHANCE:
+        if binomial.sf(equal[pair] - 1, number, share) * len(shared) < _CHANCE:
             for worker, other in (pair, pair[::-1]):
                 text = (
                     f"{equal[pair]} of {number} answers equal those of {other}; {100 * share:.0f} % among other pairs"
                 )
                 found.setdefault(worker, []).append(text)
     return found
-
-
-def _binomial_tail(n: int, k: int, p: float) -> float:
-    """Return the probability of at least k of n successes, for p between 0 and 1."""
-    if not k:
-        return 1.0
-    log = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in range(k, n + 1)]
-    return math.fsum(
-        math.exp(c + i * math.log(p) + (n - i) * math.log1p(-p)) for c, i in zip(log, range(k, n + 1), strict=True)
-    )

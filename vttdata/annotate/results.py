@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,17 +71,3 @@ def quality_table(reports: Sequence[WorkerQuality]) -> list[list[Any]]:
         for report in reports
     ]
     return [head, *rows]
-
-
-def as_plain_answers(answers: Sequence[Answered]) -> list[dict[str, Any]]:
-    """Return answers as plain JSON, everything that is stored of them but names."""
-    return [
-        {
-            "annotator": entry.worker,
-            "unit": entry.unit,
-            **{key: value for key, value in dataclasses.asdict(entry.item).items() if key != "facts"},
-            "answer": dict(entry.answer),
-            "seconds": round(entry.seconds, 2),
-        }
-        for entry in answers
-    ]

@@ -110,8 +110,8 @@ class _Site:
         if isinstance(seconds, bool) or not isinstance(seconds, int | float):
             raise RequestError(400, "The answer does not say how long it took.")
         spent = float(min(max(seconds, 0), 10**6))
-        given = (answer_id, unit, item, body.get("answer"), problem, spent)
-        return JSONResponse(await run_in_threadpool(self.service.answer, worker, *given))
+        fields = (answer_id, unit, item, body.get("answer"), problem, spent)
+        return JSONResponse(await run_in_threadpool(self.service.answer, worker, *fields))
 
     async def video(self, request: Request) -> Response:
         await self.worker(request)

@@ -19,7 +19,7 @@ from typing import Any
 from vttdata.annotate.campaign import Campaign
 from vttdata.annotate.quality import agreement, worker_quality
 from vttdata.annotate.store import DuplicateError, Reservation, Store, StoredAnswer, WorkerState, answered
-from vttdata.annotate.task import AnswerError, Earlier, Question, Row
+from vttdata.annotate.task import AnswerError, Earlier, Row
 from vttdata.annotate.unit_queue import UnitQueue
 from vttdata.errors import VttdataError
 
@@ -33,12 +33,7 @@ _REPORT_SECONDS = 5.0
 
 
 class RequestError(Exception):
-    """Request that cannot be answered as asked.
-
-    Args:
-        status: of HTTP.
-        message: sentence for the worker.
-    """
+    """Request that cannot be answered as asked: HTTP status, and a sentence for the worker."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -224,12 +219,15 @@ class Service:
             if known.agreed is None or known.qualified or known.attempts >= MAX_ATTEMPTS:
                 return self._state(worker)
             right = [
-                _is_index(choice) and choice == question.right
+                type(choice) is int and choice == question.right
                 for choice, question in zip(choices, questions, strict=True)
             ]
             passed = 4 * sum(right) >= 3 * len(questions)
             self._change(worker, qualified=passed, attempts=known.attempts + 1)
-            return self._state(worker) | {"passed": passed, "reasons": _reasons(questions, right)}
+            # Why the choices are right that the worker missed, without saying which they are.
+            missed = (question for question, is_right in zip(questions, right, strict=True) if not is_right)
+            reasons = [f"{question.text} {question.reason}" for question in missed]
+            return self._state(worker) | {"passed": passed, "reasons": reasons}
 
     def _change(self, worker: str, **values: Any) -> None:
         self.store.update_worker(worker, **values)
@@ -323,13 +321,7 @@ class Service:
 
 
 def make_report(campaign: Campaign, store: Store, *, hash_names: bool = False) -> Row:
-    """Return how a campaign stands, from its database: progress, quality of workers, agreement.
-
-    Args:
-        campaign: of the answers.
-        store: with the answers.
-        hash_names: replace the names of workers by their hashes.
-    """
+    """Return how a campaign stands, from its database: progress, quality of workers (or of hashed names), agreement."""
     stored = store.answers()
     states = [state.worker for state in store.workers()]
     if hash_names:
@@ -378,13 +370,3 @@ def make_report(campaign: Campaign, store: Store, *, hash_names: bool = False) -
             for row in agreement(campaign.task, answers)
         ],
     }
-
-
-def _is_index(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _reasons(questions: Any, right: list[bool]) -> list[str]:
-    """Return why the choices are right that the worker missed, without saying which they are."""
-    wrong: list[Question] = [question for question, is_right in zip(questions, right, strict=True) if not is_right]
-    return [f"{question.text} {question.reason}" for question in wrong]

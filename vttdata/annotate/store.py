@@ -93,10 +93,7 @@ class SaveError(VttdataError):
 
 
 class Store:
-    """Database of a campaign.
-
-    Args:
-        campaign: whose database is opened, and made if need be.
+    """Database of a campaign, which is made if need be.
 
     Raises:
         VttdataError: when it cannot be opened, or holds the answers of another campaign.
@@ -197,23 +194,14 @@ class Store:
 
     def answers(self, *, worker: str | None = None, unit: str | None = None, item: str = "") -> list[StoredAnswer]:
         """Return answers in the order in which they were saved: all, those of a worker, or those to an item."""
-        query = sql.select(_ANSWERS).order_by(_ANSWERS.c.number)
+        query = sql.select(*(_ANSWERS.c[name] for name in StoredAnswer._fields)).order_by(_ANSWERS.c.number)
         if worker is not None:
             query = query.where(_ANSWERS.c.worker == worker)
         if unit is not None:
             query = query.where(_ANSWERS.c.unit == unit, _ANSWERS.c.item == item)
         with self._read() as connection:
             return [
-                StoredAnswer(
-                    row.answer_id,
-                    row.worker,
-                    row.unit,
-                    row.item,
-                    None if row.answer is None else json.loads(row.answer),
-                    row.problem,
-                    row.seconds,
-                    row.saved,
-                )
+                StoredAnswer(**{**row._mapping, "answer": None if row.answer is None else json.loads(row.answer)})
                 for row in connection.execute(query)
             ]
 

@@ -248,12 +248,11 @@ def item_id(*content: object) -> str:
     return digest(["item", *map(str, content)])[:16]
 
 
-def majority(votes: Iterable[str], threshold: float = 0.5) -> str | None:
-    """Return the vote with more than a share of all votes, None without one."""
+def majority(votes: Iterable[str]) -> str | None:
+    """Return the vote with more than half of all votes, None without one."""
     counts = Counter(votes)
-    total = counts.total()
     best, number = max(counts.items(), key=lambda entry: (entry[1], entry[0]), default=("", 0))
-    return best if total and number > threshold * total else None
+    return best if 2 * number > counts.total() else None
 
 
 def ratings_csv(rows: Iterable[Row], human: str = "") -> str:

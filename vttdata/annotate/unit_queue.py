@@ -78,7 +78,10 @@ class UnitQueue:
             started: units of which the worker has answered some items, which come first.
             finishing: unit that the worker is about to finish.
         """
-        self._expire()
+        while self._expiries and self._expiries[0][0] <= self.clock():
+            expires, reserver, unit = heapq.heappop(self._expiries)
+            if self.reserved.get(reserver) == (unit, expires):
+                self.release(reserver)
         held = self.reserved.get(worker)
         if held is not None and held[0] != finishing:
             return held[0]
@@ -108,12 +111,6 @@ class UnitQueue:
         """Return whether the worker's unit of a number is a control: one in each run, where nobody can foresee it."""
         run, position = divmod(number, self.control_every)
         return bool(self.controls) and int(digest([worker, run])[:8], 16) % self.control_every == position
-
-    def _expire(self) -> None:
-        while self._expiries and self._expiries[0][0] <= self.clock():
-            expires, worker, unit = heapq.heappop(self._expiries)
-            if self.reserved.get(worker) == (unit, expires):
-                self.release(worker)
 
     def _move(self, unit: str, before: int) -> None:
         after = self.coverage(unit)

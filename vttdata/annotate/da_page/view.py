@@ -99,12 +99,7 @@ def hit_view(hit: Hit, videos: Mapping[str, str], question: str = DEFAULT_QUESTI
 
 
 def page_writer(videos: Mapping[str, str], question: str = DEFAULT_QUESTION) -> PageWriter:
-    """Return a function that writes the page of a HIT, for `vttdata.assess.hits.write.write_hits`.
-
-    Args:
-        videos: `video_id` -> URL, or path relative to the page.
-        question: question of every item.
-    """
+    """Return a function that writes the page of a HIT, for `write_hits`; see `hit_view` for the arguments."""
     return lambda path, hit: write_page(path, hit_view(hit, videos, question))
 
 

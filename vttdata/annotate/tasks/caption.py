@@ -98,25 +98,25 @@ class CaptionTask(Task):
         if not self.settings.qualification:
             return ()
         scene = "The video shows a man in a kitchen who cuts carrots and puts them into a pot. Is this a good caption: "
-        choices = ("yes", "no")
-        return (
-            Question(
-                f"{scene}“A man cuts carrots and puts them into a pot.”", choices, 0, "It says what is to be seen."
-            ),
-            Question(f"{scene}“This is a nice video.”", choices, 1, "It does not say what happens."),
-            Question(
-                f"{scene}“A famous chef cooks dinner for his wife.”",
-                choices,
-                1,
+        captions = (
+            ("A man cuts carrots and puts them into a pot.", "yes", "It says what is to be seen."),
+            ("This is a nice video.", "no", "It does not say what happens."),
+            (
+                "A famous chef cooks dinner for his wife.",
+                "no",
                 "Who he is and for whom he cooks is not to be seen.",
             ),
-            Question(
-                f"{scene}“In a kitchen, somebody is chopping vegetables for a pot.”",
-                choices,
-                0,
+            (
+                "In a kitchen, somebody is chopping vegetables for a pot.",
+                "yes",
                 "Other words for the same things are fine.",
             ),
         )
+        choices = ("yes", "no")
+        return [
+            Question(f"{scene}“{caption}”", choices, choices.index(right), reason)
+            for caption, right, reason in captions
+        ]
 
     def make(self, material: Material) -> list[Unit]:
         """Return a unit for each clip, and one for each clip that has human captions as a control."""

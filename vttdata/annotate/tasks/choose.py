@@ -151,15 +151,12 @@ class ChooseTask(Task):
         taken: dict[str, dict[str, float | str]] = {}
         starts: dict[str, dict[str, float | str]] = {}
         ends: dict[str, dict[str, float | str]] = {}
-        for entry in answers:
-            if "repeats" in entry.item.facts:
-                continue
-            rejected = entry.answer["decision"] == "reject"
-            taken.setdefault(entry.item.item, {})[entry.worker] = str(not rejected)
-            if not rejected:
-                start, end = _span(entry.item, entry.answer["first"], entry.answer["last"])
-                starts.setdefault(entry.item.item, {})[entry.worker] = start
-                ends.setdefault(entry.item.item, {})[entry.worker] = end
+        for row in self.rows(list(answers)):
+            proposal, worker = f"{row['source_id']}\t{row['proposal']}", row["annotator"]
+            taken.setdefault(proposal, {})[worker] = str(row["decision"] != "reject")
+            if row["decision"] != "reject":
+                starts.setdefault(proposal, {})[worker] = row["start"]
+                ends.setdefault(proposal, {})[worker] = row["end"]
         return [
             Ratings("taken", "nominal", taken),
             Ratings("start", "interval", starts),

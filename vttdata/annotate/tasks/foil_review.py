@@ -122,11 +122,9 @@ class FoilTask(Task):
         """Return the verdicts on foils, and whether they accept them."""
         verdicts: dict[str, dict[str, float | str]] = {}
         accepted: dict[str, dict[str, float | str]] = {}
-        for entry in answers:
-            if "foil_id" in entry.item.facts:
-                name, verdict = entry.item.facts["foil_id"], entry.answer["verdict"]
-                verdicts.setdefault(name, {})[entry.worker] = verdict
-                accepted.setdefault(name, {})[entry.worker] = str(verdict in ("sound", "odd"))
+        for row in self.rows(list(answers)):
+            verdicts.setdefault(row["foil_id"], {})[row["annotator"]] = row["verdict"]
+            accepted.setdefault(row["foil_id"], {})[row["annotator"]] = str(row["verdict"] in ("sound", "odd"))
         return [Ratings("verdict", "nominal", verdicts), Ratings("accepted", "nominal", accepted)]
 
     def rows(self, answers: Sequence[Answered]) -> list[Row]:
