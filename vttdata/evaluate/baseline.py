@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
@@ -22,9 +21,8 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.baselines import BASELINES
 from vttdata.evaluate.items import Items
 from vttdata.evaluate.report import Task
+from vttdata.evaluate.resampling import Floats
 from vttdata.export.reader import DatasetReader
-
-Floats = npt.NDArray[np.float64]
 
 
 class TrainingClip(NamedTuple):

@@ -46,7 +46,7 @@ class Estimator:
     def estimate(self, columns: Mapping[K, ScoreColumn]) -> dict[K, Estimate]:
         """Score columns on all items."""
         resampled = self._resample({key: self._rows(column) for key, column in columns.items()})
-        return {key: _estimate(scores) for key, scores in resampled.items()}
+        return {key: Estimate.of(scores) for key, scores in resampled.items()}
 
     def score_columns(self, columns: Columns, shared: Mapping[str, Flags]) -> dict[str, MetricScores]:
         """Score each column on all items and, where training is known, on clean and leaked ones and by kind of leak.
@@ -66,9 +66,9 @@ class Estimator:
         )
         scores = {}
         for name, column in columns.items():
-            by_selection = {selection: _estimate(resampled[selection, name]) for selection in selections}
+            by_selection = {selection: Estimate.of(resampled[selection, name]) for selection in selections}
             if shared:
-                by_selection["gain"] = _estimate(resampled["leaked", name].minus(resampled["clean", name]))
+                by_selection["gain"] = Estimate.of(resampled["leaked", name].minus(resampled["clean", name]))
             scores[name] = MetricScores(
                 **{part: by_selection.get(part) for part in ("clean", "leaked", "gain")},
                 all=by_selection["all"],
@@ -90,7 +90,7 @@ class Estimator:
         )
         return {
             grouping: {
-                group: {name: _estimate(resampled[grouping, group, name]) for name in columns} for group in selections
+                group: {name: Estimate.of(resampled[grouping, group, name]) for name in columns} for group in selections
             }
             for grouping, selections in groups.items()
         }
@@ -119,10 +119,6 @@ class Estimator:
 
     def _resample(self, rows: Mapping[K, ScoredRows]) -> dict[K, Resampled]:
         return resample_scores(rows, len(self.items.source_ids), seed=self.seed, draws=self.draws)
-
-
-def _estimate(resampled: Resampled) -> Estimate:
-    return Estimate(resampled.score, *resampled.interval(), resampled.rows)
 
 
 def _group_items(items: Items) -> dict[str, dict[str, Flags]]:

@@ -222,8 +222,9 @@ class _Scoring:
             return _Scored(*score_run(str(path), read_run(path), *options))
         ids, other_split = self.items.ids, self.items.other_split
         if self.task == "foils":
-            found = read_foil_scores(path)
-            pairs = match_predictions(str(path), found, ids, self.rule, other_split=other_split, noun="prediction")
+            pairs = match_predictions(
+                str(path), read_foil_scores(path), ids, self.rule, other_split=other_split, noun="prediction"
+            )
             columns, findings = score_pairs(pairs.values)
             return _Scored(columns, pairs.counts, findings)
         if self.task == "grounding":
@@ -394,7 +395,9 @@ def _compare(
     Raises:
         VttdataError: if there is no score of the same rows in common.
     """
-    if path.suffix.lower() == ".json" and (report := _read_report(path)):
+    report = read_strict_json(path) if path.suffix.lower() == ".json" else None
+    # Other JSON holds captions.
+    if isinstance(report, dict) and isinstance(report.get("signature"), str) and isinstance(report.get("scores"), dict):
         return _compare_report(scores, report, signature)
     other = scoring.score_file(path)
     common = {
@@ -416,39 +419,28 @@ def _compare(
     return estimator.compare(common, other.columns), notes
 
 
-def _read_report(path: Path) -> dict[str, Any] | None:
-    """Return the content of an ``evaluation.json``; None for other JSON, which holds captions."""
-    content = read_strict_json(path)
-    is_report = isinstance(content, dict) and isinstance(content.get("signature"), str)
-    return content if is_report and isinstance(content.get("scores"), dict) else None
-
-
 def _compare_report(
     scores: Mapping[str, MetricScores], report: Mapping[str, Any], signature: str
 ) -> tuple[dict[str, Difference], list[str]]:
     """Subtract the scores of a report; without its items there is no interval and no test."""
     nan = float("nan")
     differences = {}
-    for name, own in scores.items():
+    for name, ours in scores.items():
         other = report["scores"].get(name)
         estimate = other.get("all") if isinstance(other, dict) else None
         value = estimate.get("score") if isinstance(estimate, dict) else None
         if isinstance(value, (int, float)):
-            differences[name] = Difference(own.all.score - value, nan, nan, nan, nan)
+            differences[name] = Difference(ours.all.score - value, nan, nan, nan, nan)
     if not differences:
         return {}, ["The other report has none of these scores, so nothing is compared."]
-    if _is_comparable(signature, report["signature"]):
+    # Comparable signatures name the same items, and the metrics that are in both in the same version.
+    (items, *metrics), (other_items, *others) = signature.split(" "), report["signature"].split(" ")
+    of_other = {metric.partition("|")[0]: metric for metric in others}
+    if items == other_items and all(of_other.get(name.partition("|")[0], name) == name for name in metrics):
         return differences, ["The other report has no values of single items, so differences have no interval."]
     return differences, [
         f"NOT COMPARABLE: the signatures differ. This one is {signature}; the other one is {report['signature']}."
     ]
-
-
-def _is_comparable(signature: str, other: str) -> bool:
-    """Return True if two signatures name the same items, and the metrics that are in both in the same version."""
-    (items, *metrics), (other_items, *other_metrics) = signature.split(" "), other.split(" ")
-    of_other = {metric.partition("|")[0]: metric for metric in other_metrics}
-    return items == other_items and all(of_other.get(name.partition("|")[0], name) == name for name in metrics)
 
 
 def _signature(

@@ -15,15 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from vttdata.dataset.protocol_file import Protocol, is_protocol_file, read_protocol_file
 from vttdata.errors import VttdataError
 from vttdata.evaluate.metric import VideoSpan
+from vttdata.evaluate.resampling import Integers
 from vttdata.export.reader import CaptionCounts, DatasetReader
 from vttdata.generate.foils.blind.accuracy import select_references
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +80,9 @@ class Items:
             return list(map(VideoSpan, self.ids))
         videos = [self.source_ids[source] for source in self.sources]
         if self.text_spans:
-            return [VideoSpan(name, *span) for name, own in zip(videos, self.text_spans, strict=True) for span in own]
+            return [
+                VideoSpan(name, *span) for name, spans in zip(videos, self.text_spans, strict=True) for span in spans
+            ]
         return [VideoSpan(video) for video, texts in zip(videos, self.truths, strict=True) for _ in texts]
 
 

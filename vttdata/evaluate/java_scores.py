@@ -63,12 +63,7 @@ class JavaError(VttdataError):
 
 
 def run_java(arguments: Sequence[str], folder: Path, text: str = "") -> list[str]:
-    """Run a Java program and return the lines it prints.
-
-    Args:
-        arguments: after ``java``.
-        folder: to run in.
-        text: what it reads from standard input.
+    """Run ``java`` with arguments in a folder, with a text on standard input, and return the lines it prints.
 
     Raises:
         JavaError: if it fails, is killed, or runs for more than `LONGEST_SECONDS`.
@@ -106,9 +101,8 @@ def cached_rows(
         compute: returns the rows.
     """
     name = f"{name}-{hashlib.sha256(json.dumps([name, content]).encode()).hexdigest()[:32]}"
-    rows = read_arrays(cache, name, lambda arrays: arrays["rows"].reshape(shape)) if cache else None
+    rows = read_arrays(cache, name, lambda arrays: arrays["rows"].reshape(shape))
     if rows is None:
         rows = np.array(compute(), dtype=np.float64).reshape(shape)
-        if cache:
-            keep_arrays(cache, name, {"rows": rows})
+        keep_arrays(cache, name, {"rows": rows})
     return rows

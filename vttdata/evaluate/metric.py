@@ -186,12 +186,9 @@ class CaptioningMetric(ABC):
     def score_videos(
         self, candidates: Sequence[str], references: Sequence[Sequence[str]], videos: Sequence[VideoSpan]
     ) -> dict[str, ColumnScores]:
-        """Score captions of videos, for metrics that watch them; others see the texts only.
+        """Score captions of videos, for metrics that watch them; others see the texts only; see `score`.
 
-        Args:
-            candidates: see `score`.
-            references: see `score`.
-            videos: what each item shows, n.
+        `videos` says what each of the n items shows.
 
         Raises:
             VttdataError: as `score`, or if a video is missing or damaged.

@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 import numpy as np
 import numpy.typing as npt
 
+from vttdata.assess.manifest import number_or_nan
 from vttdata.errors import VttdataError
 from vttdata.files.json_values import refuse_duplicate_keys
 from vttdata.files.regular import refuse_special
@@ -117,7 +118,8 @@ def match_predictions(
     total = 0
     for name, value in predictions:
         total += 1
-        item = name if name in wanted else _without_ending(name)
+        stem, dot, ending = name.rpartition(".")
+        item = stem if name not in wanted and f"{dot}{ending.lower()}" in _VIDEO_ENDINGS else name
         if item not in wanted:
             strangers.append(name)
         elif item in values:
@@ -147,11 +149,6 @@ def match_predictions(
 
 def _first(ids: Sequence[str]) -> str:
     return f"first {', '.join(ascii(name[:80]) for name in list(dict.fromkeys(ids))[:3])}"
-
-
-def _without_ending(name: str) -> str:
-    stem, dot, ending = name.rpartition(".")
-    return stem if f"{dot}{ending.lower()}" in _VIDEO_ENDINGS else name
 
 
 def read_captions(path: Path) -> Iterator[tuple[str, str]]:
@@ -225,12 +222,10 @@ def read_strict_json(path: Path) -> Any:
         VttdataError: if it cannot be read, is too large, or an object has a key twice.
     """
     try:
-        if path.stat().st_size > _MAX_JSON_BYTES:
-            raise VttdataError(f"{path}: larger than {_MAX_JSON_BYTES:,} bytes; use JSON lines instead.")
         with open_text(path) as stream:
+            if path.stat().st_size > _MAX_JSON_BYTES:
+                raise VttdataError(f"{path}: larger than {_MAX_JSON_BYTES:,} bytes; use JSON lines instead.")
             return json.load(stream, object_pairs_hook=refuse_duplicate_keys)
-    except OSError as error:
-        raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except (ValueError, RecursionError) as error:
         raise VttdataError(f"{path}: not JSON ({error}).") from error
 
@@ -266,10 +261,7 @@ def read_number(path: Path, line: int, column: str, value: Any) -> float:
     Raises:
         VttdataError: if it is anything else.
     """
-    try:
-        number = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
+    number = number_or_nan(value)
     if not math.isfinite(number):
         raise VttdataError(f"{path}:{line}: '{column}' is {str(value)[:40]!a}, which is not a finite number.")
     return number
@@ -314,18 +306,12 @@ def read_relevance(path: Path) -> dict[str, dict[str, float]]:
 def _read_cells(path: Path, columns: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the cells of each line that is not empty, which has as many as there are `columns`."""
     width = len(columns.split())
-    try:
-        refuse_special(path)
-        with path.open(encoding="utf-8-sig") as stream:
-            for line, cells in enumerate(map(str.split, stream), 1):
-                if len(cells) not in (0, width):
-                    raise VttdataError(f"{path}:{line}: {len(cells)} columns instead of these {width}: {columns}.")
-                if cells:
-                    yield line, cells
-    except UnicodeDecodeError as error:
-        raise VttdataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
-    except OSError as error:
-        raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    with open_text(path) as stream:
+        for line, cells in enumerate(map(str.split, stream), 1):
+            if len(cells) not in (0, width):
+                raise VttdataError(f"{path}:{line}: {len(cells)} columns instead of these {width}: {columns}.")
+            if cells:
+                yield line, cells
 
 
 def read_similarity(path: Path) -> Similarity:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from vttdata.evaluate.resampling import Flags, Floats, Integers
 
 # Bytes of a block of rows that is read at once.
 _BLOCK_BYTES = 2**26
@@ -38,7 +37,7 @@ class RelevantRanks:
     above: Integers
     tied: Integers
     gain: Floats
-    found: npt.NDArray[np.bool_]
+    found: Flags
 
 
 def rank_rows(similarity: npt.NDArray[np.floating], query: Integers, item: Integers) -> RelevantRanks:
@@ -58,13 +57,7 @@ def rank_rows(similarity: npt.NDArray[np.floating], query: Integers, item: Integ
 
 
 def rank_columns(similarity: npt.NDArray[np.floating], query: Integers, item: Integers) -> RelevantRanks:
-    """Rank the rows of each column of a matrix; as `rank_rows` of its transpose, but it is read by rows where it can.
-
-    Args:
-        similarity: n x q, also memory-mapped.
-        query: column of each relevant pair, ascending, p.
-        item: row of each relevant pair, p.
-    """
+    """Rank the rows of each column of a matrix, n x q: `rank_rows` of its transpose, but read by rows where it can."""
     above, tied = np.zeros(len(query), dtype=np.int64), np.zeros(len(query), dtype=np.int64)
     if len(np.unique(query)) == len(query):
         # One relevant item for each column: all columns are counted while the rows pass by.
@@ -196,9 +189,7 @@ class BestRanks:
 def ndcg(ranks: RelevantRanks, k: int | None = None) -> Floats:
     """Return the normalised discounted cumulative gain of each query, 0..1, with gains as they are.
 
-    Args:
-        ranks: at least one relevant item for each query.
-        k: number of places that count, all by default.
+    The first `k` places count, all by default. Each query must have a relevant item.
     """
     places = ranks.candidates if k is None else k
     discounts = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(2, places + 2)))])

@@ -132,10 +132,6 @@ class ReferenceIndex:
             norms[order] = np.sqrt(np.bincount(owner, squares, minlength=len(words.lengths)))
         return cls(vocabulary, tokens, words, item_starts, keys, entries, counts, frequencies, norms, stride)
 
-    def number_of_grams(self, order: int) -> int:
-        """Return the number of distinct n-grams of the references."""
-        return len(self.vocabulary) if order == 1 else len(self.keys[order])
-
     def match(self, words: Texts) -> Iterator[NgramMatches]:
         """Yield for each order the n-grams of candidates that references of the same item have.
 
@@ -145,7 +141,7 @@ class ReferenceIndex:
         item = np.repeat(np.arange(len(words.lengths)), words.lengths)
         grams = words.ids
         for order in ORDERS:
-            known = self.number_of_grams(order)
+            known = len(self.vocabulary) if order == 1 else len(self.keys[order])
             if order > 1:
                 inside = item[: max(len(grams) - 1, 0)] == item[order - 1 :]
                 # Sorted keys are found several times as fast as others.
@@ -170,7 +166,7 @@ class ReferenceIndex:
 
 @dataclass(frozen=True, eq=False)
 class CandidateIndex:
-    """CandidateIndex of the items of an index.
+    """Captions of the items of an index, one for each item, as numbers.
 
     Attributes:
         index: of the references.
@@ -234,14 +230,17 @@ def index_references(references: Sequence[Sequence[str]], tokenizer: str, cache:
         return last
     per_item = np.fromiter(map(len, references), dtype=np.int64, count=len(references))
     texts = list(chain.from_iterable(references))
-    key = _content_key(texts, per_item, tokenizer)
+    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    content = hashlib.sha256(f"{_FORMAT} {tokenizer} {len(per_item)} ".encode())
+    for part in (per_item.tobytes(), lengths.tobytes(), "".join(texts).encode("utf-8", "surrogatepass")):
+        content.update(part)
+    key = content.hexdigest()[:32]
     index = _recent.pop(key, None)
-    if index is None and cache:
+    if index is None:
         index = read_arrays(cache, f"references-{key}", _from_arrays)
     if index is None:
         index = ReferenceIndex.from_tokens(map(load_tokenizer(tokenizer), texts), per_item)
-        if cache:
-            keep_arrays(cache, f"references-{key}", _to_arrays(index))
+        keep_arrays(cache, f"references-{key}", _to_arrays(index))
     _recent[key] = index
     while len(_recent) > _IN_MEMORY:
         _recent.popitem(last=False)
@@ -264,14 +263,6 @@ def forget_indexes() -> None:
     _recent.clear()
     _last_references.clear()
     _last_candidates.clear()
-
-
-def _content_key(texts: Sequence[str], per_item: IntArray, tokenizer: str) -> str:
-    lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-    content = hashlib.sha256(f"{_FORMAT} {tokenizer} {len(per_item)} ".encode())
-    for part in (per_item.tobytes(), lengths.tobytes(), "".join(texts).encode("utf-8", "surrogatepass")):
-        content.update(part)
-    return content.hexdigest()[:32]
 
 
 def _to_arrays(index: ReferenceIndex) -> dict[str, NDArray[Any]]:

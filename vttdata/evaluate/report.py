@@ -17,6 +17,7 @@ from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.predictions import ItemCounts
+from vttdata.evaluate.resampling import Resampled
 from vttdata.files.plain_tables import align_columns, printable
 
 _REPORT, _ITEMS = "evaluation.json", "items.jsonl"
@@ -32,6 +33,11 @@ class Estimate:
     low: float
     high: float
     items: int
+
+    @classmethod
+    def of(cls, resampled: Resampled) -> Estimate:
+        """Return the estimate of a resampled score."""
+        return cls(resampled.score, *resampled.interval(), resampled.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +132,46 @@ class Evaluation:
         return plain
 
     def as_text(self) -> str:
-        """Return the report for a terminal."""
-        return evaluation_text(self)
+        """Return the report for a terminal: tables with aligned columns, then findings and the signature."""
+        counts = self.items
+        parts = [
+            f"{self.dataset} {self.version}, {self.task} on {self.config}/{self.split}: "
+            f"{counts.scored:,} of {counts.expected:,} items scored, {counts.missing:,} missing, "
+            f"{counts.unknown:,} unknown."
+        ]
+        selections = ["all", "clean", "leaked", "gain"] if self.leaks.get("leaked") else ["all"]
+        rows = [["metric", *(heading for name in selections for heading in (name, "95 % interval"))]]
+        for name, scores in self.scores.items():
+            rows.append([name, *(cell for selection in selections for cell in _cells(getattr(scores, selection)))])
+        parts.append(align_columns(rows))
+        if self.leaks:
+            leaks = ", ".join(f"{kind.replace('_', '-')} {number:,}" for kind, number in self.leaks.items())
+            parts.append(f"Items that share something with training: {leaks}.")
+        if self.against:
+            table = [["metric", "difference", "95 % interval", "p", "p (Holm)", "p (McNemar)"]]
+            for name, difference in self.against.items():
+                p = (difference.p, difference.p_holm, difference.p_mcnemar)
+                cells = (_number(difference.difference), _interval(difference.low, difference.high), *map(_number, p))
+                table.append([name, *cells])
+            parts.append("Difference to the other system:\n" + align_columns(table))
+        if self.human:
+            table = [["metric", "people", "95 % interval", "system", "95 % interval"]]
+            table += [[name, *_cells(row["human"]), *_cells(row["system"])] for name, row in self.human.items()]
+            parts.append("Against one reference fewer, each human caption left out in turn:\n" + align_columns(table))
+        parts += [_group_table(kind, groups) for kind, groups in self.groups.items()]
+        if self.blind:
+            blind = self.blind
+            parts.append(
+                f"Without any video, the {blind['attacker']} reaches {blind['accuracy']:.3f} "
+                f"({blind['low']:.3f}-{blind['high']:.3f}), of the blind attackers that were tried "
+                "on this set; others may reach more."
+            )
+        notes = [f"{name} is unavailable: {reason}" for name, reason in self.unavailable.items()]
+        notes += self.findings
+        if notes:
+            parts.append("\n".join(printable(note) for note in notes))
+        parts.append(f"Signature: {printable(self.signature)}")
+        return "\n\n".join(parts)
 
     def write(self, folder: Path) -> None:
         """Write ``evaluation.json`` and ``items.jsonl``, the values of every item, into a folder; replace earlier ones.
@@ -185,49 +229,6 @@ def plain_values(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain_values(item) for item in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-def evaluation_text(evaluation: Evaluation) -> str:
-    """Return the scores as tables with aligned columns, then findings and the signature."""
-    counts = evaluation.items
-    parts = [
-        f"{evaluation.dataset} {evaluation.version}, {evaluation.task} on {evaluation.config}/{evaluation.split}: "
-        f"{counts.scored:,} of {counts.expected:,} items scored, {counts.missing:,} missing, "
-        f"{counts.unknown:,} unknown."
-    ]
-    selections = ["all", "clean", "leaked", "gain"] if evaluation.leaks.get("leaked") else ["all"]
-    rows = [["metric", *(heading for name in selections for heading in (name, "95 % interval"))]]
-    for name, scores in evaluation.scores.items():
-        rows.append([name, *(cell for selection in selections for cell in _cells(getattr(scores, selection)))])
-    parts.append(align_columns(rows))
-    if evaluation.leaks:
-        leaks = ", ".join(f"{kind.replace('_', '-')} {number:,}" for kind, number in evaluation.leaks.items())
-        parts.append(f"Items that share something with training: {leaks}.")
-    if evaluation.against:
-        table = [["metric", "difference", "95 % interval", "p", "p (Holm)", "p (McNemar)"]]
-        for name, difference in evaluation.against.items():
-            p = (difference.p, difference.p_holm, difference.p_mcnemar)
-            cells = (_number(difference.difference), _interval(difference.low, difference.high), *map(_number, p))
-            table.append([name, *cells])
-        parts.append("Difference to the other system:\n" + align_columns(table))
-    if evaluation.human:
-        table = [["metric", "people", "95 % interval", "system", "95 % interval"]]
-        table += [[name, *_cells(row["human"]), *_cells(row["system"])] for name, row in evaluation.human.items()]
-        parts.append("Against one reference fewer, each human caption left out in turn:\n" + align_columns(table))
-    parts += [_group_table(kind, groups) for kind, groups in evaluation.groups.items()]
-    if evaluation.blind:
-        blind = evaluation.blind
-        parts.append(
-            f"Without any video, the {blind['attacker']} reaches {blind['accuracy']:.3f} "
-            f"({blind['low']:.3f}-{blind['high']:.3f}), of the blind attackers that were tried "
-            "on this set; others may reach more."
-        )
-    notes = [f"{name} is unavailable: {reason}" for name, reason in evaluation.unavailable.items()]
-    notes += evaluation.findings
-    if notes:
-        parts.append("\n".join(printable(note) for note in notes))
-    parts.append(f"Signature: {printable(evaluation.signature)}")
-    return "\n\n".join(parts)
 
 
 def _group_table(kind: str, groups: Mapping[str, Mapping[str, Estimate]]) -> str:

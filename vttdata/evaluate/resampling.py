@@ -109,16 +109,10 @@ class Resampled:
 def resample_scores(
     selections: Mapping[K, ScoredRows], number: int, *, seed: int = 0, draws: int = DRAWS
 ) -> dict[K, Resampled]:
-    """Score selections, and score them again in draws of sources with replacement.
+    """Score selections of rows, and score them again in draws of sources with replacement.
 
-    All selections are scored on the same draws, which depend on `number`, `seed` and `draws` alone. With only one
-    source there are no draws.
-
-    Args:
-        selections: rows of each score.
-        number: of sources.
-        seed: of the draws.
-        draws: number of draws.
+    All selections are scored on the same draws, which depend on the `number` of sources, `seed` and `draws` alone. With
+    only one source there are no draws.
     """
     if not selections:
         return {}

@@ -235,14 +235,11 @@ def score_run(
 
 def _describe_ties(queries: int, ranks: RelevantRanks, direction: str) -> list[str]:
     ties = BestRanks(ranks).count_ties()
-    return (
-        [
-            f"Ties, {direction}: in {ties:,} of {queries:,} rankings the best relevant item scores the same as others; "
-            "measures are expectations over their orders."
-        ]
-        if ties
-        else []
+    finding = (
+        f"Ties, {direction}: in {ties:,} of {queries:,} rankings the best relevant item scores the same as others; "
+        "measures are expectations over their orders."
     )
+    return [finding] if ties else []
 
 
 def measure_ranks(
@@ -289,14 +286,9 @@ def _rank(
     scores: npt.NDArray[np.floating],
     rank: Callable[..., RelevantRanks],
 ) -> RelevantRanks:
-    """Rank relevant pairs by a matrix; those that the matrix lacks come last of all.
+    """Rank relevant pairs by a matrix that has expected queries and candidates at these places, or lacks them (None).
 
-    Args:
-        relevant: pairs as numbers of expected queries and candidates.
-        queries: where each expected query is in the matrix.
-        candidates: where each expected candidate is in it.
-        scores: the matrix.
-        rank: `rank_rows` where queries are its rows, else `rank_columns`.
+    Pairs that the matrix lacks come last of all.
     """
     query, candidate = (
         np.array([-1 if index is None else index for index in positions])[numbers]

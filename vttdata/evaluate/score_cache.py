@@ -25,14 +25,16 @@ MAX_BYTES = 2**30
 _SUFFIX = ".npz"
 
 
-def read_arrays(folder: Path, name: str, decode: Callable[[Mapping[str, NDArray[Any]]], T]) -> T | None:
+def read_arrays(folder: Path | None, name: str, decode: Callable[[Mapping[str, NDArray[Any]]], T]) -> T | None:
     """Return what was kept under a name, None if there is nothing or its file is damaged.
 
     Args:
-        folder: of the files.
+        folder: of the files; None where nothing is kept.
         name: of the arrays.
         decode: makes the result of the arrays; a KeyError or ValueError means that they are damaged.
     """
+    if folder is None:
+        return None
     path = folder / f"{name}{_SUFFIX}"
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -43,8 +45,10 @@ def read_arrays(folder: Path, name: str, decode: Callable[[Mapping[str, NDArray[
     return result
 
 
-def keep_arrays(folder: Path, name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+def keep_arrays(folder: Path | None, name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write arrays to the file of a name in one step, and delete the oldest files if all are too large."""
+    if folder is None:
+        return
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=folder, suffix=".part")

@@ -63,10 +63,12 @@ def find_shared_items(
         return {}, []
     files = read_layout(folder, needs=None).files
     # Of a protocol file the clips are in any split of the dataset.
-    own = files.get(items.config, {}).get(items.split) or list(chain(*files["clips"].values()))
-    tested = _read_clips(own)
+    tested_files = files.get(items.config, {}).get(items.split) or list(chain(*files["clips"].values()))
+    tested = _read_clips(tested_files)
     tested = tested.filter(pa.array(np.isin(tested.column("video_id").to_pylist(), items.ids)))
-    tested = tested.take(pa.array(_first_rows(tested.column("video_id").to_pylist(), items.ids)))
+    # Official files may list a clip twice; its first row counts.
+    first_rows = dict(zip(reversed(tested.column("video_id").to_pylist()), reversed(range(len(tested))), strict=True))
+    tested = tested.take(pa.array([first_rows[video_id] for video_id in items.ids]))
     findings: list[str] = []
     parts = [_read_training(files, items, os.fspath(name), findings) for name in training]
     trained = pa.concat_tables([part.clips for part in parts])
@@ -161,11 +163,3 @@ def _join_sources(table: Any) -> Any:
     joined = [id_of.get(source_id if url is None else source_of(url), source_id) for source_id, url in rows]
     index = table.schema.get_field_index("source_id")
     return table.set_column(index, "source_id", pa.array(joined, pa.string()))
-
-
-def _first_rows(video_ids: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    """Return the first row of each wanted clip; official files may list a clip twice."""
-    rows: dict[str, int] = {}
-    for row, video_id in enumerate(video_ids):
-        rows.setdefault(video_id, row)
-    return [rows[video_id] for video_id in wanted]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from vttdata.evaluate.baseline import Baseline, Floats, Setting, word_vectors
+from vttdata.evaluate.baseline import Baseline, Setting, word_vectors
+from vttdata.evaluate.resampling import Floats
 
 
 def compare_words(setting: Setting) -> Floats:

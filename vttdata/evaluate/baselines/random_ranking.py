@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from vttdata.evaluate.baseline import Baseline, Floats, Setting
+from vttdata.evaluate.baseline import Baseline, Setting
+from vttdata.evaluate.resampling import Floats
 
 
 def draw_similarities(setting: Setting) -> Floats:

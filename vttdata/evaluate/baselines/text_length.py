@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.evaluate.baseline import Baseline, Floats, Setting
+from vttdata.evaluate.baseline import Baseline, Setting
+from vttdata.evaluate.resampling import Floats
 
 
 def compare_lengths(setting: Setting) -> Floats:

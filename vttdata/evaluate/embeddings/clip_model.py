@@ -128,9 +128,10 @@ class ClipModel:
 
     def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
         """Return the tokens of texts, start and end token included; long texts are cut to what the model reads."""
-        rows = (
-            self._tokenizer(list(texts), truncation=True, max_length=self._max_tokens())["input_ids"] if texts else []
-        )
+        if not texts:
+            return []
+        longest = min(self._model.config.text_config.max_position_embeddings, self._tokenizer.model_max_length)
+        rows = self._tokenizer(list(texts), truncation=True, max_length=int(longest))["input_ids"]
         return [np.array(row, dtype=np.int64) for row in rows]
 
     def token_texts(self, tokens: Tokens) -> list[str]:
@@ -181,9 +182,6 @@ class ClipModel:
             # Convolutions of a GPU would round to 10 bits otherwise.
             with torch.inference_mode(), torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
                 yield from _halve_until_it_fits(batch, encode)
-
-    def _max_tokens(self) -> int:
-        return int(min(self._model.config.text_config.max_position_embeddings, self._tokenizer.model_max_length))
 
 
 def _halve_until_it_fits(batch: Sequence[Any], encode: Callable[[Sequence[Any]], list[Floats]]) -> list[Floats]:

@@ -12,7 +12,6 @@ from vttdata.evaluate.embeddings.features import Features, TextVectors
 from vttdata.evaluate.embeddings.matching import (
     Convention,
     Floats,
-    Match,
     TokenWeights,
     best_reference,
     combine,
@@ -76,27 +75,17 @@ def _score_chunk(
 ) -> Iterator[list[float]]:
     token_weights = {text: weights.of(vectors.tokens) for text, vectors in encoded.items()}
     for candidate, texts, vectors in zip(candidates, references, frames, strict=True):
-        scores = []
+        tokens, scores = encoded[candidate].vectors, []
         for of in (token_weights, {}):
-            video = match_video(encoded[candidate], vectors, of.get(candidate))
-            by_text = [match_texts(encoded, candidate, text, of) for text in texts]
+            coarse = float(tokens[-1] @ video_vector(vectors))
+            video = match_vectors(tokens, vectors, coarse, of.get(candidate))
+            by_text = [
+                match_vectors(tokens, other, float(tokens[-1] @ other[-1]), of.get(candidate), of.get(text))
+                for text, other in ((text, encoded[text].vectors) for text in texts)
+            ]
             scores.append((video, combine(video, best_reference(by_text, convention))))
         yield [
             value
             for weighted, plain in zip(*scores, strict=True)
             for value in (weighted.score, weighted.coarse, weighted.f, weighted.precision, weighted.recall, plain.score)
         ]
-
-
-def match_video(caption: TextVectors, frames: Floats, weights: FloatArray | None = None) -> Match:
-    """Match a caption with the frames of a video."""
-    coarse = float(caption.vectors[-1] @ video_vector(frames))
-    return match_vectors(caption.vectors, frames, coarse, weights)
-
-
-def match_texts(
-    encoded: dict[str, TextVectors], candidate: str, reference: str, weights: dict[str, FloatArray]
-) -> Match:
-    """Match a caption with a reference."""
-    one, other = encoded[candidate].vectors, encoded[reference].vectors
-    return match_vectors(one, other, float(one[-1] @ other[-1]), weights.get(candidate), weights.get(reference))

@@ -153,17 +153,12 @@ class Features:
     def identity(self) -> str:
         """What vectors depend on, for signatures and caches."""
         parts = [f"{self.file.model or 'features'}@{self.file.digest}"] if self.file else []
-        if not self._is_complete:
+        if self.file is None or not (self.file.videos and self.file.texts):
             parts.append(identify_model(*split_revision(self.model)))
         if self.file is None or not self.file.videos:
             files = sorted((name, path.stat().st_size) for name, path in self.videos.items())
             parts.append(f"{self.frames or 'all'}-frames@{hashlib.sha256(repr(files).encode()).hexdigest()[:12]}")
         return ",".join(parts)
-
-    @property
-    def _is_complete(self) -> bool:
-        """Whether the file has videos and texts, so that no model is needed."""
-        return self.file is not None and bool(self.file.videos and self.file.texts)
 
     @property
     def _clip(self) -> Any:
@@ -185,7 +180,7 @@ class Features:
             )
         content = file_sha256(path)
         name = self._name_frames(content, span)
-        known = read_arrays(self.cache, name, lambda a: FrameVectors(a["times"], a["vectors"])) if self.cache else None
+        known = read_arrays(self.cache, name, lambda arrays: FrameVectors(arrays["times"], arrays["vectors"]))
         if known is not None:
             return known
         from vttdata.media.pictures import sample_frames
@@ -198,9 +193,8 @@ class Features:
         except MediaError as error:
             raise VttdataError(f"{path}: {error}") from error
         read = FrameVectors(np.array(times), vectors)
-        if self.cache is not None:
-            # The commit of a model on the Hub is not known before it was loaded.
-            keep_arrays(self.cache, self._name_frames(content, span), read._asdict())
+        # The commit of a model on the Hub is not known before it was loaded.
+        keep_arrays(self.cache, self._name_frames(content, span), read._asdict())
         return read
 
     def _name_frames(self, content: str, span: VideoSpan) -> str:
@@ -306,11 +300,7 @@ def _note_times(frames: Iterable[Any], times: list[float]) -> Iterable[NDArray[n
 
 @functools.lru_cache(maxsize=2)
 def load_clip(model: str, device: str) -> Any:
-    """Return a model of the CLIP family, loaded once for all metrics.
-
-    Args:
-        model: see `Features`.
-        device: where it computes.
+    """Return a model of the CLIP family, loaded once for all metrics; see `Features` for the arguments.
 
     Raises:
         VttdataError: as `ClipModel.load`.

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from vttdata.errors import VttdataError
+from vttdata.evaluate.embeddings.matching import unit_vectors
 from vttdata.evaluate.metric import FloatArray
 from vttdata.text.lm.pretrained import load_pretrained
 from vttdata.text.lm.sentence_encoder import encode_texts
@@ -68,8 +69,7 @@ class PairModel:
         """Return the unit vector of each different text."""
         different = list(dict.fromkeys(texts))
         vectors = encode_texts(self.encoder, self.tokenizer, different) if different else np.zeros((0, 1))
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return dict(zip(different, vectors / np.where(lengths > 0, lengths, 1), strict=True))
+        return dict(zip(different, unit_vectors(vectors), strict=True))
 
     def score(
         self,

@@ -157,22 +157,25 @@ def train_metric(
         json.dumps(
             [
                 asdict(settings),
-                [[own.candidates, list(map(list, own.references)), own.human.tolist()] for own in (*train, *test)],
+                [
+                    [judged.candidates, list(map(list, judged.references)), judged.human.tolist()]
+                    for judged in (*train, *test)
+                ],
                 groups,
             ]
         ).encode()
     ).hexdigest()
     checkpoint = _Checkpoint(out / _CHECKPOINT, digest)
     checkpoint.check(out)
-    model = _first_model(settings, [text for own in train for text in _texts(own)], groups, device)
+    model = _first_model(settings, [text for judged in train for text in _texts(judged)], groups, device)
     if settings.frozen:
-        vectors = model.embed([text for own in (*train, *test) for text in _texts(own)])
-        before = [best_similarity(vectors, own.candidates, own.references) for own in test]
+        vectors = model.embed([text for judged in (*train, *test) for text in _texts(judged)])
+        before = [best_similarity(vectors, judged.candidates, judged.references) for judged in test]
         model.head = _fit_ridge(vectors, train)
-        scores = [model.score(own.candidates, own.references, vectors) for own in test]
+        scores = [model.score(judged.candidates, judged.references, vectors) for judged in test]
     else:
         before = _Trainer(model, train, groups, settings, checkpoint).run(test)
-        scores = [model.score(own.candidates, own.references) for own in test]
+        scores = [model.score(judged.candidates, judged.references) for judged in test]
     results = list(map(_compare, test, scores, before))
     facts = {
         **asdict(settings),
@@ -187,8 +190,8 @@ def train_metric(
     return results
 
 
-def _texts(own: JudgedCaptions) -> list[str]:
-    return [*own.candidates, *(text for group in own.references for text in group)]
+def _texts(judged: JudgedCaptions) -> list[str]:
+    return [*judged.candidates, *(text for group in judged.references for text in group)]
 
 
 def _first_model(
@@ -236,25 +239,20 @@ def _build_encoder(texts: Sequence[str], seed: int, device: str) -> tuple[Any, A
 def _fit_ridge(vectors: dict[str, FloatArray], train: Sequence[JudgedCaptions]) -> FloatArray:
     """Return the regression on frozen embeddings whose penalty predicts other videos best."""
     features, folds = [], []
-    for number, own in enumerate(train):
-        features.append(pair_features(vectors, own.candidates, own.references))
-        folds += [hash((number, source)) % _FOLDS for source in own.sources]
-    rows, human, fold = np.concatenate(features), np.concatenate([own.human for own in train]), np.array(folds)
-    errors = [
-        sum(
-            float(
-                np.sum(
-                    (human[fold == k] - _apply(rows[fold == k], _ridge(rows[fold != k], human[fold != k], penalty)))
-                    ** 2
-                )
-            )
-            for k in np.unique(fold)
-        )
-        if len(np.unique(fold)) > 1
-        else 0.0
-        for penalty in _RIDGE
-    ]
-    return _ridge(rows, human, _RIDGE[int(np.argmin(errors))])
+    for number, judged in enumerate(train):
+        features.append(pair_features(vectors, judged.candidates, judged.references))
+        folds += [hash((number, source)) % _FOLDS for source in judged.sources]
+    rows, human, fold = np.concatenate(features), np.concatenate([judged.human for judged in train]), np.array(folds)
+    numbers = np.unique(fold)
+
+    def squared_error(penalty: float) -> float:
+        total = 0.0
+        for inside in (fold == number for number in (numbers if len(numbers) > 1 else ())):
+            head = _ridge(rows[~inside], human[~inside], penalty)
+            total += float(np.sum((human[inside] - (rows[inside] @ head[:-1] + head[-1])) ** 2))
+        return total
+
+    return _ridge(rows, human, min(_RIDGE, key=squared_error))
 
 
 def _ridge(rows: FloatArray, human: FloatArray, penalty: float) -> FloatArray:
@@ -264,11 +262,6 @@ def _ridge(rows: FloatArray, human: FloatArray, penalty: float) -> FloatArray:
     gram[np.diag_indices_from(gram)] += penalty
     weights = np.linalg.solve(gram, centred.T @ (human - human.mean()) / len(rows))
     return np.append(weights, human.mean() - mean @ weights)
-
-
-def _apply(rows: FloatArray, head: FloatArray) -> FloatArray:
-    scores: FloatArray = rows @ head[:-1] + head[-1]
-    return scores
 
 
 class _Checkpoint:
@@ -339,8 +332,8 @@ class _Trainer:
         self.model, self.groups, self.settings, self.checkpoint = model, groups, settings, checkpoint
         self.judged = [
             (candidate, reference, value)
-            for own in train
-            for candidate, group, value in zip(own.candidates, own.references, own.human, strict=True)
+            for judged in train
+            for candidate, group, value in zip(judged.candidates, judged.references, judged.human, strict=True)
             for reference in group
         ]
         self.head = torch.tensor(model.head, dtype=torch.float32, device=model.encoder.device, requires_grad=True)
@@ -366,7 +359,9 @@ class _Trainer:
 
     def _similarities(self, test: Sequence[JudgedCaptions]) -> list[FloatArray]:
         self.model.encoder.eval()
-        return [best_similarity(self.model.embed(_texts(own)), own.candidates, own.references) for own in test]
+        return [
+            best_similarity(self.model.embed(_texts(judged)), judged.candidates, judged.references) for judged in test
+        ]
 
     def _run_epoch(self, epoch: int) -> None:
         import torch
@@ -425,7 +420,7 @@ class _Trainer:
         tensors["head"] = self.head
         for number, state in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{name}": torch.as_tensor(value) for name, value in state.items()}
-        return tensors | {f"similarity.{number}": torch.from_numpy(own) for number, own in enumerate(before)}
+        return tensors | {f"similarity.{number}": torch.from_numpy(values) for number, values in enumerate(before)}
 
     def _restore(self, tensors: dict[str, Any]) -> None:
         import torch
@@ -443,14 +438,14 @@ class _Trainer:
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": states})
 
 
-def _compare(own: JudgedCaptions, scores: FloatArray, plain: FloatArray) -> HeldOut:
-    r = np.clip(np.corrcoef([own.human, scores, plain]), -1, 1)
+def _compare(judged: JudgedCaptions, scores: FloatArray, plain: FloatArray) -> HeldOut:
+    r = np.clip(np.corrcoef([judged.human, scores, plain]), -1, 1)
     usable = len(scores) > 3 and np.isfinite(r).all()
     tests = [
         williams(float(r[0, one]), float(r[0, other]), float(r[1, 2]), len(scores)).p if usable else float("nan")
         for one, other in ((1, 2), (2, 1))
     ]
-    return HeldOut(own.name, len(scores), float(r[0, 1]), float(r[0, 2]), *tests)
+    return HeldOut(judged.name, len(scores), float(r[0, 1]), float(r[0, 2]), *tests)
 
 
 def verdict(results: Sequence[HeldOut]) -> str:
@@ -475,7 +470,7 @@ def _card(settings: Mapping[str, Any], train: Sequence[JudgedCaptions], results:
     ]
     facts = [
         f"- Encoder: {settings['encoder'] or 'trained from scratch'}{', frozen' if settings['frozen'] else ''}",
-        f"- Trained on: {', '.join(f'{own.name} ({len(own.candidates):,} captions)' for own in train)}",
+        f"- Trained on: {', '.join(f'{judged.name} ({len(judged.candidates):,} captions)' for judged in train)}",
         f"- Settings: `{json.dumps(dict(settings))}`",
     ]
     return "\n".join([_CARD_HEAD, *facts, "", verdict(results), *(["", *table] if results else []), ""])

@@ -110,11 +110,10 @@ def measure_agreement(
         rows = scored & ~np.isnan(people)
         comparison = _Comparison(table, scores, people, rows, draws, human == "raw")
         name = f"agreement-{comparison.digest()}"
-        kept = read_arrays(cache, name, _decode) if cache else None
+        kept = read_arrays(cache, name, _decode)
         if kept is None:
             kept = comparison.estimate()
-            if cache:
-                keep_arrays(cache, name, _encode(*kept))
+            keep_arrays(cache, name, _encode(*kept))
         levels[human], epsilon[human], ties[human] = kept
     unscored = int((table.judged & ~np.isfinite(scores.items)).sum())
     return PeopleAgreement(levels, unscored, len(values) > 0 and bool((values == values[0]).all()), epsilon, ties)
@@ -250,4 +249,4 @@ def estimate_draws(values: Floats, items: int) -> Estimate:
     """Return the first value with the interval of the others."""
     if not len(values):
         return Estimate(math.nan, math.nan, math.nan, items)
-    return Estimate(float(values[0]), *Resampled(float(values[0]), values[1:], items).interval(), items)
+    return Estimate.of(Resampled(float(values[0]), values[1:], items))

@@ -108,13 +108,14 @@ def evaluate_metrics(
         raise VttdataError(f"A file of scores has the name of the metric '{clash}', which is computed too; rename it.")
     report.signatures.update({metric.name: metric.signature() for metric in families})
     known = {system for table in read.judgments for system in table.systems}
+    family_of = {column: metric.name for metric in families for column in metric.columns}
     for table in read.judgments:
         note = check_alignment(table)
         # A system may be in one set only.
         absent = known - set(table.systems)
         chosen = table.without([system for system in leave_out if system not in absent], people=not human)
         columns = score_metrics(chosen, families, report.unavailable)
-        columns = {name: values for name, values in columns.items() if {name, _family(name, families)} & wanted}
+        columns = {name: values for name, values in columns.items() if {name, family_of.get(name)} & wanted}
         by_file = {name: look_up_scores(file, chosen) for name, file in files.items()}
         columns |= {name: values for name, values in by_file.items() if np.isfinite(values.items[chosen.judged]).any()}
         set_report = compare_set(chosen, columns, seed=seed, draws=draws, cache=cache)
@@ -128,10 +129,6 @@ def evaluate_metrics(
         report.stress.append(stress_metrics(pairs, families, wanted, seed, draws))
     report.ranking.extend(rank_metrics(report.sets))
     return report
-
-
-def _family(column: str, families: Sequence[CaptioningMetric]) -> str:
-    return next((metric.name for metric in families if column in metric.columns), column)
 
 
 def _check_files(files: Mapping[str, object], report: MetricReport, tables: Sequence[JudgmentTable]) -> None:

@@ -64,10 +64,7 @@ def correlate_captions(first: Floats, second: Floats, sources: Integers, weights
         return dict.fromkeys(COEFFICIENTS, empty)
     by_source = np.argsort(sources, kind="stable")
     first, second, sources = first[by_source], second[by_source], sources[by_source]
-    x, y = first - first.mean(), second - second.mean()
-    moments = np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y])
-    sums = np.stack([np.bincount(sources, row, weights.shape[1]) for row in moments], axis=1)
-    number, sx, sy, sxx, syy, sxy = (weights @ sums).T
+    number = weights @ np.bincount(sources, minlength=weights.shape[1]).astype(np.float64)
     ties = TieRuns.of(first), TieRuns.of(second)
     spearman = empty.copy()
     tied, levels = np.empty((2, len(weights))), np.empty((2, len(weights)))
@@ -87,10 +84,20 @@ def correlate_captions(first: Floats, second: Floats, sources: Integers, weights
     present = weights[:, np.unique(sources)]
     concordance = ((present @ sum_pairs(ties[0].run, ties[1].run, sources)) * present).sum(axis=1) / 2
     return {
-        "pearson": normalise_covariance(sxy - sx * sy / number, sxx - sx**2 / number, syy - sy**2 / number),
+        "pearson": pearson_in_draws(first, second, sources, weights),
         "spearman": spearman,
         **kendall_taus(concordance, number, tied, levels.min(axis=0)),
     }
+
+
+def pearson_in_draws(first: Floats, second: Floats, sources: Integers, weights: Floats) -> Floats:
+    """Return Pearson's r of two scores in every draw; see `correlate_captions`."""
+    x, y = first - first.mean(), second - second.mean()
+    moments = (np.ones(len(x)), x, y, x * x, y * y, x * y)
+    sums = np.stack([np.bincount(sources, moment, weights.shape[1]) for moment in moments], axis=1)
+    number, sx, sy, sxx, syy, sxy = (weights @ sums).T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return normalise_covariance(sxy - sx * sy / number, sxx - sx**2 / number, syy - sy**2 / number)
 
 
 def normalise_covariance(covariance: Floats, first: Floats, second: Floats) -> Floats:
@@ -168,11 +175,7 @@ class Pairs(NamedTuple):
 
 
 def pair_rows(groups: Integers) -> Pairs:
-    """Return all pairs of rows of the same group.
-
-    Args:
-        groups: of each row, ``(n,)``.
-    """
+    """Return all pairs of rows of the same group; `groups` has the group of each row, ``(n,)``."""
     order = np.argsort(groups, kind="stable")
     sizes = np.bincount(groups)
     sizes = sizes[sizes > 0]
@@ -257,9 +260,7 @@ def mean_of_groups(values: Floats, sources: Integers, weights: Floats) -> Floats
 def correlate_systems(first: Floats, second: Floats) -> Values:
     """Return the coefficients over systems in every draw, and how many pairs of systems are in the same order.
 
-    Args:
-        first: scores, draws x systems.
-        second: other scores, draws x systems.
+    Both scores are draws x systems.
     """
     systems = first.shape[1]
     if systems < 2:
@@ -289,12 +290,7 @@ def pearson_of_rows(first: Floats, second: Floats) -> Floats:
 def average_systems(scores: ColumnScores, cells: Integers, systems: int, sources: Integers, weights: Floats) -> Floats:
     """Return the corpus score of each system in every draw, draws x systems.
 
-    Args:
-        scores: of n captions.
-        cells: system of each caption, from 0.
-        systems: number of systems.
-        sources: video of each caption.
-        weights: how often each video is drawn, draws x videos.
+    `cells` has the system of each caption, from 0; `sources` and `weights` are as for `correlate_captions`.
     """
     columns = []
     for system in range(systems):

@@ -19,7 +19,8 @@ import numpy as np
 from vttdata.assess.correlation import williams
 from vttdata.assess.tables import as_plain
 from vttdata.errors import VttdataError
-from vttdata.evaluate.meta.agreement import DRAWS, Draws, estimate_draws
+from vttdata.evaluate.meta.agreement import Draws, estimate_draws
+from vttdata.evaluate.meta.correlations import pearson_in_draws
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.meta.scoring import look_up_scores, read_scores, score_table
 from vttdata.evaluate.metric import ColumnScores, FloatArray, MetricInputs, load_metric
@@ -124,7 +125,7 @@ class Fusion:
         head = ["fitted on", *self.metrics]
         rows: list[list[Any]] = [head]
         rows += [
-            [name, *(f"{own.score:.3f} [{own.low:.3f}, {own.high:.3f}]" for own in estimates)]
+            [name, *(f"{one.score:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in estimates)]
             for name, estimates in self.coefficients.items()
         ]
         rows.append(["published", *(PUBLISHED.get(metric) for metric in self.metrics)])
@@ -152,7 +153,6 @@ def score_columns(
     names: Sequence[str],
     files: Sequence[Path] = (),
     inputs: MetricInputs | None = None,
-    cache: Path | None = None,
 ) -> dict[str, ColumnScores]:
     """Score a table by columns of metrics, and look up scores in files, which are named by them.
 
@@ -161,7 +161,6 @@ def score_columns(
         names: columns, or families, which stand for all of their columns.
         files: tables of anybody's scores, see `read_scores`.
         inputs: models, videos and features of the metrics that use them.
-        cache: folder for scores by content; by default ``.metrics`` in ``VTTDATA_HOME``.
 
     Raises:
         VttdataError: if a metric is unknown or unavailable, or a file cannot be read.
@@ -169,7 +168,7 @@ def score_columns(
     columns: dict[str, ColumnScores] = {}
     by_family: dict[str, dict[str, ColumnScores]] = {}
     for name in names:
-        metric = load_metric(name, cache=cache or builds_folder() / ".metrics", inputs=inputs)
+        metric = load_metric(name, cache=builds_folder() / ".metrics", inputs=inputs)
         problem = metric.unavailable()
         if problem:
             raise VttdataError(f"{name} cannot be computed. {problem}")
@@ -182,12 +181,7 @@ def score_columns(
 
 
 def select_scored(
-    table: JudgmentTable,
-    columns: Mapping[str, ColumnScores],
-    metrics: Sequence[str],
-    *,
-    seed: int = 0,
-    draws: int = DRAWS,
+    table: JudgmentTable, columns: Mapping[str, ColumnScores], metrics: Sequence[str], *, seed: int = 0
 ) -> ScoredSet:
     """Return the judged captions that all metrics score, with the score by people that the set is summed up by.
 
@@ -202,7 +196,7 @@ def select_scored(
     for name, values in (("people", human[rows]), *zip(metrics, scores[rows].T, strict=True)):
         if np.ptp(values) == 0:
             raise VttdataError(f"{table.name}: all captions have the same score by {name}, so nothing can be fitted.")
-    weights = Draws.of(table, seed=seed, draws=draws).weights
+    weights = Draws.of(table, seed=seed).weights
     return ScoredSet(table.name, scores[rows], human[rows], table.sources[rows], weights)
 
 
@@ -247,7 +241,9 @@ def fit_draws(sets: Sequence[ScoredSet]) -> FloatArray:
     for scored in sets:
         rows = np.column_stack([scored.scores, np.ones(len(scored.human))])
         products = np.einsum("ni,nj->nij", rows, np.column_stack([rows, scored.human])).reshape(len(rows), -1)
-        sums = (scored.draws @ _sum_by_source(products, scored)).reshape(-1, width, width + 1)
+        by_source = np.zeros((scored.draws.shape[1], products.shape[1]))
+        np.add.at(by_source, scored.sources, products)
+        sums = (scored.draws @ by_source).reshape(-1, width, width + 1)
         grams, moments = grams + sums[:, :, :-1], moments + sums[:, :, -1:]
     fitted: FloatArray = (np.linalg.pinv(grams, hermitian=True) @ moments)[:, :-1, 0]
     return fitted
@@ -276,15 +272,4 @@ def _try_fit(name: str, coefficients: FloatArray, tested: ScoredSet, metrics: Se
 
 def correlation_draws(values: FloatArray, scored: ScoredSet) -> FloatArray:
     """Return Pearson's r of values with people's scores for each draw of videos, (1 + draws,)."""
-    x, y = values - values.mean(), scored.human - scored.human.mean()
-    products = np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y])
-    number, sx, sy, sxx, syy, sxy = (scored.draws @ _sum_by_source(products, scored)).T
-    with np.errstate(invalid="ignore", divide="ignore"):
-        r: FloatArray = (sxy - sx * sy / number) / np.sqrt((sxx - sx**2 / number) * (syy - sy**2 / number))
-    return r
-
-
-def _sum_by_source(rows: FloatArray, scored: ScoredSet) -> FloatArray:
-    sums = np.zeros((scored.draws.shape[1], rows.shape[1]))
-    np.add.at(sums, scored.sources, rows)
-    return sums
+    return pearson_in_draws(values, scored.human, scored.sources, scored.draws)

@@ -134,58 +134,34 @@ class JudgmentTable:
         return table
 
 
-@dataclass(slots=True)
-class _Rows:
-    """Rows of a table while it is read."""
+class _Row(NamedTuple):
+    """Row of a table while it is read; a caption that nobody judged has no scores."""
 
-    video_ids: list[str] = field(default_factory=list)
-    systems: list[str] = field(default_factory=list)
-    candidates: list[str | None] = field(default_factory=list)
-    references: list[Sequence[str]] = field(default_factory=list)
-    raw: list[float] = field(default_factory=list)
-    z: list[float] = field(default_factory=list)
-    assessments: list[int] = field(default_factory=list)
-    human: list[bool] = field(default_factory=list)
-    source_ids: list[str | None] = field(default_factory=list)
+    video_id: str
+    system: str
+    candidate: str | None
+    references: Sequence[str]
+    raw: float = math.nan
+    z: float = math.nan
+    assessments: int = 0
+    human: bool = False
+    source_id: str | None = None
 
-    def add(
-        self,
-        video_id: str,
-        system: str,
-        candidate: str | None,
-        references: Sequence[str],
-        *,
-        raw: float = math.nan,
-        z: float = math.nan,
-        assessments: int = 0,
-        human: bool = False,
-        source_id: str | None = None,
-    ) -> None:
-        self.video_ids.append(video_id)
-        self.systems.append(system)
-        self.candidates.append(candidate)
-        self.references.append(references)
-        self.raw.append(raw)
-        self.z.append(z)
-        self.assessments.append(assessments)
-        self.human.append(human)
-        self.source_ids.append(source_id)
 
-    def table(self, name: str, **others: Any) -> JudgmentTable:
-        sources, _ = number_sources(self.source_ids, self.video_ids)
-        return JudgmentTable(
-            name,
-            self.video_ids,
-            self.systems,
-            self.candidates,
-            self.references,
-            np.array(self.raw, dtype=np.float64),
-            np.array(self.z, dtype=np.float64),
-            np.array(self.assessments, dtype=np.int64),
-            np.array(self.human, dtype=np.bool_),
-            sources,
-            **others,
-        )
+def _make_table(name: str, rows: Sequence[_Row], **others: Any) -> JudgmentTable:
+    return JudgmentTable(
+        name,
+        [row.video_id for row in rows],
+        [row.system for row in rows],
+        [row.candidate for row in rows],
+        [row.references for row in rows],
+        np.array([row.raw for row in rows], dtype=np.float64),
+        np.array([row.z for row in rows], dtype=np.float64),
+        np.array([row.assessments for row in rows], dtype=np.int64),
+        np.array([row.human for row in rows], dtype=np.bool_),
+        number_sources((row.source_id for row in rows), (row.video_id for row in rows))[0],
+        **others,
+    )
 
 
 def read_dataset_judgments(folder: Path) -> list[JudgmentTable]:
@@ -231,7 +207,7 @@ def join_captions(
         caption = captions.get(row["video_id"], {}).get(row["sen_id"])
         if caption is not None and row["system"] not in authors:
             authors[row["system"]] = (caption["author"], caption["annotator"])
-    rows = _Rows()
+    rows = []
     lost = sum(system not in authors for system, _ in by_caption)
     for system in sorted(authors):
         for video_id, texts in captions.items():
@@ -242,11 +218,9 @@ def join_captions(
                 continue
             # An author may have several captions of a video, of which one was judged.
             caption = texts.get(judged[0]["sen_id"], chosen[0]) if judged else chosen[0]
-            references = [text["caption"] for text in texts.values() if text["author"] == "human"]
-            if caption["author"] == "human":
-                references = [
-                    text["caption"] for text in texts.values() if text["author"] == "human" and text is not caption
-                ]
+            references = [
+                text["caption"] for text in texts.values() if text["author"] == "human" and text is not caption
+            ]
             numbers = [row["assessments"] for row in judged]
             raw, z = (
                 sum(row[column] * number for row, number in zip(judged, numbers, strict=True)) / sum(numbers)
@@ -254,19 +228,11 @@ def join_captions(
                 else math.nan
                 for column in ("raw", "z")
             )
-            rows.add(
-                video_id,
-                system,
-                caption["caption"],
-                references,
-                raw=raw,
-                z=z,
-                assessments=sum(numbers),
-                human=caption["author"] == "human",
-                source_id=sources.get(video_id),
-            )
+            is_human = caption["author"] == "human"
+            scores = (raw, z, sum(numbers), is_human)
+            rows.append(_Row(video_id, system, caption["caption"], references, *scores, sources.get(video_id)))
     notes = (f"Judged captions whose text is not known, left out: {lost:,}.",) if lost else ()
-    return rows.table(name, headline=Z_HEADLINE, notes=notes)
+    return _make_table(name, rows, headline=Z_HEADLINE, notes=notes)
 
 
 def read_flickr8k(path: Path) -> list[JudgmentTable]:
@@ -294,7 +260,9 @@ def read_flickr8k(path: Path) -> list[JudgmentTable]:
         by_image.setdefault(caption_id.partition("#")[0], []).append(caption_id)
     tables = []
     for file in files:
-        rows, ratings, lost, own = _Rows(), [], 0, 0
+        rows: list[_Row] = []
+        ratings, lost, own = [], 0, 0
+        is_expert = file.name == EXPERT
         for line, (image, caption_id, *cells) in _tab_separated(file, 5):
             if caption_id not in captions or image not in by_image:
                 lost += 1
@@ -303,23 +271,23 @@ def read_flickr8k(path: Path) -> list[JudgmentTable]:
             if not all(map(math.isfinite, numbers)):
                 raise VttdataError(f"{file}:{line}: a cell among {', '.join(cells)[:40]!a} is not a number.")
             is_own = caption_id in by_image[image]
-            if file.name == EXPERT and is_own:
+            if is_expert and is_own:
                 own += 1
                 continue
             references = [captions[other] for other in by_image[image] if other != caption_id]
-            raw, number = (sum(numbers) / 3, 3) if file.name == EXPERT else (numbers[0], int(sum(numbers[1:])))
-            rows.add(image, "", captions[caption_id], references, raw=raw, assessments=number)
+            raw, number = (sum(numbers) / 3, 3) if is_expert else (numbers[0], int(sum(numbers[1:])))
+            rows.append(_Row(image, "", captions[caption_id], references, raw, assessments=number))
             ratings.append(numbers)
-        if not rows.raw:
+        if not rows:
             raise VttdataError(f"{file}: no judgment is about a caption of {TOKENS}.")
         notes = [f"Judgments of captions that {TOKENS} does not have, left out: {lost:,}."] if lost else []
         notes += [f"Judgments of an image's own captions, left out by convention: {own:,}."] if own else []
-        expert = file.name == EXPERT
         tables.append(
-            rows.table(
-                "flickr8k-expert" if expert else "flickr8k-cf",
-                ratings=np.array(ratings, dtype=np.float64) if expert else None,
-                headline=Headline("raw", "rating", "kendall_c") if expert else RAW_HEADLINE,
+            _make_table(
+                "flickr8k-expert" if is_expert else "flickr8k-cf",
+                rows,
+                ratings=np.array(ratings, dtype=np.float64) if is_expert else None,
+                headline=Headline("raw", "rating", "kendall_c") if is_expert else RAW_HEADLINE,
                 notes=tuple(notes),
             )
         )
@@ -339,7 +307,6 @@ def _tab_separated(file: Path, width: int) -> Iterable[tuple[int, list[str]]]:
 class _Judged:
     """What a plain table says of one caption."""
 
-    line: int
     candidate: str | None
     references: list[str]
     raw: dict[str, list[float]] = field(default_factory=dict)
@@ -375,7 +342,7 @@ def read_judgment_table(
     columns = Columns(names, [_ITEM, _SCORE], (*_SCORE, "z", "assessments"))
     captions: dict[tuple[str, str, str], _Judged] = {}
     for line, row in read_table(file, columns):
-        _add_row(captions, f"{file}:{line}", line, row)
+        _add_row(captions, f"{file}:{line}", row)
     if not captions:
         raise VttdataError(f"{file}: contains no judgments.")
     scores_by_annotator: dict[str, list[float]] = {}
@@ -388,7 +355,7 @@ def read_judgment_table(
         for name, values in scores_by_annotator.items()
         if name
     }
-    rows = _Rows()
+    rows = []
     ratings: list[list[float]] = []
     for (video_id, system, _), judged in captions.items():
         means = {name: sum(values) / len(values) for name, values in judged.raw.items()}
@@ -397,15 +364,9 @@ def read_judgment_table(
             for name, mean in means.items()
             if name and moments[name][1] > 0
         ]
-        rows.add(
-            video_id,
-            system,
-            judged.candidate,
-            judged.references,
-            raw=sum(means.values()) / len(means),
-            z=sum(z) / len(z) if z else math.nan,
-            assessments=judged.assessments,
-            human=judged.human,
+        scores = (sum(means.values()) / len(means), sum(z) / len(z) if z else math.nan)
+        rows.append(
+            _Row(video_id, system, judged.candidate, judged.references, *scores, judged.assessments, judged.human)
         )
         ratings.append([means.get(name, math.nan) for name in annotators])
     notes = []
@@ -414,9 +375,10 @@ def read_judgment_table(
     constant = [name for name in annotators if moments[name][1] == 0]
     if constant and any(not judged.z for judged in captions.values()):
         notes.append(f"Annotators who gave everything the same score, which cannot be standardised: {len(constant):,}.")
-    has_z = not np.isnan(rows.z).all()
-    table = rows.table(
+    has_z = not all(math.isnan(row.z) for row in rows)
+    table = _make_table(
         file.parent.name if file.name == "captions.csv" and file.parent.name else file.stem,
+        rows,
         ratings=np.array(ratings, dtype=np.float64) if len(annotators) > 1 else None,
         headline=Z_HEADLINE if has_z else RAW_HEADLINE,
         notes=tuple(notes),
@@ -428,7 +390,7 @@ def read_judgment_table(
     return _complete(file, table, candidates, references, offset)
 
 
-def _add_row(captions: dict[tuple[str, str, str], _Judged], place: str, line: int, row: Mapping[str, Any]) -> None:
+def _add_row(captions: dict[tuple[str, str, str], _Judged], place: str, row: Mapping[str, Any]) -> None:
     def cell(names: Sequence[str]) -> str | None:
         value = next((row[name] for name in names if row.get(name) is not None), None)
         return None if value is None else unescape_formula(str(value))
@@ -444,7 +406,7 @@ def _add_row(captions: dict[tuple[str, str, str], _Judged], place: str, line: in
             raise VttdataError(f"{place}: the {name} is {(text or '')[:40]!a}, which is not a finite number.")
     key = (video_id, cell(("system",)) or "", candidate or "")
     references = parse_references(place, row)
-    judged = captions.setdefault(key, _Judged(line, candidate, references))
+    judged = captions.setdefault(key, _Judged(candidate, references))
     judged.references = judged.references or references
     annotator = cell(_ANNOTATOR) or ""
     if judged.raw and not (annotator and all(judged.raw)):
@@ -516,28 +478,24 @@ def add_candidates(file: Path, table: JudgmentTable, candidates: Candidates, off
             f"{file}: no judgment is about a caption among the candidates; the first is about {video_id[:80]!a} by "
             f"{system[:80]!a}, and the first candidate is about {known[:80]!a} by {other[:80]!a}."
         )
-    rows = _Rows()
+    rows = []
     order: list[int] = []
     for system in sorted(set(table.systems)):
         for video_id in items:
             if (system, video_id) not in candidates:
                 continue
             row = judged.get((system, video_id), -1)
-            rows.add(
-                video_id,
-                system,
-                candidates[system, video_id],
-                table.references[row] if row >= 0 else (),
-                raw=float(table.raw[row]) if row >= 0 else math.nan,
-                z=float(table.z[row]) if row >= 0 else math.nan,
-                assessments=int(table.assessments[row]) if row >= 0 else 0,
-                human=bool(table.human[row]) if row >= 0 else system == "human",
+            scores = (
+                (table.references[row], table.raw[row], table.z[row], table.assessments[row], table.human[row])
+                if row >= 0
+                else ((), math.nan, math.nan, 0, system == "human")
             )
+            rows.append(_Row(video_id, system, candidates[system, video_id], *scores))
             order.append(row)
     ratings = table.ratings
     if ratings is not None:
         ratings = np.vstack([ratings, np.full((1, ratings.shape[1]), math.nan)])[order]
-    return rows.table(table.name, ratings=ratings, headline=table.headline, notes=table.notes, missing=missing)
+    return _make_table(table.name, rows, ratings=ratings, headline=table.headline, notes=table.notes, missing=missing)
 
 
 def check_unique_names(tables: Sequence[JudgmentTable]) -> None:

@@ -68,21 +68,16 @@ def score_captions(
     cache = None if isinstance(metric, VideoMetric) else metric.cache
     content = json.dumps([_FORMAT, metric.signature(), list(candidates), [list(r) for r in references], ids])
     name = f"scores-{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
-    kept = (
-        read_arrays(cache, name, lambda arrays: _decode(metric, arrays, (candidates[:1], references[:1])))
-        if cache
-        else None
-    )
+    kept = read_arrays(cache, name, lambda arrays: _decode(metric, arrays, (candidates[:1], references[:1])))
     if kept is not None:
         return kept
     if metric.depends_on_items:
         scores = score_in_passes(metric, candidates, references, ids, spans)
     else:
         scores = metric.score_videos(candidates, references, spans)
-    if cache:
-        arrays = {f"items-{column}": values.items for column, values in scores.items()}
-        others = {column: values.statistics for column, values in scores.items() if values.formula is not mean_of_sums}
-        keep_arrays(cache, name, arrays | {f"statistics-{column}": values for column, values in others.items()})
+    arrays = {f"items-{column}": values.items for column, values in scores.items()}
+    others = {column: values.statistics for column, values in scores.items() if values.formula is not mean_of_sums}
+    keep_arrays(cache, name, arrays | {f"statistics-{column}": values for column, values in others.items()})
     return scores
 
 

@@ -18,7 +18,7 @@ from vttdata.evaluate.items import Items, number_sources, read_clips, read_foil_
 from vttdata.evaluate.meta.scoring import score_captions
 from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, VideoSpan
 from vttdata.evaluate.report import Estimate
-from vttdata.evaluate.resampling import Floats, Integers, Resampled, ScoredRows, resample_scores
+from vttdata.evaluate.resampling import Floats, Integers, ScoredRows, resample_scores
 from vttdata.export.reader import DatasetReader
 from vttdata.generate import Donors, degrade
 from vttdata.generate.degrade.donors import hash64
@@ -213,11 +213,7 @@ def stress(
 ) -> dict[str, dict[tuple[str, str | None], StressResult]]:
     """Score both texts of each pair, several captions by their mean, and count how often the first is above.
 
-    Args:
-        stress_set: the pairs.
-        metric: any captioning metric.
-        seed: of the draws of videos.
-        draws: number of draws.
+    Intervals are over `draws` of videos.
 
     Returns:
         Column of the metric -> test and its part, None for the whole test -> result.
@@ -262,10 +258,9 @@ def count_wins(
     }
     number = int(stress_set.sources.max(initial=-1)) + 1
     resampled = resample_scores(selections, number, seed=seed, draws=draws)
-    return {part: _result(resampled[part], ties[chosen]) for part, chosen in rows.items()}
-
-
-def _result(resampled: Resampled, ties: np.ndarray) -> StressResult:
-    tied = float(ties.mean())
-    above = Estimate(resampled.score, *resampled.interval(), resampled.rows)
-    return StressResult(above, tied, max(0.0, 1 - resampled.score - tied))
+    results = {}
+    for part, chosen in rows.items():
+        tied = float(ties[chosen].mean())
+        share = Estimate.of(resampled[part])
+        results[part] = StressResult(share, tied, max(0.0, 1 - share.score - tied))
+    return results

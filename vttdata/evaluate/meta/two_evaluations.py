@@ -5,15 +5,15 @@ The statistics are those of `vttdata.assess.correlation`.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from vttdata.assess.correlation import Correlation, replication
-from vttdata.assess.manifest import number_or_nan, required_text
+from vttdata.assess.manifest import required_text
 from vttdata.assess.scores import system_scores
 from vttdata.assess.tables import Table
 from vttdata.errors import VttdataError
+from vttdata.evaluate.predictions import read_number
 from vttdata.files.csv_safety import unescape_formula
 from vttdata.files.tables import Columns, read_table
 from vttdata.records import CaptionScore
@@ -33,12 +33,7 @@ def read_caption_scores(file: Path) -> list[CaptionScore]:
         system, video = (unescape_formula(required_text(file, line, row, name)) for name in ("system", "video_id"))
         if (system, video) in scores:
             raise VttdataError(f"{file}:{line}: the caption of {video!a} by {system!a} is duplicated.")
-        values = []
-        for name in numbers:
-            text = required_text(file, line, row, name)
-            values.append(number_or_nan(text))
-            if not math.isfinite(values[-1]):
-                raise VttdataError(f"{file}:{line}: '{name}' is {text[:40]!a}, which is not a finite number.")
+        values = [read_number(file, line, name, required_text(file, line, row, name)) for name in numbers]
         scores[system, video] = CaptionScore(video, system, values[0], values[1], int(values[2]))
     if not scores:
         raise VttdataError(f"{file}: contains no scores.")
@@ -51,9 +46,7 @@ def correlation_table(correlations: Mapping[str, Correlation]) -> Table:
     return [["", "n", "pearson", "spearman", "kendall"], *rows]
 
 
-def replication_table(
-    first: Sequence[CaptionScore], second: Sequence[CaptionScore], leave_out: Collection[str] = ()
-) -> Table:
+def replication_table(first: Sequence[CaptionScore], second: Sequence[CaptionScore]) -> Table:
     """Return the agreement of two runs on their common systems; see `replication`."""
-    raw, z = replication(system_scores(first), system_scores(second), leave_out=leave_out)
+    raw, z = replication(system_scores(first), system_scores(second))
     return correlation_table({"raw": raw, "z": z})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-import numpy as np
-
+from vttdata.evaluate.embeddings.matching import unit_vectors
+from vttdata.evaluate.learned.pair_model import best_similarity
 from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, FloatArray, check_texts
 from vttdata.text.lm.pretrained import explain_missing, identify_model, split_revision
 from vttdata.text.lm.sentence_encoder import load_encoder
@@ -49,11 +49,6 @@ class SentenceSimilarity(CaptioningMetric):
         texts = dict.fromkeys([*candidates, *(text for group in references for text in group)])
         new = [text for text in texts if text not in self._vectors]
         if new:
-            encoded = self._encode(new)
-            lengths = np.linalg.norm(encoded, axis=1, keepdims=True)
-            self._vectors.update(zip(new, encoded / np.where(lengths > 0, lengths, 1), strict=True))
-        items = [
-            max(float(self._vectors[candidate] @ self._vectors[text]) for text in group)
-            for candidate, group in zip(candidates, references, strict=True)
-        ]
-        return {"sentence-similarity": ColumnScores.from_means(np.array(items, dtype=np.float64))}
+            self._vectors.update(zip(new, unit_vectors(self._encode(new)), strict=True))
+        items = best_similarity(self._vectors, candidates, references)
+        return {"sentence-similarity": ColumnScores.from_means(items)}
