@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from hypothesis import settings
 import vttdata.pipeline.executors.local
 import vttdata.subprocesses
 from tests.helpers.builds import film
-from tests.helpers.forked import COMMANDS, WORKERS
+from tests.helpers.forked import COMMANDS, WORKERS, YTDLP, Programs
 from tests.helpers.session_files import make_once
 
 if TYPE_CHECKING:
@@ -65,9 +66,11 @@ def forked_processes() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (vttdata.subprocesses, vttdata.pipeline.executors.local):
             patch.setattr(module, "start_module", WORKERS.start_module)
+        patch.setattr(vttdata.subprocesses, "subprocess", Programs())
         yield
     WORKERS.close()
     COMMANDS.close()
+    YTDLP.close()
 
 
 @pytest.fixture
@@ -75,6 +78,7 @@ def fresh_interpreters(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start the package's own processes as users do."""
     for module in (vttdata.subprocesses, vttdata.pipeline.executors.local):
         monkeypatch.setattr(module, "start_module", START_MODULE)
+    monkeypatch.setattr(vttdata.subprocesses, "subprocess", subprocess)
 
 
 @pytest.fixture(scope="session")

@@ -47,6 +47,7 @@ def failing(url: str, store: Path, settings: CollectSettings | None = None) -> F
     return caught.value
 
 
+@pytest.mark.usefixtures("fresh_interpreters")
 def test_direct_link_is_stored_under_its_content_hash(server: MediaServer, tmp_path: Path) -> None:
     digest = hashlib.sha256(server.video).hexdigest()
     first = get(server.url("/good.mp4"), tmp_path)
@@ -236,6 +237,7 @@ def test_requests_go_through_the_proxy(server: MediaServer, tmp_path: Path) -> N
     assert (tmp_path / source.file).read_bytes() == server.video
 
 
+@pytest.mark.usefixtures("fresh_interpreters")
 def test_addresses_and_user_configuration_cannot_run_commands(
     server: MediaServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

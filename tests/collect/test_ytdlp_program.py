@@ -75,6 +75,7 @@ def get(url: str, store: Path) -> Source:
     return fetch(Candidate("url", url), originals=store, store=store, settings=settings)
 
 
+@pytest.mark.usefixtures("fresh_interpreters")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has 127.0.0.2")
 @pytest.mark.parametrize("path", ["/redirect.mp4", "/page.html"])
 def test_link_into_the_network_of_the_user_is_not_followed(

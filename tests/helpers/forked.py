@@ -42,6 +42,7 @@ MODULES = {
         *("pyarrow.compute", "pyarrow.dataset", "pyarrow.parquet", "requests", "rich.console", "rich.progress"),
         *("tqdm.auto", "xxhash", "yaml"),
     ),
+    "yt-dlp": ("tests.helpers.forked_ytdlp",),
 }
 _LENGTH = struct.Struct("!I")
 ROOT = Path(__file__).resolve().parents[2]
@@ -159,7 +160,23 @@ class ForkServer:
         return self._socket
 
 
-WORKERS, COMMANDS = ForkServer("workers"), ForkServer("commands")
+class Programs:
+    """Module `subprocess` as `vttdata.subprocesses` uses it, which forks yt-dlp."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(subprocess, name)
+
+    def Popen(self, command: list[str], **options: Any) -> Any:
+        """Start a program."""
+        names = [Path(part).name for part in command]
+        if "ytdlp_program.py" not in names:
+            return subprocess.Popen(command, **options)
+        (max_memory,) = options["preexec_fn"].args
+        arguments = ["tests.helpers.forked_ytdlp", str(max_memory), *command[names.index("ytdlp_program.py") + 1 :]]
+        return YTDLP.start(arguments, options["env"], options["cwd"], options["stdout"], options["stderr"])
+
+
+WORKERS, COMMANDS, YTDLP = (ForkServer(purpose) for purpose in MODULES)
 
 
 def serve(requests: socket.socket) -> None:
@@ -215,7 +232,9 @@ def run(request: bytes, stdout: int, stderr: int, *descriptors: int) -> None:
     os.chdir(folder)
     sys.path[:] = [*filter(None, environment.get("PYTHONPATH", "").split(os.pathsep)), *LIBRARIES]
     sys.argv = [*arguments, *map(str, descriptors)]
-    sys.stdout, sys.stderr = (io.TextIOWrapper(os.fdopen(each, "wb", 0), write_through=True) for each in (1, 2))
+    sys.stdout, sys.stderr = (
+        io.TextIOWrapper(os.fdopen(each, "wb", 0, closefd=False), write_through=True) for each in (1, 2)
+    )
     code: Any = 1
     try:
         if arguments[0] == "-c":
