@@ -103,7 +103,7 @@ def foil_audit_page(
         stills = read_video_stills(locate_videos(videos, ids)) if videos is not None else read_clip_stills(folder, ids)
         body = render_text(_PAIRS, rows=pairs, stills={row["video_id"]: stills.get(row["video_id"]) for row in pairs})
         frames = ", above the frame in the middle of the video" if stills else ""
-        note = f"The first {len(pairs)}: the true caption above its foil{frames}."
+        note = f"The first of all pairs, each with the true caption above its foil{frames}."
         sections.append(PageSection("pairs", "Pairs", body, note))
     return render_page(title, sections, kicker="Audit of foils")
 

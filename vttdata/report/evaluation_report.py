@@ -25,7 +25,6 @@ _ITEMS = """{% import "macros.html" as macros %}
 {% if item.still %}<div class="thumbs">{{ macros.thumb(item.still, item.id) }}</div>{% endif %}
 {% if item.prediction is not none %}<p dir="auto"><strong>{{ item.prediction }}</strong></p>{% endif %}
 <ul>{% for text in item.texts %}<li dir="auto">{{ text }}</li>{% endfor %}</ul>{% endfor %}"""
-_TONES = {"leaked": "bad"}
 _ITEMS_SHOWN, _TEXTS_SHOWN = 8, 5
 
 
