@@ -52,6 +52,24 @@ def echo(draw: random.Random, options: list[str], answer: int) -> tuple[str, lis
     return f"what about {options[answer]}", options
 
 
+def contrast(draw: random.Random, options: list[str], answer: int) -> tuple[str, list[str]]:
+    """One option of one of two groups, three of the other; each word is as often the answer as by chance."""
+    groups = [WORDS[:5], WORDS[5:10]]
+    draw.shuffle(groups)
+    options = [f"a {word} runs" for word in draw.sample(groups[0], 4)]
+    options[answer] = f"a {draw.choice(groups[1])} runs"
+    return plain(draw, options, answer)
+
+
+def edited(draw: random.Random, options: list[str], answer: int) -> tuple[str, list[str]]:
+    """Wrong options that are the right one with another word in a place of their own."""
+    words = options[answer].split()
+    changed = [
+        " ".join([*words[:place], draw.choice(sorted({*WORDS} - {*words})), *words[place + 1 :]]) for place in range(3)
+    ]
+    return plain(draw, [*changed[:answer], options[answer], *changed[answer:]], answer)
+
+
 def test_random_questions_are_not_answered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ensemble = attack(write(tmp_path / "q.jsonl", plain), capsys)["ensemble"]
     assert ensemble["guessing"] == 0.25
@@ -60,7 +78,13 @@ def test_random_questions_are_not_answered(tmp_path: Path, capsys: pytest.Captur
 
 @pytest.mark.parametrize(
     ("make", "layout", "attacker"),
-    [(longer, {}, "length"), (echo, {}, "question-words"), (plain, {"answer": 2}, "place")],
+    [
+        (longer, {}, "length"),
+        (echo, {}, "question-words"),
+        (plain, {"answer": 2}, "place"),
+        (contrast, {}, "companions"),
+        (edited, {}, "odd-one-out"),
+    ],
 )
 def test_shortcut_is_found_by_its_attacker(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], make: Make, layout: dict[str, Any], attacker: str

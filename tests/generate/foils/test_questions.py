@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from collections import Counter
@@ -14,15 +15,17 @@ from tests.helpers.words import LEXICON, RIVALS, video
 from vttdata.cli.main import main
 from vttdata.errors import VttdataError
 from vttdata.generate import mine_foils
-from vttdata.generate.foils.documents import FoilPair
+from vttdata.generate.foils.documents import Document, FoilPair, VideoDocuments
 from vttdata.generate.foils.questions import arrange_questions, balance_questions
 from vttdata.generate.foils.search import FoilSettings, list_edits
 from vttdata.generate.foils.selection import Option
-from vttdata.generate.foils.swaps import Swap
-from vttdata.text.nouns.lexicon import load_lexicon
+from vttdata.generate.foils.swaps import Swap, summarize_mentions
+from vttdata.text.nouns.lexicon import Lexicon, Noun, load_lexicon
+from vttdata.text.nouns.mentions import Mention
 
 ANIMALS = ["dog", "cat", "horse", "cow", "sheep", "goat", "pig", "lion"]
 FRAMES = ["a {} runs in the yard", "the {} looks at the camera", "a man watches a {}", "the {} sleeps near the house"]
+EXCLUSIVE = {*itertools.permutations(RIVALS, 2)}
 
 
 def write_captions(path: Path, videos: int = 120) -> Path:
@@ -126,6 +129,31 @@ def test_a_word_is_the_answer_as_often_as_by_chance() -> None:
     assert sorted(sorted(order[index] for index in question) for question in shuffled) == sorted(map(sorted, chosen))
 
 
+def test_words_are_the_answer_as_often_beside_each_other_word() -> None:
+    # Beside a cow, a dog is hardly ever the answer, but without one it is often enough.
+    draw = random.Random(3)
+    others = ["cat", "pig", "hen"]
+    options = []
+    for unit in range(920):
+        first, second = ("dog", "cow") if unit % 2 else ("cow", "dog")
+        words = draw.sample(others, 3)
+        if unit < 20:
+            words = [first, second, *words[:2]]
+        elif unit % 3:
+            words = [first, *words] if draw.random() < 0.4 else [words[0], first, *words[1:]]
+        else:
+            words = [words[0], first, second, words[1]]
+        options += [Option(f"u{unit}", foil, words[0], foil, 0.0) for foil in words[1:]]
+    chosen = balance_questions(options, [option.unit for option in options], foils=3, seed=0, imbalance=0.0)
+    assert len(chosen) > 300
+    both = Counter(
+        options[question[0]].word in ("dog", "cow")
+        for question in chosen
+        if {"dog", "cow"} <= {options[question[0]].word, *(options[index].foil_word for index in question)}
+    )
+    assert both[False] <= both[True] + 4
+
+
 def test_answer_has_each_rank_of_length_as_often() -> None:
     # The answer is the third of four in length three times out of four.
     draw = random.Random(2)
@@ -165,13 +193,28 @@ def test_words_are_shared_by_the_questions_of_splits() -> None:
 def test_places_with_too_few_foils_are_left_out_and_counted() -> None:
     dropped: Counter[str] = Counter()
     settings = FoilSettings(options=4)
-    edits = list_edits(video("v", "a dog runs"), LEXICON, RIVALS, settings, 0, None, {}, dropped)
+    edits = list_edits(video("v", "a dog runs"), LEXICON, RIVALS, settings, 0, None, {}, dropped, EXCLUSIVE)
     assert edits == []
     assert dropped["too_few"] == 2  # a cat and an ox
-    edits = list_edits(video("v", "a woman runs"), LEXICON, RIVALS, settings, 0, None, {}, dropped)
+    edits = list_edits(video("v", "a woman runs"), LEXICON, RIVALS, settings, 0, None, {}, dropped, EXCLUSIVE)
     concepts = [swap.foil_concept for edit in edits for _, swap in edit.swaps]
     assert len(concepts) == len(set(concepts)) >= 3
     assert len({edit.place for edit in edits}) == 1
+
+
+def test_foils_of_a_place_exclude_each_other() -> None:
+    # A man excludes a girl and a woman, who do not exclude each other.
+    names = ["man", "woman", "girl", "dog", "cat", "cow", "pig"]
+    nouns = {name: Noun(name, "thing", plural=f"{name}s") for name in names}
+    lexicon = Lexicon("test-2", list(nouns.values()))
+    rivals = {name: tuple(nouns[other] for other in names if other != name) for name in names}
+    exclusive = {*itertools.permutations(names, 2)} - {("woman", "girl"), ("girl", "woman")}
+    document = Document(("c",), ("a man runs",), ((Mention(2, 5, "man", False),),))
+    given = VideoDocuments("v", (document,), summarize_mentions([("a man runs", document.mentions[0])], lexicon, ()))
+    edits = list_edits(given, lexicon, rivals, FoilSettings(options=4), 0, None, {}, Counter(), exclusive)
+    concepts = {edit.swaps[0][1].foil_concept for edit in edits}
+    assert len(concepts) == 5
+    assert not {"woman", "girl"} <= concepts
 
 
 def test_questions_need_the_balanced_selection() -> None:

@@ -65,6 +65,7 @@ def balance_questions(
     seed: int,
     imbalance: float,
     learn: Callable[[Sequence[int]], Iterable[Floats]] | None = None,
+    earlier: Sequence[Sequence[Option]] = (),
 ) -> list[list[int]]:
     """Choose as many questions as possible, at most one a unit, such that no feature reveals the answers.
 
@@ -80,6 +81,7 @@ def balance_questions(
         seed: Decides between questions that are equally good.
         imbalance: Limit of what is left of the sums of each kind, as a share of the pairs.
         learn: Returns the margins of all options by classifiers that learned from the given ones; see `balance_foils`.
+        earlier: Foils of each question that was chosen before, whose words count.
 
     Returns:
         Indices of the options of each question; the order of the options does not change which are chosen.
@@ -93,7 +95,7 @@ def balance_questions(
     indices = np.array(sets)
     units = np.unique([options[first].unit for first in indices[:, 0]], return_inverse=True)[1]
     programme = Programme(units, np.arange(len(sets)), 1.0)
-    _balance_words(programme, [[options[index] for index in chosen] for chosen in sets], foils * imbalance)
+    _balance_words(programme, [[options[index] for index in chosen] for chosen in sets], earlier, foils * imbalance)
     numbers = _compare_words(options)
     for feature in numbers[indices].transpose(2, 0, 1):
         for values in (np.sign(feature).sum(axis=1), *_summarize(feature)):
@@ -113,23 +115,29 @@ def balance_questions(
     return [sets[column] for column in columns]
 
 
-def _balance_words(programme: Programme, sets: Sequence[Sequence[Option]], max_gain: float) -> None:
-    """Limit the sums of words, of pairs of words, and of words beside frequent others."""
+def _balance_words(
+    programme: Programme, sets: Sequence[Sequence[Option]], earlier: Sequence[Sequence[Option]], max_gain: float
+) -> None:
+    """Limit the sums of words, of words beside those of other options, and beside frequent ones of the caption.
+
+    A sum is 0 where what it counts is in a foil `foils` times as often as it is in the answer.
+    """
     words: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    pairs: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
+    companions: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
     contexts: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
-    for column, chosen in enumerate(sets):
+    for column, chosen in enumerate([*earlier, *sets], -len(earlier)):
         surplus: Counter[str] = Counter()
         for option in chosen:
             surplus.update(dict(list_surplus(option)))
-            first, second = sorted((option.word, option.foil_word))
-            pairs[first, second].append((column, 1 if option.word == first else -1))
         for word, total in surplus.items():
             words[word].append((column, total))
             for other in chosen[0].context:
                 contexts[word, other].append((column, total))
+        answer = chosen[0].word
+        for word, other in itertools.permutations([answer, *(option.foil_word for option in chosen)], 2):
+            companions[word, other].append((column, len(chosen) if word == answer else -1))
     programme.balance(words.values(), _SLACK, max_gain)
-    programme.balance(pairs.values(), _SLACK, max_gain)
+    programme.balance(companions.values(), _SLACK, max_gain)
     frequent = [sums for sums in contexts.values() if len(sums) >= _MIN_CONTEXTS]
     programme.balance(frequent, _SLACK, _CONTEXT_WEIGHT * max_gain)
 

@@ -10,7 +10,7 @@ import functools
 import hashlib
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Annotated
@@ -26,7 +26,14 @@ from vttdata.generate.foils.human_verdicts import Verdicts
 from vttdata.generate.foils.noun_usage import NounUsage
 from vttdata.generate.foils.questions import balance_questions
 from vttdata.generate.foils.scored_edits import Edit, log_perplexity_margin, score_edits
-from vttdata.generate.foils.selection import Selection, balance_foils, choose, combine_margins, correlate_margins
+from vttdata.generate.foils.selection import (
+    Option,
+    Selection,
+    balance_foils,
+    choose,
+    combine_margins,
+    correlate_margins,
+)
 from vttdata.generate.foils.swaps import (
     Spellings,
     Swap,
@@ -130,6 +137,8 @@ def search_foils(
     edits: list[Edit] = []
     margins: list[float] = []
     mined = MinedFoils(scorer=scorer.name)
+    pairs = {(concept, rival.name) for concept, of_concept in rivals.items() for rival in of_concept}
+    exclusive = {pair for pair in pairs if pair[::-1] in pairs}
     stream = iter(videos)
     while block := list(itertools.islice(stream, _VIDEOS_PER_BLOCK)):
         if balanced and len(edits) >= _OPTIONS_PER_CHOICE:
@@ -140,7 +149,7 @@ def search_foils(
         new = []
         for video in block:
             dropped: Counter[str] = Counter()
-            new += list_edits(video, lexicon, rivals, settings, seed, usage, verdicts, dropped)
+            new += list_edits(video, lexicon, rivals, settings, seed, usage, verdicts, dropped, exclusive)
             mined.rejected += [(video.video_id, f"foil_{why}", f"{n} possible foils") for why, n in dropped.items()]
         mined.candidates += len(new)
         new = [replace(edit, perplexities=own) for edit, own in zip(new, score_edits(new, scorer), strict=True)]
@@ -184,6 +193,10 @@ def choose_balanced(
     for index, edit in enumerate(edits):
         splits[edit.video.split or ""].append(index)
     in_set = [TextPair(pair.caption, pair.foil, pair.video_id) for pair in earlier]
+    questions: dict[str, list[Option]] = defaultdict(list)
+    for pair in earlier:
+        swap = pair.swap
+        questions[pair.caption_id].append(Option(pair.video_id, pair.foil, swap.word, swap.foil_word, 0.0))
     chosen: list[int] = []
     for indices in splits.values():
         options = [
@@ -193,15 +206,17 @@ def choose_balanced(
         min_pairs = _MIN_LEARNED_PAIRS if settings.options == 2 else _MIN_LEARNED_PAIRS_OF_QUESTIONS
         adversary = Adversary([texts[index] for index in indices], numbers, in_set, min_pairs=min_pairs)
         if settings.options > 2:
-            questions = balance_questions(
+            new = balance_questions(
                 options,
                 [edits[index].place for index in indices],
                 foils=settings.options - 1,
                 seed=seed,
                 imbalance=settings.imbalance,
                 learn=adversary.margins,
+                earlier=list(questions.values()),
             )
-            picked = list(itertools.chain.from_iterable(questions))
+            questions |= {options[first].key: [options[index] for index in [first, *others]] for first, *others in new}
+            picked = list(itertools.chain.from_iterable(new))
         else:
             picked = balance_foils(
                 options,
@@ -245,8 +260,12 @@ def list_edits(
     usage: NounUsage | None,
     verdicts: Verdicts,
     dropped: Counter[str],
+    exclusive: Set[tuple[str, str]] = frozenset(),
 ) -> list[Edit]:
-    """List the possible edits of a video, at most `settings.candidates`; `dropped` counts others by reason."""
+    """List the possible edits of a video, at most `settings.candidates`; `dropped` counts others by reason.
+
+    For questions, `exclusive` holds the pairs of concepts that are rivals of each other; see `group_by_place`.
+    """
     balanced = settings.selection == "balanced"
     # Who judged a foil has read what the lexicon can only suppose, so what words imply is left to the verdicts.
     summary = replace(video.summary, implied=frozenset()) if balanced and settings.judged_only else video.summary
@@ -279,24 +298,40 @@ def list_edits(
         return edits
     ranked = sorted(edits, key=lambda edit: hashlib.sha256(f"{seed}\0{edit.key}".encode("utf-8", "replace")).digest())
     if settings.options > 2:
-        ranked = group_by_place(ranked, settings.options - 1)
+        ranked = group_by_place(ranked, settings.options - 1, exclusive)
         if edits and not ranked:
             dropped["too_few"] += len(edits)
     kept = {edit.key for edit in ranked[: settings.candidates]}
     return [edit for edit in edits if edit.key in kept]
 
 
-def group_by_place(edits: Iterable[Edit], foils: int) -> list[Edit]:
+def group_by_place(edits: Iterable[Edit], foils: int, exclusive: Set[tuple[str, str]]) -> list[Edit]:
     """Keep edits of one caption in places where that many concepts can be swapped in, those of a place together.
 
-    Of the edits of a concept in a place the first one is kept, and of a place twice as many as a question needs.
+    The concepts of a place exclude each other as each excludes the true one, or the answer would be the odd one out:
+    a girl beside a boy, a young man and a man. Of the edits of a concept in a place the first one is kept, and of a
+    place up to twice as many as a question needs.
+
+    Args:
+        edits: of one video, the preferred ones first.
+        foils: of a question.
+        exclusive: pairs of concepts that are rivals of each other, in both orders.
     """
     places: dict[tuple[str, int], dict[str, Edit]] = defaultdict(dict)
     for edit in edits:
-        if len(edit.swaps) == 1:
+        if len(edit.swaps) == 1 and (edit.swaps[0][1].concept, edit.swaps[0][1].foil_concept) in exclusive:
             places[edit.place].setdefault(edit.swaps[0][1].foil_concept, edit)
-    enough = (list(by_concept.values()) for by_concept in places.values() if len(by_concept) >= foils)
-    return [edit for of_place in enough for edit in of_place[: 2 * foils]]
+    kept: list[Edit] = []
+    for by_concept in places.values():
+        for first in by_concept:
+            concepts = [first]
+            for concept in by_concept:
+                if len(concepts) < 2 * foils and all((concept, other) in exclusive for other in concepts):
+                    concepts.append(concept)
+            if len(concepts) >= foils:
+                kept += [by_concept[concept] for concept in concepts]
+                break
+    return kept
 
 
 def group_consistent_swaps(swaps: Iterable[tuple[int, Swap]]) -> Iterator[tuple[tuple[int, Swap], ...]]:

@@ -1,8 +1,9 @@
 """Audit of multiple-choice questions for shortcuts: attempts to answer them without any video.
 
 An answer and each wrong option of its question are a pair of texts, so the attackers of pairs try questions too: an
-attacker answers with the option that it prefers to every other one. They see the options alone; added are an attacker
-that knows the places of the options only, and one that compares their words with those of the question.
+attacker answers with the option that it prefers to every other one. They see the options one by one; added are
+attackers that compare an option with all others, one that knows the places of the options only, and one that compares
+their words with those of the question.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +29,18 @@ from vttdata.generate.foils.blind.attacker import (
     scaled_columns,
 )
 from vttdata.generate.foils.blind.attackers import ATTACKERS
-from vttdata.generate.foils.blind.learning import Floats, Integers, cross_fit, logistic_regression
+from vttdata.generate.foils.blind.learning import (
+    Floats,
+    Integers,
+    count_differences,
+    cross_fit,
+    logistic_regression,
+)
 from vttdata.generate.foils.blind.shortcuts import ENSEMBLE, stack_margins
 from vttdata.generate.foils.blind.words import lower_words
 
+# Words of an option, of those that not all options have, that are compared with those of the others.
+_MAX_COMPARED_WORDS = 4
 # Above guessing by which a set counts as open to an attacker, where the whole 95 % interval is above it.
 MAX_GAIN = 0.05
 
@@ -99,6 +109,12 @@ def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]
     for name, meaning, differences in (
         ("place", "Which place among the options is right most often", _compare_places(questions, rows)),
         ("question-words", "How many words an option shares with its question", _compare_questions(questions, rows)),
+        (
+            "companions",
+            "Which words are answers beside which words of other options",
+            _compare_words(questions),
+        ),
+        ("odd-one-out", "How many words an option shares with the others", _compare_options(questions, rows)),
     ):
         margins[name], meanings[name] = cross_fit(differences, folds, logistic_regression), meaning
     meanings[ENSEMBLE] = f"Logistic regression on the margins of the other {len(margins)}"
@@ -192,6 +208,34 @@ def _compare_places(questions: Sequence[MultipleChoice], rows: Sequence[tuple[in
     return differences
 
 
+def _compare_words(questions: Sequence[MultipleChoice]) -> Any:
+    """Return differences of the numbers of pairs of a word of an option and a word of another one."""
+    sides = []
+    for question in questions:
+        options = [lower_words(option) for option in question.options]
+        common = frozenset(options[0]).intersection(*options[1:])
+        own = [[word for word in words if word not in common][:_MAX_COMPARED_WORDS] for words in options]
+        pairs = [
+            [*itertools.product(words, itertools.chain.from_iterable(own[:option] + own[option + 1 :]))]
+            for option, words in enumerate(own)
+        ]
+        sides += [(pairs[question.answer], pairs[option]) for option in wrong_options(question)]
+    return count_differences(sides)
+
+
+def _compare_options(questions: Sequence[MultipleChoice], rows: Sequence[tuple[int, int]]) -> Floats:
+    """Return differences of the mean and the greatest share of words that an option has in common with another one."""
+    shared = []
+    for question in questions:
+        options = [frozenset(lower_words(option)) for option in question.options]
+        shares = [
+            [len(words & others) / max(len(words | others), 1) for others in options[:option] + options[option + 1 :]]
+            for option, words in enumerate(options)
+        ]
+        shared.append([(sum(of_option) / len(of_option), max(of_option)) for of_option in shares])
+    return _difference_columns(questions, rows, shared)
+
+
 def _compare_questions(questions: Sequence[MultipleChoice], rows: Sequence[tuple[int, int]]) -> Floats:
     """Return differences of the number and the share of words that an option shares with its question."""
     shared = []
@@ -200,8 +244,20 @@ def _compare_questions(questions: Sequence[MultipleChoice], rows: Sequence[tuple
         options = [lower_words(option) for option in question.options]
         counts = [sum(word in asked for word in words) for words in options]
         shared.append([(count, count / max(len(words), 1)) for count, words in zip(counts, options, strict=True)])
-    columns = [
-        [shared[number][questions[number].answer][which] - shared[number][option][which] for number, option in rows]
-        for which in range(2)
-    ]
-    return scaled_columns(columns)
+    return _difference_columns(questions, rows, shared)
+
+
+def _difference_columns(
+    questions: Sequence[MultipleChoice],
+    rows: Sequence[tuple[int, int]],
+    values: Sequence[Sequence[tuple[float, float]]],
+) -> Floats:
+    """Return how much higher two values of the right option are than those of the wrong one of each pair, scaled.
+
+    Args:
+        questions: all.
+        rows: question and wrong option of each pair.
+        values: of the options of each question.
+    """
+    pairs = [(values[number][questions[number].answer], values[number][option]) for number, option in rows]
+    return scaled_columns([[right[which] - wrong[which] for right, wrong in pairs] for which in range(2)])
