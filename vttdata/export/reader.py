@@ -69,7 +69,7 @@ class CaptionCounts:
         notes = []
         if self.by_systems:
             notes.append(
-                f"Captions by systems, which are left out since references are what people wrote: {self.by_systems:,}."
+                f"Left out are captions that systems wrote, since references come from people: {self.by_systems:,}."
             )
         if len(self.languages) > 1:
             parts = ", ".join(f"{number:,} {language}" for language, number in sorted(self.languages.items()))

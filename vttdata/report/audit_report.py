@@ -20,7 +20,7 @@ from vttdata.split import Audit
 from vttdata.split.audit.leaks import LEAKS
 from vttdata.split.audit.text import count_rows, example_text, leak_rows, notes
 
-_TABLE = """{% import "macros.html" as macros %}{{ macros.table(columns, rows, caption) }}"""
+_TABLE = """{% import "macros.html" as macros %}{{ macros.table(columns, rows, caption, numeric) }}"""
 _EXAMPLES = """{% import "macros.html" as macros %}
 {% for text, clips in examples %}<p dir="auto">{{ text }}</p>
 <div class="thumbs">{% for video_id, still in clips %}{{ macros.thumb(still, video_id, video_id) }}{% endfor %}</div>
@@ -43,11 +43,13 @@ def audit_page(folder: Path, audit: Audit) -> str:
     ids = {video_id for found in examples.values() for _, clips in found for video_id in clips}
     stills = read_clip_stills(folder, ids)
     header, *rows = leak_rows(audit)
-    parts = [render_text(_TABLE, columns=header, rows=rows, caption="Clips that share with another split")]
+    title = "Clips that share with another split"
+    parts = [render_text(_TABLE, columns=header, rows=rows, caption=title, numeric=header[2:])]
     clips = {split: [counts["clips"]] for split, counts in audit.splits.items()}
     parts.append(plots.stacked_bars(clips, ["clips"], caption="Clips of each split", heading="split"))
     counts, *count_lines = count_rows(audit)
-    parts.append(render_text(_TABLE, columns=counts, rows=count_lines, caption="Contents of each split"))
+    title = "Contents of each split"
+    parts.append(render_text(_TABLE, columns=counts, rows=count_lines, caption=title, numeric=counts[1:]))
     sections = [PageSection("leaks", "What splits share", Markup().join(parts), note=" ".join(notes(audit)))]
     for leak, found in examples.items():
         shown = [(text, [(video_id, stills.get(video_id, "")) for video_id in clips]) for text, clips in found]
@@ -94,7 +96,11 @@ def foil_audit_page(
         )
         table = [(attack.name, attack.meaning, attack.learned_from) for attack in results]
         body += render_text(
-            _TABLE, columns=("blind attacker", "how it decides", "learned from"), rows=table, caption="Attackers"
+            _TABLE,
+            columns=("blind attacker", "how it decides", "learned from"),
+            rows=table,
+            caption="Attackers",
+            numeric=(),
         )
         sections.append(PageSection(config, f"Blind attackers on {config}", body, note=attack_sentences(results)))
     pairs = _first_pairs(folder) if folder is not None else []
