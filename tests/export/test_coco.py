@@ -110,7 +110,7 @@ def test_ground_truth_has_coco_keys(dataset: Path, tmp_path: Path) -> None:
     assert "robot" not in json.dumps(truth)
     notes = " ".join(written.notes)
     assert "Clips without a human caption, which are left out: 1." in notes
-    assert "references are what people wrote: 1." in notes
+    assert "references come from people: 1." in notes
     assert {f"captions_{split}.json" for split in SPLITS.values()} <= set(written.files)
 
 
