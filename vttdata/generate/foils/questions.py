@@ -65,7 +65,6 @@ def balance_questions(
     seed: int,
     imbalance: float,
     learn: Callable[[Sequence[int]], Iterable[Floats]] | None = None,
-    earlier: Sequence[Sequence[Option]] = (),
 ) -> list[list[int]]:
     """Choose as many questions as possible, at most one a unit, such that no feature reveals the answers.
 
@@ -81,7 +80,6 @@ def balance_questions(
         seed: Decides between questions that are equally good.
         imbalance: Limit of what is left of the sums of each kind, as a share of the pairs.
         learn: Returns the margins of all options by classifiers that learned from the given ones; see `balance_foils`.
-        earlier: Foils of each question that was chosen before, whose words count.
 
     Returns:
         Indices of the options of each question; the order of the options does not change which are chosen.
@@ -95,7 +93,7 @@ def balance_questions(
     indices = np.array(sets)
     units = np.unique([options[first].unit for first in indices[:, 0]], return_inverse=True)[1]
     programme = Programme(units, np.arange(len(sets)), 1.0)
-    _balance_words(programme, [[options[index] for index in chosen] for chosen in sets], earlier, foils * imbalance)
+    _balance_words(programme, [[options[index] for index in chosen] for chosen in sets], foils * imbalance)
     numbers = _compare_words(options)
     for feature in numbers[indices].transpose(2, 0, 1):
         for values in (np.sign(feature).sum(axis=1), *_summarize(feature)):
@@ -115,9 +113,7 @@ def balance_questions(
     return [sets[column] for column in columns]
 
 
-def _balance_words(
-    programme: Programme, sets: Sequence[Sequence[Option]], earlier: Sequence[Sequence[Option]], max_gain: float
-) -> None:
+def _balance_words(programme: Programme, sets: Sequence[Sequence[Option]], max_gain: float) -> None:
     """Limit the sums of words, of words beside those of other options, and beside frequent ones of the caption.
 
     A sum is 0 where what it counts is in a foil `foils` times as often as it is in the answer.
@@ -125,7 +121,7 @@ def _balance_words(
     words: dict[str, list[tuple[int, float]]] = defaultdict(list)
     companions: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
     contexts: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
-    for column, chosen in enumerate([*earlier, *sets], -len(earlier)):
+    for column, chosen in enumerate(sets):
         surplus: Counter[str] = Counter()
         for option in chosen:
             surplus.update(dict(list_surplus(option)))

@@ -26,14 +26,7 @@ from vttdata.generate.foils.human_verdicts import Verdicts
 from vttdata.generate.foils.noun_usage import NounUsage
 from vttdata.generate.foils.questions import balance_questions
 from vttdata.generate.foils.scored_edits import Edit, log_perplexity_margin, score_edits
-from vttdata.generate.foils.selection import (
-    Option,
-    Selection,
-    balance_foils,
-    choose,
-    combine_margins,
-    correlate_margins,
-)
+from vttdata.generate.foils.selection import Selection, balance_foils, choose, combine_margins, correlate_margins
 from vttdata.generate.foils.swaps import (
     Spellings,
     Swap,
@@ -193,10 +186,6 @@ def choose_balanced(
     for index, edit in enumerate(edits):
         splits[edit.video.split or ""].append(index)
     in_set = [TextPair(pair.caption, pair.foil, pair.video_id) for pair in earlier]
-    questions: dict[str, list[Option]] = defaultdict(list)
-    for pair in earlier:
-        swap = pair.swap
-        questions[pair.caption_id].append(Option(pair.video_id, pair.foil, swap.word, swap.foil_word, 0.0))
     chosen: list[int] = []
     for indices in splits.values():
         options = [
@@ -206,17 +195,15 @@ def choose_balanced(
         min_pairs = _MIN_LEARNED_PAIRS if settings.options == 2 else _MIN_LEARNED_PAIRS_OF_QUESTIONS
         adversary = Adversary([texts[index] for index in indices], numbers, in_set, min_pairs=min_pairs)
         if settings.options > 2:
-            new = balance_questions(
+            questions = balance_questions(
                 options,
                 [edits[index].place for index in indices],
                 foils=settings.options - 1,
                 seed=seed,
                 imbalance=settings.imbalance,
                 learn=adversary.margins,
-                earlier=list(questions.values()),
             )
-            questions |= {options[first].key: [options[index] for index in [first, *others]] for first, *others in new}
-            picked = list(itertools.chain.from_iterable(new))
+            picked = list(itertools.chain.from_iterable(questions))
         else:
             picked = balance_foils(
                 options,

@@ -250,18 +250,14 @@ class Programme:
         """Limit the total by which sums of weights exceed their slack, to either side.
 
         Args:
-            sums: options and their weights, -1 to 1 or so; negative numbers stand for options chosen earlier.
+            sums: options and their weights, -1 to 1 or so.
             slack: of each sum.
             max_gain: share of chosen options that may be told by the signs of the sums, above one half.
         """
         first = self._width
         for weights in sums:
-            undecided = [(column, value) for column, value in weights if column >= 0]
-            earlier = sum(value for column, value in weights if column < 0)
-            if undecided:
-                row = [*undecided, (self._width, -1), (self._width + 1, 1)]
-                self._add_row(row, -slack - earlier, slack - earlier)
-                self._width += 2
+            self._add_row([*weights, (self._width, -1), (self._width + 1, 1)], -slack, slack)
+            self._width += 2
         total = [(column, 1.0) for column in range(first, self._width)]
         total += [(column, -2 * max_gain) for column in range(self._options)]
         self._add_row([*total, (self._width, -1)], -np.inf, 0)
