@@ -72,7 +72,7 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
     beside = out.with_suffix("")
     clear_clip_files(beside)
     pictures = PictureFolder(beside, inlined=_INLINE_STILLS, workers=workers or os.cpu_count() or 1)
-    with pictures, _garbage_left():
+    with pictures, _garbage_collection_paused():
         data, figures = write_clips(report, beside, pictures)
         audit = read_audit(report, figures)
         pairs = read_pairs(report, figures, audit)
@@ -110,8 +110,8 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
 
 
 @contextlib.contextmanager
-def _garbage_left() -> Iterator[None]:
-    """Look for no garbage: a report leaves hardly any, and the heap of a build takes long to be searched."""
+def _garbage_collection_paused() -> Iterator[None]:
+    """Collect no garbage meanwhile: a report leaves hardly any, and the heap of a build takes long to be searched."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

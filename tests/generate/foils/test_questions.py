@@ -7,6 +7,7 @@ import json
 import random
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -15,6 +16,8 @@ from tests.helpers.words import LEXICON, RIVALS, video
 from vttdata.cli.main import main
 from vttdata.errors import VttdataError
 from vttdata.generate import mine_foils
+from vttdata.generate.foils import search
+from vttdata.generate.foils.adversary import Adversary
 from vttdata.generate.foils.documents import Document, FoilPair, VideoDocuments
 from vttdata.generate.foils.questions import arrange_questions, balance_questions
 from vttdata.generate.foils.search import FoilSettings, list_edits
@@ -215,6 +218,26 @@ def test_foils_of_a_place_exclude_each_other() -> None:
     concepts = {edit.swaps[0][1].foil_concept for edit in edits}
     assert len(concepts) == 5
     assert not {"woman", "girl"} <= concepts
+    # A man excludes a dog, but a dog does not exclude a man.
+    edits = list_edits(
+        given, lexicon, rivals, FoilSettings(options=4), 0, None, {}, Counter(), exclusive - {("man", "dog")}
+    )
+    assert {edit.swaps[0][1].foil_concept for edit in edits} == concepts - {"dog"}
+
+
+@pytest.mark.parametrize(("options", "min_pairs"), [(2, 500), (4, 100)])
+def test_questions_learn_from_fewer_pairs(options: int, min_pairs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = set()
+
+    class Watched(Adversary):
+        def __init__(self, *arguments: Any, min_pairs: int) -> None:
+            seen.add(min_pairs)
+            super().__init__(*arguments, min_pairs=min_pairs)
+
+    monkeypatch.setattr(search, "Adversary", Watched)
+    captions = {f"v{number}": [FRAMES[number % 4].format(ANIMALS[number % 8])] for number in range(120)}
+    mine_foils(captions, settings=FoilSettings(options=options, imbalance=0.2, max_unsound_probability=1))
+    assert seen == {min_pairs}
 
 
 def test_questions_need_the_balanced_selection() -> None:
