@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 # Error numbers of an `OSError` in writing that concern the disk or folder, and not what is written.
 DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM})
@@ -56,6 +57,17 @@ def disk_error_halt(error: OSError, name: object) -> HaltError:
     """
     problem = f"{error.strerror} ({error.filename or name})"
     return HaltError(f"The build stopped: {problem}. Nothing finished is lost; run the same command again.")
+
+
+@contextlib.contextmanager
+def halt_on_disk_errors(name: object) -> Iterator[None]:
+    """Raise a `HaltError` about a file or folder for each `OSError` that is one of `DISK_ERRORS`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in DISK_ERRORS:
+            raise
+        raise disk_error_halt(error, name) from error
 
 
 class MediaError(VttdataError):

@@ -165,6 +165,18 @@ def _read_text(stream: IO[bytes]) -> str:
     return stream.read(_MAX_OUTPUT_BYTES).decode("utf-8", "replace")
 
 
+def last_line_with(stream: IO[bytes], *texts: str) -> str:
+    """Return the last line with one of these texts near the end of what a program wrote; empty without one.
+
+    After a crash, faulthandler lists the stack and hundreds of extension modules below the line that says what
+    happened.
+    """
+    stream.seek(0)
+    lines = stream.read()[-(2**15) :].decode("utf-8", "replace").split("\n")
+    found = (line.strip() for line in reversed(lines) if any(text in line for text in texts))
+    return next((line for line in found if not line.startswith("Extension modules:")), "")
+
+
 def folder_bytes(folder: Path) -> int:
     """Return the size of all files in a folder and its subfolders; files that vanish meanwhile count nothing."""
     total = 0

@@ -13,7 +13,7 @@ from tests.cli.test_foil import write_captions
 from tests.helpers.builds import LOOSE, film
 from tests.helpers.official_files import write_unpacked
 from vttdata.pipeline import progress
-from vttdata.pipeline.progress import Progress
+from vttdata.pipeline.progress import BuildProgress, Progress
 
 
 @pytest.fixture
@@ -33,18 +33,18 @@ def lines_of(step: Progress, capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 @pytest.mark.usefixtures("impatient")
 def test_step_over_all_items_at_once_shows_its_time(capsys: pytest.CaptureFixture[str]) -> None:
-    step = Progress("[8/14] copies", None, build_started=time.monotonic() - 200)
+    step = Progress("[8/14] copies", None, BuildProgress(started=time.monotonic() - 200))
     assert lines_of(step, capsys)[0] == "[8/14] copies: 00:00, build 03:20"
 
 
 @pytest.mark.usefixtures("impatient")
 def test_step_without_a_finished_item_shows_that(capsys: pytest.CaptureFixture[str]) -> None:
-    assert lines_of(Progress("measure", 12), capsys)[0] == "measure: 0 of 12, 00:00"
+    assert lines_of(Progress("measure", 12, BuildProgress()), capsys)[0] == "measure: 0 of 12, 00:00"
 
 
 @pytest.mark.usefixtures("impatient")
 def test_losses_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    step = Progress("measure", 12)
+    step = Progress("measure", 12, BuildProgress())
     step.advance(rejected=1)
     step.advance(failed=1)
     assert lines_of(step, capsys)[-1] == "measure: 2 of 12, 1 rejected, 1 failed, 00:00"
@@ -52,7 +52,7 @@ def test_losses_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("impatient")
 def test_quiet_step_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress("measure", 12, quiet=True) as step:
+    with Progress("measure", 12, BuildProgress(quiet=True)) as step:
         step.advance()
         time.sleep(0.05)
     assert not capsys.readouterr().err

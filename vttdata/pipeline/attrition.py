@@ -41,23 +41,19 @@ def attrition_rows(stages: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, 
     Args:
         stages: the ``stages`` of ``build.json``.
     """
-    return [
-        (stage["name"], _UNITS.get(stage["name"], "sources"), stage["in"], stage["kept"], losses(stage))
-        for stage in stages
-    ]
+    rows = []
+    for stage in stages:
+        name, rejected, failed = stage["name"], stage["rejected"].items(), stage["failed"].items()
+        lost = [f"{count} {reason}" for reason, count in rejected]
+        lost += [f"{count} failed: {reason}" for reason, count in failed]
+        rows.append((name, _UNITS.get(name, "sources"), stage["in"], stage["kept"], ", ".join(lost)))
+    return rows
 
 
 def stage_text(stage: Mapping[str, Any]) -> str:
     """Return an aligned line for the terminal about one of the ``stages`` of ``build.json``."""
     ((name, unit, taken, kept, lost_text),) = attrition_rows([stage])
     return f"{name:<11} {unit:<15} {taken:>7} {kept:>7}  {lost_text}".rstrip()
-
-
-def losses(stage: Mapping[str, Any]) -> str:
-    """Return the numbers of rejects and failures by reason in words."""
-    rejected = [f"{number} {reason}" for reason, number in stage["rejected"].items()]
-    failed = [f"{number} failed: {reason}" for reason, number in stage["failed"].items()]
-    return ", ".join(rejected + failed)
 
 
 def main_losses(stages: Sequence[Mapping[str, Any]]) -> str:

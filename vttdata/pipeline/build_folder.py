@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.dataset.provenance import RECIPE
-from vttdata.errors import DISK_ERRORS, HaltError, LeakError, VttdataError, disk_error_halt
+from vttdata.errors import DISK_ERRORS, HaltError, LeakError, VttdataError, halt_on_disk_errors
 from vttdata.files.remote import is_remote
 from vttdata.load.local_builds import ACCOUNT, read_account
 from vttdata.pipeline.engine import Engine, Table
@@ -209,41 +209,36 @@ def open_build(
             that lacks items through no fault of theirs; what is finished stays.
     """
     make_build_folder(folder)
-    try:
-        with locked(folder):
-            if not replace:
-                check_same_build(folder, loaded)
-            account = folder / ACCOUNT
-            before = account.read_bytes() if account.is_file() else None
-            journal = Journal(folder / JOURNAL)
-            journal.note("build", recipe=loaded.recipe.name, sha256=loaded.sha256, vttdata=__version__)
-            engine = engine_type(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet)
-            build = Build(folder, loaded, engine, journal, on_stage_done)
-            executor.prepare(folder / JOURNAL)
-            try:
-                build.describe("running")
-                yield build
-            except BaseException as error:
-                # The disk may be what went wrong.
-                with contextlib.suppress(OSError):
-                    if before is not None and not build.tables and is_refusal(error):
-                        # The build goes on with the settings that it had.
-                        restored = account.with_name(f"{ACCOUNT}.tmp")
-                        restored.write_bytes(before)
-                        restored.replace(account)
-                    elif build.status == "running":
-                        build.describe("stopped")
-                is_verdict = isinstance(error, VttdataError) and not isinstance(error, HaltError | LeakError)
-                if is_verdict and (unprocessed := build.unprocessed()):
-                    # What is missing may be the reason for the error.
-                    raise HaltError(f"{error} Items are missing after {unprocessed}; {TRY_AGAIN}.") from error
-                raise
-            finally:
-                executor.close()
-    except OSError as error:
-        if error.errno not in DISK_ERRORS:
+    with halt_on_disk_errors(folder), locked(folder):
+        if not replace:
+            check_same_build(folder, loaded)
+        account = folder / ACCOUNT
+        before = account.read_bytes() if account.is_file() else None
+        journal = Journal(folder / JOURNAL)
+        journal.note("build", recipe=loaded.recipe.name, sha256=loaded.sha256, vttdata=__version__)
+        engine = engine_type(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet)
+        build = Build(folder, loaded, engine, journal, on_stage_done)
+        executor.prepare(folder / JOURNAL)
+        try:
+            build.describe("running")
+            yield build
+        except BaseException as error:
+            is_refusal = isinstance(error, VttdataError) and not isinstance(error, HaltError)
+            # The disk may be what went wrong.
+            with contextlib.suppress(OSError):
+                if before is not None and not build.tables and is_refusal:
+                    # A setting or an input is wrong; the build goes on with the settings that it had.
+                    restored = account.with_name(f"{ACCOUNT}.tmp")
+                    restored.write_bytes(before)
+                    restored.replace(account)
+                elif build.status == "running":
+                    build.describe("stopped")
+            if is_refusal and not isinstance(error, LeakError) and (unprocessed := build.unprocessed()):
+                # What is missing may be the reason for the error.
+                raise HaltError(f"{error} Items are missing after {unprocessed}; {TRY_AGAIN}.") from error
             raise
-        raise disk_error_halt(error, folder) from error
+        finally:
+            executor.close()
 
 
 def account_of(loaded: Loaded, status: str) -> dict[str, Any]:
@@ -278,11 +273,6 @@ def make_build_folder(folder: Path) -> None:
     # A build whose first write failed leaves its lock alone.
     if not names & {JOURNAL, SHARDS} and names - {LOCK, LOCK_OWNER}:
         raise VttdataError(f"{folder}: holds something else than a build; name a new or empty folder with --out.")
-
-
-def is_refusal(error: BaseException) -> bool:
-    """Return True if an error says that a setting or an input is wrong."""
-    return isinstance(error, VttdataError) and not isinstance(error, HaltError)
 
 
 def stored_settings(loaded: Loaded) -> dict[str, Any]:

@@ -9,8 +9,7 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -117,31 +116,33 @@ class Table:
                     yield outcome.record
 
 
+@dataclass
 class Engine:
     """Engine for the stages of one build folder, which the caller has locked.
 
-    Args:
+    Fields:
         folder: of all stages; each gets a folder in it.
         executor: runs the items.
         journal: is told what happens.
         retry_failed: process items again that failed for a reason that may have gone.
         quiet: show no progress.
-
-    Fields:
         processed: number of items that were processed in this run, in all stages.
     """
 
-    def __init__(self, folder: Path, executor: Executor, journal: Journal, *, retry_failed: bool, quiet: bool) -> None:
-        self.folder = folder
-        self.processed = 0
-        self._executor = executor
-        self.journal = journal
-        self._retry_failed = retry_failed
-        self._build = BuildProgress(quiet=quiet, started=time.monotonic())
+    folder: Path
+    executor: Executor
+    journal: Journal
+    _: KW_ONLY
+    retry_failed: bool
+    quiet: bool
+    processed: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._build_progress = BuildProgress(quiet=self.quiet, started=time.monotonic())
 
     def progress(self, label: str, total: int | None = None) -> Progress:
         """Return a context that shows the progress of a step, and how long the build has taken, unless it is quiet."""
-        return Progress(label, total, build=self._build)
+        return Progress(label, total, self._build_progress)
 
     def run(self, stage: Stage, items: Iterable[Any], total: int | None = None, label: str = "") -> Table:
         """Bring one stage up to date.
@@ -159,9 +160,7 @@ class Engine:
         self.journal.note("stage", name=stage.name)
         shown_total = None if stage.all_at_once else total
         with ItemResults(store) as stored, self.progress(label or stage.name, shown_total) as progress:
-            run = StageRun(
-                stage, store, stored, partial(self.is_due, stage), accept_failures=self.accept_failures(stage)
-            )
+            run = StageRun(stage, store, stored, self)
             tasks = run.tasks(cut_into_parts(stage, items), progress)
             for tag, result in watch_results(stage, self.process(stage, tasks), run.item, progress):
                 part = run.add(tag, result)
@@ -179,7 +178,7 @@ class Engine:
 
     def process(self, stage: Stage, tasks: Iterable[tuple[Tag, Any]]) -> Iterator[tuple[Tag, ItemResult]]:
         """Process tagged items, and yield their results in any order."""
-        return process_here(stage, tasks) if stage.all_at_once else self._executor.run(stage, tasks)
+        return process_here(stage, tasks) if stage.all_at_once else self.executor.run(stage, tasks)
 
     def accept_failures(self, stage: Stage) -> bool:  # noqa: ARG002
         """Return True if failures that are due are results of a stage all the same, where there are no better ones."""
@@ -187,7 +186,11 @@ class Engine:
 
     def is_due(self, stage: Stage, outcome: Outcome) -> bool:  # noqa: ARG002
         """Return True if a stored outcome is a failure whose item has to be tried again."""
-        return isinstance(outcome, Failed) and (outcome.inconclusive or (outcome.retry and self._retry_failed))
+        return isinstance(outcome, Failed) and (outcome.inconclusive or (outcome.retry and self.retry_failed))
+
+    def has_due(self, stage: Stage, result: ItemResult) -> bool:
+        """Return True if a stored result holds a failure whose item has to be tried again."""
+        return any(self.is_due(stage, outcome) for outcome in result.outcomes)
 
 
 def watch_results(
@@ -229,22 +232,10 @@ class StageRun:
         reused: number of parts that were complete before.
     """
 
-    def __init__(
-        self,
-        stage: Stage,
-        store: PartStore,
-        stored: ItemResults,
-        is_due: Callable[[Outcome], bool],
-        *,
-        accept_failures: bool,
-    ) -> None:
+    def __init__(self, stage: Stage, store: PartStore, stored: ItemResults, engine: Engine) -> None:
         self.keys: list[str] = []
         self.reused = 0
-        self._stage = stage
-        self._store = store
-        self._stored = stored
-        self._is_due = is_due
-        self._accept_failures = accept_failures
+        self._stage, self._store, self._stored, self._engine = stage, store, stored, engine
         self._incomplete: dict[int, tuple[Part, list[str | None]]] = {}
 
     def tasks(self, parts: Iterable[Part], progress: Progress) -> Iterator[tuple[Tag, Any]]:
@@ -253,7 +244,9 @@ class StageRun:
             self.keys.append(part.key)
             stored = self._results_in_part(part)
             results = [
-                result if result is not None and not self._has_due(result) else self._replacement(key, result)
+                result
+                if result is not None and not self._engine.has_due(self._stage, result)
+                else self._replacement(key, result)
                 for key, result in itertools.zip_longest(part.item_keys, stored)
             ]
             missing = [index for index, result in enumerate(results) if result is None]
@@ -313,14 +306,11 @@ class StageRun:
         """
         location = None if key is None else self._stored.find(key)
         other = None if location is None else self._stored.read(location)
-        if other is not None and not is_intact(self._stage, other):
+        if other and not is_intact(self._stage, other):
             other = None
-        if other is not None and not self._has_due(other):
+        if other and not self._engine.has_due(self._stage, other):
             return other
-        return (result or other) if self._accept_failures else None
-
-    def _has_due(self, result: ItemResult) -> bool:
-        return any(map(self._is_due, result.outcomes))
+        return (result or other) if self._engine.accept_failures(self._stage) else None
 
 
 def is_intact(stage: Stage, result: ItemResult) -> bool:

@@ -6,20 +6,19 @@ flight and no other. A line that was cut off does not parse and counts for nothi
 
 from __future__ import annotations
 
-import itertools
+import contextlib
 import os
 import secrets
 import shutil
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
 from typing import IO
 
-from vttdata.pipeline.parts import PartStore
+from vttdata.pipeline.parts import KEY_END, KEY_START, PartStore
 from vttdata.pipeline.stage import ItemResult
 
-_KEY_START, _KEY_END = len(b'{"key": "'), len(b'{"key": "') + 32
 _FAILURE = b'{"failed": ['
 
 # A location is the number of a file times this, plus the offset of a line in it.
@@ -53,10 +52,6 @@ class ItemResults:
         # Results can be read later, and the index is needed no more.
         self._log = self._open = self._index = None
 
-    def has_logs(self) -> bool:
-        """Return True if some process has left results that may belong to no finished part."""
-        return self._folder.is_dir()
-
     def add(self, line: str) -> int:
         """Append the encoded result of an item to the log of this process, and return its location."""
         if self._log is None:
@@ -74,10 +69,7 @@ class ItemResults:
     def find(self, key: str) -> int | None:
         """Return the location of the result of an item; None if there is none. One without a failure comes first."""
         if self._index is None:
-            self._index = {}
-            logs = self._folder.glob("*.jsonl") if self.has_logs() else ()
-            for path in itertools.chain(self._intact_parts(), sorted(logs)):
-                self._add_to_index(path)
+            self._index = self._build_index()
         return self._index.get(bytes.fromhex(key))
 
     def read(self, location: int) -> ItemResult | None:
@@ -102,28 +94,27 @@ class ItemResults:
         """Remove all logs of the stage, once its parts hold everything."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _intact_parts(self) -> Iterable[Path]:
+    def _build_index(self) -> dict[bytes, int]:
+        """Return the location of each item's result in intact parts and in logs by the item's key."""
+        files = []
         for path in self._store.finished():
-            try:
+            with contextlib.suppress(OSError, ValueError):
                 self._store.check(path.stem)
-            except (OSError, ValueError):
-                continue
-            yield path
-
-    def _add_to_index(self, path: Path) -> None:
-        if self._index is None:
-            raise RuntimeError("the index has not been begun")
-        self._files.append(path)
-        for location, line in self._lines(len(self._files) - 1):
-            # Parts of earlier versions have no keys.
-            if not line.startswith(b'{"key": "'):
-                continue
-            try:
-                key = bytes.fromhex(line[_KEY_START:_KEY_END].decode("ascii"))
-            except ValueError:
-                continue
-            if key not in self._index or _FAILURE not in line:
-                self._index[key] = location
+                files.append(path)
+        index: dict[bytes, int] = {}
+        for path in [*files, *sorted(self._folder.glob("*.jsonl"))]:
+            self._files.append(path)
+            for location, line in self._lines(len(self._files) - 1):
+                # Parts of earlier versions have no keys.
+                if not line.startswith(KEY_START):
+                    continue
+                try:
+                    key = bytes.fromhex(line[len(KEY_START) : KEY_END - 1].decode("ascii"))
+                except ValueError:
+                    continue
+                if key not in index or _FAILURE not in line:
+                    index[key] = location
+        return index
 
     def _lines(self, number: int) -> Iterator[tuple[int, bytes]]:
         offset = 0

@@ -25,11 +25,12 @@ from vttdata.pipeline.stage import Failed, ItemResult, Kept, Outcome, Rejected, 
 
 # The last line of a part begins with it.
 _CHECKSUM = '{"sha256": '
+# Line of a result up to its key, and the number of characters up to the quote after it.
+KEY_START = b'{"key": "'
+KEY_END = len(KEY_START) + 32 + 1
 # Follows the key of a result, and is about the line without it.
 _LINE_CHECKSUM = ', "crc32": "%08x"'
 _LINE_CHECKSUM_LENGTH = len(_LINE_CHECKSUM % 0)
-_KEY_START = b'{"key": "'
-_KEY_END = len(_KEY_START) + 32 + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +180,8 @@ class PartStore:
             for line in stream:
                 checksum.update(last)
                 last = line
-                if line.startswith(_KEY_START):
-                    keys.append(line[len(_KEY_START) : _KEY_END - 1].decode("latin-1"))
+                if line.startswith(KEY_START):
+                    keys.append(line[len(KEY_START) : KEY_END - 1].decode("latin-1"))
         stated = last.decode("utf-8", "replace")
         if stated.startswith(_CHECKSUM) and stated != f'{_CHECKSUM}"{checksum.hexdigest()}"}}\n':
             raise ValueError(f"{self.path(key)} is not as it was written")
@@ -207,7 +208,7 @@ class PartStore:
         value: dict[str, Any] = {} if key is None else {"key": key}
         value |= {"id": result.item_id, "count": result.count, "seconds": round(result.seconds, 4)}
         line = json.dumps(value | {"outcomes": outcomes}, ensure_ascii=True) + "\n"
-        return line if key is None else f"{line[:_KEY_END]}{_LINE_CHECKSUM % crc32(line.encode())}{line[_KEY_END:]}"
+        return line if key is None else f"{line[:KEY_END]}{_LINE_CHECKSUM % crc32(line.encode())}{line[KEY_END:]}"
 
     def decode(self, line: str | bytes) -> ItemResult:
         """Return the result that a line stores.
@@ -216,19 +217,21 @@ class PartStore:
             ValueError: when the line was edited or damaged; those of earlier versions have no checksum.
         """
         content = line.encode() if isinstance(line, str) else line
-        checksum = content[_KEY_END : _KEY_END + _LINE_CHECKSUM_LENGTH]
+        checksum = content[KEY_END : KEY_END + _LINE_CHECKSUM_LENGTH]
         if checksum.startswith(b', "crc32": ') and checksum.decode("latin-1") != _LINE_CHECKSUM % crc32(
-            content[:_KEY_END] + content[_KEY_END + _LINE_CHECKSUM_LENGTH :]
+            content[:KEY_END] + content[KEY_END + _LINE_CHECKSUM_LENGTH :]
         ):
             raise ValueError(f"{self.folder}: a result is not as it was written")
         try:
             value = json.loads(line)
-            outcomes = tuple(self._decode_outcome(outcome) for outcome in value["outcomes"])
-            return ItemResult(value["id"], value["count"], outcomes, value["seconds"])
+            outcomes: list[Outcome] = []
+            for outcome in value["outcomes"]:
+                if "kept" in outcome:
+                    outcomes.append(Kept(self._records.validate_python(outcome["kept"])))
+                elif "rejected" in outcome:
+                    outcomes.append(Rejected(*outcome["rejected"]))
+                else:
+                    outcomes.append(Failed(*outcome["failed"]))
+            return ItemResult(value["id"], value["count"], tuple(outcomes), value["seconds"])
         except (KeyError, TypeError) as error:
             raise ValueError(f"{self.folder}: a part is damaged") from error
-
-    def _decode_outcome(self, value: dict[str, Any]) -> Outcome:
-        if "kept" in value:
-            return Kept(self._records.validate_python(value["kept"]))
-        return Rejected(*value["rejected"]) if "rejected" in value else Failed(*value["failed"])

@@ -80,24 +80,14 @@ class Progress:
     Args:
         label: name of the step.
         total: number of items; None where it is not known, or where items do not come one by one.
-        quiet: show nothing.
-        build_started: `time.monotonic` at the start of the build, whose time is shown too.
-        build: in place of both, what the steps of a build share.
+        build: what the steps of a build have in common.
     """
 
-    def __init__(
-        self,
-        label: str,
-        total: int | None,
-        *,
-        quiet: bool = False,
-        build_started: float | None = None,
-        build: BuildProgress | None = None,
-    ) -> None:
+    def __init__(self, label: str, total: int | None, build: BuildProgress) -> None:
         self._label, self._total = label, total
         self._count = self._failed = self._rejected = 0
         self._started = time.monotonic()
-        self._build = build or BuildProgress(quiet=quiet, started=build_started)
+        self._build = build
         self._step = self._build.start(label, total)
         self._finished = threading.Event()
         self._clock = threading.Thread(target=self._write_lines, daemon=True)

@@ -91,7 +91,14 @@ class RemoteBuild:
         self._write_claim(at_work=True)
         self._is_claimed = True
         if not self._state["is_current"]:
-            self._fetch()
+            # What the store holds, but for tables and dataset, replaces the content of the work folder.
+            shutil.rmtree(self.folder, ignore_errors=True)
+            (self._room / _COPIED).unlink(missing_ok=True)
+            self.folder.mkdir(parents=True)
+            names = [name for name in self.store.files() if _is_worked_with(name)]
+            self.store.download((name, self.folder / name) for name in names)
+            for name in names:
+                self._note_copied(name)
             self._set_current(True)
         for line in _lines(self._room / _COPIED):
             self._copied[line["name"]] = (line["bytes"], line["time"])
@@ -116,7 +123,10 @@ class RemoteBuild:
             self._copy()
             self._copy_files(path for path in self._files("stages") if path.parent.name not in {"parts", "items"})
             self._copy_dataset()
-            self._delete_what_is_gone()
+            folders = [name for name in ("stages", "media", "dataset") if (self.folder / name).is_dir()]
+            here = {path.relative_to(self.folder).as_posix() for name in folders for path in self._files(name)}
+            gone = (name for name in self.store.files() if name.partition("/")[0] in folders and name not in here)
+            self.store.delete(gone)
             self._copy_files(self.folder / name for name in (JOURNAL, ACCOUNT))
         except VttdataError as error:
             raise HaltError(f"The build is complete in {self.folder}, but not its copy: {error}") from error
@@ -179,16 +189,6 @@ class RemoteBuild:
     def _set_current(self, is_current: bool) -> None:
         self._state["is_current"] = is_current
         write_json(self._room / _STATE, self._state)
-
-    def _fetch(self) -> None:
-        """Replace the content of the work folder by what the store holds, but for tables and dataset."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        (self._room / _COPIED).unlink(missing_ok=True)
-        self.folder.mkdir(parents=True)
-        names = [name for name in self.store.files() if _is_worked_with(name)]
-        self.store.download((name, self.folder / name) for name in names)
-        for name in names:
-            self._note_copied(name)
 
     def _start(self, seconds: float, function: Callable[[], None]) -> None:
         def repeat() -> None:
@@ -308,11 +308,6 @@ class RemoteBuild:
         changed = (file for file in files if file not in entries or former.get(file) != entries[file])
         self.store.upload((files[file], f"dataset/{file}") for file in changed)
         self.store.write(name, manifest)
-
-    def _delete_what_is_gone(self) -> None:
-        folders = [name for name in ("stages", "media", "dataset") if (self.folder / name).is_dir()]
-        here = {path.relative_to(self.folder).as_posix() for name in folders for path in self._files(name)}
-        self.store.delete(name for name in self.store.files() if name.partition("/")[0] in folders and name not in here)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vttdata.errors import DISK_ERRORS, VttdataError, disk_error_halt
+from vttdata.errors import VttdataError, halt_on_disk_errors
 from vttdata.files.contained import read_description
 from vttdata.load.local_builds import ACCOUNT, read_account
 from vttdata.pipeline.build_folder import SHARDS, Build, account_of, check_same_build, make_build_folder
@@ -102,7 +102,7 @@ def open_shard(
         HaltError: when the disk is full or the folder cannot be written.
     """
     make_build_folder(folder)
-    try:
+    with halt_on_disk_errors(folder):
         (folder / SHARDS).mkdir(exist_ok=True)
         with locked(folder, shared=True):
             claim_folder(folder, loaded, replace=replace)
@@ -121,10 +121,6 @@ def open_shard(
                 raise
             finally:
                 executor.close()
-    except OSError as error:
-        if error.errno not in DISK_ERRORS:
-            raise
-        raise disk_error_halt(error, folder) from error
 
 
 def claim_folder(folder: Path, loaded: Loaded, *, replace: bool) -> None:

@@ -13,17 +13,14 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 from vttdata.errors import HaltError, VttdataError
 from vttdata.ids import digest
 from vttdata.pipeline.engine import Engine, StageCounts, Table, count_item, is_intact, watch_results
-from vttdata.pipeline.executors import Executor, Tag
+from vttdata.pipeline.executors import Tag
 from vttdata.pipeline.item_results import ItemResults
-from vttdata.pipeline.journal import Journal
 from vttdata.pipeline.parts import Part, PartStore, cut_into_parts, item_key, part_keys
 from vttdata.pipeline.progress import Progress
 from vttdata.pipeline.stage import Failed, ItemResult, Outcome, Stage
@@ -168,24 +165,12 @@ class ReadGuard:
         self.has_partial = True
 
 
+@dataclass
 class ShardEngine(Engine):
-    """Engine of one shard.
+    """Engine of one shard, `shard`; the journal is that of the shard."""
 
-    Args:
-        folder: as for `Engine`.
-        executor: as for `Engine`.
-        journal: of this shard.
-        shard: the shard.
-        retry_failed: as for `Engine`.
-        quiet: as for `Engine`.
-    """
-
-    def __init__(
-        self, folder: Path, executor: Executor, journal: Journal, shard: BuildShard, *, retry_failed: bool, quiet: bool
-    ) -> None:
-        super().__init__(folder, executor, journal, retry_failed=retry_failed, quiet=quiet)
-        self.shard = shard
-        self.guard = ReadGuard()
+    shard: BuildShard
+    guard: ReadGuard = field(default_factory=ReadGuard, init=False)
 
     def run(self, stage: Stage, items: Iterable[Any], total: int | None = None, label: str = "") -> Table:
         """Process the items of this shard; see `Engine.run`.
@@ -236,6 +221,7 @@ class ShardEngine(Engine):
         return keys if all(store.path(key).is_file() for key in keys) else None
 
 
+@dataclass
 class ShardWork:
     """Items of one shard in one stage.
 
@@ -245,37 +231,31 @@ class ShardWork:
         is_merged: all parts are stored, and no item of this shard has to be processed.
     """
 
-    def __init__(
-        self,
-        stage: Stage,
-        store: PartStore,
-        stored: ItemResults,
-        tally: StageCounts,
-        progress: Progress,
-        engine: ShardEngine,
-    ) -> None:
-        self.keys: list[str] = []
-        self.locations: list[int | None] = []
-        self.is_merged = True
-        self._stage, self._store, self._stored = stage, store, stored
-        self._tally, self._progress = tally, progress
-        self._engine = engine
-        self._in_flight: dict[int, tuple[str, Any]] = {}
+    stage: Stage
+    store: PartStore
+    stored: ItemResults
+    tally: StageCounts
+    progress: Progress
+    engine: ShardEngine
+    keys: list[str] = field(default_factory=list)
+    locations: list[int | None] = field(default_factory=list)
+    is_merged: bool = True
+    _in_flight: dict[int, tuple[str, Any]] = field(default_factory=dict)
 
     def tasks(self, items: Iterable[Any]) -> Iterator[tuple[Tag, Any]]:
         """Yield the items that this shard has to process."""
         stream = iter(items)
         # With the first item, it is known whether items come from results of this shard alone.
         first = list(itertools.islice(stream, 1))
-        if self._engine.guard.has_partial:
+        if self.engine.guard.has_partial:
             self.is_merged = False
-            fingerprint = self._stage.fingerprint()
+            fingerprint = self.stage.fingerprint()
             for item in itertools.chain(first, stream):
                 yield from self._take(item, item_key(fingerprint, item), None)
         else:
-            for part in cut_into_parts(self._stage, itertools.chain(first, stream)):
+            for part in cut_into_parts(self.stage, itertools.chain(first, stream)):
                 yield from self._take_from_part(part)
-            self.is_merged = self.is_merged and not self._engine.guard.has_partial
+            self.is_merged = self.is_merged and not self.engine.guard.has_partial
 
     def item(self, tag: Tag) -> Any:
         """Return the item of a tag, whose result has not been added."""
@@ -284,18 +264,18 @@ class ShardWork:
     def add(self, tag: Tag, result: ItemResult) -> None:
         """Store the result of an item."""
         key, _ = self._in_flight.pop(tag[1])
-        self.locations[tag[1]] = self._stored.add(self._store.encode(result, key))
-        self._tally.add(result)
+        self.locations[tag[1]] = self.stored.add(self.store.encode(result, key))
+        self.tally.add(result)
 
     def _take_from_part(self, part: Part) -> Iterator[tuple[Tag, Any]]:
         self.keys.append(part.key)
-        indices = [index for index, item in enumerate(part.items) if self._engine.has_item(self._stage, item)]
+        indices = [index for index, item in enumerate(part.items) if self.engine.has_item(self.stage, item)]
         if not indices:
-            self.is_merged = self.is_merged and self._store.path(part.key).is_file()
+            self.is_merged = self.is_merged and self.store.path(part.key).is_file()
             return
         try:
-            self._store.check(part.key)
-            in_part: list[int] = self._stored.locations(self._store.path(part.key))
+            self.store.check(part.key)
+            in_part: list[int] = self.stored.locations(self.store.path(part.key))
         except (FileNotFoundError, ValueError):
             in_part = []
         if len(in_part) != len(part.items):
@@ -308,46 +288,32 @@ class ShardWork:
     def _take(self, item: Any, key: str, location: int | None) -> Iterator[tuple[Tag, Any]]:
         """Find the result of an item, in the part where it should be or elsewhere, or yield the item."""
         for is_elsewhere in (False, True):
-            candidate = self._stored.find(key) if is_elsewhere else location
-            result = None if candidate is None else self._stored.read(candidate)
-            if result is not None and self._is_valid(result):
+            candidate = self.stored.find(key) if is_elsewhere else location
+            result = None if candidate is None else self.stored.read(candidate)
+            if result and is_intact(self.stage, result) and not self.engine.has_due(self.stage, result):
                 self.locations.append(candidate)
-                self._tally.add(result)
-                count_item(result, self._progress)
+                self.tally.add(result)
+                count_item(result, self.progress)
                 return
         self.locations.append(None)
         position = len(self.locations) - 1
         self._in_flight[position] = key, item
         yield (0, position), item
 
-    def _is_valid(self, result: ItemResult) -> bool:
-        is_due = partial(self._engine.is_due, self._stage)
-        return is_intact(self._stage, result) and not any(map(is_due, result.outcomes))
 
-
+@dataclass
 class PlanEngine(ShardEngine):
     """Engine that processes nothing and counts what shards have to process, as far as it can be known.
 
-    Args:
-        folder: as for `Engine`.
-        executor: as for `Engine`; it is not used.
-        journal: as for `Engine`.
-        shard: any shard; its count is used.
-        retry_failed: as for `Engine`.
-        quiet: as for `Engine`.
-
     Fields:
+        shard: any shard; its count is used.
         missing: number of a shard -> number of its items that are missing.
         rounds: number of runs of shardable stages that shards have been through.
     """
 
-    def __init__(
-        self, folder: Path, executor: Executor, journal: Journal, shard: BuildShard, *, retry_failed: bool, quiet: bool
-    ) -> None:
-        super().__init__(folder, executor, journal, shard, retry_failed=retry_failed, quiet=quiet)
-        self.missing: Counter[int] = Counter()
-        self.rounds = 0
-        self._in_round = False
+    missing: Counter[int] = field(default_factory=Counter, init=False)
+    rounds: int = field(default=0, init=False)
+    _in_round: bool = field(default=False, init=False)
 
     def run(self, stage: Stage, items: Iterable[Any], total: int | None = None, label: str = "") -> Table:
         """Count the items of a stage that are missing."""
@@ -388,23 +354,15 @@ class WholeTable(PartialTable):
         return filter(None, map(self.stored.read, self.locations or ()))
 
 
+@dataclass
 class MergeEngine(Engine):
     """Engine that takes the stages that shards cannot, and stores the results of shards in parts.
 
-    Args:
-        folder: as for `Engine`.
-        executor: as for `Engine`.
-        journal: as for `Engine`.
+    Fields:
         shards: number of shards, for messages; 0 where it is not known.
-        retry_failed: as for `Engine`.
-        quiet: as for `Engine`.
     """
 
-    def __init__(
-        self, folder: Path, executor: Executor, journal: Journal, *, shards: int, retry_failed: bool, quiet: bool
-    ) -> None:
-        super().__init__(folder, executor, journal, retry_failed=retry_failed, quiet=quiet)
-        self._shards = shards
+    shards: int
 
     def process(self, stage: Stage, tasks: Iterable[tuple[Tag, Any]]) -> Iterator[tuple[Tag, ItemResult]]:
         """Process the items of stages that are not for shards.
@@ -415,9 +373,9 @@ class MergeEngine(Engine):
         if not stage.shardable:
             yield from super().process(stage, tasks)
             return
-        missing = Counter(shard_number(stage.shard_key(item), self._shards or 1) for _, item in tasks)
+        missing = Counter(shard_number(stage.shard_key(item), self.shards or 1) for _, item in tasks)
         if missing:
-            raise MissingItemsError(stage.name, missing, self._shards)
+            raise MissingItemsError(stage.name, missing, self.shards)
 
     def accept_failures(self, stage: Stage) -> bool:
         """Return True for the stages of shards, which try failed items again themselves."""

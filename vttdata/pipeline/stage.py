@@ -171,7 +171,7 @@ def process_item(stage: Stage, item: Any) -> ItemResult:
         raise
     except VttdataError as error:
         reason = getattr(error, "reason", "refused")
-        detail = ": ".join(text for text in (stage.label(item), str(error)) if text)
+        detail = _with_label(stage, item, str(error))
         stopped = reason in {"timeout", "killed"} and not hasattr(error, "retry")
         inconclusive = stopped or isinstance(error, UnavailableError)
         retry = getattr(error, "retry", inconclusive)
@@ -189,3 +189,14 @@ def process_item(stage: Stage, item: Any) -> ItemResult:
         detail = f"{type(error).__name__}: {error} ({frame.name}, line {frame.lineno})"
         outcomes = (Failed(stage.item_id(item), "internal_error", detail, retry=True),)
     return ItemResult(stage.item_id(item), stage.count(item), outcomes, time.monotonic() - started)
+
+
+def lost_item(stage: Stage, item: Any, reason: str, detail: str, seconds: float) -> ItemResult:
+    """Return the result of an item whose worker was lost or stopped, which says nothing about the item."""
+    item_id = stage.item_id(item)
+    failed = Failed(item_id, reason, _with_label(stage, item, detail), retry=True, inconclusive=True)
+    return ItemResult(item_id, stage.count(item), (failed,), seconds)
+
+
+def _with_label(stage: Stage, item: Any, detail: str) -> str:
+    return ": ".join(text for text in (stage.label(item), detail) if text)

@@ -21,16 +21,13 @@ from typing import Any
 
 from vttdata.errors import HaltError
 from vttdata.pipeline.executors import Executor, Tag
-from vttdata.pipeline.stage import Failed, ItemResult, Stage, process_item
-from vttdata.subprocesses import die_with_parent, limit_memory, start_module, worker_memory
+from vttdata.pipeline.stage import ItemResult, Stage, lost_item, process_item
+from vttdata.subprocesses import die_with_parent, last_line_with, limit_memory, start_module, worker_memory
 
 Task = tuple[Tag, Any]
 
 # First message of a worker, after its imports.
 READY = "ready"
-
-# After a crash, faulthandler lists the stack and hundreds of extension modules below the line that says what happened.
-_STDERR_TAIL_BYTES = 2**15
 
 
 class LocalExecutor(Executor):
@@ -108,9 +105,7 @@ class LocalExecutor(Executor):
         """Discard a worker, and return the failure of the item it was at."""
         tag, item = worker.release()
         self._discard(worker)
-        detail = ": ".join(text for text in (stage.label(item), detail) if text)
-        failed = Failed(stage.item_id(item), reason, detail, retry=True, inconclusive=True)
-        return tag, ItemResult(stage.item_id(item), stage.count(item), (failed,), stage.seconds_limit(item) or 0.0)
+        return tag, lost_item(stage, item, reason, detail, stage.seconds_limit(item) or 0.0)
 
     def _discard(self, worker: WorkerProcess) -> None:
         worker.kill()
@@ -159,10 +154,7 @@ class WorkerProcess:
 
     def stderr_tail(self) -> str:
         """Return the exit code of the process, which has died, and the last line about an error that it wrote."""
-        self._stderr.seek(0)
-        lines = self._stderr.read()[-_STDERR_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
-        errors = [line.strip() for line in lines if "rror" in line and not line.startswith("Extension modules:")]
-        return ", ".join([f"exit code {self.exit_code()}", *errors[-1:]])
+        return ", ".join(filter(None, (f"exit code {self.exit_code()}", last_line_with(self._stderr, "rror"))))
 
     def kill(self) -> None:
         """End the process at once."""

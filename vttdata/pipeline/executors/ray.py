@@ -29,9 +29,9 @@ from vttdata.errors import HaltError, VttdataError
 from vttdata.optional_libraries import MissingLibraryError
 from vttdata.pipeline.executors import Executor, Tag
 from vttdata.pipeline.executors.local import LocalExecutor, Task
-from vttdata.pipeline.stage import Failed, ItemResult, Stage
+from vttdata.pipeline.stage import ItemResult, Stage, lost_item
 from vttdata.settings import environment_number
-from vttdata.subprocesses import start_module
+from vttdata.subprocesses import last_line_with, start_module
 from vttdata.version import __version__
 
 # Items that take less than this are sent in batches that take about as long.
@@ -136,7 +136,12 @@ class RayExecutor(Executor):
         """Return the process that is connected to the cluster, started if need be."""
         if self._gateway is None:
             if self._address is not None and self._address != "auto":
-                _check_port(self._address)
+                host, _, port = self._address.rpartition(":")
+                # Ray itself would try for minutes where nothing listens.
+                try:
+                    socket.create_connection((host, int(port)), timeout=10).close()
+                except OSError as error:
+                    raise _no_cluster(self._address, error.strerror or str(error)) from error
             self._gateway = GatewayProcess(self._address)
             cpus = self._limit or len(os.sched_getaffinity(0)) if self._address is None else None
             self._gateway.send("connect", self._address, cpus)
@@ -241,10 +246,7 @@ class RayExecutor(Executor):
         if self._lost_in_a_row >= MAX_LOST_IN_A_ROW:
             raise HaltError(f"The Ray cluster lost {self._lost_in_a_row} workers in a row ({detail}). {_RESUME}")
         for tag, item in queue.put_back_lost(worker.batches):
-            where = f"the worker on {worker.node} was lost twice ({detail})"
-            detail = ": ".join(text for text in (stage.label(item), where) if text)
-            failed = Failed(stage.item_id(item), "killed", detail, retry=True, inconclusive=True)
-            yield tag, ItemResult(stage.item_id(item), stage.count(item), (failed,), 0.0)
+            yield tag, lost_item(stage, item, "killed", f"the worker on {worker.node} was lost twice ({detail})", 0.0)
 
     def _why_none_started(self) -> str:
         """Return a sentence on what the cluster has and what a worker needs."""
@@ -337,9 +339,9 @@ class GatewayProcess:
             return self._connection.recv() if self._connection.poll(seconds) else None
         except (EOFError, OSError):
             where = f"at {self._address}" if self._address else "on this machine"
-            raise HaltError(
-                f"The connection to the Ray cluster {where} was lost{self._last_error()}. {_RESUME}"
-            ) from None
+            error = last_line_with(self._stderr, "GCS", "rror").rpartition("] ")[2][:200]
+            why = f" ({error})" if error else ""
+            raise HaltError(f"The connection to the Ray cluster {where} was lost{why}. {_RESUME}") from None
 
     def close(self) -> None:
         """End the process, and with it the workers that it started."""
@@ -349,12 +351,6 @@ class GatewayProcess:
         self._process.kill()
         self._process.wait()
         self._stderr.close()
-
-    def _last_error(self) -> str:
-        self._stderr.seek(0)
-        lines = self._stderr.read()[-(2**15) :].decode("utf-8", "replace").split("\n")
-        errors = [line for line in lines if "GCS" in line or "rror" in line]
-        return f" ({errors[-1].rpartition('] ')[2].strip()[:200]})" if errors else ""
 
 
 class RayWorker:
@@ -418,15 +414,6 @@ def _state(path: Path | None, size: int | None = None) -> tuple[str, int, str] |
     except OSError:
         return None
     return str(path), len(data), hashlib.sha256(data).hexdigest()
-
-
-def _check_port(address: str) -> None:
-    """Raise the error of an address at which nothing listens; Ray itself would try for minutes."""
-    host, _, port = address.rpartition(":")
-    try:
-        socket.create_connection((host, int(port)), timeout=10).close()
-    except OSError as error:
-        raise _no_cluster(address, error.strerror or str(error)) from error
 
 
 def _no_cluster(address: str | None, detail: str) -> VttdataError:

@@ -63,31 +63,32 @@ class RecordFile(Generic[Record]):
     file: str | None
     stamp: str
 
-    @property
-    def id(self) -> str:
-        """Return the id by which the file is named."""
-        return _id(self.record)
-
 
 @dataclass(frozen=True)
-class ClipFiles(Stage):
-    """Checksums of the files of clips; a clip without a readable file is kept as it is."""
+class RecordFiles(Stage):
+    """Checksums of the files of records; a record without a readable file is kept as it is."""
 
-    name = "clip_files"
-    output = Clip
     shardable = True
-    id_column = "video_id"
     part_size = 64
 
     folder: Path = runtime()
 
-    def item_id(self, item: RecordFile[Clip]) -> str:
-        """Return the clip's id."""
-        return item.id
+    def item_id(self, item: RecordFile[Any]) -> str:
+        """Return the record's id."""
+        return _id(item.record)
 
-    def seconds_limit(self, item: RecordFile[Clip]) -> float:  # noqa: ARG002
+    def seconds_limit(self, item: RecordFile[Any]) -> float:  # noqa: ARG002
         """Return the time that reading a large file may take."""
         return _HASHING_SECONDS
+
+
+@dataclass(frozen=True)
+class ClipFiles(RecordFiles):
+    """Checksums of the files of clips."""
+
+    name = "clip_files"
+    output = Clip
+    id_column = "video_id"
 
     def process(self, item: RecordFile[Clip]) -> Iterator[Outcome]:
         """Keep the clip, with its file where that can be read."""
@@ -97,33 +98,20 @@ class ClipFiles(Stage):
 
 
 @dataclass(frozen=True)
-class SourceFiles(Stage):
-    """Checksums of the files of sources; a source without a readable file is kept as it is."""
+class SourceFiles(RecordFiles):
+    """Checksums of the files of sources."""
 
     name = "source_files"
     output = Source
-    shardable = True
-    part_size = 64
-
-    folder: Path = runtime()
-
-    def item_id(self, item: RecordFile[Source]) -> str:
-        """Return the source's id."""
-        return item.id
-
-    def seconds_limit(self, item: RecordFile[Source]) -> float:  # noqa: ARG002
-        """Return the time that reading a large file may take."""
-        return _HASHING_SECONDS
 
     def process(self, item: RecordFile[Source]) -> Iterator[Outcome]:
         """Keep the source, with its file where that can be read."""
         checksum = _checksum(self.folder, item.file)
-        if checksum is None:
+        if checksum is None or item.file is None:
             yield Kept(item.record)
         else:
             sha256, size = checksum
-            name = item.file or ""
-            yield Kept(dataclasses.replace(item.record, stored="listed", file=name, sha256=sha256, bytes=size))
+            yield Kept(dataclasses.replace(item.record, stored="listed", file=item.file, sha256=sha256, bytes=size))
 
 
 def _id(record: Clip | Source) -> str:

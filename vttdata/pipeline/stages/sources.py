@@ -80,9 +80,13 @@ class Screen(Stage):
     settings: FilterSettings
     filters: tuple[tuple[str, int], ...] = VERSIONS
 
+    def verdict(self, source: Source) -> tuple[str, str] | None:
+        """Return the reason against a source and the facts; None to keep it."""
+        return screen(source.probe, self.settings) if source.probe else None
+
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep the source or say why not."""
-        verdict = screen(item.probe, self.settings) if item.probe else None
+        verdict = self.verdict(item)
         yield Rejected(item.source_id, *verdict) if verdict else Kept(item)
 
 
@@ -125,18 +129,11 @@ class MeasureSources(Stage):
 
 
 @dataclass(frozen=True)
-class Filter(Stage):
+class Filter(Screen):
     """Rejection of sources by what decoding showed, with the filters of `vttdata.media.filters`."""
 
     name = "filter"
-    output = Source
-    shardable = True
-    reasons = REASONS
 
-    settings: FilterSettings
-    filters: tuple[tuple[str, int], ...] = VERSIONS
-
-    def process(self, item: Source) -> Iterator[Outcome]:
-        """Keep the source or say why not."""
-        verdict = judge(item.measure, self.settings) if item.measure else None
-        yield Rejected(item.source_id, *verdict) if verdict else Kept(item)
+    def verdict(self, source: Source) -> tuple[str, str] | None:
+        """Return the reason against a source and the facts; None to keep it."""
+        return judge(source.measure, self.settings) if source.measure else None
