@@ -14,13 +14,12 @@ from vttdata.dataset.manifest import read_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.generate.foils.blind.shortcuts import Attack, attack_sentences
 from vttdata.report import plots
-from vttdata.report.page import PageSection, Tile, render_page, render_text
+from vttdata.report.page import PageSection, Tile, render_page, render_table, render_text
 from vttdata.report.page_pictures import read_clip_stills, read_video_stills
 from vttdata.split import Audit
 from vttdata.split.audit.leaks import LEAKS
 from vttdata.split.audit.text import count_rows, example_text, leak_rows, notes
 
-_TABLE = """{% import "macros.html" as macros %}{{ macros.table(columns, rows, caption, numeric) }}"""
 _EXAMPLES = """{% import "macros.html" as macros %}
 {% for text, clips in examples %}<p dir="auto">{{ text }}</p>
 <div class="thumbs">{% for video_id, still in clips %}{{ macros.thumb(still, video_id, video_id) }}{% endfor %}</div>
@@ -34,7 +33,7 @@ _PAIRS_SHOWN = 24
 
 def audit_page(folder: Path, audit: Audit) -> str:
     """Return the page of an audit of splits: what they share, with frames of the worst examples where files exist."""
-    name, version = _name_of(folder)
+    manifest = read_manifest(folder)
     examples = {
         leak: [(example_text(leak, example), _clips_of(leak, example)) for example in found]
         for leak, found in audit.examples.items()
@@ -43,20 +42,18 @@ def audit_page(folder: Path, audit: Audit) -> str:
     ids = {video_id for found in examples.values() for _, clips in found for video_id in clips}
     stills = read_clip_stills(folder, ids)
     header, *rows = leak_rows(audit)
-    title = "Clips that share with another split"
-    parts = [render_text(_TABLE, columns=header, rows=rows, caption=title, numeric=header[2:])]
+    parts = [render_table(header, rows, "Clips that share with another split", header[2:])]
     clips = {split: [counts["clips"]] for split, counts in audit.splits.items()}
     parts.append(plots.stacked_bars(clips, ["clips"], caption="Clips of each split", heading="split"))
     counts, *count_lines = count_rows(audit)
-    title = "Contents of each split"
-    parts.append(render_text(_TABLE, columns=counts, rows=count_lines, caption=title, numeric=counts[1:]))
+    parts.append(render_table(counts, count_lines, "Contents of each split", counts[1:]))
     sections = [PageSection("leaks", "What splits share", Markup().join(parts), note=" ".join(notes(audit)))]
     for leak, found in examples.items():
         shown = [(text, [(video_id, stills.get(video_id, "")) for video_id in clips]) for text, clips in found]
         body = render_text(_EXAMPLES, examples=shown)
         sections.append(PageSection(leak.replace("_", "-"), LEAKS[leak][0], body, "The worst first.", str(len(found))))
     return render_page(
-        f"{name} {version}",
+        f"{manifest.get('name')} {manifest.get('version')}",
         sections,
         kicker="Audit of splits",
         tiles=[Tile(f"{counts['clips']:,}", f"clips in {split}") for split, counts in audit.splits.items()],
@@ -95,13 +92,7 @@ def foil_audit_page(
             sortable=True,
         )
         table = [(attack.name, attack.meaning, attack.learned_from) for attack in results]
-        body += render_text(
-            _TABLE,
-            columns=("blind attacker", "how it decides", "learned from"),
-            rows=table,
-            caption="Attackers",
-            numeric=(),
-        )
+        body += render_table(("blind attacker", "how it decides", "learned from"), table, "Attackers")
         sections.append(PageSection(config, f"Blind attackers on {config}", body, note=attack_sentences(results)))
     pairs = _first_pairs(folder) if folder is not None else []
     if folder is not None and pairs:
@@ -130,8 +121,3 @@ def _clips_of(leak: str, example: Mapping[str, Any]) -> list[str]:
         return [video_id for ids in example["video_ids"].values() for video_id in ids]
     clips: Iterable[Mapping[str, Any]] = example.get("clips", ()) if leak == "overlap" else ()
     return [clip["video_id"] for clip in clips]
-
-
-def _name_of(folder: Path) -> tuple[str, str]:
-    manifest = read_manifest(folder)
-    return str(manifest.get("name")), str(manifest.get("version"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,12 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
     beside = out.with_suffix("")
     clear_clip_files(beside)
     pictures = PictureFolder(beside, inlined=_INLINE_STILLS, workers=workers or os.cpu_count() or 1)
-    with pictures, _garbage_collection_paused():
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(pictures)
+        if gc.isenabled():
+            # A report leaves hardly any garbage, and the heap of a build takes long to be searched.
+            gc.disable()
+            stack.callback(gc.enable)
         data, figures = write_clips(report, beside, pictures)
         audit = read_audit(report, figures)
         pairs = read_pairs(report, figures, audit)
@@ -107,18 +112,6 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
     )
     write_whole(out, page)
     return out
-
-
-@contextlib.contextmanager
-def _garbage_collection_paused() -> Iterator[None]:
-    """Collect no garbage meanwhile: a report leaves hardly any, and the heap of a build takes long to be searched."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _read_captions(report: ReportInput) -> pa.Table:
@@ -228,13 +221,8 @@ def _show_distributions(report: ReportInput, figures: ClipFigures, captions: Cap
     if not figures.clips:
         return None
     settings = report.section("clips")
-    limits = [
-        plots.Limit(settings[key], f"clips.{key}")
-        for key in ("min_seconds", "max_seconds")
-        if isinstance(settings.get(key), int | float) and not settings.get("whole")
-    ]
-    per_clip = report.section("captions").get("per_clip")
-    caption_limits = [plots.Limit(per_clip, "captions.per_clip")] if isinstance(per_clip, int) else []
+    limits = [] if settings.get("whole") else plots.setting_limits(settings, ("min_seconds", "max_seconds"), "clips")
+    caption_limits = plots.setting_limits(report.section("captions"), ["per_clip"], "captions")
     words = list(chain.from_iterable([number] * count for number, count in captions.words.items()))
     charts = [
         plots.histogram_of(figures.seconds, "Length of clips", "s", limits),

@@ -17,11 +17,9 @@ from vttdata.annotate.service import make_report
 from vttdata.annotate.store import Store
 from vttdata.annotate.task import Answered
 from vttdata.report import plots
-from vttdata.report.page import PageSection, Tile, format_number, render_page, render_text
+from vttdata.report.page import PageSection, Tile, format_number, render_page, render_table, render_text
 from vttdata.report.page_pictures import read_video_stills
 
-_TABLE = """{% import "macros.html" as macros %}
-{{ macros.table(columns, rows, caption, numeric=numeric) }}"""
 _ITEMS = """{% import "macros.html" as macros %}
 {% for item in items %}<h3 dir="auto">{{ item.video_id }}{% if item.is_control %} (control){% endif %}</h3>
 {% if item.still %}<div class="thumbs">{{ macros.thumb(item.still, item.video_id) }}</div>{% endif %}
@@ -57,24 +55,15 @@ def campaign_page(campaign: Campaign, store: Store) -> str:
     if state["problems"]:
         rows = [(row["video_id"], row["problem"], row["worker"]) for row in state["problems"]]
         columns = ("video_id", "problem", "worker")
-        table = render_text(_TABLE, columns=columns, rows=rows, caption="Problems that workers reported", numeric=())
+        table = render_table(columns, rows, "Problems that workers reported")
         sections.append(PageSection("problems", "Problems", table, badge=f"{len(rows):,}"))
     seconds = state["seconds"]
+    workers_section, idle = "#workers" if answers else "", f"{len(state['idle']):,} without"
     tiles = [
         Tile(f"{state['complete']:,}", "units complete", f"of {state['units']:,}", href="#progress"),
         Tile(f"{state['answers']:,}", "answers"),
-        Tile(
-            f"{len(state['workers']):,}",
-            "workers with answers",
-            f"{len(state['idle']):,} without",
-            href="#workers" if answers else "",
-        ),
-        Tile(
-            f"{failed:,}",
-            "workers fail the controls",
-            tone="bad" if failed else "good",
-            href="#workers" if answers else "",
-        ),
+        Tile(f"{len(state['workers']):,}", "workers with answers", idle, href=workers_section),
+        Tile(f"{failed:,}", "workers fail the controls", "", "bad" if failed else "good", workers_section),
         Tile("\u2013" if seconds is None else f"{seconds:.1f} s", "an answer", "median"),
     ]
     alerts = []
@@ -100,7 +89,7 @@ def _workers_section(workers: list[dict[str, Any]]) -> PageSection:
         for row in workers
     ]
     columns = ("worker", "answers", "median seconds", "verdict", "evidence", "flags")
-    table = render_text(_TABLE, columns=columns, rows=rows, caption="Workers, by hashed names", numeric=columns[1:3])
+    table = render_table(columns, rows, "Workers, by hashed names", columns[1:3])
     note = "Controls decide who is left out of the results; flags are hints, and decide nothing."
     return PageSection("workers", "Workers", table, note, f"{len(rows):,}")
 
@@ -108,7 +97,7 @@ def _workers_section(workers: list[dict[str, Any]]) -> PageSection:
 def _agreement_section(agreement: list[dict[str, Any]]) -> PageSection:
     columns = Agreement._fields
     rows = [["\u2013" if value is None else value for value in row.values()] for row in agreement]
-    table = render_text(_TABLE, columns=columns, rows=rows, caption="Agreement of all workers", numeric=columns[2:])
+    table = render_table(columns, rows, "Agreement of all workers", columns[2:])
     note = "Items with several judgments; alpha is Krippendorff's, 1 for full agreement and 0 for chance."
     return PageSection("agreement", "Agreement", table, note)
 
@@ -141,25 +130,20 @@ def _items_section(campaign: Campaign, answers: list[Answered]) -> PageSection:
     items = []
     for key in chosen:
         entries = sorted(by_item[key], key=lambda entry: entry.worker)
-        item = entries[0].item
+        item, shown = entries[0].item, entries[0].item.shown
+        texts = [shown[name] for name in ("sentence", "caption") if name in shown]
         items.append(
             {
                 "video_id": item.video_id,
                 "is_control": campaign.units[key[0]].is_control,
                 "still": stills.get(item.video_id, ""),
-                "shown": _texts_of(item.shown),
+                "shown": [str(text) for text in [*texts, *shown.get("captions", ())]],
                 "answers": [(entry.worker, _format_answer(entry.answer)) for entry in entries[:_ANSWERS_SHOWN]],
             }
         )
     body: Markup = render_text(_ITEMS, items=items)
     note = f"{len(items):,} of {len(by_item):,}, those first on which the answers differ most."
     return PageSection("items", "Items", body, note)
-
-
-def _texts_of(shown: Mapping[str, Any]) -> list[str]:
-    """Return the sentences that a worker was asked about."""
-    texts = [shown[name] for name in ("sentence", "caption") if name in shown]
-    return [str(text) for text in [*texts, *shown.get("captions", ())]]
 
 
 def _format_answer(answer: Mapping[str, Any]) -> str:

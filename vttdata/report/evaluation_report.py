@@ -15,11 +15,9 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.evaluate.predictions import read_captions
 from vttdata.evaluate.report import Estimate, Evaluation
 from vttdata.report import plots
-from vttdata.report.page import PageSection, Tile, format_number, render_page, render_text
+from vttdata.report.page import PageSection, Tile, format_number, render_page, render_table, render_text
 from vttdata.report.page_pictures import read_clip_stills
 
-_TABLE = """{% import "macros.html" as macros %}
-{{ macros.table(columns, rows, caption, numeric=columns[1:]) }}"""
 _ITEMS = """{% import "macros.html" as macros %}
 {% for item in items %}<h3 dir="auto">{{ item.id }}: {{ item.value }}</h3>
 {% if item.still %}<div class="thumbs">{{ macros.thumb(item.still, item.id) }}</div>{% endif %}
@@ -40,7 +38,7 @@ def evaluation_page(evaluation: Evaluation, folder: Path, predictions: Path | No
     for kind, groups in evaluation.groups.items():
         names = list(next(iter(groups.values()), {}))
         rows = [(group, *(_plain(scores[name].score) for name in names)) for group, scores in groups.items()]
-        table = render_text(_TABLE, columns=(kind, *names), rows=rows, caption=f"Scores by {kind}")
+        table = render_table((kind, *names), rows, f"Scores by {kind}", names)
         sections.append(PageSection(f"by-{kind}", f"By {kind}", table))
     if evaluation.against:
         rows = [
@@ -48,7 +46,7 @@ def evaluation_page(evaluation: Evaluation, folder: Path, predictions: Path | No
             for name, row in evaluation.against.items()
         ]
         columns = ("metric", "difference", "low", "high", "p", "p (Holm)")
-        table = render_text(_TABLE, columns=columns, rows=rows, caption="This system minus the other one")
+        table = render_table(columns, rows, "This system minus the other one", columns[1:])
         sections.append(PageSection("against", "Against the other system", table))
     sections += _format_items(evaluation, folder, predictions)
     counts = evaluation.items

@@ -102,7 +102,8 @@ def show_leaks(
     groups = {
         "Sources in several splits": [
             Likeness(
-                f"{each['source_id']}: {_in_splits(each['clips'])}",
+                f"{each['source_id']}: "
+                + ", ".join(f"{number:,} in {split}" for split, number in each["clips"].items()),
                 [side(ids[0]) for ids in each["video_ids"].values()],
             )
             for each in examples.get("source", ())
@@ -166,10 +167,6 @@ def _read_examples(
     ]
     rows = {video_id: numbers[0] for video_id, numbers in figures.rows_of(figures.video_ids, named).items()}
     return rows, read_clip_rows(report, rows.values())
-
-
-def _in_splits(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{number:,} in {split}" for split, number in counts.items())
 
 
 def _match_sources(report: ReportInput, pair: Mapping[str, Any]) -> Likeness:

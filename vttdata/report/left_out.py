@@ -15,7 +15,6 @@ from vttdata.report import plots
 from vttdata.report.page import PageSection, render
 from vttdata.report.page_pictures import PictureFolder
 from vttdata.report.report_input import ReportInput
-from vttdata.report.thumbnails import Still
 from vttdata.report.what_if import count_alternatives
 
 # Stages after which nothing of a rejected video is on disk.
@@ -68,7 +67,11 @@ def show_attrition(report: ReportInput, reasons: Sequence[Reason], pictures: Pic
     """Return the section with what every stage took and kept, and examples of each reason; None without a build."""
     if not report.stages:
         return None
-    stills = {reject.id: _still_of(report, reject) for reason in reasons for reject in reason.rejects[:_EXAMPLES]}
+    stills = {}
+    for reject in (reject for reason in reasons for reject in reason.rejects[:_EXAMPLES]):
+        # The id of a clip begins with that of its source.
+        source = reject.id if reject.id in report.videos else reject.id.split("_")[0]
+        stills[reject.id] = report.still_of_source(source)
     pictures.inline(stills.values())
     lost_in = {stage["name"]: 0 for stage in report.stages}
     for reason in reasons:
@@ -94,11 +97,6 @@ def show_attrition(report: ReportInput, reasons: Sequence[Reason], pictures: Pic
     body = render("attrition.html", rows=rows, groups=groups, examples=_EXAMPLES, name=name)
     note = "What every stage took and kept. A reason leads to examples: was this right?"
     return PageSection("attrition", "Left out", body, note, f"{sum(lost_in.values()):,}")
-
-
-def _still_of(report: ReportInput, reject: Reject) -> Still | None:
-    """Return the picture of a rejected source, or of the source of a rejected clip."""
-    return report.still_of_source(reject.id if reject.id in report.videos else reject.id.split("_")[0])
 
 
 def show_thresholds(report: ReportInput) -> PageSection | None:
@@ -131,11 +129,7 @@ def _draw_scores(report: ReportInput) -> list[Markup]:
     drawn = []
     for name, values in columns.items():
         note = " (not applied)" if name in settings.get("score_only", ()) else ""
-        limits = [
-            plots.Limit(settings[key], f"filter.{key}{note}")
-            for key in (f"min_{name}", f"max_{name}")
-            if isinstance(settings.get(key), int | float)
-        ]
+        limits = plots.setting_limits(settings, (f"min_{name}", f"max_{name}"), "filter", note)
         if name == "seconds":
             drawn.append(plots.histogram_of(values, "Length of sources", "s", limits))
         else:

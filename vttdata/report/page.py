@@ -86,6 +86,12 @@ def render_text(source: str, **values: Any) -> Markup:
     return Markup(environment().from_string(source).render(**values))  # noqa: S704
 
 
+def render_table(columns: Sequence[str], rows: Sequence[Any], caption: str, numeric: Sequence[str] = ()) -> Markup:
+    """Return a table that a reader can sort; `numeric` names the columns of numbers."""
+    source = '{% import "macros.html" as macros %}{{ macros.table(columns, rows, caption, numeric) }}'
+    return render_text(source, columns=columns, rows=rows, caption=caption, numeric=numeric)
+
+
 def render_page(
     title: str,
     sections: Sequence[PageSection],

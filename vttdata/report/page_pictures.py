@@ -16,17 +16,12 @@ from vttdata.report.thumbnails import Still, make_stills
 from vttdata.subprocesses import CallProcess
 
 
-def read_stills(stills: Mapping[str, Still]) -> dict[str, str]:
-    """Return name -> picture as an address that a page can hold, of those that can be made."""
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        made = make_stills(stills.values(), folder)
-        return {name: as_data_address(folder / still.name) for name, still in stills.items() if still.name in made}
-
-
 def read_video_stills(files: Mapping[str, Path]) -> dict[str, str]:
     """Return name -> address of the middle frame of its video, for videos that can be decoded."""
-    return read_stills({name: Still(str(path), path, width=320) for name, path in files.items()})
+    stills = {name: Still(str(path), path, width=320) for name, path in files.items()}
+    with tempfile.TemporaryDirectory() as temporary:
+        made = make_stills(stills.values(), Path(temporary))
+        return {name: as_data_address(Path(temporary, each.name)) for name, each in stills.items() if each.name in made}
 
 
 def read_clip_stills(folder: Path, video_ids: Iterable[str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ come from the style sheet: `tone` is a class such as ``a`` to ``h`` for series, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +37,13 @@ class Limit(NamedTuple):
     value: float
     label: str
     tone: str = "bad"
+
+
+def setting_limits(settings: Mapping[str, Any], keys: Iterable[str], section: str, note: str = "") -> list[Limit]:
+    """Return a limit for each of these settings of a section of a recipe that is a number."""
+    return [
+        Limit(settings[key], f"{section}.{key}{note}") for key in keys if isinstance(settings.get(key), int | float)
+    ]
 
 
 class Stretch(NamedTuple):
@@ -152,15 +159,8 @@ def histogram(
         height = max(round(_HISTOGRAM_PIXELS * count / top, 1), 1.5) if count else 0
         width = max(round(_percent(high - low, last - first) - 0.25, 2), 0.1)
         name = f"{format_number(low)} to {format_number(high)} {unit}: {count:,}"
-        bins.append(
-            {
-                "x": _percent(low - first, last - first),
-                "y": 104 - height,
-                "width": width,
-                "height": height,
-                "title": name,
-            }
-        )
+        start = _percent(low - first, last - first)
+        bins.append({"x": start, "y": 104 - height, "width": width, "height": height, "title": name})
     lines = [
         {
             "x": _percent(limit.value - first, last - first) if first <= limit.value <= last else -1,

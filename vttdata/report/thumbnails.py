@@ -84,8 +84,7 @@ def make_stills(
 
 def _write_stills(stills: Sequence[Still], folder: Path, workers: int) -> None:
     with ThreadPoolExecutor(max(workers, 1)) as pool:
-        for _ in pool.map(lambda still: _write_still(still, folder), stills):
-            pass
+        list(pool.map(lambda still: _write_still(still, folder), stills))
 
 
 def _write_still(still: Still, folder: Path) -> None:

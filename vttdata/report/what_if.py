@@ -78,12 +78,7 @@ def _of_filters(
     def rejects(changed: FilterSettings) -> int:
         return sum(verdict(item, changed) is not None for item in items)
 
-    for key, value in _thresholds(settings):
-        counts = {}
-        for near in _neighbours(key, value):
-            # A least value above the greatest one is refused.
-            with contextlib.suppress(ValueError):
-                counts[near] = rejects(_change(settings, key, near))
+    for key, value, counts in _count_neighbours(settings, rejects):
         # Durations and sizes are judged by the container first; a stage that does not look at a key counts the same.
         is_score = stage == "filter" and key.removeprefix("max_") in SCORES
         if is_score or len(set(counts.values())) > 1:
@@ -100,12 +95,11 @@ def _of_clips(stages: Path, settings: ClipSettings) -> Iterator[WhatIf]:
         shots.setdefault(row["source_id"], []).append(Shot(**{**row, "colours": tuple(row["colours"] or ())}))
     if len(shots) > _MAX_SOURCES_OF_CLIPS:
         return
-    for key, value in _thresholds(settings):
-        counts = {}
-        for near in _neighbours(key, value):
-            with contextlib.suppress(ValueError):
-                changed = _change(settings, key, near)
-                counts[near] = sum(len(choose_clips(each, changed)) for each in shots.values())
+
+    def chosen(changed: ClipSettings) -> int:
+        return sum(len(choose_clips(each, changed)) for each in shots.values())
+
+    for key, value, counts in _count_neighbours(settings, chosen):
         yield WhatIf(f"clips.{key}", "clips", "clips chosen", value, counts)
 
 
@@ -126,16 +120,19 @@ def _of_captions(stages: Path, settings: Mapping[str, Any]) -> Iterator[WhatIf]:
     yield WhatIf("captions.per_clip", "captioned", "clips with fewer captions", float(least), counts)
 
 
-def _change(settings: Any, key: str, value: float) -> Any:
-    return dataclasses.replace(settings, **{key: value})
-
-
-def _thresholds(settings: Any) -> Iterator[tuple[str, float]]:
+def _count_neighbours(settings: Any, count: Callable[[Any], int]) -> Iterator[tuple[str, float, dict[float, int]]]:
+    """Yield each threshold with its value and the counts for settings with neighbouring values."""
     for field in dataclasses.fields(settings):
-        value = getattr(settings, field.name)
+        key, value = field.name, getattr(settings, field.name)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if is_number and value and field.name.removeprefix("max_") not in getattr(settings, "score_only", ()):
-            yield field.name, value
+        if not is_number or not value or key.removeprefix("max_") in getattr(settings, "score_only", ()):
+            continue
+        counts = {}
+        for near in _neighbours(key, value):
+            # A least value above the greatest one is refused.
+            with contextlib.suppress(ValueError):
+                counts[near] = count(dataclasses.replace(settings, **{key: near}))
+        yield key, value, counts
 
 
 def _neighbours(key: str, value: float) -> list[float]:
