@@ -92,6 +92,8 @@ def format_clip_page(folder: Path, command: str) -> str:
     """
     files = read_layout(folder, needs="clips").files
     audit = audit_files(files, media=folder)
+    protocol = clean_protocol(folder)
+    counts = ", ".join(f"{split} {len(ids):,}" for split, ids in protocol.splits.items())
     parts = [
         _format_head(folder, command),
         f"**{audit.verdict}**",
@@ -106,7 +108,9 @@ def format_clip_page(folder: Path, command: str) -> str:
         _format_findings(folder),
         _format_alignment(folder),
         "## A protocol without leaks",
-        _format_clean(folder, audit),
+        f"`leak-free` {'is the official division' if audit.ok else 'leaves out what the splits share'}: {counts} "
+        f"clips, digest `{protocol.digest}`. `vttdata audit DATASET --clean DIR` writes it as `DIR/protocol.json` "
+        "(`docs/protocols.md`).",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -200,14 +204,4 @@ def _format_alignment(folder: Path) -> str:
         "that a caption shares with the references, by what is added to an id to get a line counted from 0; -1 means "
         "that ids count from 1. Taking the id as another line correlates with the scores of other captions."
         f"\n\n{format_table(rows)}"
-    )
-
-
-def _format_clean(folder: Path, audit: Audit) -> str:
-    protocol = clean_protocol(folder)
-    counts = ", ".join(f"{split} {len(ids):,}" for split, ids in protocol.splits.items())
-    what = "is the official division" if audit.ok else "leaves out what the splits share"
-    return (
-        f"`leak-free` {what}: {counts} clips, digest `{protocol.digest}`. `vttdata audit DATASET --clean DIR` writes "
-        "it as `DIR/protocol.json` (`docs/protocols.md`)."
     )

@@ -135,7 +135,10 @@ def load_for_build(
     if columns:
         loaded = load([*settings, *_column_settings(loaded.recipe, columns)])
     if earlier is not None:
-        _note_missing_secrets(earlier, loaded, note)
+        stored = (read_account(earlier) or {}).get("secrets")
+        secrets = loaded.recipe.secrets & set(stored if isinstance(stored, list) else ())
+        if missing := sorted(secrets.difference(given_secrets(loaded.recipe))):
+            note(f"{', '.join(missing)}: was given to the earlier build and is never stored; --set gives it again.")
     elif not Path(recipe).is_file() and read_account(Path(recipe)) is not None:
         note(f"'{recipe}' is the packaged recipe; './{recipe}' goes on with the build in the folder of that name.")
     return loaded, Path(out) if out is not None else earlier or builds_folder() / loaded.recipe.name
@@ -187,13 +190,6 @@ def register(run: Build, note: Callable[[str], None]) -> None:
     first = builds_named(name)[0].folder
     if first.resolve() != run.folder.resolve():
         note(f"'{name}' stands for the build in {first}; load this one by its folder, {run.folder}.")
-
-
-def _note_missing_secrets(earlier: Path, loaded: Loaded, note: Callable[[str], None]) -> None:
-    stored = (read_account(earlier) or {}).get("secrets")
-    missing = set(stored if isinstance(stored, list) else ()) & loaded.recipe.secrets - {*given_secrets(loaded.recipe)}
-    if missing:
-        note(f"{', '.join(sorted(missing))}: was given to the earlier build and is never stored; --set gives it again.")
 
 
 def _as_yaml(value: Any) -> str:

@@ -6,18 +6,16 @@ builds one. Parquet and not CSV: types stay, and a caption that begins with ``=`
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from vttdata.compose.input_captions import InputCaptions, read_input
 from vttdata.compose.package import provenance_of_build
 from vttdata.dataset.manifest import write_manifest
+from vttdata.dataset.parquet import write_rows
 from vttdata.dataset.provenance import input_file, write_provenance
 from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import VttdataError
@@ -65,9 +63,10 @@ def build_degraded(reference: str, columns: Mapping[str, str], settings: Degrade
     degraded = run.stage(DegradeCaptions(settings, recipe.seed), entries)
     counts = DegradedCounts(Counter(), Counter(removal.reason for removal in material.removed))
     with replace_folder(run.dataset) as folder:
-        _write_table(folder / DEGRADED, arrow_schema(Degraded), _counted_rows(degraded, counts.flags))
+        counts.flags.update(record.flag or "degraded" for record in degraded)
+        write_rows(folder / DEGRADED, arrow_schema(Degraded), map(to_row, degraded), _ROWS_PER_GROUP)
         rejected = ({name: getattr(removal, name) for name in _REJECTED_SCHEMA.names} for removal in material.removed)
-        _write_table(folder / REJECTED, _REJECTED_SCHEMA, rejected)
+        write_rows(folder / REJECTED, _REJECTED_SCHEMA, rejected, _ROWS_PER_GROUP)
         write_provenance(folder, provenance_of_build(run, {}))
         files = (input_file("", path) for path in sorted(folder.iterdir()))
         facts = {file.name: {"sha256": file.sha256, "bytes": file.bytes} for file in files}
@@ -89,15 +88,3 @@ def _check_sources(reference: str, material: InputCaptions) -> None:
         raise VttdataError(
             f"{reference}: all {captions:,} captions are about one source, and words must come from another one."
         )
-
-
-def _counted_rows(records: Iterable[Degraded], flags: Counter[str]) -> Iterator[dict[str, Any]]:
-    for record in records:
-        flags[record.flag or "degraded"] += 1
-        yield to_row(record)
-
-
-def _write_table(path: Path, schema: pa.Schema, rows: Iterator[dict[str, Any]]) -> None:
-    with pq.ParquetWriter(path, schema) as writer:
-        while batch := list(itertools.islice(rows, _ROWS_PER_GROUP)):
-            writer.write_table(pa.Table.from_pylist(batch, schema))

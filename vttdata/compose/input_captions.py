@@ -5,7 +5,7 @@ Tables are cleaned as a build cleans them, but no caption is too short or too lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,7 +65,10 @@ def read_input(reference: str, columns: Mapping[str, str] | None = None, *, any_
     # Sorted, so that the order of rows decides nothing.
     for video_id in sorted(by_clip):
         raws = by_clip.pop(video_id)
-        source_of[video_id] = _source_of_clip(path, video_id, raws)
+        sources = sorted({raw.source for raw in raws if raw.source is not None})
+        if len(sources) > 1:
+            raise VttdataError(f"{path}: clip {video_id!a} has two sources, {sources[0]!a} and {sources[1]!a}.")
+        source_of[video_id] = sources[0] if sources else video_id
         for result in clean_captions(video_id, raws, settings):
             if isinstance(result, Caption):
                 captions.append(result)
@@ -82,11 +85,3 @@ def check_input_columns(reference: str, columns: Mapping[str, str]) -> None:
         check_column_names(columns, INPUT_COLUMNS)
     except ValueError as error:
         raise VttdataError(f"columns: {error}") from error
-
-
-def _source_of_clip(path: Path, video_id: str, raws: Iterable[RawCaption]) -> str:
-    """Return the source that the rows of a clip name, or the clip itself where none does."""
-    sources = sorted({raw.source for raw in raws if raw.source is not None})
-    if len(sources) > 1:
-        raise VttdataError(f"{path}: clip {video_id!a} has two sources, {sources[0]!a} and {sources[1]!a}.")
-    return sources[0] if sources else video_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from vttdata.annotations import Finding
@@ -164,19 +164,17 @@ def provenance_of_build(
         path = Path(holder[name])
         if kind == "input":
             inputs += caption_input_files(holder[name])
+        elif kind == "file":
+            inputs.append(input_file(key, path))
         else:
-            inputs += [input_file(key, path)] if kind == "file" else list(_official_inputs(key, path, files))
+            # Those official files that are in the folder, under the names that their reader gives them.
+            sizes = find_files_named(path, {PurePosixPath(name).name for name in files})
+            for official_name, sha256 in files.items():
+                size = sizes.get(PurePosixPath(official_name).name, {}).get(sha256)
+                if size is not None:
+                    inputs.append(InputFile(key, official_name, sha256, size))
     tools = {**run.tools, **library_versions(libraries)}
     return Provenance("build", recipe.seed, inputs, recipe=recipe_text(recipe), tools=tools)
-
-
-def _official_inputs(key: str, folder: Path, files: Mapping[str, str]) -> Iterator[InputFile]:
-    """Yield those official files that are in a folder, under the names that their reader gives them."""
-    sizes = find_files_named(folder, {PurePosixPath(name).name for name in files})
-    for name, sha256 in files.items():
-        size = sizes.get(PurePosixPath(name).name, {}).get(sha256)
-        if size is not None:
-            yield InputFile(key, name, sha256, size)
 
 
 def _count_findings(findings: Iterable[Finding]) -> list[tuple[str, str, int, str]]:

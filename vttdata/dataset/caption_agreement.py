@@ -5,13 +5,11 @@ These are figures about a dataset and no metrics: two good captions of a clip ma
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,8 +35,7 @@ class AuthorSimilarity(NamedTuple):
     clips: int
 
 
-@dataclass(frozen=True, slots=True)
-class Consistency:
+class Consistency(NamedTuple):
     """Share of a caption's subjects, verbs and objects that other captions of its clip have in the same role.
 
     Fields:
@@ -192,8 +189,7 @@ def plain_agreement(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         if isinstance(value, Mapping):
             return {name: plain(part) for name, part in value.items()}
         if isinstance(value, AuthorSimilarity | Consistency):
-            fields = value._asdict() if isinstance(value, AuthorSimilarity) else dataclasses.asdict(value)
-            return {name: plain(part) for name, part in fields.items()}
+            return {name: plain(part) for name, part in value._asdict().items()}
         return None if isinstance(value, float) and math.isnan(value) else value
 
     return {split: plain(parts) for split, parts in figures.items()}

@@ -154,7 +154,7 @@ class BenchmarkClips:
                 for name in list_source_names(row["video_id"], row.get("source_id"), row.get("url")):
                     self.names.setdefault(name, source)
                 for text in row.get("captions") or ():
-                    self.captions[_fold(text)].append(row["video_id"])
+                    self.captions[text.lower().strip(" .")].append(row["video_id"])
         self.captions.pop("", None)
 
 
@@ -164,10 +164,6 @@ def list_source_names(video_id: str, source_id: str | None, url: str | None) -> 
     youtube = source_of(url) if url else source_id or ""
     if _YOUTUBE_ID.fullmatch(youtube):
         yield from (youtube, *(prefix + youtube for prefix in _PREFIXES))
-
-
-def _fold(text: str) -> str:
-    return text.lower().strip(" .")
 
 
 def find_contamination(
@@ -198,16 +194,22 @@ def find_contamination(
     ours = dict(read_fingerprints(benchmark.sources, set(benchmark.clips)))
     for table in _tables(corpus, columns or {}):
         result.rows += table.num_rows
-        result.judged |= _judged(table, bool(ours))
-        for row, source in find_source_rows(table, names, benchmark.names):
-            _add_source(result, benchmark, source, row)
-        if "caption" in table.column_names:
+        present = set(table.column_names)
+        result.judged |= {"overlap"} if {"start", "end"} <= present else set()
+        result.judged |= {"caption"} if "caption" in present else set()
+        result.judged |= {"near_duplicate"} if ours and "hashes" in present else set()
+        for values, source in find_source_rows(table, names, benchmark.names):
+            _add_source(result, benchmark, source, values)
+        if "caption" in present:
             for text in find_shared_captions(table, captions):
                 # What is found once need not be found again: a common caption may be in every batch.
                 for video_id in benchmark.captions.pop(text, ()):
                     result.add("caption", video_id, text[:160])
-        if ours and "hashes" in table.column_names:
-            fingerprints += _fingerprints(table)
+        if ours and "hashes" in present:
+            for row in table.to_pylist():
+                if row.get("hash_scheme") == HASH_SCHEME and row.get("hashes"):
+                    name = str(row.get("source_id") or row.get("video_id") or row.get("url"))
+                    fingerprints.append((name, Fingerprint(HASH_SCHEME, row["hashes"])))
             while len(fingerprints) >= _FINGERPRINTS_AT_ONCE:
                 _add_near_duplicates(result, benchmark, ours, fingerprints[:_FINGERPRINTS_AT_ONCE])
                 del fingerprints[:_FINGERPRINTS_AT_ONCE]
@@ -230,13 +232,6 @@ def _tables(corpus: Path, columns: Mapping[str, str]) -> Iterator[pa.Table]:
         return
     for path in corpus_files(corpus):
         yield from stream_corpus(path, columns)
-
-
-def _judged(table: pa.Table, has_fingerprints: bool) -> set[str]:
-    present = set(table.column_names)
-    kinds = {"overlap"} if {"start", "end"} <= present else set()
-    kinds |= {"caption"} if "caption" in present else set()
-    return kinds | ({"near_duplicate"} if has_fingerprints and "hashes" in present else set())
 
 
 def find_source_rows(
@@ -287,15 +282,6 @@ def _add_source(result: Contamination, benchmark: BenchmarkClips, source: str, r
         )
         if "overlap" in result.judged and overlaps:
             result.add("overlap", video_id, shown if whole else f"{shown} {start:g}-{end:g} s")
-
-
-def _fingerprints(table: pa.Table) -> Iterator[tuple[str, Fingerprint]]:
-    for row in table.to_pylist():
-        if row.get("hash_scheme") == HASH_SCHEME and row.get("hashes"):
-            yield (
-                str(row.get("source_id") or row.get("video_id") or row.get("url")),
-                Fingerprint(HASH_SCHEME, row["hashes"]),
-            )
 
 
 def _add_near_duplicates(

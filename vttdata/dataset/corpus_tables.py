@@ -34,16 +34,8 @@ NAMES = {
     "hashes": ("hashes",),
 }
 SUFFIXES = (
-    ".parquet",
-    ".csv",
-    ".tsv",
-    ".jsonl",
-    ".ndjson",
-    ".csv.gz",
-    ".tsv.gz",
-    ".jsonl.gz",
-    ".csv.zst",
-    ".jsonl.zst",
+    *(".parquet", ".csv", ".tsv", ".jsonl", ".ndjson"),
+    *(".csv.gz", ".tsv.gz", ".jsonl.gz", ".csv.zst", ".jsonl.zst"),
 )
 
 # Of text that is parsed at once; larger blocks are no faster.
@@ -80,7 +72,10 @@ def stream_corpus(path: Path, columns: Mapping[str, str] | None = None) -> Itera
     name = path.name.lower()
     try:
         if name.endswith(".parquet"):
-            yield from _stream_parquet(path, columns or {})
+            with open_parquet(path) as file:
+                found = find_columns(file.schema_arrow.names, columns or {}, path)
+                for batch in file.iter_batches(_BATCH_ROWS, columns=list(dict.fromkeys(found.values()))):
+                    yield pa.table({key: batch.column(column) for key, column in found.items()})
         elif ".json" in name or ".ndjson" in name:
             yield from _stream_json(path, columns or {})
         else:
@@ -118,13 +113,6 @@ def find_columns(header: Sequence[str], columns: Mapping[str, str], path: Path) 
             f"{', '.join(header)[:400]}. Name one with --columns video_id=COLUMN, url=COLUMN or caption=COLUMN."
         )
     return found
-
-
-def _stream_parquet(path: Path, columns: Mapping[str, str]) -> Iterator[pa.Table]:
-    with open_parquet(path) as file:
-        found = find_columns(file.schema_arrow.names, columns, path)
-        for batch in file.iter_batches(_BATCH_ROWS, columns=list(dict.fromkeys(found.values()))):
-            yield pa.table({name: batch.column(column) for name, column in found.items()})
 
 
 def _stream_csv(path: Path, columns: Mapping[str, str], delimiter: str) -> Iterator[pa.Table]:

@@ -110,6 +110,14 @@ def read_parquet_rows(
                 yield from batch.to_pylist()
 
 
+def write_rows(path: Path, schema: pa.Schema, rows: Iterable[dict[str, Any]], rows_per_group: int) -> None:
+    """Write rows as a Parquet file, with one row group in memory at a time."""
+    stream = iter(rows)
+    with pq.ParquetWriter(path, schema) as writer:
+        while batch := list(itertools.islice(stream, rows_per_group)):
+            writer.write_table(pa.Table.from_pylist(batch, schema))
+
+
 def build_table(
     rows: Sequence[dict[str, Any]], schema: pa.Schema, labels: Mapping[str, int], location: str
 ) -> pa.Table:

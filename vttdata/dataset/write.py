@@ -177,7 +177,9 @@ class _DatasetWriter:
         for split, clips in self._splits.items():
             yield "clips", split, self._clip_rows(clips, captions, shipped=shipped)
             yield "captions", split, map(caption_row, captions.between(first, first + len(clips)))
-            yield "sources", split, self._source_rows(clips)
+            used = Counter(clip.source_id for clip in clips)
+            sources = (source for source in self.sources.values() if used[source.source_id])
+            yield "sources", split, (source_row(source, used[source.source_id], self._labels) for source in sources)
             first += len(clips)
         classes = {name: label for label, name in enumerate(self.official.classes)}
         concepts = {record.video_id: record for record in self.official.concepts}
@@ -204,12 +206,6 @@ class _DatasetWriter:
             clip = self._find_clip(degraded.video_id, "A degraded caption")
             if (clip.split or "train") == split:
                 yield degraded_row(degraded, clip.source_id)
-
-    def _source_rows(self, clips: list[Clip]) -> Rows:
-        counts = Counter(clip.source_id for clip in clips)
-        for source_id, source in self.sources.items():
-            if counts[source_id]:
-                yield source_row(source, counts[source_id], self._labels)
 
     def _find_clip(self, video_id: str, subject: str) -> Clip:
         position = self._positions.get(video_id)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from vttdata.dataset.parquet import write_rows
 from vttdata.ids import digest
 from vttdata.media.filters import SCORES
 from vttdata.pipeline.engine import Table
@@ -41,10 +40,15 @@ def write_tables(table: Table, folder: Path, files: Mapping[str, str]) -> None:
     state_file.unlink(missing_ok=True)
     texts = [pa.field(name, pa.string()) for name in (table.stage.id_column, *_COLUMNS)]
     kept_schema = arrow_schema(table.stage.output, {"scores": SCORES})
-    _write(folder / "kept.parquet", kept_schema, (to_row(record) for record in table))
-    _write(folder / "rejected.parquet", pa.schema(texts), _rows(table, Rejected, files) if tally.rejected else iter(()))
     with_retry = pa.schema([*texts, pa.field("retry", pa.bool_())])
-    _write(folder / "failed.parquet", with_retry, _rows(table, Failed, files) if tally.failed else iter(()))
+    for name, schema, rows in (
+        ("kept", kept_schema, map(to_row, table)),
+        ("rejected", pa.schema(texts), _rows(table, Rejected, files) if tally.rejected else ()),
+        ("failed", with_retry, _rows(table, Failed, files) if tally.failed else ()),
+    ):
+        temporary = folder / f"{name}.parquet.tmp"
+        write_rows(temporary, schema, rows, _ROWS_PER_GROUP)
+        temporary.replace(folder / f"{name}.parquet")
     write_json(state_file, state)
 
 
@@ -70,14 +74,3 @@ def _rows(
                     for name, text in zip((table.stage.id_column, *_COLUMNS), texts, strict=True)
                 }
                 yield cells | ({"retry": outcome.retry} if isinstance(outcome, Failed) else {})
-
-
-def _write(path: Path, schema: pa.Schema, rows: Iterator[dict[str, Any]]) -> None:
-    temporary = path.with_name(path.name + ".tmp")
-    with pq.ParquetWriter(temporary, schema) as writer:
-        while True:
-            batch = list(itertools.islice(rows, _ROWS_PER_GROUP))
-            writer.write_table(pa.Table.from_pylist(batch, schema))
-            if len(batch) < _ROWS_PER_GROUP:
-                break
-    temporary.replace(path)

@@ -66,7 +66,7 @@ def format_card(
         else "",
         *_format_verdicts(audits),
         escape(metadata.description) or "A video-to-text benchmark built with vttdata.",
-        _format_preview(folder),
+        f"![One frame each of clips of this dataset]({PREVIEW})" if (folder / PREVIEW).is_file() else "",
         format_details(metadata),
         _format_splits(metadata, statistics),
         _format_availability(metadata, statistics, tables, shipped),
@@ -133,10 +133,6 @@ def _format_availability(metadata: Metadata, statistics: Statistics, tables: Tab
     if not statistics.total.sentences:
         sentences.append("There are no captions.")
     return " ".join(sentences)
-
-
-def _format_preview(folder: Path) -> str:
-    return f"![One frame each of clips of this dataset]({PREVIEW})" if (folder / PREVIEW).is_file() else ""
 
 
 def _format_splits(metadata: Metadata, statistics: Statistics) -> str:

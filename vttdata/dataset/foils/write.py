@@ -134,8 +134,19 @@ def write_foils(
         attacks = {config: [attack.as_json() for attack in results] for config, results in foils.attacks.items()}
         _write_json(partial / SHORTCUTS, attacks)
         if foils.questions:
-            lines = (json.dumps(_question_row(question), ensure_ascii=False) + "\n" for question in foils.questions)
-            (partial / QUESTIONS).write_text("".join(lines), encoding="utf-8")
+            with (partial / QUESTIONS).open("w", encoding="utf-8") as stream:
+                for question in foils.questions:
+                    choice = question.choice
+                    row = {
+                        "question_id": question.caption_id,
+                        "video_id": choice.video_id,
+                        "split": question.split or "test",
+                        "supercategory": question.supercategory,
+                        "question": choice.question,
+                        "options": list(choice.options),
+                        "answer": choice.answer,
+                    }
+                    stream.write(json.dumps(row, ensure_ascii=False) + "\n")
         if add_files is not None:
             add_files(partial)
         limitations = [f"`{config}`: {attack_sentences(results)}" for config, results in foils.attacks.items()]
@@ -189,19 +200,6 @@ def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
             written = write_split(dataset, config, split, table_schema(columns_of(config), ()), splits[split])
             tables.setdefault(config, []).extend([written] if written else [])
     return tables
-
-
-def _question_row(question: FoilQuestion) -> dict[str, Any]:
-    choice = question.choice
-    return {
-        "question_id": question.caption_id,
-        "video_id": choice.video_id,
-        "split": question.split or "test",
-        "supercategory": question.supercategory,
-        "question": choice.question,
-        "options": list(choice.options),
-        "answer": choice.answer,
-    }
 
 
 def _paragraph_row(foiled: FoiledParagraph) -> dict[str, Any]:
