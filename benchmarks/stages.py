@@ -30,9 +30,9 @@ SNIPPETS = {
 }
 
 
-def write_film(path: Path, seconds: int) -> None:
-    """Write a 640x360 film of moving test pictures that change every five seconds, as x264 encodes it by default."""
-    graph = f"testsrc2=s=640x360:r=25:d={seconds},hue='h=60*floor(t/5)'"
+def write_film(path: Path, seconds: int, size: str = "640x360", rate: int = 25) -> None:
+    """Write a film of moving test pictures that change every five seconds, as x264 encodes it by default."""
+    graph = f"testsrc2=s={size}:r={rate}:d={seconds},hue='h=60*floor(t/5)'"
     command = [ffmpeg_path(), "-v", "error", "-y", "-f", "lavfi", "-i", graph, "-pix_fmt", "yuv420p", str(path)]
     subprocess.run(command, check=True)
 
