@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from html import escape
 from typing import Literal
 
 # Scheme of the fingerprints that `vttdata.media.fingerprint` computes; those of other schemes cannot be compared.
@@ -214,6 +213,8 @@ class Clip:
 
     def _repr_html_(self) -> str:
         """Return the clip's id, times and origin for a notebook."""
+        from html import escape
+
         origin = escape(self.url or self.source_id)
         labels = escape(", ".join(filter(None, (self.split, self.category))))
         return (

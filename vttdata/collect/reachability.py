@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import socket
 import urllib.parse
-import urllib.request
 from collections.abc import Collection, Iterable
-from concurrent.futures import ThreadPoolExecutor
 
 Address = tuple[str, int]
 """Host and port."""
@@ -34,6 +32,10 @@ def any_answers(hosts: Collection[Address], *, proxy: str | None = None) -> bool
     Hosts that are behind a proxy, `proxy` or one of the environment, are not tried, since a direct connection would say
     nothing.
     """
+    # Worker processes import this module and seldom look for hosts.
+    import urllib.request
+    from concurrent.futures import ThreadPoolExecutor
+
     if proxy:
         return False
     direct = sorted(host for host in hosts if not urllib.request.getproxies() or urllib.request.proxy_bypass(host[0]))

@@ -14,13 +14,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from vttdata.collect import ytdlp_program
 from vttdata.collect.settings import CollectSettings
 from vttdata.collect.ytdlp_errors import TRANSIENT_REASONS, FetchError, fetch_error
 from vttdata.errors import VttdataError
 from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, is_safe_id
 from vttdata.subprocesses import Completed, run
 
+_PROGRAM = Path(__file__).with_name("ytdlp_program.py")
 _COOKIES = "cookies.txt"
 _MAX_TEXT_CHARACTERS = 1000
 # What yt-dlp and a JavaScript runtime take for themselves.
@@ -71,7 +71,7 @@ def run_ytdlp(
     """
     if importlib.util.find_spec("yt_dlp") is None:
         raise VttdataError("yt-dlp is not installed; run `pip install 'vttdata[build]'`.")
-    program = [sys.executable, "-P", "-X", "utf8", ytdlp_program.__file__]
+    program = [sys.executable, "-P", "-X", "utf8", str(_PROGRAM)]
     command = [*program, *_COMMON_OPTIONS, *_connection_options(settings, folder), *options, "--", address]
     max_memory = BASE_MEMORY + int(settings.limits.megabytes_per_item * MEGABYTE)
     done = run(command, seconds=seconds, folder=folder, max_bytes=max_bytes, max_memory=max_memory)

@@ -18,7 +18,6 @@ from typing import Any
 from vttdata.collect.demo_films import drawing, props
 from vttdata.collect.demo_films.drawing import COLOURS, Canvas, Drawing, Point, Sprite, View, fall, move
 from vttdata.collect.demo_films.props import DAWN, DAY, GREY, LIGHTS, NIGHT, Light, background, landscape
-from vttdata.files.strict_yaml import read_yaml
 
 Paint = Callable[[View], Drawing]
 
@@ -45,6 +44,9 @@ def choose_motif(query: str, random: Random, light: Light) -> Motif:
 @functools.cache
 def read_wordings() -> dict[str, Any]:
     """Read the wordings of all motifs, by query."""
+    # Worker processes import this module and mostly draw no film.
+    from vttdata.files.strict_yaml import read_yaml
+
     return read_yaml(Path(__file__).with_name("wordings.yaml"))
 
 

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-from PIL import Image, ImageDraw
+from typing import TYPE_CHECKING, Any
 
 from vttdata.errors import MediaError
 from vttdata.media.decode import Frame, open_video
 from vttdata.media.pictures import save_png
 from vttdata.media.shots.detect import Detection
 from vttdata.records import Transition
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 # Pixels: a thumbnail's cell, the space between cells, a line of text, and the three cells of a shot with two lines.
 _CELL_WIDTH, _CELL_HEIGHT = 160, 90
@@ -52,6 +53,9 @@ def draw_sheet(path: Path, detection: Detection, target: Path, *, columns: int =
         ValueError: when `columns` is less than 1.
         OSError: when the target cannot be written.
     """
+    # Worker processes import this module and draw no sheet.
+    from PIL import Image, ImageDraw
+
     if columns < 1:
         raise ValueError("a sheet needs at least one column")
     rows = -(-len(detection.shots) // columns)
@@ -91,6 +95,8 @@ def _advance(frames: Iterator[Frame], frame: Frame | None, index: int) -> Frame 
 
 def make_thumbnail(picture: Any, aspect: float, size: tuple[int, int] = (_CELL_WIDTH, _CELL_HEIGHT)) -> Image.Image:
     """Return the picture as a player shows it, rotated and with its pixel aspect, as large as fits a size in pixels."""
+    from PIL import Image
+
     quarter_turns = int(picture.rotation) // 90 % 4
     width, height = picture.width * aspect, float(picture.height)
     cell = size[::-1] if quarter_turns % 2 else size
