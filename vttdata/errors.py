@@ -70,6 +70,20 @@ def halt_on_disk_errors(name: object) -> Iterator[None]:
         raise disk_error_halt(error, name) from error
 
 
+class DescribeOSErrors:
+    """Context in which an `OSError` becomes a `VttdataError` with a problem, such as ``FILE: cannot be read``."""
+
+    def __init__(self, problem: str) -> None:
+        self._problem = problem
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            raise VttdataError(f"{self._problem} ({error.strerror or error}).") from error
+
+
 class MediaError(VttdataError):
     """Media file that cannot be used.
 

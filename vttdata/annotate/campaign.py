@@ -20,7 +20,7 @@ from pathlib import Path
 
 from vttdata.annotate.task import Item, Task, Unit, load_task
 from vttdata.annotate.videos import PageVideo
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.checksums import file_sha256
 from vttdata.ids import digest
 from vttdata.settings import Count, PositiveCount, PositiveSeconds, Strict
@@ -154,15 +154,13 @@ def write_campaign(
         "database": database,
         "videos": [dataclasses.asdict(video) for video in videos],
     }
-    try:
+    with DescribeOSErrors(f"{folder}: the campaign cannot be written"):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / UNITS).write_text(text, encoding="utf-8", newline="\n")
         with open(folder / SECRET, "x", encoding="ascii", opener=lambda path, flags: os.open(path, flags, 0o600)) as f:
             f.write(secrets.token_hex(32))
         # Last, so that a folder with this file is complete.
         (folder / CAMPAIGN).write_text(json.dumps(content, indent=1), encoding="utf-8")
-    except OSError as error:
-        raise VttdataError(f"{folder}: the campaign cannot be written ({error.strerror or error}).") from error
     return read_campaign(folder)
 
 

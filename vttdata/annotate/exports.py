@@ -16,7 +16,7 @@ from vttdata.annotate.store import Store
 from vttdata.assess import HitPlan, HitSettings
 from vttdata.assess.hits.hit_records import Hit, HitItem
 from vttdata.assess.hits.write import write_hits
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 
 
 def export_campaign(campaign: Campaign, store: Store, form: str, folder: Path, videos: str | None = None) -> list[str]:
@@ -45,11 +45,9 @@ def export_campaign(campaign: Campaign, store: Store, form: str, folder: Path, v
         video_id: video.page if videos is None else videos.replace("{video_id}", video_id)
         for video_id, video in campaign.videos.items()
     }
-    try:
+    with DescribeOSErrors(f"{folder}: cannot be written"):
         folder.mkdir(parents=True, exist_ok=True)
         return FORMS[form](campaign, store, folder, addresses)
-    except OSError as error:
-        raise VttdataError(f"{folder}: cannot be written ({error.strerror or error}).") from error
 
 
 def _write_pages(campaign: Campaign, store: Store, folder: Path, videos: Mapping[str, str]) -> list[str]:  # noqa: ARG001

@@ -21,7 +21,7 @@ from vttdata.annotate.quality import agreement, worker_quality
 from vttdata.annotate.store import DuplicateError, Reservation, Store, StoredAnswer, WorkerState, answered
 from vttdata.annotate.task import AnswerError, Earlier, Row
 from vttdata.annotate.unit_queue import UnitQueue
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 
 MAX_ATTEMPTS = 2
 """How often a worker may try the qualification."""
@@ -46,10 +46,8 @@ def lock_campaign(folder: Path) -> Any:
     Raises:
         VttdataError: when a server works on them.
     """
-    try:
+    with DescribeOSErrors(f"{folder}: cannot be written"):
         lock = (folder / "server.lock").open("w")
-    except OSError as error:
-        raise VttdataError(f"{folder}: cannot be written ({error.strerror or error}).") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 import pydantic
 
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.json_values import refuse_duplicate_keys
 from vttdata.files.regular import read_regular
 from vttdata.files.zip_errors import ZIP_ERRORS
@@ -99,11 +99,9 @@ def list_files(folder: Path, suffixes: Collection[str]) -> list[OfficialFile]:
     Raises:
         VttdataError: when the folder or an archive cannot be read.
     """
-    try:
+    with DescribeOSErrors(f"{folder}: cannot be read"):
         visible = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
         inner = [path for sub in visible if sub.is_dir() for path in sorted(sub.iterdir())]
-    except OSError as error:
-        raise VttdataError(f"{folder}: cannot be read ({error.strerror or error}).") from error
     archives = [path for path in visible if path.suffix.lower() == ".zip" and path.is_file()]
     files = [member for archive in archives for member in _members(archive)]
     files += [OfficialFile(path) for path in (*visible, *inner) if path.is_file()]

@@ -19,7 +19,7 @@ from vttdata.cli.options import (
     seed_option,
     setting,
 )
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors
 
 
 @click.command("degrade", cls=Command, examples=["vttdata degrade captions.csv --out degraded --seed 7"])
@@ -56,13 +56,13 @@ def command(
         "columns": columns,
         "degrade": {"variant": variant, "whole": whole},
     }
-    with composed_build(recipe, "degrade", out, quiet=True) as (run, counts):
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            for path in sorted(run.dataset.iterdir()):
-                shutil.move(path, out / path.name)
-        except OSError as error:
-            raise VttdataError(f"{out}: cannot be written ({error.strerror or error}).") from error
+    with (
+        composed_build(recipe, "degrade", out, quiet=True) as (run, counts),
+        DescribeOSErrors(f"{out}: cannot be written"),
+    ):
+        out.mkdir(parents=True, exist_ok=True)
+        for path in sorted(run.dataset.iterdir()):
+            shutil.move(path, out / path.name)
     flags = "".join(f", {number:,} {flag}" for flag, number in sorted(counts.flags.items()) if flag != "degraded")
     print(f"{counts.flags['degraded']:,} degraded{flags}: {out / DEGRADED}")
     removed: Counter[str] = counts.removed

@@ -18,6 +18,7 @@ from vttdata.cli.options import (
     dataset_argument,
     json_option,
     metric_inputs_options,
+    metric_option,
     option,
     read_metric_inputs,
     seed_option,
@@ -65,12 +66,8 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
     show_default="clips; foils of a set of foils",
     former=["--protocol"],
 )
-@option(
-    "--metric NAME",
+@metric_option(
     "A metric, or one of its columns, such as bleu4 or t2v/r@1; may be repeated.",
-    name="metrics",
-    type=Names("metric", "vttdata.evaluate.metrics:METRICS.files"),
-    multiple=True,
     show_default="bleu, rouge-l, cider-d and chrf; all of other tasks",
 )
 @option(

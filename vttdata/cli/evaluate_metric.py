@@ -14,11 +14,11 @@ from vttdata.cli.options import (
     FILE,
     POSITIVE,
     Command,
-    Names,
     argument,
     human_option,
     json_option,
     metric_inputs_options,
+    metric_option,
     option,
     out_option,
     read_metric_inputs,
@@ -54,12 +54,8 @@ from vttdata.cli.options import (
     nargs=-1,
     required=True,
 )
-@option(
-    "--metric NAME",
+@metric_option(
     "A captioning metric, or one of its columns, such as bleu4; may be repeated.",
-    name="metrics",
-    type=Names("metric", "vttdata.evaluate.metrics:METRICS.files"),
-    multiple=True,
     show_default="bleu, rouge-l, cider-d and chrf without --scores",
 )
 @scores_option

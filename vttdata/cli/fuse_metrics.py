@@ -11,12 +11,11 @@ import click
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import (
     Command,
-    Names,
     human_option,
     json_option,
     judgments_argument,
     metric_inputs_options,
-    option,
+    metric_option,
     read_metric_inputs,
     scores_option,
     seed_option,
@@ -37,12 +36,8 @@ from vttdata.errors import VttdataError
     ],
 )
 @judgments_argument
-@option(
-    "--metric NAME",
+@metric_option(
     "A column of a captioning metric, such as bleu4; may be repeated.",
-    name="metrics",
-    type=Names("metric", "vttdata.evaluate.metrics:METRICS.files"),
-    multiple=True,
     show_default="bleu4, cider-d, meteor and rouge-l",
 )
 @scores_option

@@ -506,6 +506,12 @@ device_option = option(
 )
 
 
+def metric_option(description: str, *, show_default: str) -> Callable[[F], F]:
+    """Declare ``--metric NAME``, which may be repeated."""
+    metrics = Names("metric", "vttdata.evaluate.metrics:METRICS.files")
+    return option("--metric NAME", description, name="metrics", type=metrics, multiple=True, show_default=show_default)
+
+
 def metric_inputs_options(function: F) -> F:
     """Declare what metrics by models need, for `read_metric_inputs`."""
     group = "Metrics by models"

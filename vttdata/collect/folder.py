@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.records import Candidate
 
@@ -68,13 +68,11 @@ def _walk(root: str) -> Iterator[str]:
         if not is_folder:
             yield path
             continue
-        try:
+        with DescribeOSErrors(f"{path}: the folder cannot be read"):
             status = os.stat(path)
             with os.scandir(path) as scan:
                 visible = [entry for entry in scan if not entry.name.startswith(".")]
             entries = [(e.path, os.path.isdir(e) if e.is_symlink() else e.is_dir()) for e in visible]
-        except OSError as error:
-            raise VttdataError(f"{path}: the folder cannot be read ({error.strerror or error}).") from error
         if (status.st_dev, status.st_ino) not in entered:
             entered.add((status.st_dev, status.st_ino))
             # A folder sorts as its path with a slash, which puts its files where their paths belong.

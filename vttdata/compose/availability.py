@@ -24,7 +24,7 @@ from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.manifest import read_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
-from vttdata.errors import HaltError, VttdataError
+from vttdata.errors import DescribeOSErrors, HaltError, VttdataError
 from vttdata.files.csv_safety import escape_formula, unescape_formula
 from vttdata.files.output_file import make_output_folder, write_whole
 from vttdata.files.plain_tables import align_columns
@@ -83,10 +83,8 @@ def check_files(videos: DatasetVideos, folder: Path, date: str) -> Iterator[Avai
     Raises:
         VttdataError: when the folder cannot be read.
     """
-    try:
+    with DescribeOSErrors(f"{folder}: cannot be read"):
         names = {path.stem for path in folder.iterdir() if path.suffix.lower() in VIDEO_EXTENSIONS and path.is_file()}
-    except OSError as error:
-        raise VttdataError(f"{folder}: cannot be read ({error.strerror or error}).") from error
     clips: dict[str, set[str]] = {}
     for video_id, source in chain.from_iterable(videos.splits.values()):
         clips.setdefault(source, set()).add(video_id)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vttdata.dataset.manifest import MANIFEST
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.checksums import file_sha256
 from vttdata.files.output_file import link_file
 
@@ -78,10 +78,8 @@ def link_or_copy(original: Path, target: Path, sha256: str) -> None:
         VttdataError: If it is missing or its content has changed.
         OSError: If it cannot be written, for example since the disk is full.
     """
-    try:
+    with DescribeOSErrors(f"{original}: the clip's file cannot be read"):
         found = file_sha256(original)
-    except OSError as error:
-        raise VttdataError(f"{original}: the clip's file cannot be read ({error.strerror or error}).") from error
     if found != sha256:
         raise VttdataError(f"{original}: the clip's content has changed; delete the file and build again.")
     link_file(original, target)

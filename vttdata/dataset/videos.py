@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TextIO
 
 from vttdata.dataset.replace_folder import link_or_copy
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.ids import is_safe_id
 from vttdata.records import Clip
 from vttdata.settings import Strict
@@ -80,10 +80,8 @@ def video_rows(media: Path, clips: Iterable[Clip]) -> Iterator[dict[str, Any]]:
     """
     for clip, name in _distinct_files(clips):
         path = media / name
-        try:
+        with DescribeOSErrors(f"{path}: the clip's file cannot be read"):
             content = path.read_bytes()
-        except OSError as error:
-            raise VttdataError(f"{path}: the clip's file cannot be read ({error.strerror or error}).") from error
         if hashlib.sha256(content).hexdigest() != clip.media.sha256:
             raise VttdataError(f"{path}: the clip's content has changed; delete the file and build again.")
         yield {"video_id": clip.video_id, "video": {"bytes": content, "path": name}}

@@ -14,7 +14,7 @@ import numpy as np
 
 from vttdata.dataset.manifest import MANIFEST
 from vttdata.dataset.replace_folder import replace_folder
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.predictions import ItemCounts
 from vttdata.evaluate.resampling import Resampled
@@ -180,16 +180,16 @@ class Evaluation:
             VttdataError: if the folder holds anything else, or cannot be written.
         """
         check_folder(folder)
-        try:
-            with replace_folder(folder, marker=_REPORT, what="an evaluation") as partial:
-                content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
-                (partial / _REPORT).write_text(content + "\n", encoding="utf-8")
-                with (partial / _ITEMS).open("w", encoding="utf-8") as stream:
-                    for name, column in self.columns.items():
-                        for row, value in zip(self._rows(column), column.scores.items.tolist(), strict=True):
-                            stream.write(json.dumps({**row, "metric": name, "value": value}, ensure_ascii=False) + "\n")
-        except OSError as error:
-            raise VttdataError(f"{folder}: cannot be written ({error.strerror or error}).") from error
+        with (
+            DescribeOSErrors(f"{folder}: cannot be written"),
+            replace_folder(folder, marker=_REPORT, what="an evaluation") as partial,
+        ):
+            content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
+            (partial / _REPORT).write_text(content + "\n", encoding="utf-8")
+            with (partial / _ITEMS).open("w", encoding="utf-8") as stream:
+                for name, column in self.columns.items():
+                    for row, value in zip(self._rows(column), column.scores.items.tolist(), strict=True):
+                        stream.write(json.dumps({**row, "metric": name, "value": value}, ensure_ascii=False) + "\n")
 
     def _rows(self, column: ScoreColumn) -> list[dict[str, str]]:
         """Return the item of each row of a column, and its query if it has one."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 
 HTML = (".html", ".htm")
 MARKDOWN = (".md", ".markdown")
@@ -34,10 +35,20 @@ def make_output_folder(folder: Path) -> None:
     Raises:
         VttdataError: when it cannot be made, such as where a file has its name.
     """
-    try:
+    with DescribeOSErrors(f"{folder}: cannot be a folder for results"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise VttdataError(f"{folder}: cannot be a folder for results ({error.strerror or error}).") from error
+
+
+def write_files(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write text files into a folder, which is made if need be, each in one step.
+
+    Raises:
+        VttdataError: when one cannot be written.
+    """
+    with DescribeOSErrors(f"{folder}: cannot be written"):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            write_whole(folder / name, text)
 
 
 def link_file(file: Path, target: Path) -> None:

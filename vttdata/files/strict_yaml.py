@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.regular import read_regular
 
 if TYPE_CHECKING:
@@ -120,13 +120,11 @@ def read_yaml_as(file: Path, shape: pydantic.TypeAdapter[Shape]) -> tuple[Shape,
 
 
 def _read(file: Path) -> bytes:
-    try:
+    with DescribeOSErrors(f"{file}: cannot be read"):
         data = read_regular(file, _MAX_BYTES + 1)
         if len(data) > _MAX_BYTES:
             raise VttdataError(f"{file}: larger than {_MAX_BYTES} bytes.")
         return data
-    except OSError as error:
-        raise VttdataError(f"{file}: cannot be read ({error.strerror or error}).") from error
 
 
 def _decode(data: bytes, file: Path) -> str:

@@ -21,7 +21,7 @@ from urllib.parse import quote, urlsplit
 
 from vttdata.assess.hits.hit_records import DEFAULT_QUESTION, Hit
 from vttdata.assess.hits.write import PageWriter
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 
 DEFAULT_SCALE_ENDS = ("Not at all", "Perfectly")
 """Labels of the ends of the scale, 0 and 100."""
@@ -110,10 +110,8 @@ def write_page(path: Path, hit: HitView, *, submit_url: str | None = None) -> No
         VttdataError: if it cannot be written, or `submit_url` is not an address.
     """
     text = page_text(hit, submit_url=submit_url)
-    try:
+    with DescribeOSErrors(f"{path}: cannot be written"):
         path.write_text(text, encoding="ascii", newline="\n")
-    except OSError as error:
-        raise VttdataError(f"{path}: cannot be written ({error.strerror or error}).") from error
 
 
 def page_text(hit: HitView, *, submit_url: str | None = None) -> str:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from vttdata.annotations.files import OfficialFile, read_text
 from vttdata.annotations.findings import Findings
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 
 SCORES = "ad-seg-scores-en-en.csv"
 _COLUMNS = ("SYS", "SID", "RAW.SCR", "Z.SCR", "N")
@@ -134,10 +134,8 @@ class _SetReader:
     def _captions(self, subfolder: str, pattern: re.Pattern[str]) -> Iterator[tuple[re.Match[str], list[str]]]:
         """Yield the lines of each file whose name fits; others, such as an editor's hidden locks, become findings."""
         folder = self.folder / subfolder
-        try:
+        with DescribeOSErrors(f"{folder}: cannot be read"):
             paths = sorted(path for path in folder.iterdir() if path.is_file())
-        except OSError as error:
-            raise VttdataError(f"{folder}: cannot be read ({error.strerror or error}).") from error
         # Hidden files come first among the findings, in whatever order the names are sorted.
         for path in sorted(paths, key=lambda path: not path.name.startswith(".")):
             match = pattern.fullmatch(path.name)

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from vttdata.assess.hits.hit_records import DEFAULT_QUESTION, NOTES, Hit, HitPlan
 from vttdata.assess.tables import Table, as_csv
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.csv_safety import html_cell
 
 PageWriter = Callable[[Path, Hit], None]
@@ -93,7 +93,7 @@ def write_hits(
         VttdataError: if the folder cannot be written, or has the pages of another campaign.
     """
     pages = folder / "pages"
-    try:
+    with DescribeOSErrors(f"{folder}: cannot be written"):
         folder.mkdir(parents=True, exist_ok=True)
         # Pages of two campaigns in one folder could not be told apart by those who distribute them.
         strangers = sorted({path.stem for path in pages.glob("*.html")} - {hit.hit for hit in plan.hits})
@@ -116,8 +116,6 @@ def write_hits(
             pages.mkdir(exist_ok=True)
             for hit in plan.hits:
                 write_page(pages / f"{hit.hit}.html", hit)
-    except OSError as error:
-        raise VttdataError(f"{folder}: cannot be written ({error.strerror or error}).") from error
     names = ["manifest.csv", "notes.csv", "crowd.csv", "hits.jsonl"]
     return names if write_page is None else [*names, "pages"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import click
@@ -34,10 +35,7 @@ def command(folder: Path, form: str, out: Path, videos: str | None) -> int:
     from vttdata.annotate.store import Store
 
     campaign = read_campaign(folder)
-    store = Store(campaign)
-    try:
+    with contextlib.closing(Store(campaign)) as store:
         written = export_campaign(campaign, store, form, out, videos)
-    finally:
-        store.close()
     print(f"{out} holds {', '.join(written)}")
     return DONE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import click
@@ -24,12 +25,8 @@ def command(folder: Path, worker: str) -> int:
     from vttdata.annotate.store import Store
 
     campaign = read_campaign(folder)
-    with lock_campaign(folder):
-        store = Store(campaign)
-        try:
-            answers, is_known = store.delete_worker(worker)
-        finally:
-            store.close()
+    with lock_campaign(folder), contextlib.closing(Store(campaign)) as store:
+        answers, is_known = store.delete_worker(worker)
     if not is_known:
         raise VttdataError(f"{folder}: there is no worker {worker[:80]!a}.")
     print(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ from vttdata.errors import VttdataError
 
 if TYPE_CHECKING:
     from vttdata.annotate.campaign import Campaign
-    from vttdata.annotate.store import Store
 
 MAX_NAME = 100
 
@@ -34,12 +34,10 @@ def command(folder: Path, workers: tuple[str, ...], url: str) -> int:
 
     names = split_names(",".join(workers))
     campaign = read_campaign(folder)
-    store = Store(campaign)
-    try:
-        add_workers(store, names)
+    with contextlib.closing(Store(campaign)) as store:
+        for name in names:
+            store.add_worker(name)
         print_links(campaign, [state.worker for state in store.workers()], url)
-    finally:
-        store.close()
     return DONE
 
 
@@ -58,12 +56,6 @@ def split_names(text: str) -> list[str]:
         if names.count(name) > 1:
             raise VttdataError(f"The worker {name!a} is duplicated.")
     return names
-
-
-def add_workers(store: Store, names: Iterable[str]) -> None:
-    """Add workers who are not there yet."""
-    for name in names:
-        store.add_worker(name)
 
 
 def print_links(campaign: Campaign, workers: Iterable[str], url: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def command(
     from vttdata.annotate.store import Store
     from vttdata.annotate.task import Material
     from vttdata.annotate.videos import locate_videos
-    from vttdata.cli.campaign.invite import add_workers, split_names
+    from vttdata.cli.campaign.invite import split_names
     from vttdata.compose.input_captions import read_input
 
     names = split_names(workers or "")
@@ -92,11 +93,9 @@ def command(
     campaign = make_campaign(out, task, material, settings, database)
     for note in material.notes:
         print(f"vttdata: {note}", file=sys.stderr)
-    store = Store(campaign)
-    try:
-        add_workers(store, names)
-    finally:
-        store.close()
+    with contextlib.closing(Store(campaign)) as store:
+        for name in names:
+            store.add_worker(name)
     controls = sum(unit.is_control for unit in campaign.units.values())
     print(
         f"{len(campaign.units) - controls:,} units by {campaign.settings.judgments} workers each, {controls:,} units "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import click
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import FILE, Command, argument, option, out_option
 from vttdata.errors import VttdataError
-from vttdata.files.output_file import write_whole
+from vttdata.files.output_file import write_files
 
 
 @click.command(
@@ -41,18 +42,10 @@ def command(folder: Path, out: Path, keep_all: bool) -> int:
             f"{out}: holds a campaign, whose secret must not be published; choose another folder with --out."
         )
     campaign = read_campaign(folder)
-    store = Store(campaign)
-    try:
+    with contextlib.closing(Store(campaign)) as store:
         files = result_files(campaign, store, keep_all=keep_all)
         files["report.html"] = campaign_page(campaign, store)
-    finally:
-        store.close()
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            write_whole(out / name, text)
-    except OSError as error:
-        raise VttdataError(f"{out}: cannot be written ({error.strerror or error}).") from error
+    write_files(out, files)
     print(files["report.md"])
     print(f"{out} holds {', '.join(files)}", file=sys.stderr)
     return DONE

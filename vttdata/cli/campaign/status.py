@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -22,11 +23,8 @@ def command(folder: Path, as_json: bool) -> int:
     from vttdata.assess.tables import as_plain
 
     campaign = read_campaign(folder)
-    store = Store(campaign)
-    try:
+    with contextlib.closing(Store(campaign)) as store:
         report = make_report(campaign, store)
-    finally:
-        store.close()
     if as_json:
         print(json.dumps(report, ensure_ascii=False))
         return DONE

@@ -11,8 +11,7 @@ import click
 
 from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import FILE, Command, argument, option, out_option, seed_option, setting
-from vttdata.errors import VttdataError
-from vttdata.files.output_file import write_whole
+from vttdata.files.output_file import write_files
 
 WRITTEN = "workers.csv, systems.csv, captions.csv, significance.csv, findings.csv, report.md and significance.svg"
 reliability_setting = partial(setting, settings="vttdata.assess:ReliabilitySettings", group="Workers")
@@ -76,12 +75,7 @@ def command(
     summary = score_hits(
         results, manifest, reliability, moments=moments, convention=convention, keep_all=keep_all, seed=seed
     )
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name, text in summary.files().items():
-            write_whole(out / name, text)
-    except OSError as error:
-        raise VttdataError(f"{out}: cannot be written ({error.strerror or error}).") from error
+    write_files(out, summary.files())
     print(summary.as_text())
     print(f"{out} holds {WRITTEN}", file=sys.stderr)
     return DONE

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from vttdata.assess.tables import as_markdown
 from vttdata.dataset.replace_folder import replace_folder
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors
 from vttdata.evaluate.meta.agreement import LEVELS, PeopleAgreement
 from vttdata.evaluate.meta.judgments import Headline
 from vttdata.evaluate.meta.metric_svg import Panel, metric_svg
@@ -209,16 +209,16 @@ class MetricReport:
             VttdataError: if the folder holds anything else, or cannot be written.
         """
         check_report_folder(folder)
-        try:
-            with replace_folder(folder, marker=REPORT, what="a comparison of metrics") as partial:
-                content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
-                (partial / REPORT).write_text(content + "\n", encoding="utf-8")
-                picture = f"![Agreement of metrics with people]({PICTURE})"
-                text = f"# Metrics against people\n\n{picture}\n\n{self.as_markdown()}"
-                (partial / MARKDOWN).write_text(text, encoding="utf-8")
-                (partial / PICTURE).write_text(self.as_svg(), encoding="utf-8")
-        except OSError as error:
-            raise VttdataError(f"{folder}: cannot be written ({error.strerror or error}).") from error
+        with (
+            DescribeOSErrors(f"{folder}: cannot be written"),
+            replace_folder(folder, marker=REPORT, what="a comparison of metrics") as partial,
+        ):
+            content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
+            (partial / REPORT).write_text(content + "\n", encoding="utf-8")
+            picture = f"![Agreement of metrics with people]({PICTURE})"
+            text = f"# Metrics against people\n\n{picture}\n\n{self.as_markdown()}"
+            (partial / MARKDOWN).write_text(text, encoding="utf-8")
+            (partial / PICTURE).write_text(self.as_svg(), encoding="utf-8")
 
     def sections(self) -> Iterator[Section]:
         """Yield the parts of the report in order."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.export.files import as_json
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.export.reader import ClipReferences, DatasetReader
@@ -91,10 +91,8 @@ def _read_video(dataset: DatasetReader, clip: Mapping[str, Any]) -> _Video | Non
     path = dataset.folder / name
     if not is_inside(name) or links_out(dataset.folder, path):
         raise VttdataError(f"{dataset.folder}: the video {name!a} leads out of the dataset.")
-    try:
+    with DescribeOSErrors(f"{path}: cannot be read"):
         return _Video(_extension(dataset, name), path.read_bytes())
-    except OSError as error:
-        raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
 
 
 class _EmbeddedVideos:

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from vttdata.annotations import Finding, Findings
 from vttdata.annotations.trecvid.id_offsets import OffsetScan
 from vttdata.collect.folder import MISSING, file_stamp
-from vttdata.errors import MACHINE_ERRORS, VttdataError, disk_error_halt
+from vttdata.errors import MACHINE_ERRORS, DescribeOSErrors, disk_error_halt
 from vttdata.ids import VIDEO_EXTENSIONS, is_safe_id
 from vttdata.pipeline.stage import Kept, Outcome, Stage, runtime
 from vttdata.records import Caption, CaptionScore, Clip, ClipMedia, Concepts, Source
@@ -143,10 +143,8 @@ def find_record_files(folder: Path, records: Iterable[Record]) -> Iterator[Recor
         VttdataError: when the folder cannot be read.
     """
     names: dict[str, str] = {}
-    try:
+    with DescribeOSErrors(f"{folder}: cannot be read"):
         listed = sorted(path.name for path in folder.iterdir() if path.is_file())
-    except OSError as error:
-        raise VttdataError(f"{folder}: cannot be read ({error.strerror or error}).") from error
     for name in listed:
         stem, dot, extension = name.rpartition(".")
         if dot and is_safe_id(name) and f".{extension.lower()}" in VIDEO_EXTENSIONS:
