@@ -45,7 +45,8 @@ def block_visibility(luma: Luma) -> float:
 def _line_visibility(lines: npt.NDArray[np.int16]) -> float:
     steps = lines[1:] - lines[:-1]
     np.abs(steps, out=steps)
-    np.minimum(steps, _MAX_BLOCK_STEP, out=steps)
+    # NumPy takes the minimum with a single number eight times as slowly as with an array, and clips in between.
+    np.clip(steps, 0, _MAX_BLOCK_STEP, out=steps)
     across = steps[_BLOCK_SIZE - 1 :: _BLOCK_SIZE]
     inside = steps.size - across.size
     if not across.size or not inside:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import numpy.typing as npt
 
@@ -51,13 +53,27 @@ def cell_means(luma: Luma) -> npt.NDArray[np.float32]:
     of pictures of one size can be compared.
     """
     rows = scan_rows(luma)
-    down, across = (max(min(n, size // _MIN_CELL_SIZE), 1) for n, size in zip(_GRID, luma.shape, strict=True))
-    tops, lefts = np.arange(down) * len(rows) // down, np.arange(across) * rows.shape[1] // across
+    tops, lefts, areas = _cells(*luma.shape, len(rows))
     # Ten times as fast as the other way round.
     columns = np.add.reduceat(rows.astype(np.uint32), lefts, axis=1)
     sums = np.add.reduceat(columns, tops, axis=0)
-    areas = np.outer(np.diff(tops, append=rows.shape[0]), np.diff(lefts, append=rows.shape[1]))
     return (sums / areas).astype(np.float32)
+
+
+@functools.lru_cache(maxsize=16)
+def _cells(
+    height: int, width: int, scanned: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the first row and the first column of each cell, and the pixels (rows, columns) in it.
+
+    Args:
+        height: of the picture.
+        width: of the picture.
+        scanned: number of the picture's rows that are used.
+    """
+    down, across = (max(min(n, size // _MIN_CELL_SIZE), 1) for n, size in zip(_GRID, (height, width), strict=True))
+    tops, lefts = np.arange(down) * scanned // down, np.arange(across) * width // across
+    return tops, lefts, np.outer(np.diff(tops, append=scanned), np.diff(lefts, append=width))
 
 
 def is_still(before: npt.NDArray[np.float32], after: npt.NDArray[np.float32]) -> bool:
