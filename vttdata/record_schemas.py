@@ -30,17 +30,21 @@ def to_row(record: Any) -> dict[str, Any]:
     return columns
 
 
+# Evaluates all annotations of a class, which are text, anew at each call.
+_type_hints = functools.cache(get_type_hints)
+
+
 @functools.cache
 def _nested_record(record: Any, name: str) -> type | None:
     """Return the record class of a field, optional or not; None for other fields."""
-    hint = get_type_hints(record)[name]
+    hint = _type_hints(record)[name]
     options = get_args(hint) if type(None) in get_args(hint) else (hint,)
     return next((option for option in options if isinstance(option, type) and dataclasses.is_dataclass(option)), None)
 
 
 @functools.cache
 def _is_mapping(record: Any, name: str) -> bool:
-    return get_origin(get_type_hints(record)[name]) is Mapping
+    return get_origin(_type_hints(record)[name]) is Mapping
 
 
 def arrow_schema(record: type, mapping_keys: Mapping[str, Sequence[str]] = _NO_KEYS) -> Any:
@@ -65,7 +69,7 @@ def features(record: type, mapping_keys: Mapping[str, Sequence[str]] = _NO_KEYS)
 def _arrow_fields(record: type, mapping_keys: Mapping[str, Sequence[str]]) -> Iterator[Any]:
     import pyarrow as pa
 
-    hints = get_type_hints(record)
+    hints = _type_hints(record)
     for field in dataclasses.fields(record):
         nested = _nested_record(record, field.name)
         if _is_mapping(record, field.name):

@@ -8,6 +8,7 @@ the part has changed or was never finished.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -119,12 +120,16 @@ def _item_key(fingerprint: str, item_json: str) -> str:
     return hashlib.sha256(f'["{fingerprint}", {item_json}]'.encode()).hexdigest()[:32]
 
 
+# Most stages of a build keep records of one or two classes; making an adapter takes milliseconds.
+_type_adapter = functools.cache(pydantic.TypeAdapter)
+
+
 class PartStore:
     """Finished parts of one stage in one folder, `folder`."""
 
     def __init__(self, folder: Path, stage: Stage) -> None:
         self.folder = folder
-        self._records: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(stage.output)
+        self._records: pydantic.TypeAdapter[Any] = _type_adapter(stage.output)
         folder.mkdir(parents=True, exist_ok=True)
 
     def path(self, key: str) -> Path:
