@@ -23,7 +23,6 @@ from vttdata.pipeline.shards import UnmergedError, parse_shard
 from vttdata.publish.unchanged_version import warn_if_rows_changed
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, load_recipe
-from vttdata.report.build_report import write_report
 from vttdata.text.captions import COLUMNS as CAPTION_COLUMNS
 
 
@@ -161,6 +160,9 @@ def finish_build(run: Build, note: Callable[[str], None]) -> Build:
         raise
     unprocessed = run.unprocessed()
     run.describe("incomplete" if unprocessed else "complete")
+    # Shards, and builds of which nothing is left, write no report.
+    from vttdata.report.build_report import write_report
+
     write_report(run.folder)
     if unprocessed:
         raise HaltError(
