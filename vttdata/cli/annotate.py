@@ -15,7 +15,7 @@ from vttdata.cli.options import FILE, Command, WholeNumber, argument, option
     cls=Command,
     notes=[
         "Answers are saved one by one; after a crash the same command goes on. Beyond one machine, put a web server "
-        "with HTTPS before it, and name its address with --url.",
+        "with HTTPS before it, and name its address with --url."
     ],
     examples=["vttdata annotate captioning --port 8080"],
 )

@@ -34,13 +34,7 @@ from vttdata.errors import VttdataError
 @out_option("Write availability.csv, a row for each source, and protocol.json, the clips that are there.")
 @json_option
 @option("--limit N", "Ask about this many sources only, in their order.", type=POSITIVE, group="Online")
-@option(
-    "--sleep SECONDS",
-    "Pause before each question.",
-    type=click.FloatRange(min=0),
-    default=5.0,
-    group="Online",
-)
+@option("--sleep SECONDS", "Pause before each question.", type=click.FloatRange(min=0), default=5.0, group="Online")
 def command(
     dataset: str, videos: Path | None, online: bool, out: Path, as_json: bool, limit: int | None, sleep: float
 ) -> int:

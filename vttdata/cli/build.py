@@ -60,12 +60,7 @@ if TYPE_CHECKING:
 @replace_option("Give DIR to this build though it holds that of another recipe or name.")
 @set_option("Override a key of the recipe, such as clips.max_seconds=20; may be repeated.")
 @columns_option("the tables of captions and videos")
-@option(
-    "--workers N",
-    "Worker processes.",
-    type=POSITIVE,
-    show_default="one per core, or all that fit on the cluster",
-)
+@option("--workers N", "Worker processes.", type=POSITIVE, show_default="one per core, or all that fit on the cluster")
 @option("--retry-failed", "Try again what failed and may succeed now.", is_flag=True)
 @option(
     "--engine NAME",

@@ -76,20 +76,13 @@ from vttdata.cli.options import (
     group="Judgments",
 )
 @option(
-    "--offset N",
-    "Number to add to the ids of judgments, where they are off.",
-    type=int,
-    default=0,
-    group="Judgments",
+    "--offset N", "Number to add to the ids of judgments, where they are off.", type=int, default=0, group="Judgments"
 )
 @option("--leave-out SYSTEM", "A system that does not count; may be repeated.", multiple=True, group="Judgments")
 @human_option
 @split_option("The split of a dataset without judgments.", show_default="test, or the only one", group="Judgments")
 @option(
-    "--tokenizer NAME",
-    "Of captioning metrics: ptb-3.4.1, unicode or none.",
-    default="ptb-3.4.1",
-    group="Computation",
+    "--tokenizer NAME", "Of captioning metrics: ptb-3.4.1, unicode or none.", default="ptb-3.4.1", group="Computation"
 )
 @option("--draws N", "Number of draws for intervals.", type=POSITIVE, default=1000, group="Computation")
 @metric_inputs_options

@@ -8,16 +8,7 @@ from pathlib import Path
 import click
 
 from vttdata.cli.exit_codes import DONE
-from vttdata.cli.options import (
-    FILE,
-    Command,
-    Names,
-    config_option,
-    dataset_argument,
-    option,
-    out_option,
-    split_option,
-)
+from vttdata.cli.options import FILE, Command, Names, config_option, dataset_argument, option, out_option, split_option
 from vttdata.errors import VttdataError
 
 

@@ -14,9 +14,7 @@ from vttdata.errors import MediaError, VttdataError
 
 
 @click.command(
-    "match-frames",
-    cls=Command,
-    examples=['vttdata match-frames clip.mp4 "a man rides a horse" --out matches.png'],
+    "match-frames", cls=Command, examples=['vttdata match-frames clip.mp4 "a man rides a horse" --out matches.png']
 )
 @argument("video", "VIDEO", "A video file.", type=FILE)
 @argument("caption", "CAPTION", "A caption of it.")

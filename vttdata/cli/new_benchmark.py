@@ -10,11 +10,7 @@ from vttdata.cli.exit_codes import DONE
 from vttdata.cli.options import FILE, Command, argument, option
 
 
-@click.command(
-    "new-benchmark",
-    cls=Command,
-    examples=["vttdata new-benchmark tiny-talks --out plugins"],
-)
+@click.command("new-benchmark", cls=Command, examples=["vttdata new-benchmark tiny-talks --out plugins"])
 @argument("name", "NAME", "Name of the benchmark: lower-case letters, digits, - and _.")
 @option(
     "--out DIR",

@@ -499,10 +499,7 @@ scores_option = option(
 human_option = option("--human", "Count captions by people as those of systems.", is_flag=True, group="Judgments")
 quiet_option = option("--quiet", "Show no progress on standard error.", is_flag=True, group="Progress")
 device_option = option(
-    "--device DEVICE",
-    "Where models of HuggingFace compute: cpu, cuda, cuda:1.",
-    default="cpu",
-    group="Language models",
+    "--device DEVICE", "Where models of HuggingFace compute: cpu, cuda, cuda:1.", default="cpu", group="Language models"
 )
 
 

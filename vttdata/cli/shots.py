@@ -57,7 +57,19 @@ def command(videos: tuple[Path, ...], as_json: bool, sheet: Path | None, method:
             else:
                 print(f"vttdata: {video}: {error}", file=sys.stderr)
             continue
-        print(json.dumps(_detection_json(video, detection)) if as_json else _detection_text(video, detection))
+        if as_json:
+            keys = ("start", "end", "first_frame", "last_frame", "transition")
+            found = {key: getattr(detection, key) for key in ("frames", "fps", "seconds", "method")}
+            shots = [{key: getattr(shot, key) for key in keys} for shot in detection.shots]
+            print(json.dumps({"file": str(video), **found, "shots": shots}))
+            continue
+        number = len(detection.shots)
+        print(
+            f"{video}: {number} shot{'' if number == 1 else 's'}, {detection.frames} frames, {detection.seconds:.3f} s"
+        )
+        for shot in detection.shots:
+            frames = f"{shot.first_frame:>7} {shot.last_frame:>7}"
+            print(f"{shot.start:>10.3f} {shot.end:>10.3f} {frames}  {shot.transition}")
     return code
 
 
@@ -74,26 +86,3 @@ def _detect(video: Path, method: Any, sheet: Path | None, limit: float | None) -
     if sheet:
         draw_sheet(video, detection, sheet, threads=0)
     return detection
-
-
-def _detection_json(video: Path, detection: Any) -> dict[str, Any]:
-    keys = ("start", "end", "first_frame", "last_frame", "transition")
-    return {
-        "file": str(video),
-        "frames": detection.frames,
-        "fps": detection.fps,
-        "seconds": detection.seconds,
-        "method": detection.method,
-        "shots": [{key: getattr(shot, key) for key in keys} for shot in detection.shots],
-    }
-
-
-def _detection_text(video: Path, detection: Any) -> str:
-    number = len(detection.shots)
-    plural = "" if number == 1 else "s"
-    head = f"{video}: {number} shot{plural}, {detection.frames} frames, {detection.seconds:.3f} s"
-    lines = [
-        f"{shot.start:>10.3f} {shot.end:>10.3f} {shot.first_frame:>7} {shot.last_frame:>7}  {shot.transition}"
-        for shot in detection.shots
-    ]
-    return "\n".join([head, *lines])

@@ -30,9 +30,6 @@ def print_styled(text: str, file: Any = None, **style: Any) -> None:
     stream = sys.stdout if file is None else file
     stream = stream.stream if isinstance(stream, VisibleText) else stream
     text = visible(text)
-    print(click.style(text, **style) if has_colours(stream) else text, file=stream, flush=True)
-
-
-def has_colours(stream: TextIO) -> bool:
-    """Return True for a terminal that obeys colours, unless NO_COLOR is set (https://no-color.org)."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in ("dumb", "unknown")
+    # Colours are for a terminal that obeys them, unless NO_COLOR is set (https://no-color.org).
+    is_plain = not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") in ("dumb", "unknown")
+    print(text if is_plain else click.style(text, **style), file=stream, flush=True)

@@ -87,10 +87,7 @@ def write_croissant(
     }
     content = _dataset_keys(metadata, tables, limitations) | {
         "citeAs": citation,
-        "distribution": [
-            repository,
-            *(node for config in tables for node in _files(config, tables[config])),
-        ],
+        "distribution": [repository, *(node for config in tables for node in _files(config, tables[config]))],
         "recordSet": [
             _inline_records("splits", "cr:Split", {"name": ("sc:Text", splits), "url": ("sc:URL", urls)}),
             *(

@@ -240,8 +240,10 @@ def find_files(dataset: Path, front_matter: Mapping[str, Any]) -> dict[str, dict
                     f"{dataset / 'README.md'}: the key {min(unknown)!a} of a configuration is not known; allowed are "
                     f"{', '.join(sorted(_CONFIG_KEYS))}."
                 )
-            for entry in config["data_files"]:
-                check_pattern(dataset, entry["path"])
+            for pattern in (entry["path"] for entry in config["data_files"]):
+                # `datasets` takes addresses for patterns, too.
+                if not is_inside(pattern) or "://" in pattern or "::" in pattern:
+                    raise VttdataError(f"{dataset}: the pattern {pattern[:_MAX_SHOWN]!a} leads out of the dataset.")
         files = {
             config["config_name"]: {
                 entry["split"]: match_files(dataset, entry["path"]) for entry in config["data_files"]
@@ -268,13 +270,6 @@ def _check_types(files: Mapping[str, Mapping[str, Sequence[Path]]]) -> None:
                 wrong = find_wrong_type(config, file.schema_arrow)
             if wrong is not None:
                 raise VttdataError(f"{path}: {wrong}.")
-
-
-def check_pattern(dataset: Path, pattern: str) -> None:
-    """Raise VttdataError if a pattern of a card names files outside of the dataset."""
-    # `datasets` takes addresses for patterns, too.
-    if not is_inside(pattern) or "://" in pattern or "::" in pattern:
-        raise VttdataError(f"{dataset}: the pattern {pattern[:_MAX_SHOWN]!a} leads out of the dataset.")
 
 
 def match_files(dataset: Path, pattern: str) -> list[Path]:

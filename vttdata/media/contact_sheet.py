@@ -44,8 +44,8 @@ def draw_clips(videos: Sequence[Path], target: Path) -> None:
     sheet.save(target, format="JPEG", quality=_JPEG_QUALITY)
 
 
-def middle_thumbnail(path: Path, size: tuple[int, int] = _CELL) -> Image.Image:
-    """Return the frame in the middle of a video, as a player shows it and as large as fits into `size` (pixels).
+def middle_thumbnail(path: Path) -> Image.Image:
+    """Return the frame in the middle of a video, as a player shows it and as large as fits into a cell.
 
     Raises:
         MediaError: what `open_video` and `Video.frames` raise, or ``frames_missing`` without a frame.
@@ -59,4 +59,4 @@ def middle_thumbnail(path: Path, size: tuple[int, int] = _CELL) -> Image.Image:
                 break
         if frame is None:
             raise MediaError("frames_missing", f"{path.name}: no frame can be decoded.")
-        return make_thumbnail(frame.picture, float(video.stream.sample_aspect_ratio or 1), size)
+        return make_thumbnail(frame.picture, float(video.stream.sample_aspect_ratio or 1), _CELL)

@@ -229,13 +229,11 @@ def ffmpeg_command(job: CutJob) -> list[str]:
 def _picture_filters(stream: Any, probe: Probe, span: SpanFrames, settings: MediaSettings) -> Any:
     """Select the frames by timestamp, which is exact at any frame rate, and let them start at 0."""
     width, height = clip_size(probe.width, probe.height, settings.height)
-    stream = (
+    return (
         stream.filter("settb", str(span.time_base))
         .filter("trim", start_pts=span.pts[0], end_pts=span.pts[-1] + 1)
         .filter("setpts", f"PTS-({span.pts[0]})")
-    )
-    return (
-        stream.filter("scale", width, height, flags=_SCALER, out_range="tv")
+        .filter("scale", width, height, flags=_SCALER, out_range="tv")
         .filter("format", "yuv420p")
         .filter("setsar", 1)
     )

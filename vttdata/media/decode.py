@@ -137,7 +137,10 @@ class Video:
             pts = end if pts is None else pts
             if last is not None:
                 if pts <= last:
-                    raise MediaError("timestamps", self._describe_step_back(index, last, pts))
+                    times = f"{self.seconds_of(pts):.3f} s, and the frame before it {self.seconds_of(last):.3f} s"
+                    remedy = "`ffmpeg -i FILE NEW.mp4` writes new times"
+                    back = f"the file's times go back: frame {index} has {times}; {remedy}."
+                    raise MediaError("timestamps", back)
                 intervals.append(pts - last)
             ticks = self.frame_ticks(picture.duration, intervals)
             last, end = pts, pts + ticks
@@ -159,11 +162,6 @@ class Video:
         else:
             estimate = max(round(denominator / numerator / self.frame_rate), 1)
         return stated if stated and estimate <= 2 * stated else estimate
-
-    def _describe_step_back(self, index: int, last: int, pts: int) -> str:
-        times = f"{self.seconds_of(pts):.3f} s, and the frame before it {self.seconds_of(last):.3f} s"
-        remedy = "`ffmpeg -i FILE NEW.mp4` writes new times"
-        return f"the file's times go back: frame {index} has {times}; {remedy}."
 
     def _decode_pictures(self) -> Iterator[av.VideoFrame]:
         for packet in self.packets():

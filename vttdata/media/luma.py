@@ -42,7 +42,8 @@ def luma_of(picture: Any) -> Luma:
 
 def scan_rows(luma: Luma) -> Luma:
     """Return about 96 rows, evenly spread over the picture; all rows of a small one."""
-    stride = _stride(len(luma))
+    # Odd strides meet every position within a block of 8 x 8 pixels.
+    stride = max(len(luma) // _SCAN_LINES, 1) | 1
     return luma[stride // 2 :: stride]
 
 
@@ -62,8 +63,3 @@ def sum_exactly(values: npt.NDArray[np.int16]) -> int:
     """Return the sum of an array of values from 0 to 4095, without overflow."""
     # Sums as int64 take twice as long.
     return int(values.sum(dtype=np.int32 if values.size <= 2**19 else np.int64))
-
-
-def _stride(size: int) -> int:
-    # Odd strides meet every position within a block of 8 x 8 pixels.
-    return max(size // _SCAN_LINES, 1) | 1

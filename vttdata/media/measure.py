@@ -6,6 +6,7 @@ no difference; memory stays flat however long the video is. Nothing is judged he
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 import traceback
@@ -123,7 +124,15 @@ class PictureScores:
         """
         self._sample(until=seconds)
         self._previous = None
-        return {picture_filter.name: _score(picture_filter) for picture_filter in self._filters}
+        scores = {}
+        for picture_filter in self._filters:
+            with _blaming(picture_filter):
+                scores[picture_filter.name] = score = float(picture_filter.score())
+            if not 0.0 <= score <= 1.0:
+                path = sys.modules[type(picture_filter).__module__].__file__
+                wrong = f"scored {score:g}, which is not between 0 and 1"
+                raise HaltError(f"{path}: filter '{picture_filter.name}' {wrong}.")
+        return scores
 
     def _sample(self, until: float) -> None:
         """Show the previous picture to the filters if it is shown at a half second that has no sample yet."""
@@ -133,32 +142,23 @@ class PictureScores:
         self._sampled += periods
         picture = SampledPicture.from_luma(luma_of(self._previous), periods)
         for picture_filter in self._filters:
-            try:
+            with _blaming(picture_filter):
                 picture_filter.add(picture)
-            except MemoryError:
-                raise
-            except Exception as error:
-                raise _filter_error(picture_filter, error) from error
 
 
-def _score(picture_filter: PictureFilter) -> float:
+@contextlib.contextmanager
+def _blaming(picture_filter: PictureFilter) -> Iterator[None]:
+    """Raise an error of a filter as a HaltError that names the filter's file and line."""
     try:
-        score = float(picture_filter.score())
+        yield
     except MemoryError:
         raise
     except Exception as error:
-        raise _filter_error(picture_filter, error) from error
-    if not 0.0 <= score <= 1.0:
         path = sys.modules[type(picture_filter).__module__].__file__
-        raise HaltError(f"{path}: filter '{picture_filter.name}' scored {score:g}, which is not between 0 and 1.")
-    return score
-
-
-def _filter_error(picture_filter: PictureFilter, error: Exception) -> HaltError:
-    path = sys.modules[type(picture_filter).__module__].__file__
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-    place = f"{path}:{lines[-1]}" if lines else path
-    return HaltError(f"{place}: filter '{picture_filter.name}' failed ({type(error).__name__}: {error}).")
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+        place = f"{path}:{lines[-1]}" if lines else path
+        failure = f"filter '{picture_filter.name}' failed ({type(error).__name__}: {error})"
+        raise HaltError(f"{place}: {failure}.") from error
 
 
 def check_decoding(video: Video, frames: int, corrupt: int) -> None:

@@ -69,10 +69,6 @@ class _Packets:
     keyframes: list[int] = field(default_factory=list)
     last_intervals: list[int] = field(default_factory=list)
 
-    def from_to(self) -> list[int]:
-        """Return the times of the span's frames and of the frames beside them."""
-        return [pts for pts in (self.before, *self.inside, self.after) if pts is not None]
-
 
 def _read_packets(video: Video, begin: float | None, start: float, end: float, deadline: float) -> _Packets | None:
     """Read packets from the keyframe at or before `begin`; None where none is found or no frame lies in the span."""
@@ -118,7 +114,7 @@ def _packets_from_keyframe(video: Video, latest: float) -> Iterator[Any]:
 
 def _decode_ends(video: Video, packets: _Packets, begin: float | None) -> SpanFrames:
     """Decode the frames at both ends of a span with those beside them."""
-    sequence = packets.from_to()
+    sequence = [pts for pts in (packets.before, *packets.inside, packets.after) if pts is not None]
     first, last = sequence.index(packets.inside[0]), sequence.index(packets.inside[-1])
     head, tail = sequence[max(first - 1, 0) : first + 2], sequence[max(last - 1, 0) : last + 2]
     pictures = decode_ends(video, packets.keyframes, head, tail)

@@ -178,7 +178,14 @@ class Engine:
 
     def process(self, stage: Stage, tasks: Iterable[tuple[Tag, Any]]) -> Iterator[tuple[Tag, ItemResult]]:
         """Process tagged items, and yield their results in any order."""
-        return process_here(stage, tasks) if stage.all_at_once else self.executor.run(stage, tasks)
+        if not stage.all_at_once:
+            yield from self.executor.run(stage, tasks)
+            return
+        # In this process, so that an error of the item ends the build.
+        for tag, item in tasks:
+            started = time.monotonic()
+            outcomes = tuple(stage.process(item))
+            yield tag, ItemResult(stage.name, stage.count(item), outcomes, time.monotonic() - started)
 
     def accept_failures(self, stage: Stage) -> bool:  # noqa: ARG002
         """Return True if failures that are due are results of a stage all the same, where there are no better ones."""
@@ -206,14 +213,6 @@ def watch_results(
         count_item(result, progress)
         yield from breaker.admit(tag, result)
     yield from breaker.release()
-
-
-def process_here(stage: Stage, tasks: Iterable[tuple[Tag, Any]]) -> Iterator[tuple[Tag, ItemResult]]:
-    """Process items in this process, so that an error of an item ends the build."""
-    for tag, item in tasks:
-        started = time.monotonic()
-        outcomes = tuple(stage.process(item))
-        yield tag, ItemResult(stage.name, stage.count(item), outcomes, time.monotonic() - started)
 
 
 def count_item(result: ItemResult, progress: Progress) -> None:

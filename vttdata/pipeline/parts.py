@@ -49,9 +49,9 @@ class Part:
     item_keys: tuple[str, ...]
 
 
-def item_key(fingerprint: str, item: Any) -> str:
-    """Return the key of an item's result: a hash of the stage's fingerprint and of the item."""
-    return _item_key(fingerprint, canonical_json(item))
+def item_key(fingerprint: str, item_json: str) -> str:
+    """Return the key of an item's result: a hash of the stage's fingerprint and of the item's canonical JSON."""
+    return hashlib.sha256(f'["{fingerprint}", {item_json}]'.encode()).hexdigest()[:32]
 
 
 class PartKey:
@@ -102,7 +102,7 @@ def cut_into_parts(stage: Stage, items: Iterable[Any]) -> Iterator[Part]:
         key = PartKey(fingerprint)
         for text in texts:
             key.add_text(text)
-        return Part(key.end(), tuple(pending), tuple(_item_key(fingerprint, text) for text in texts))
+        return Part(key.end(), tuple(pending), tuple(item_key(fingerprint, text) for text in texts))
 
     for item in items:
         pending.append(item)
@@ -114,10 +114,6 @@ def cut_into_parts(stage: Stage, items: Iterable[Any]) -> Iterator[Part]:
             texts.clear()
     if pending:
         yield finish()
-
-
-def _item_key(fingerprint: str, item_json: str) -> str:
-    return hashlib.sha256(f'["{fingerprint}", {item_json}]'.encode()).hexdigest()[:32]
 
 
 # Most stages of a build keep records of one or two classes; making an adapter takes milliseconds.

@@ -61,10 +61,7 @@ class Gateway:
         private = {"num_cpus": cpus, "include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES}
         try:
             self._ray.init(
-                address=address or "local",
-                log_to_driver=False,
-                namespace="vttdata",
-                **({} if address else private),
+                address=address or "local", log_to_driver=False, namespace="vttdata", **({} if address else private)
             )
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
             self._connection.send(("no cluster", " ".join(str(error).split())[:300].rstrip(". ")))

@@ -177,9 +177,9 @@ def written_beside_shards(folder: Path, account: dict[str, Any]) -> Iterator[str
         Path(stream.name).unlink(missing_ok=True)
 
 
-def first_difference(before: Any, after: Any, common: Iterable[str] = _COMMON) -> str | None:
+def first_difference(before: dict[str, Any], after: dict[str, Any]) -> str | None:
     """Return the first thing in which two accounts of shards differ, such as ``clips.max_seconds: 30, not 20``."""
-    for key in common:
+    for key in _COMMON:
         difference = _difference(before.get(key), after.get(key), key)
         if difference is not None:
             return difference.removeprefix("settings.")

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vttdata.errors import HaltError, VttdataError
-from vttdata.ids import digest
+from vttdata.ids import canonical_json, digest
 from vttdata.pipeline.engine import Engine, StageCounts, Table, count_item, is_intact, watch_results
 from vttdata.pipeline.executors import Tag
 from vttdata.pipeline.item_results import ItemResults
@@ -251,7 +251,7 @@ class ShardWork:
             self.is_merged = False
             fingerprint = self.stage.fingerprint()
             for item in itertools.chain(first, stream):
-                yield from self._take(item, item_key(fingerprint, item), None)
+                yield from self._take(item, item_key(fingerprint, canonical_json(item)), None)
         else:
             for part in cut_into_parts(self.stage, itertools.chain(first, stream)):
                 yield from self._take_from_part(part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,10 +58,7 @@ def audit_page(folder: Path, audit: Audit) -> str:
         sections,
         kicker="Audit of splits",
         tiles=[Tile(f"{counts['clips']:,}", f"clips in {split}") for split, counts in audit.splits.items()],
-        alerts=[
-            ("good" if audit.ok else "bad", audit.verdict),
-            *(("warn", warning) for warning in audit.warnings),
-        ],
+        alerts=[("good" if audit.ok else "bad", audit.verdict), *(("warn", warning) for warning in audit.warnings)],
     )
 
 
@@ -94,7 +92,9 @@ def foil_audit_page(
         table = [(attack.name, attack.meaning, attack.learned_from) for attack in results]
         body += render_table(("blind attacker", "how it decides", "learned from"), table, "Attackers")
         sections.append(PageSection(config, f"Blind attackers on {config}", body, note=attack_sentences(results)))
-    pairs = _first_pairs(folder) if folder is not None else []
+    tables = read_layout(folder, needs=None).files.get("foils", {}) if folder is not None else {}
+    rows = read_parquet_rows(itertools.chain(*tables.values()), ("video_id", "caption", "foil"))
+    pairs = list(itertools.islice(rows, _PAIRS_SHOWN))
     if folder is not None and pairs:
         ids = {row["video_id"] for row in pairs}
         stills = read_video_stills(locate_videos(videos, ids)) if videos is not None else read_clip_stills(folder, ids)
@@ -103,16 +103,6 @@ def foil_audit_page(
         note = f"The first of all pairs, each with the true caption above its foil{frames}."
         sections.append(PageSection("pairs", "Pairs", body, note))
     return render_page(title, sections, kicker="Audit of foils")
-
-
-def _first_pairs(folder: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    for files in read_layout(folder, needs=None).files.get("foils", {}).values():
-        for row in read_parquet_rows(files, ("video_id", "caption", "foil")):
-            if len(rows) == _PAIRS_SHOWN:
-                return rows
-            rows.append(row)
-    return rows
 
 
 def _clips_of(leak: str, example: Mapping[str, Any]) -> list[str]:

@@ -25,13 +25,7 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
 from vttdata.report import plots
 from vttdata.report.caption_findings import CaptionFindings, find_odd_captions
 from vttdata.report.category_findings import MAX_ODDS, MIN_ODDS, CategoryFindings, find_misfits
-from vttdata.report.clip_sheet import (
-    ClipFigures,
-    clear_clip_files,
-    read_clip_rows,
-    remove_folder_if_empty,
-    write_clips,
-)
+from vttdata.report.clip_sheet import ClipFigures, clear_clip_files, read_clip_rows, remove_folder_if_empty, write_clips
 from vttdata.report.leaks import read_audit, read_pairs, show_leaks
 from vttdata.report.left_out import read_reasons, show_attrition, show_thresholds
 from vttdata.report.page import PageSection, Tile, format_number, render, render_page

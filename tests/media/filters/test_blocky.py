@@ -7,8 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.media.filters.pictures import any_picture, drawn_picture, equal_rows
-from vttdata.media.filters.blocky import block_visibility
+from vttdata.media.base_filter import SampledPicture
+from vttdata.media.filters.blocky import Blocky
 from vttdata.media.luma import Luma
+
+
+def block_visibility(luma: Luma) -> float:
+    return Blocky().score_picture(SampledPicture.from_luma(luma))
 
 
 def quantised(picture: Luma, strength: float) -> Luma:

@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.media.filters.pictures import any_picture, drawn_picture, equal_rows
-from vttdata.media.filters.blur import blur_effect
+from vttdata.media.base_filter import SampledPicture
+from vttdata.media.filters.blur import Blur
 from vttdata.media.luma import Luma
+
+
+def blur_effect(luma: Luma) -> float:
+    return Blur().score_picture(SampledPicture.from_luma(luma))
 
 
 def gaussian(picture: Luma, sigma: float) -> Luma:

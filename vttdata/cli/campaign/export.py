@@ -18,7 +18,7 @@ FORMS = ("pages", "label-studio", "answers")
     cls=Command,
     notes=[
         "pages: the static pages, crowd CSV and manifest of 'vttdata hits make' (rate-slider). label-studio: tasks "
-        "with answers, and a labelling configuration. answers: every answer under hashed workers, as JSON lines.",
+        "with answers, and a labelling configuration. answers: every answer under hashed workers, as JSON lines."
     ],
     examples=[
         "vttdata campaign export rating --format label-studio --videos 'https://example.org/{video_id}.mp4' --out ls"

@@ -10,17 +10,7 @@ import click
 
 from vttdata.annotate.tasks import TASKS
 from vttdata.cli.exit_codes import DONE
-from vttdata.cli.options import (
-    DATASET,
-    FILE,
-    Command,
-    Names,
-    argument,
-    columns_option,
-    option,
-    out_option,
-    seed_option,
-)
+from vttdata.cli.options import DATASET, FILE, Command, Names, argument, columns_option, option, out_option, seed_option
 
 
 @click.command(

@@ -17,7 +17,7 @@ AMOUNT = NumberRange(0, 10**6)
     cls=Command,
     notes=[
         "Prints for each number of judgments an item: half of the 95 % interval of one item's mean and of the mean "
-        "over all items, hours of work, and their cost. For yes or no about evenly divided items, --sd 0.5 is most.",
+        "over all items, hours of work, and their cost. For yes or no about evenly divided items, --sd 0.5 is most."
     ],
     examples=["vttdata campaign plan --items 500 --judgments 3,5,10 --sd 0.9 --spread 0.8 --seconds 15"],
 )

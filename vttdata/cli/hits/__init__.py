@@ -3,7 +3,5 @@
 from vttdata.cli.options import CommandFolder
 
 command = CommandFolder(
-    "hits",
-    package=__name__,
-    help="Have captions assessed by people: make tasks, score answers, compare, plan.",
+    "hits", package=__name__, help="Have captions assessed by people: make tasks, score answers, compare, plan."
 )

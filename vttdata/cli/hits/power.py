@@ -75,13 +75,7 @@ COUNT = WholeNumber(1, MAX_CAPTIONS)
 @option("--bad SHARE", "Share of bad workers.", type=NumberRange(0, 1, max_open=True), default=0.2, group="Simulation")
 @option("--seeds N", "How often everything is drawn.", type=COUNT, default=20, group="Simulation")
 def command(
-    manifest: Path | None,
-    systems: int,
-    videos: int,
-    gaps: list[float],
-    hits: list[int] | None,
-    bad: float,
-    seeds: int,
+    manifest: Path | None, systems: int, videos: int, gaps: list[float], hits: list[int] | None, bad: float, seeds: int
 ) -> int:
     """Plan how many HITs it takes to find a difference between systems.
 

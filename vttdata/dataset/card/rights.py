@@ -31,10 +31,7 @@ def format_rights(metadata: Metadata, folder: Path, *, shipped: bool) -> str:
     # A fence in a citation would end the code block.
     papers = metadata.citation.strip().replace("```", "'''")
     entries = "\n\n".join(filter(None, (papers, build_citation(metadata, folder))))
-    parts = [
-        f"## Licences\n\n{format_table(licences)}",
-        f"## Citation\n\n```bibtex\n{entries}\n```",
-    ]
+    parts = [f"## Licences\n\n{format_table(licences)}", f"## Citation\n\n```bibtex\n{entries}\n```"]
     return "\n\n".join(parts)
 
 

@@ -146,10 +146,7 @@ def pair_concepts(counts: Mapping[str, int], lexicon: Lexicon, *, min_count: int
 
 
 def select_absent_rivals(
-    rivals: Mapping[str, Sequence[Noun]],
-    video: MentionSummary,
-    lexicon: Lexicon,
-    dropped: Counter[str] | None = None,
+    rivals: Mapping[str, Sequence[Noun]], video: MentionSummary, lexicon: Lexicon, dropped: Counter[str] | None = None
 ) -> dict[str, tuple[Noun, ...]]:
     """Reduce rivals to those that are surely absent from a video.
 

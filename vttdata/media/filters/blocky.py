@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vttdata.media.base_filter import MeanFilter, SampledPicture
-from vttdata.media.luma import Luma, scan_lines, sum_exactly
+from vttdata.media.luma import sum_exactly
 
 # The transform of JPEG and of MPEG-1 to MPEG-4, and the grid on which the larger transforms of their successors lie.
 _BLOCK_SIZE = 8
@@ -26,20 +26,15 @@ class Blocky(MeanFilter):
     skips_black = True
 
     def score_picture(self, picture: SampledPicture) -> float:
-        """Return the visibility of block edges in the picture."""
+        """Return the visible share of block edges in the steps across the 8 x 8 grid: 0 none, 1 nothing else.
+
+        As in the paper, the mean step between neighbouring pixels across block edges is held against the mean step
+        inside the blocks, averaged over both directions. In place of the paper's fitted score, the excess is given as a
+        share of the whole, steps far above what quantisers cause count as edges of objects, and an excess below one
+        luma level weighs little. The grid is taken to start at the top left corner; a video that was rescaled or
+        cropped after coding has lost it, and scores 0.
+        """
         return sum(map(_line_visibility, picture.lines)) / 2
-
-
-def block_visibility(luma: Luma) -> float:
-    """Return the visible share of block edges in the steps across the 8 x 8 grid: 0 none, 1 nothing else.
-
-    As in the paper, the mean step between neighbouring pixels across block edges is held against the mean step inside
-    the blocks, averaged over both directions. In place of the paper's fitted score, the excess is given as a share of
-    the whole, steps far above what quantisers cause count as edges of objects, and an excess below one luma level
-    weighs little. The grid is taken to start at the top left corner; a video that was rescaled or cropped after coding
-    has lost it, and scores 0.
-    """
-    return sum(map(_line_visibility, scan_lines(luma))) / 2
 
 
 def _line_visibility(lines: npt.NDArray[np.int16]) -> float:

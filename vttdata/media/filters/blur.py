@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vttdata.media.base_filter import MeanFilter, SampledPicture
-from vttdata.media.luma import Luma, scan_lines, sum_exactly
+from vttdata.media.luma import sum_exactly
 
 # The paper's low-pass filter has 9 taps, 4 on either side of its centre.
 _SIDE_TAPS = 4
@@ -22,19 +22,14 @@ class Blur(MeanFilter):
     skips_black = True
 
     def score_picture(self, picture: SampledPicture) -> float:
-        """Return the blur effect of the picture."""
+        """Return the blur effect of a picture: 0 sharp, 1 blurred.
+
+        The picture is blurred once more along a line; what was sharp loses much of its variation, what was blurred
+        little. The worse of the two directions counts. A picture without any variation scores 0: it has nothing to be
+        blurred. Sharp footage scores 0.2 to 0.5, and scores only compare at one resolution. At least 10 x 10 pixels are
+        needed for a score above 0.
+        """
         return max(map(_line_blur, picture.lines))
-
-
-def blur_effect(luma: Luma) -> float:
-    """Return the blur effect of a picture: 0 sharp, 1 blurred.
-
-    The picture is blurred once more along a line; what was sharp loses much of its variation, what was blurred
-    little. The worse of the two directions counts. A picture without any variation scores 0: it has nothing to be
-    blurred. Sharp footage scores 0.2 to 0.5, and scores only compare at one resolution. At least 10 x 10 pixels are
-    needed for a score above 0.
-    """
-    return max(map(_line_blur, scan_lines(luma)))
 
 
 def _line_blur(lines: npt.NDArray[np.int16]) -> float:

@@ -5,7 +5,6 @@ Decodes the video once more. Memory holds the finished sheet, 0.2 MB for each sh
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,24 +72,16 @@ def draw_sheet(path: Path, detection: Detection, target: Path, *, columns: int =
             draw.text((left + 2 * _GAP, top + _TEXT_OFFSET), heading, fill="white")
             middle = (shot.first_frame + shot.last_frame) // 2
             for cell, index in enumerate((shot.first_frame, middle, shot.last_frame)):
-                frame = _advance(frames, frame, index)
-                if frame is None:
-                    raise MediaError("truncated", f"the video ends before frame {index} of shot {shot.index}.")
+                while frame is None or frame.index < index:
+                    frame = next(frames, None)
+                    if frame is None:
+                        raise MediaError("truncated", f"the video ends before frame {index} of shot {shot.index}.")
                 x, y = left + _GAP + cell * (_CELL_WIDTH + _GAP), top + _LINE + _GAP
                 thumbnail = make_thumbnail(frame.picture, aspect)
                 centred = (x + (_CELL_WIDTH - thumbnail.width) // 2, y + (_CELL_HEIGHT - thumbnail.height) // 2)
                 sheet.paste(thumbnail, centred)
                 draw.text((x, y + _CELL_HEIGHT + _TEXT_OFFSET), format_timecode(frame.time), fill=_TEXT)
     save_png(sheet, target)
-
-
-def _advance(frames: Iterator[Frame], frame: Frame | None, index: int) -> Frame | None:
-    """Return the frame with an index at or after that of the current frame; None behind the last frame."""
-    while frame is None or frame.index < index:
-        frame = next(frames, None)
-        if frame is None:
-            return None
-    return frame
 
 
 def make_thumbnail(picture: Any, aspect: float, size: tuple[int, int] = (_CELL_WIDTH, _CELL_HEIGHT)) -> Image.Image:

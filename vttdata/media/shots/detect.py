@@ -74,11 +74,7 @@ class Detection:
 
 
 def detect_shots(
-    path: str | Path,
-    settings: ShotSettings = ShotSettings(),
-    *,
-    source_id: str = "",
-    threads: int = 1,
+    path: str | Path, settings: ShotSettings = ShotSettings(), *, source_id: str = "", threads: int = 1
 ) -> Detection:
     """Find the shots of a video file.
 

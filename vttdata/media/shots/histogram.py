@@ -83,12 +83,8 @@ def describe(pictures: Iterable[Any]) -> Iterator[Descriptions]:
             count += 1
         if count == 0:
             return
-        yield describe_samples(samples[:count])
-
-
-def describe_samples(samples: NDArray[np.uint8]) -> Descriptions:
-    """Describe n frames by their values at the grid's points."""
-    return Descriptions(count_colours(samples), sum_cells(samples), samples[:, : POINTS[0]].copy())
+        values = samples[:count]
+        yield Descriptions(count_colours(values), sum_cells(values), values[:, : POINTS[0]].copy())
 
 
 def in_rows(luma: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -159,19 +155,13 @@ def _first_bins() -> NDArray[np.uint16]:
     return np.concatenate(bins).astype(np.uint16)
 
 
-def _cell_blocks() -> NDArray[np.intp]:
-    """Return the positions of the cells among the interleaved blocks."""
-    positions = np.empty(_BLOCKS, np.intp)
-    positions[_interleave_blocks(np.arange(_BLOCKS).reshape(_BLOCK_GRID))] = np.arange(_BLOCKS)
-    return positions.reshape(_BLOCK_GRID)[2:10, 2:14].ravel()
-
-
 _LUMA_ROWS = np.argsort(_interleave_blocks(np.arange(POINTS[0]).reshape(_LUMA_GRID)))
 _BLOCK_ROWS = np.argsort(_interleave_blocks(np.arange(_BLOCKS).reshape(_BLOCK_GRID)))
 _FIRST_BINS = _first_bins()
 # NumPy takes the minimum with an array ten times as fast as with a single number.
 _LARGEST_VALUES = np.full(POINTS.sum(), 255 - _BIN_SHIFT, np.uint8)
-_CELL_BLOCKS = _cell_blocks()
+# Positions of the cells among the interleaved blocks.
+_CELL_BLOCKS = _BLOCK_ROWS.reshape(_BLOCK_GRID)[2:10, 2:14].ravel()
 
 
 def count_colours(samples: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -26,8 +26,6 @@ from vttdata.media.shots.histogram import (
 )
 from vttdata.media.shots.structure import compare_structure, measure_rectangle, measure_unmixed
 
-COLOUR_BINS = 8
-
 # Half of a usual dissolve: edited material has them at 0.5 to 1.5 s.
 _RADIUS_SECONDS = 0.5
 _RADIUS_FRAMES = (3, 60)

@@ -29,13 +29,7 @@ from vttdata.generate.foils.blind.attacker import (
     scaled_columns,
 )
 from vttdata.generate.foils.blind.attackers import ATTACKERS
-from vttdata.generate.foils.blind.learning import (
-    Floats,
-    Integers,
-    count_differences,
-    cross_fit,
-    logistic_regression,
-)
+from vttdata.generate.foils.blind.learning import Floats, Integers, count_differences, cross_fit, logistic_regression
 from vttdata.generate.foils.blind.shortcuts import ENSEMBLE, stack_margins
 from vttdata.generate.foils.blind.words import lower_words
 
@@ -109,11 +103,7 @@ def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]
     for name, meaning, differences in (
         ("place", "Which place among the options is right most often", _compare_places(questions, rows)),
         ("question-words", "How many words an option shares with its question", _compare_questions(questions, rows)),
-        (
-            "companions",
-            "Which words are answers beside which words of other options",
-            _compare_words(questions),
-        ),
+        ("companions", "Which words are answers beside which words of other options", _compare_words(questions)),
         ("odd-one-out", "How many words an option shares with the others", _compare_options(questions, rows)),
     ):
         margins[name], meanings[name] = cross_fit(differences, folds, logistic_regression), meaning

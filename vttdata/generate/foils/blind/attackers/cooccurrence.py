@@ -73,7 +73,4 @@ def _mutual_information(counts: Any, swapped: int, words: Integers, others: Inte
     return information
 
 
-ATTACKER = BlindAttacker(
-    measure_association,
-    reads_texts=True,
-)
+ATTACKER = BlindAttacker(measure_association, reads_texts=True)
