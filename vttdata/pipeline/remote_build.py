@@ -204,9 +204,8 @@ class RemoteBuild:
         self._threads.append(thread)
 
     def _join(self) -> None:
-        for thread in self._threads:
-            thread.join()
-        self._threads.clear()
+        while self._threads:
+            self._threads.pop().join()
 
     def _copy_in_background(self) -> None:
         problem = ""

@@ -85,17 +85,10 @@ def open_shard(
     quiet: bool = False,
     replace: bool = False,
 ) -> Iterator[ShardBuild]:
-    """Hold a build folder together with other shards; the arguments are those of `open_build`.
+    """Hold a build folder together with other shards; the further arguments are those of `open_build`.
 
-    Args:
-        folder: a new or empty folder, or that of an earlier build.
-        loaded: the recipe.
-        executor: runs the items of stages.
-        on_stage_done: is called with each stage's entry in the account of the shard.
-        shard: the shard.
-        retry_failed: process items again that failed for a reason that may have gone.
-        quiet: show no progress.
-        replace: take over a folder that holds a build of other settings.
+    With `replace`, a folder that holds a build of other settings is taken over; `on_stage_done` is called with each
+    stage's entry in the account of the shard.
 
     Raises:
         VttdataError: when the folder holds something else or a build of other settings, or a build is at work in it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -35,8 +36,9 @@ def write_tables(table: Table, folder: Path, files: Mapping[str, str]) -> None:
     tally = table.tally
     state = {"results": digest([table.keys, tally.kept, tally.rejected, tally.failed]), "columns": _COLUMNS}
     state_file = folder / "stage.json"
-    if tally.reused == tally.parts and _read_json(state_file) == state:
-        return
+    with contextlib.suppress(OSError, ValueError):
+        if tally.reused == tally.parts and json.loads(state_file.read_bytes()) == state:
+            return
     state_file.unlink(missing_ok=True)
     texts = [pa.field(name, pa.string()) for name in (table.stage.id_column, *_COLUMNS)]
     kept_schema = arrow_schema(table.stage.output, {"scores": SCORES})
@@ -50,13 +52,6 @@ def write_tables(table: Table, folder: Path, files: Mapping[str, str]) -> None:
         write_rows(temporary, schema, rows, _ROWS_PER_GROUP)
         temporary.replace(folder / f"{name}.parquet")
     write_json(state_file, state)
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return None
 
 
 def _rows(

@@ -62,7 +62,8 @@ def balance(groups: Sequence[ClipGroup], wanted: Mapping[str, Mapping[str, float
     place_by_quantile(placement, groups, aims)
     fill_empty_splits(placement, groups)
     exchange_groups(placement, groups)
-    if not placement.is_within_bounds():
+    # Unless every split is off by less than the largest group.
+    if (np.abs(placement.excess[:, -1]) >= max(placement.largest_size, 1)).any():
         placement = Placement(groups, aims)
         place_by_size(placement, groups)
         exchange_groups(placement, groups)
@@ -112,10 +113,6 @@ class Placement:
     def empty_splits(self) -> list[int]:
         """Return the splits that may not be empty and are."""
         return [split for split in self.nonempty if not self.group_counts[split]]
-
-    def is_within_bounds(self) -> bool:
-        """Check that every split is off by less than the largest group."""
-        return bool((np.abs(self.excess[:, -1]) < max(self.largest_size, 1)).all())
 
 
 def place_by_quantile(placement: Placement, groups: Sequence[ClipGroup], aims: Sequence[Mapping[str, float]]) -> None:
