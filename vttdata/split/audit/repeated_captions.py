@@ -57,25 +57,35 @@ def find_repeated_captions(clips: ClipTable, batches: CaptionBatches, max_exampl
     rows = np.concatenate([np.zeros(0, np.uint32), *(rows for rows, _ in hashed)])
     hashes = np.concatenate([np.zeros(0, np.uint64), *(hashes for _, hashes in hashed)])
     del hashed
-    is_shared = np.zeros(len(clips), dtype=np.bool_)
+    has_shared_text = np.zeros(len(clips), dtype=np.bool_)
     texts = sentences = in_clip = in_split = in_source = 0
     # (minus the number of captions, hash), so that sorting puts the most frequent first.
     frequent: list[tuple[int, int]] = []
     for portion in range(2**_PORTION_BITS):
         selected = np.flatnonzero(hashes >> np.uint64(64 - _PORTION_BITS) == portion)
-        counted = _count_portion(hashes[selected], clips.split[rows[selected]], rows[selected])
-        is_shared[counted.rows] = True
-        texts += len(counted.shared)
-        sentences += int(counted.frequency.sum())
-        in_clip += counted.in_clip
-        in_split += counted.in_split
-        in_source += count_ambiguous(clips, hashes[selected], rows[selected])
-        shared = zip((-counted.frequency).tolist(), counted.shared.tolist(), strict=True)
+        # Captions are sorted by text, split and clip, and it is counted where each of these changes.
+        selected = selected[np.lexsort((rows[selected], clips.split[rows[selected]], hashes[selected]))]
+        text_hashes, clip_rows = hashes[selected], rows[selected]
+        new_text = np.ones(len(selected), dtype=np.bool_)
+        new_text[1:] = text_hashes[1:] != text_hashes[:-1]
+        new_split, new_clip = new_text.copy(), new_text.copy()
+        new_split[1:] |= clips.split[clip_rows[1:]] != clips.split[clip_rows[:-1]]
+        new_clip[1:] |= clip_rows[1:] != clip_rows[:-1]
+        text = np.cumsum(new_text) - 1
+        in_several = np.bincount(text, weights=new_split) > 1
+        frequency = np.bincount(text)[in_several]
+        has_shared_text[clip_rows[in_several[text]]] = True
+        texts += len(frequency)
+        sentences += int(frequency.sum())
+        in_clip += len(selected) - int(new_clip.sum())
+        in_split += len(selected) - int(new_split.sum())
+        in_source += count_ambiguous(clips, text_hashes, clip_rows)
+        shared = zip((-frequency).tolist(), text_hashes[new_text][in_several].tolist(), strict=True)
         frequent = sorted([*frequent, *shared])[:max_examples]
     per_split = np.bincount(clips.split[rows], minlength=len(clips.split_names))
     captions = {name: int(count) for name, count in zip(clips.split_names, per_split, strict=True)}
     examples = _examples(clips, batches, hashes, rows, [value for _, value in frequent])
-    return RepeatedCaptions(captions, texts, sentences, is_shared, in_clip, in_split, in_source, examples)
+    return RepeatedCaptions(captions, texts, sentences, has_shared_text, in_clip, in_split, in_source, examples)
 
 
 def batch_captions(clips: ClipTable, captions: Iterable[Caption]) -> CaptionBatches:
@@ -96,37 +106,6 @@ def hash_texts(texts: Any) -> Hashes:
 
     hashes: Hashes = pd.util.hash_array(texts.to_numpy(zero_copy_only=False), categorize=False)
     return hashes
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _PortionCounts:
-    """Counts of one portion: hashes of shared texts, their frequencies, rows that have them, and repeats."""
-
-    shared: Hashes
-    frequency: Integers
-    rows: Integers
-    in_clip: int
-    in_split: int
-
-
-def _count_portion(hashes: Hashes, split: Integers, rows: npt.NDArray[np.uint32]) -> _PortionCounts:
-    """Sort captions by text, split and clip, and count where each of these changes."""
-    order = np.lexsort((rows, split, hashes))
-    hashes, split, rows = hashes[order], split[order], rows[order]
-    new_text = np.ones(len(hashes), dtype=np.bool_)
-    new_text[1:] = hashes[1:] != hashes[:-1]
-    new_split, new_clip = new_text.copy(), new_text.copy()
-    new_split[1:] |= split[1:] != split[:-1]
-    new_clip[1:] |= rows[1:] != rows[:-1]
-    text = np.cumsum(new_text) - 1
-    is_shared = np.bincount(text, weights=new_split) > 1
-    return _PortionCounts(
-        shared=hashes[new_text][is_shared],
-        frequency=np.bincount(text)[is_shared],
-        rows=rows[is_shared[text]].astype(np.int64),
-        in_clip=len(hashes) - int(new_clip.sum()),
-        in_split=len(hashes) - int(new_split.sum()),
-    )
 
 
 def count_ambiguous(clips: ClipTable, hashes: Hashes, rows: npt.NDArray[np.uint32]) -> int:
