@@ -7,14 +7,13 @@ bytes.
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import os
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from markupsafe import Markup
@@ -22,6 +21,7 @@ from markupsafe import Markup
 from vttdata.dataset.parquet import open_parquet
 from vttdata.errors import VttdataError
 from vttdata.files.output_file import HTML, check_output_file, write_whole
+from vttdata.memory import arrow_memory_from_system, garbage_collection_paused
 from vttdata.report import plots
 from vttdata.report.caption_findings import CaptionFindings, find_odd_captions
 from vttdata.report.category_findings import MAX_ODDS, MIN_ODDS, CategoryFindings, find_misfits
@@ -43,6 +43,8 @@ _COMPARED = 50_000
 _CAPTIONS = pa.schema({"video_id": pa.large_string(), "caption": pa.large_string(), "annotator": pa.large_string()})
 
 
+@garbage_collection_paused()
+@arrow_memory_from_system()
 def write_report(folder: Path, out: Path | None = None, *, workers: int | None = None) -> Path:
     """Write the report of a build or dataset as one HTML file, and what does not fit into a folder beside it.
 
@@ -66,12 +68,7 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
     beside = out.with_suffix("")
     clear_clip_files(beside)
     pictures = PictureFolder(beside, inlined=_INLINE_STILLS, workers=workers or os.cpu_count() or 1)
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(pictures)
-        if gc.isenabled():
-            # A report leaves hardly any garbage, and the heap of a build takes long to be searched.
-            gc.disable()
-            stack.callback(gc.enable)
+    with pictures:
         data, figures = write_clips(report, beside, pictures)
         audit = read_audit(report, figures)
         pairs = read_pairs(report, figures, audit)
@@ -217,7 +214,7 @@ def _show_distributions(report: ReportInput, figures: ClipFigures, captions: Cap
     settings = report.section("clips")
     limits = [] if settings.get("whole") else plots.setting_limits(settings, ("min_seconds", "max_seconds"), "clips")
     caption_limits = plots.setting_limits(report.section("captions"), ["per_clip"], "captions")
-    words = list(chain.from_iterable([number] * count for number, count in captions.words.items()))
+    words = np.repeat(*np.array([*captions.words.items()], int).reshape(-1, 2).T)
     charts = [
         plots.histogram_of(figures.seconds, "Length of clips", "s", limits),
         plots.histogram_of(figures.index["captions"], "Captions of a clip", "captions", caption_limits),

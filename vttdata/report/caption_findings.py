@@ -23,6 +23,8 @@ _SHOWN_TEXTS = 200
 _UNUSUAL = 3.5
 # Captions that are hashed at a time.
 _BATCH = 50_000
+# Whether a byte is white space of ASCII, as str.isspace has it.
+_IS_SPACE = np.array([chr(byte).isspace() and byte < 128 for byte in range(256)])
 
 _Numbers = npt.NDArray[Any]
 
@@ -92,10 +94,7 @@ def find_odd_captions(captions: pa.Table) -> CaptionFindings:
 
     words = np.concatenate([_count_words(batch["caption"]) for batch in batches])
     times = np.bincount(texts)
-    first, last = np.full(len(times), len(clips)), np.full(len(times), -1)
-    np.minimum.at(first, texts, clips)
-    np.maximum.at(last, texts, clips)
-    shared = np.flatnonzero(first < last)
+    shared = np.unique(texts[clips != clips[first_rows][texts]])
     found.shared_captions = int(times[shared].sum())
     # A text may be of any length, and only the most frequent ones are shown.
     least = np.sort(times[shared])[-_SHOWN_TEXTS:][:1]
@@ -132,8 +131,26 @@ def _hash_runs(texts: pa.Array) -> _Numbers:
 
 
 def _count_words(captions: pa.Array) -> _Numbers:
-    lengths = pc.list_value_length(pc.utf8_split_whitespace(pc.utf8_trim_whitespace(captions)))
-    numbers: _Numbers = lengths.to_numpy().astype(np.int32)
+    """Return the number of words of each caption: what white space separates."""
+    # NumPy finds where words begin among the bytes of all captions in a fifth of the time in which Arrow splits them,
+    # but it knows the white space of ASCII only.
+    captions = captions.cast(pa.large_string())
+    _, offsets_buffer, data = captions.buffers()
+    offsets = np.frombuffer(offsets_buffer, np.int64)[captions.offset :][: len(captions) + 1]
+    is_space = _IS_SPACE[np.frombuffer(data or b"", np.uint8)[offsets[0] : offsets[-1]]]
+    begins = ~is_space
+    begins[1:] &= is_space[:-1]
+    rows = np.flatnonzero(np.diff(offsets))
+    first = (offsets - offsets[0])[rows]
+    begins[first] = ~is_space[first]
+    numbers = np.zeros(len(captions), np.int32)
+    if len(rows):
+        numbers[rows] = np.add.reduceat(begins, first, dtype=np.int32)
+    others = np.flatnonzero(~pc.string_is_ascii(captions).to_numpy(zero_copy_only=False))
+    trimmed = pc.utf8_trim_whitespace(captions.take(pa.array(others)))
+    words = pc.list_value_length(pc.utf8_split_whitespace(trimmed)).to_numpy()
+    # Arrow splits a text without words into one empty text.
+    numbers[others] = np.where(pc.equal(trimmed, "").to_numpy(zero_copy_only=False), 0, words)
     return numbers
 
 

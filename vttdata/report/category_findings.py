@@ -89,7 +89,10 @@ def find_misfits(captions: pa.Table, categories: Mapping[str, str]) -> CategoryF
         categories: video id -> category; clips that it leaves out are not compared.
     """
     of_row = pc.index_in(captions["video_id"], pa.array(list(categories), captions["video_id"].type))
-    captions = pa.table({"clip": of_row, "caption": captions["caption"]}).drop_null()
+    captions = pa.table({"clip": of_row, "caption": captions["caption"]})
+    # Dropping rows copies the others, also where there is none to drop.
+    if any(column.null_count for column in captions.columns):
+        captions = captions.drop_null()
     every_id, every_category = [*categories], [*categories.values()]
     captioned = np.unique(captions["clip"].to_numpy()).tolist()
     largest = Counter(every_category[clip] for clip in captioned).most_common(_MAX_CATEGORIES)

@@ -11,7 +11,7 @@ import base64
 import json
 import shutil
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,7 +54,7 @@ class ClipFigures:
 
     pictures: int = 0
     splits: dict[str, int] = field(default_factory=dict)
-    categories: dict[str, Counter[str]] = field(default_factory=dict)
+    categories: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     index: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(0, _INDEX))
     video_ids: pa.ChunkedArray = field(default_factory=lambda: pa.chunked_array([], pa.string()))
     source_ids: pa.ChunkedArray = field(default_factory=lambda: pa.chunked_array([], pa.string()))
@@ -149,7 +149,7 @@ def write_clips(report: ReportInput, folder: Path, pictures: PictureFolder) -> t
                 seconds = end - start if has_span else np.nan
                 entries.append((split_number, category, seconds, min(len(texts), _MOST), min(words, _MOST)))
                 if label is not None:
-                    figures.categories.setdefault(label, Counter())[split] += 1
+                    figures.categories[label][split] += 1
                 figures.pictures += bool(name)
                 source = row.get("source_id") or ""
                 shots = report.shots.get(source, ()) if has_span else ()
