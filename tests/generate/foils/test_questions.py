@@ -157,6 +157,43 @@ def test_words_are_the_answer_as_often_beside_each_other_word() -> None:
     assert both[False] <= both[True] + 4
 
 
+def test_answers_vary_as_if_they_were_drawn() -> None:
+    # Of words that are the answer exactly as often, who knows most answers knows which word is due.
+    names = ["man", "woman", "boy", "girl"]
+    options = [
+        Option(f"u{number}", foil, names[number % 4], foil, 0.0)
+        for number in range(400)
+        for foil in names
+        if foil != names[number % 4]
+    ]
+    chi_square = 0.0
+    for seed in range(6):
+        chosen = balance_questions(options, [option.unit for option in options], foils=3, seed=seed, imbalance=0.0)
+        counts = Counter(options[question[0]].word for question in chosen)
+        expected = len(chosen) / 4
+        assert expected > 60
+        chi_square += sum((counts[name] - expected) ** 2 for name in names) / expected
+    # 18 degrees of freedom; where sums are kept at 0, it is below 1.
+    assert 5 < chi_square < 40
+
+
+def test_words_that_are_the_answer_beside_each_other_are_drawn_together() -> None:
+    names = [f"animal{number}" for number in range(8)]
+    options = [
+        Option(f"u{number}", foil, names[number % 8], foil, 0.0)
+        for number in range(320)
+        for foil in names
+        if foil != names[number % 8]
+    ]
+    chosen = balance_questions(options, [option.unit for option in options], foils=3, seed=0, imbalance=0.05)
+    sets = {
+        frozenset([options[question[0]].word, *(options[index].foil_word for index in question)]) for question in chosen
+    }
+    assert len(chosen) > 100
+    # There are 70 sets of four words, and each is drawn by all places of its words or by hardly any.
+    assert len(sets) <= 20
+
+
 def test_answer_has_each_rank_of_length_as_often() -> None:
     # The answer is the third of four in length three times out of four.
     draw = random.Random(2)
@@ -223,6 +260,18 @@ def test_foils_of_a_place_exclude_each_other() -> None:
         given, lexicon, rivals, FoilSettings(options=4), 0, None, {}, Counter(), exclusive - {("man", "dog")}
     )
     assert {edit.swaps[0][1].foil_concept for edit in edits} == concepts - {"dog"}
+
+
+def test_concepts_as_frequent_as_the_true_one_are_preferred() -> None:
+    counts = {"man": 100, "a": 1, "b": 10, "c": 40, "d": 60, "e": 90, "f": 100, "g": 110, "h": 120, "i": 300, "j": 9000}
+    nouns = {name: Noun(name, "thing", plural=f"{name}s") for name in counts}
+    lexicon = Lexicon("test-3", list(nouns.values()))
+    rivals = {name: tuple(nouns[other] for other in counts if other != name) for name in counts}
+    document = Document(("c",), ("a man runs",), ((Mention(2, 5, "man", False),),))
+    given = VideoDocuments("v", (document,), summarize_mentions([("a man runs", document.mentions[0])], lexicon, ()))
+    exclusive = {*itertools.permutations(counts, 2)}
+    edits = list_edits(given, lexicon, rivals, FoilSettings(options=4), 0, None, {}, Counter(), exclusive, counts)
+    assert {edit.swaps[0][1].foil_concept for edit in edits} == {*"cdefgh"}
 
 
 @pytest.mark.parametrize(("options", "min_pairs"), [(2, 500), (4, 100)])

@@ -174,6 +174,7 @@ def mine_videos(
                 scorer,
                 settings=settings,
                 seed=seed,
+                counts=counts,
                 second_scorer=second_scorer,
                 association_texts=(training.scorer, training.second_scorer),
                 usage=usage,

@@ -34,10 +34,13 @@ QUESTION = "Which caption describes the video?"
 
 # Sets of foils of a place that the programme may choose from.
 _SETS_PER_PLACE = 6
-# Imbalance of a sum that is free, and of words beside others in units of that of words; fewer uses teach nothing.
-_SLACK = 3.0
+# Distance of a sum from its target that is free: with more, of words that are in few questions each, the programme
+# takes the same side of all. Imbalance of words beside others in units of that of words; fewer uses teach nothing.
+_SLACK = 1.0
 _CONTEXT_WEIGHT = 4.0
 _MIN_CONTEXTS = 30
+# Nodes of a search in integers, which takes most of the time; more of them find hardly more questions.
+_MAX_NODES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +73,18 @@ def balance_questions(
 
     A question takes `foils` options of one place. Its features are the sums of those of its pairs of the answer and a
     foil; see `vttdata.generate.foils.selection.balance_foils`. The sum of a word is 0 where it is a foil `foils` times
-    as often as it is the answer, so that knowing the word is as good as guessing; and by every number, the answer has
-    each rank among the options equally often.
+    as often as it is the answer; and by each number, the answer has each rank among the options as often.
+
+    Sums of 0 would tell who knows the other answers which words are still due. So after a first choice, the answers of
+    its questions are drawn, each option as likely as the others, and the next choice is made such that its sums are
+    those that the questions would have with the drawn answers.
 
     Args:
         options: Foils of captions; those of one place have one true word.
         places: For each option, what identifies its caption and the changed place.
         foils: Number of foils of a question.
-        seed: Decides between questions that are equally good.
-        imbalance: Limit of what is left of the sums of each kind, as a share of the pairs.
+        seed: Decides the draw, and between questions that are equally good.
+        imbalance: Limit of how far the sums of each kind are from their targets, as a share of the pairs.
         learn: Returns the margins of all options by classifiers that learned from the given ones; see `balance_foils`.
 
     Returns:
@@ -92,50 +98,97 @@ def balance_questions(
         return []
     indices = np.array(sets)
     units = np.unique([options[first].unit for first in indices[:, 0]], return_inverse=True)[1]
-    programme = Programme(units, np.arange(len(sets)), 1.0)
-    _balance_words(programme, [[options[index] for index in chosen] for chosen in sets], foils * imbalance)
-    numbers = _compare_words(options)
-    for feature in numbers[indices].transpose(2, 0, 1):
-        for values in (np.sign(feature).sum(axis=1), *_summarize(feature)):
-            programme.balance([scale_sum(values, values)], _SLACK, imbalance)
+    drawn = [_draw_answer(seed, [options[index] for index in chosen]) for chosen in sets]
     margins = np.array([abs(option.margin) for option in options])[indices].mean(axis=1)
     unsound = np.array([option.unsound_probability for option in options])[indices].max(axis=1)
     ties = np.array([hash_to_unit_interval(seed, option) for option in options])[indices].mean(axis=1)
     costs = MARGIN_COST * np.minimum(margins, MAX_MARGIN) + unsound - 1 + TIE_COST * ties
-    columns = programme.solve(costs)
-    for _ in range(ROUNDS):
-        if learn is None or not columns:
+    compared = _compare_words(options)[indices].transpose(2, 0, 1)
+    columns: list[int] = []
+    learned: list[Floats] = []
+    for number in range(2 + ROUNDS):
+        programme = Programme(units, np.arange(len(sets)), 1.0)
+        _balance_words(programme, [[options[index] for index in chosen] for chosen in sets], drawn, columns, imbalance)
+        for differences, limit in (*((each, 1.0) for each in compared), *((each, LEARNED_WEIGHT) for each in learned)):
+            for values, of_drawn in zip(
+                _summarize(differences), _summarize(_change_answers(differences, drawn)), strict=True
+            ):
+                target = sum(weight for _, weight in scale_sum(of_drawn[columns], values))
+                programme.balance([scale_sum(values, values)], _SLACK, limit * imbalance, [target])
+        columns = programme.solve(costs, max_nodes=_MAX_NODES)
+        if number and (learn is None or not columns):
             break
-        for learned in learn(indices[columns].ravel().tolist()):
-            for values in _summarize(learned[indices]):
-                programme.balance([scale_sum(values, values[columns])], _SLACK, LEARNED_WEIGHT * imbalance)
-        columns = programme.solve(costs)
+        if number and learn is not None:
+            learned += [margins[indices] for margins in learn(indices[columns].ravel().tolist())]
     return [sets[column] for column in columns]
 
 
-def _balance_words(programme: Programme, sets: Sequence[Sequence[Option]], max_gain: float) -> None:
+def _draw_answer(seed: int, chosen: Sequence[Option]) -> int:
+    """Draw which option of a question would be its answer: 0 for the true word, or the number of a foil from 1."""
+    digest = _hash(seed, "answer", chosen[0].unit, *(option.key for option in chosen))
+    return int.from_bytes(digest[:7], "big") % (len(chosen) + 1)
+
+
+def _change_answers(differences: Floats, answers: Sequence[int]) -> Floats:
+    """Return the differences of questions with other answers.
+
+    Args:
+        differences: questions x foils, by how much the answer is above each foil.
+        answers: for each question, 0 for its answer, or the number of a foil from 1.
+    """
+    values = np.concatenate([np.zeros((len(differences), 1)), -differences], axis=1)
+    numbers = np.arange(values.shape[1])
+    others = np.array([np.delete(numbers, answer) for answer in answers])
+    rows = np.arange(len(values))[:, np.newaxis]
+    changed: Floats = values[rows, np.array(answers)[:, np.newaxis]] - values[rows, others]
+    return changed
+
+
+def _balance_words(
+    programme: Programme,
+    questions: Sequence[Sequence[Option]],
+    drawn: Sequence[int],
+    columns: Sequence[int],
+    imbalance: float,
+) -> None:
     """Limit the sums of words, of words beside those of other options, and beside frequent ones of the caption.
 
-    A sum is 0 where what it counts is in a foil `foils` times as often as it is in the answer.
+    A sum is 0 where what it counts is in a foil as many times as often as it is in the answer as there are foils. Its
+    target is that of the given questions (`columns`) with the drawn answers.
     """
-    words: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    companions: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
-    contexts: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
-    for column, chosen in enumerate(sets):
-        surplus: Counter[str] = Counter()
-        for option in chosen:
-            surplus.update(dict(list_surplus(option)))
-        for word, total in surplus.items():
-            words[word].append((column, total))
-            for other in chosen[0].context:
-                contexts[word, other].append((column, total))
-        answer = chosen[0].word
-        for word, other in itertools.permutations([answer, *(option.foil_word for option in chosen)], 2):
-            companions[word, other].append((column, len(chosen) if word == answer else -1))
-    programme.balance(words.values(), _SLACK, max_gain)
-    programme.balance(companions.values(), _SLACK, max_gain)
-    frequent = [sums for sums in contexts.values() if len(sums) >= _MIN_CONTEXTS]
-    programme.balance(frequent, _SLACK, _CONTEXT_WEIGHT * max_gain)
+    sums: list[dict[Hashable, list[tuple[int, float]]]] = [defaultdict(list) for _ in range(3)]
+    targets: list[Counter[Hashable]] = [Counter() for _ in range(3)]
+    for column, question in enumerate(questions):
+        for kind, feature, value in _list_words(question, 0):
+            sums[kind][feature].append((column, value))
+    for column in columns:
+        for kind, feature, value in _list_words(questions[column], drawn[column]):
+            targets[kind][feature] += value
+    frequent = {feature: weights for feature, weights in sums[2].items() if len(weights) >= _MIN_CONTEXTS}
+    max_gain = len(questions[0]) * imbalance
+    for of_kind, target, weight in zip((*sums[:2], frequent), targets, (1.0, 1.0, _CONTEXT_WEIGHT), strict=True):
+        programme.balance(of_kind.values(), _SLACK, weight * max_gain, [target[feature] for feature in of_kind])
+
+
+def _list_words(question: Sequence[Option], answer: int) -> Iterator[tuple[int, Hashable, int]]:
+    """Yield the features of a question with an answer: kind, feature and value.
+
+    Kinds are 0 for words, 1 for words beside those of other options, and 2 for words beside others of the caption.
+
+    Args:
+        question: Options that are its foils.
+        answer: 0 for their true word, or the number of one of them from 1.
+    """
+    words = [question[0].word, *(option.foil_word for option in question)]
+    surplus: Counter[str] = Counter()
+    for foil in words[:answer] + words[answer + 1 :]:
+        surplus.update(dict(list_surplus(words[answer], foil)))
+    for word, total in surplus.items():
+        yield 0, word, total
+        for other in question[0].context:
+            yield 2, (word, other), total
+    for (number, word), (_, other) in itertools.permutations(enumerate(words), 2):
+        yield 1, (word, other), len(question) if number == answer else -1
 
 
 def _compare_words(options: Sequence[Option]) -> Floats:
@@ -157,7 +210,7 @@ def _compare_words(options: Sequence[Option]) -> Floats:
 
 
 def _summarize(margins: Floats) -> Iterator[Floats]:
-    """Yield what must be 0 on average: sums of margins, and how much oftener than by chance the answer has a rank.
+    """Yield what is 0 on average: sums of margins and of their signs, and how much oftener the answer has a rank.
 
     An attacker answers with the option of a rank; options of one value share their ranks.
 
@@ -165,6 +218,7 @@ def _summarize(margins: Floats) -> Iterator[Floats]:
         margins: questions x foils, by how much the answer is above each foil.
     """
     yield margins.sum(axis=1)
+    yield np.sign(margins).sum(axis=1)
     below, ties = (margins > 0).sum(axis=1), 1 + (margins == 0).sum(axis=1)
     ranks = margins.shape[1] + 1
     for rank in range(ranks):
@@ -172,13 +226,18 @@ def _summarize(margins: Floats) -> Iterator[Floats]:
 
 
 def _draw_sets(options: Sequence[Option], indices: Sequence[int], foils: int, seed: int) -> list[list[int]]:
-    """Draw some sets of foils of one place by a hash."""
+    """Draw some sets of foils of one place by a hash of all their words, so that places of other answers have them."""
     sets = [
         [*chosen]
         for chosen in itertools.combinations(indices, foils)
         if len({options[index].foil_word for index in chosen}) == foils
     ]
-    return sorted(sets, key=lambda chosen: _hash(seed, *(options[index].key for index in chosen)))[:_SETS_PER_PLACE]
+    answer = options[indices[0]].word
+
+    def rank(chosen: Sequence[int]) -> bytes:
+        return _hash(seed, *sorted([answer, *(options[index].foil_word for index in chosen)]))
+
+    return sorted(sets, key=rank)[:_SETS_PER_PLACE]
 
 
 def arrange_questions(pairs: Sequence[FoilPair], seed: int) -> list[FoilQuestion]:

@@ -97,6 +97,7 @@ def search_foils(
     *,
     settings: FoilSettings,
     seed: int,
+    counts: Mapping[str, int] = MappingProxyType({}),
     second_scorer: Scorer | None = None,
     association_texts: tuple[TextsByVideo, TextsByVideo] | None = None,
     usage: NounUsage | None = None,
@@ -114,6 +115,7 @@ def search_foils(
             what is true of it; it changes a document only where every mention of a concept can be swapped, and then
             swaps all, so that nothing left in it contradicts the foil. The others give every caption its foil.
         seed: of all choices.
+        counts: number of mentions of each concept in the whole corpus, which questions need.
         second_scorer: a model trained on other text than `scorer`, by which ``balanced`` corrects for noise in the
             scores; see `vttdata.generate.foils.selection.combine_margins`.
         association_texts: texts by video, of other videos, in two lists that share no video, by which association is
@@ -142,7 +144,7 @@ def search_foils(
         new = []
         for video in block:
             dropped: Counter[str] = Counter()
-            new += list_edits(video, lexicon, rivals, settings, seed, usage, verdicts, dropped, exclusive)
+            new += list_edits(video, lexicon, rivals, settings, seed, usage, verdicts, dropped, exclusive, counts)
             mined.rejected += [(video.video_id, f"foil_{why}", f"{n} possible foils") for why, n in dropped.items()]
         mined.candidates += len(new)
         new = [replace(edit, perplexities=own) for edit, own in zip(new, score_edits(new, scorer), strict=True)]
@@ -248,10 +250,12 @@ def list_edits(
     verdicts: Verdicts,
     dropped: Counter[str],
     exclusive: Set[tuple[str, str]] = frozenset(),
+    counts: Mapping[str, int] = MappingProxyType({}),
 ) -> list[Edit]:
     """List the possible edits of a video, at most `settings.candidates`; `dropped` counts others by reason.
 
-    For questions, `exclusive` holds the pairs of concepts that are rivals of each other; see `group_by_place`.
+    For questions, `exclusive` holds the pairs of concepts that are rivals of each other, and `counts` how often each is
+    mentioned in the corpus; see `group_by_place`.
     """
     balanced = settings.selection == "balanced"
     # Who judged a foil has read what the lexicon can only suppose, so what words imply is left to the verdicts.
@@ -285,34 +289,45 @@ def list_edits(
         return edits
     ranked = sorted(edits, key=lambda edit: hashlib.sha256(f"{seed}\0{edit.key}".encode("utf-8", "replace")).digest())
     if settings.options > 2:
-        ranked = group_by_place(ranked, settings.options - 1, exclusive)
+        ranked = group_by_place(ranked, settings.options - 1, exclusive, counts)
         if edits and not ranked:
             dropped["too_few"] += len(edits)
     kept = {edit.key for edit in ranked[: settings.candidates]}
     return [edit for edit in edits if edit.key in kept]
 
 
-def group_by_place(edits: Iterable[Edit], foils: int, exclusive: Set[tuple[str, str]]) -> list[Edit]:
+def group_by_place(
+    edits: Iterable[Edit], foils: int, exclusive: Set[tuple[str, str]], counts: Mapping[str, int]
+) -> list[Edit]:
     """Keep edits of one caption in places where that many concepts can be swapped in, those of a place together.
 
     The concepts of a place exclude each other as each excludes the true one, or the answer would be the odd one out:
     a girl beside a boy, a young man and a man. Of the edits of a concept in a place the first one is kept, and of a
-    place up to twice as many as a question needs.
+    place up to twice as many as a question needs: those that are about as frequent as the true concept, so that many
+    places have the same concepts and each of them can be the answer beside the others.
 
     Args:
         edits: of one video, the preferred ones first.
         foils: of a question.
         exclusive: pairs of concepts that are rivals of each other, in both orders.
+        counts: number of mentions of each concept in the corpus.
     """
     places: dict[tuple[str, int], dict[str, Edit]] = defaultdict(dict)
     for edit in edits:
         if len(edit.swaps) == 1 and (edit.swaps[0][1].concept, edit.swaps[0][1].foil_concept) in exclusive:
             places[edit.place].setdefault(edit.swaps[0][1].foil_concept, edit)
+
+    def frequency_gap(edit: Edit) -> tuple[float, str]:
+        swap = edit.swaps[0][1]
+        ratio = counts.get(swap.concept, 1) / counts.get(swap.foil_concept, 1)
+        return max(ratio, 1 / ratio), swap.foil_concept
+
     kept: list[Edit] = []
     for by_concept in places.values():
-        for first in by_concept:
+        ranked = [edit.swaps[0][1].foil_concept for edit in sorted(by_concept.values(), key=frequency_gap)]
+        for first in ranked:
             concepts = [first]
-            for concept in by_concept:
+            for concept in ranked:
                 if len(concepts) < 2 * foils and all((concept, other) in exclusive for other in concepts):
                     concepts.append(concept)
             if len(concepts) >= foils:

@@ -6,6 +6,7 @@ Options are words and numbers here; texts, swaps and models are the business of 
 from __future__ import annotations
 
 import hashlib
+import itertools
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -166,7 +167,7 @@ def balance_foils(
         np.array([arrows.setdefault((option.word, option.foil_word), len(arrows)) for option in ranked]),
         pair_share,
     )
-    surplus = [list_surplus(option) for option in ranked]
+    surplus = [list_surplus(option.word, option.foil_word) for option in ranked]
     words: dict[str, list[tuple[int, int]]] = defaultdict(list)
     pairs: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     contexts: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
@@ -211,9 +212,9 @@ def scale_sum(values: Floats, typical: Floats) -> list[tuple[int, float]]:
     return [*enumerate(scaled.round(_DIGITS).tolist())]
 
 
-def list_surplus(option: Option) -> list[tuple[str, int]]:
+def list_surplus(true_text: str, foil_text: str) -> list[tuple[str, int]]:
     """List the words that only the true text has, with 1, and those that only the foil has, with -1."""
-    true, false = (Counter(lower_words(word)) for word in (option.word, option.foil_word))
+    true, false = (Counter(lower_words(text)) for text in (true_text, foil_text))
     return [*((word, 1) for word in true - false), *((word, -1) for word in false - true)]
 
 
@@ -246,17 +247,24 @@ class Programme:
             self._lower += [-np.inf] * (int(numbers.max()) + 1)
             self._upper += [float(limit)] * (int(numbers.max()) + 1)
 
-    def balance(self, sums: Iterable[Sequence[tuple[int, float]]], slack: float, max_gain: float) -> None:
-        """Limit the total by which sums of weights exceed their slack, to either side.
+    def balance(
+        self,
+        sums: Iterable[Sequence[tuple[int, float]]],
+        slack: float,
+        max_gain: float,
+        targets: Iterable[float] = itertools.repeat(0.0),
+    ) -> None:
+        """Limit the total by which sums of weights are further than their slack from their targets, to either side.
 
         Args:
             sums: options and their weights, -1 to 1 or so.
             slack: of each sum.
             max_gain: share of chosen options that may be told by the signs of the sums, above one half.
+            targets: of each sum.
         """
         first = self._width
-        for weights in sums:
-            self._add_row([*weights, (self._width, -1), (self._width + 1, 1)], -slack, slack)
+        for weights, target in zip(sums, targets, strict=False):
+            self._add_row([*weights, (self._width, -1), (self._width + 1, 1)], target - slack, target + slack)
             self._width += 2
         total = [(column, 1.0) for column in range(first, self._width)]
         total += [(column, -2 * max_gain) for column in range(self._options)]
@@ -272,8 +280,13 @@ class Programme:
         self._lower.append(lower)
         self._upper.append(upper)
 
-    def solve(self, costs: Floats) -> list[int]:
-        """Return the options of lowest cost, as near as rounding comes."""
+    def solve(self, costs: Floats, *, max_nodes: int = _MAX_NODES) -> list[int]:
+        """Return the options of lowest cost, as near as rounding comes.
+
+        Args:
+            costs: of each option.
+            max_nodes: limit of the search in integers; without a solution in it, the options are rounded.
+        """
         try:
             from scipy import optimize, sparse
         except ImportError as error:
@@ -289,13 +302,16 @@ class Programme:
         while len(undecided):
             columns = np.concatenate([undecided, further])
             taken = np.asarray(matrix[:, np.flatnonzero(chosen)].sum(axis=1)).ravel()
-            result = optimize.milp(
-                costs[columns],
-                integrality=(columns < self._options) & (len(undecided) <= _MAX_INTEGERS),
-                constraints=optimize.LinearConstraint(matrix[:, columns], lower - taken, upper - taken),
-                bounds=optimize.Bounds(0, np.where(columns < self._options, 1, np.inf)),
-                options={"node_limit": _MAX_NODES},
-            )
+            for integers in (True, False) if len(undecided) <= _MAX_INTEGERS else (False,):
+                result = optimize.milp(
+                    costs[columns],
+                    integrality=(columns < self._options) & integers,
+                    constraints=optimize.LinearConstraint(matrix[:, columns], lower - taken, upper - taken),
+                    bounds=optimize.Bounds(0, np.where(columns < self._options, 1, np.inf)),
+                    options={"node_limit": max_nodes},
+                )
+                if result.x is not None:
+                    break
             if result.x is None:
                 raise VttdataError(f"The solver found no balanced choice of foils ({result.message}).")
             values = result.x[: len(undecided)]
