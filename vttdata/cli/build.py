@@ -6,7 +6,6 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping
-from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +102,6 @@ def command(
     from vttdata.compose.build import build
 
     started = time.monotonic()
-    postpone_pandas()
     run = build(
         recipe,
         out=out,
@@ -126,31 +124,6 @@ def command(
     )
     print_styled(f"Next, when all shards are through: 'vttdata merge {shlex.quote(str(run.folder))}'")
     return DONE
-
-
-def postpone_pandas() -> None:
-    """Have pyarrow import pandas when something is converted to it, and not when it makes its first array.
-
-    The import takes a fifth of the CPU time of a build without videos. For a process of our own: `pyarrow.array` takes
-    a pandas series for any sequence from now on, until something was converted to pandas.
-    """
-    import pyarrow as pa
-
-    finder = _PandasRefusal()
-    sys.meta_path.insert(0, finder)
-    try:
-        # pyarrow looks for pandas once; conversions to pandas look again.
-        pa.array([])
-    finally:
-        sys.meta_path.remove(finder)
-
-
-class _PandasRefusal(MetaPathFinder):
-    """Finder for which pandas is not installed."""
-
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:  # noqa: ARG002
-        if fullname == "pandas":
-            raise ModuleNotFoundError(name=fullname)
 
 
 def stage_printer() -> Callable[[dict[str, Any]], None]:

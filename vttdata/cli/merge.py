@@ -6,7 +6,7 @@ import time
 
 import click
 
-from vttdata.cli.build import postpone_pandas, print_note, print_summary, stage_printer
+from vttdata.cli.build import print_note, print_summary, stage_printer
 from vttdata.cli.options import DATASET, POSITIVE, Command, argument, option, quiet_option, set_option
 
 
@@ -32,7 +32,6 @@ def command(build: str, settings: tuple[str, ...], workers: int | None, quiet: b
     from vttdata.compose.shards import merge_shards
 
     started = time.monotonic()
-    postpone_pandas()
     run = merge_shards(
         build, settings=settings, workers=workers, quiet=quiet, on_stage_done=stage_printer(), note=print_note
     )
