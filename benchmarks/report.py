@@ -60,7 +60,7 @@ if len(sys.argv) > 2:
 SHARE = """
 import os, sys
 from vttdata.cli.main import main
-from vttdata.compose import build
+from vttdata.report import build_report
 def cpu_seconds():
     return sum(os.times()[:4])
 def measured(folder):
@@ -68,7 +68,7 @@ def measured(folder):
     before = cpu_seconds()
     write_report(folder)
     spent = cpu_seconds() - before
-spent, write_report, build.write_report = 0.0, build.write_report, measured
+spent, write_report, build_report.write_report = 0.0, build_report.write_report, measured
 code = main(["build", "--quiet", *sys.argv[1:]])
 print(spent, cpu_seconds(), file=sys.stderr)
 sys.exit(code)
