@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -75,8 +76,8 @@ class OpenPage:
                 self._requests.append(event["params"]["request"]["url"])
         return [url for url in self._requests if not url.startswith(("data:", "about:")) and url != self.url]
 
-    def barriers(self, schemes: Sequence[Scheme] = ("light", "dark")) -> list[Any]:
-        """Return what axe finds wrong; skip the test where axe is not installed."""
+    def barriers(self, schemes: Sequence[Scheme] = ("light", "dark"), widths: Iterable[int] = WIDTHS) -> list[Any]:
+        """Return what axe finds wrong in each scheme and width; skip the test where axe is not installed."""
         package = pytest.importorskip("axe_selenium_python", reason="axe is not installed")
         source = Path(package.__file__).parent / "node_modules/axe-core/axe.min.js"
         self.browser.execute_cdp_cmd("Runtime.evaluate", {"expression": source.read_text(encoding="utf-8")})
@@ -86,9 +87,10 @@ class OpenPage:
             "(error) => done(String(error)));"
         )
         found = []
-        for scheme in schemes:
+        for width, scheme in itertools.product(widths, schemes):
+            self.resize(width)
             self.set_scheme(scheme)
-            found += [[scheme, *violation] for violation in self.browser.execute_async_script(script)]
+            found += [[width, scheme, *violation] for violation in self.browser.execute_async_script(script)]
         return found
 
     def overflow(self, widths: Iterable[int] = WIDTHS) -> dict[int, int]:
