@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,23 @@ from vttdata.pipeline.progress import BuildProgress, Progress
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_LINE_EVERY_SECONDS", 0.01)
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], impatient: None) -> list[str]:
+    """Collect the lines of all steps, each of which lasts until it has shown one."""
+    del impatient
+    shown: list[str] = []
+    leave = Progress.__exit__
+
+    def linger(self: Progress, *error: Any) -> None:
+        while not any(line.startswith(f"{self._label}:") for line in shown):
+            time.sleep(0.01)
+            shown.extend(capsys.readouterr().err.splitlines())
+        leave(self, *error)
+
+    monkeypatch.setattr(Progress, "__exit__", linger)
+    return shown
 
 
 def lines_of(step: Progress, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -58,28 +76,25 @@ def test_quiet_step_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert not capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("impatient")
-def test_build_of_own_videos_numbers_its_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_build_of_own_videos_numbers_its_steps(tmp_path: Path, lines: list[str]) -> None:
     (tmp_path / "videos").mkdir()
     film(tmp_path / "videos" / "a.mp4")
     settings = [*LOOSE, f"collect.folder={tmp_path / 'videos'}", "near_duplicates=keep_one"]
     run = vttdata.build("own-folder", out=tmp_path / "out", settings=settings, workers=1)
     assert run.steps == len(run.tables) + 1 == 13
-    shown = capsys.readouterr().err.splitlines()
-    assert any(line.startswith("[1/13] collect: ") for line in shown)
-    assert all(", build 0" in line for line in shown if line.startswith("["))
+    assert {line.split("]")[0] for line in lines} == {f"[{step}/13" for step in range(1, 14)}
+    assert any(line.startswith("[1/13] collect: ") for line in lines)
+    assert all(", build 0" in line for line in lines)
 
 
-@pytest.mark.usefixtures("impatient")
-def test_build_of_foils_numbers_its_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_build_of_foils_numbers_its_steps(tmp_path: Path, lines: list[str]) -> None:
     (tmp_path / "foils.yaml").write_text(
         f"name: me/foils\nbuilder: foils\ninput: {write_captions(tmp_path / 'c.csv')}\n"
     )
     vttdata.build(tmp_path / "foils.yaml", out=tmp_path / "out", workers=1)
-    shown = capsys.readouterr().err.splitlines()
-    assert any(re.match(r"\[2/3\] finding things: \d+ of 160, ", line) for line in shown)
-    assert any(line.startswith("[3/3] blind attacks: ") for line in shown)
-    assert any(re.match(r"\[3/3\] attackers: \d+ of \d+, ", line) for line in shown)
+    assert any(re.match(r"\[2/3\] finding things: \d+ of 160, ", line) for line in lines)
+    assert any(line.startswith("[3/3] blind attacks: ") for line in lines)
+    assert any(re.match(r"\[3/3\] attackers: \d+ of \d+, ", line) for line in lines)
 
 
 def test_build_of_official_files_numbers_its_steps(tmp_path: Path) -> None:
