@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from markupsafe import Markup
+from pydantic_core import to_json
 
 from vttdata.dataset.parquet import open_parquet
 from vttdata.report.page import replace_controls
@@ -204,7 +205,7 @@ class _ClipPages:
         """Add a clip with the file of its picture."""
         if len(self._inline) == self._number and self._inline_bytes < _TEXT_BUDGET:
             shown = list(row)
-            self._inline_bytes += len(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
+            self._inline_bytes += len(to_json(row))
             if picture is not None and self._picture_bytes < _PICTURE_BUDGET:
                 shown[6] = as_data_address(picture)
                 self._picture_bytes += len(shown[6])
@@ -233,7 +234,7 @@ class _ClipPages:
         values = {
             "total": self._number,
             "chunk": CHUNK,
-            "folder": self._folder.name,
+            "folder": replace_controls(self._folder.name),
             "splits": list(map(replace_controls, figures.splits)),
             "categories": list(map(replace_controls, figures.categories)),
             "rows": self._inline,
@@ -255,7 +256,7 @@ def remove_folder_if_empty(folder: Path) -> None:
 
 def _json(value: Any) -> str:
     """Return JSON that is inert in a script element: no ``<``, no ``&``, and no characters that hide or reorder."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = to_json(value).decode()
     if not text.isascii() or "\x7f" in text:
         # JSON has escaped the other control characters of ASCII.
         text = str(replace_controls(text))
