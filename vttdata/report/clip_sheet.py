@@ -144,7 +144,7 @@ def write_clips(report: ReportInput, folder: Path, pictures: PictureFolder) -> t
                 still = stills.get(row["video_id"])
                 name = still.name if still is not None and still.name in made else ""
                 has_span = start is not None and end is not None
-                texts = [text for text in row.get("captions") or () if text]
+                texts = [*filter(None, row.get("captions") or ())]
                 words = (" ".join(texts).count(" ") + 1) // len(texts) if texts else 0
                 category = -1 if label is None else numbers.setdefault(label, len(numbers))
                 seconds = end - start if has_span else np.nan
