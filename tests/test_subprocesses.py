@@ -139,6 +139,21 @@ def test_calls_share_a_process_until_one_fails() -> None:
     assert all(map(has_ended, (first, second, third, last)))
 
 
+def count_threads() -> int:
+    import numpy as np
+
+    np.ones((300, 300)) @ np.ones((300, 300))
+    return len(os.listdir("/proc/self/task"))
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+def test_matrix_products_of_a_process_take_one_thread_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    assert call(count_threads, seconds=60) == 1
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    assert call(count_threads, seconds=60) == 2
+
+
 def test_files_in_the_working_folder_hide_no_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_decoys(tmp_path)
     monkeypatch.chdir(tmp_path)

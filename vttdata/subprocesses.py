@@ -192,7 +192,8 @@ def start_module(module: str, connection: Connection, output: IO[bytes] | None =
     The process imports from where this one does, but never from the working folder, whose files may have the names of
     libraries. Unlike `multiprocessing.Process`, it does not import the user's script again. The file descriptor of its
     connection, which is closed here, is its argument. Its output and errors go to `output`, or where those of this
-    process go.
+    process go. Its matrix products take one thread, unless the environment says otherwise: there is a process for each
+    core, and sums that do not depend on the number of cores.
     """
     descriptor = connection.fileno()
     process = subprocess.Popen(
@@ -201,7 +202,9 @@ def start_module(module: str, connection: Connection, output: IO[bytes] | None =
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=output,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
+        env={"OPENBLAS_NUM_THREADS": "1"}
+        | os.environ
+        | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
     )
     connection.close()
     return process

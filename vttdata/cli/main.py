@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import io
 import os
 import signal
@@ -44,6 +45,10 @@ _WRONG_PATH = {errno.ENAMETOOLONG, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, er
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    # Imports make many objects and few cycles: searching for cycles as often as usual took a tenth of a small build.
+    gc.set_threshold(50_000)
+    # NumPy starts a thread of OpenBLAS for each core, which waits for work in a busy loop: 2**26 cycles by default.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A name from somebody else's file may have characters that the terminal's encoding lacks.
         sys.stdout.reconfigure(errors="backslashreplace")
