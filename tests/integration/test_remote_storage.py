@@ -15,6 +15,7 @@ from typing import Any
 
 import fsspec  # noqa: F401
 import pytest
+import requests
 
 import vttdata.pipeline.remote_build as remote_build
 from tests.helpers.builds import TINY_DEMO
@@ -43,7 +44,10 @@ def proxy() -> Iterator[FaultyProxy]:
     s3fs = pytest.importorskip("s3fs", reason="s3fs is not installed")
     moto = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     moto.start()
-    proxy = FaultyProxy(moto.get_host_and_port()[1])
+    port = moto.get_host_and_port()[1]
+    # The buckets of an earlier server in this process are still there.
+    requests.post(f"http://127.0.0.1:{port}/moto-api/reset", timeout=30).raise_for_status()
+    proxy = FaultyProxy(port)
     settings = {
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
