@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-import vttdata.pipeline.executors.local
 import vttdata.subprocesses
 from tests.helpers.builds import film
-from tests.helpers.forked import COMMANDS, WORKERS, YTDLP, Programs
+from tests.helpers.forked import COMMANDS, STARTERS, WORKERS, YTDLP, Programs
 from tests.helpers.session_files import make_once
 
 if TYPE_CHECKING:
@@ -39,6 +38,11 @@ START_MODULE = vttdata.subprocesses.start_module
 MARKERS_BY_FIXTURE = {"shared": "real_data", "browser": "browser"}
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one worker more than there are cores, since some tests wait."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by the fixtures they use, directly or through another fixture."""
@@ -50,6 +54,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Keep the garbage collector from looking through thousands of tests again and again."""
     gc.freeze()
+    gc.set_threshold(50_000)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -64,8 +69,8 @@ def home_of_builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def forked_processes() -> Iterator[None]:
     """Fork the package's own processes, which spares each of them its imports; `fresh_interpreters` does without."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (vttdata.subprocesses, vttdata.pipeline.executors.local):
-            patch.setattr(module, "start_module", WORKERS.start_module)
+        for module in STARTERS:
+            patch.setattr(f"{module}.start_module", WORKERS.start_module)
         patch.setattr(vttdata.subprocesses, "subprocess", Programs())
         yield
     WORKERS.close()
@@ -76,8 +81,8 @@ def forked_processes() -> Iterator[None]:
 @pytest.fixture
 def fresh_interpreters(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start the package's own processes as users do."""
-    for module in (vttdata.subprocesses, vttdata.pipeline.executors.local):
-        monkeypatch.setattr(module, "start_module", START_MODULE)
+    for module in STARTERS:
+        monkeypatch.setattr(f"{module}.start_module", START_MODULE)
     monkeypatch.setattr(vttdata.subprocesses, "subprocess", subprocess)
 
 

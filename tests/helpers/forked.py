@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import importlib
 import io
 import os
@@ -29,6 +30,9 @@ from typing import IO, Any
 
 from PIL import Image
 
+from vttdata.plugins import PLUGINS_VARIABLE
+from vttdata.subprocesses import die_with_parent
+
 MODULES = {
     # What workers, and processes that draw pictures, import, but for libraries that start threads.
     "workers": (
@@ -36,14 +40,19 @@ MODULES = {
         *("vttdata.pipeline.stages.clips", "vttdata.pipeline.stages.collect", "vttdata.pipeline.stages.sources"),
         *("vttdata.report.thumbnails", "vttdata.media.contact_sheet"),
     ),
-    # Libraries of commands and readers that read no environment variables; modules of the package look for plugins.
+    # What commands and readers import, but for libraries that read environment variables.
     "commands": (
         *("av", "click", "dill", "fsspec", "jinja2", "multiprocess.pool", "numpy", "pandas", "PIL.Image", "pydantic"),
         *("pyarrow.compute", "pyarrow.dataset", "pyarrow.parquet", "requests", "rich.console", "rich.progress"),
-        *("tqdm.auto", "xxhash", "yaml"),
+        *("tqdm.auto", "xxhash", "yaml", "vttdata.cli.build", "vttdata.cli.main", "vttdata.compose.build"),
+        *("vttdata.dataset.write", "vttdata.pipeline.executors.local", "vttdata.pipeline.stages.captions"),
+        *("vttdata.pipeline.stages.clips", "vttdata.pipeline.stages.collect", "vttdata.pipeline.stages.sources"),
+        *("vttdata.report.build_report",),
     ),
     "yt-dlp": ("tests.helpers.forked_ytdlp",),
 }
+# Modules of the package that start Python processes.
+STARTERS = ("vttdata.subprocesses", "vttdata.pipeline.executors.local")
 _LENGTH = struct.Struct("!I")
 ROOT = Path(__file__).resolve().parents[2]
 # The search path but for PYTHONPATH; an installation from the checkout puts its root behind all others.
@@ -140,6 +149,19 @@ class ForkServer:
         os.close(writing)
         return ForkedProcess(pid, reading)
 
+    @classmethod
+    def fork(cls) -> ForkServer:
+        """Return one whose process is a fork of this one, with what this one has imported, and ends with it."""
+        server = cls("workers")
+        server._socket, theirs = socket.socketpair()
+        if os.fork() == 0:
+            die_with_parent()
+            server._socket.close()
+            serve(theirs, "workers")
+            os._exit(0)
+        theirs.close()
+        return server
+
     def close(self) -> None:
         """End the process, if it was started."""
         if self._process is not None and self._socket is not None:
@@ -179,7 +201,7 @@ class Programs:
 WORKERS, COMMANDS, YTDLP = (ForkServer(purpose) for purpose in MODULES)
 
 
-def serve(requests: socket.socket) -> None:
+def serve(requests: socket.socket, purpose: str) -> None:
     """Fork a process for every request, and report the ends of processes, until the connection closes."""
     statuses: dict[int, int] = {}
     waking, woken = os.pipe()
@@ -204,7 +226,7 @@ def serve(requests: socket.socket) -> None:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 for descriptor in (requests.fileno(), waking, woken, status, *statuses.values()):
                     os.close(descriptor)
-                run(request, *given)
+                run(request, purpose, *given)
             statuses[pid] = status
             for descriptor in given:
                 os.close(descriptor)
@@ -221,8 +243,8 @@ def report_ends(statuses: dict[int, int]) -> None:
             os.close(status)
 
 
-def run(request: bytes, stdout: int, stderr: int, *descriptors: int) -> None:
-    """Be the process that was asked for."""
+def run(request: bytes, purpose: str, stdout: int, stderr: int, *descriptors: int) -> None:
+    """Be the process that was asked for; commands fork their workers, too, from what they were before they began."""
     arguments, environment, folder = pickle.loads(request)
     for descriptor, standard in ((stdout, 1), (stderr, 2)):
         os.dup2(descriptor, standard)
@@ -232,11 +254,21 @@ def run(request: bytes, stdout: int, stderr: int, *descriptors: int) -> None:
     os.chdir(folder)
     sys.path[:] = [*filter(None, environment.get("PYTHONPATH", "").split(os.pathsep)), *LIBRARIES]
     sys.argv = [*arguments, *map(str, descriptors)]
+    if PLUGINS_VARIABLE in environment:
+        # Modules that look for plugins do so when they are imported.
+        for module in [name for name in sys.modules if name.partition(".")[0] == "vttdata"]:
+            del sys.modules[module]
     sys.stdout, sys.stderr = (
         io.TextIOWrapper(os.fdopen(each, "wb", 0, closefd=False), write_through=True) for each in (1, 2)
     )
+    with contextlib.suppress(OSError):
+        Path("/proc/self/comm").write_text(arguments[0][-15:])
     code: Any = 1
     try:
+        if purpose == "commands":
+            start_module = ForkServer.fork().start_module
+            for module in STARTERS:
+                importlib.import_module(module).start_module = start_module
         if arguments[0] == "-c":
             code = exec(arguments[1], {"__name__": "__main__"})
         else:
@@ -257,8 +289,11 @@ def main() -> None:
     for module in MODULES[sys.argv[2]]:
         importlib.import_module(module)
     Image.init()
+    # Objects that all processes share are not looked through, which would copy their memory.
+    gc.collect()
+    gc.freeze()
     with socket.socket(fileno=int(sys.argv[1])) as requests:
-        serve(requests)
+        serve(requests, sys.argv[2])
 
 
 if __name__ == "__main__":

@@ -30,6 +30,10 @@ SMALL = [
 ]
 
 
+# The end of the name of the module that workers run.
+WORKER_NAME = "executors.local"
+
+
 def command(folder: Path, workers: int) -> list[str]:
     settings = [part for setting in SMALL for part in ("--set", setting)]
     return ["build", "demo", "--quiet", "--out", str(folder), "--workers", str(workers), *settings]
@@ -204,15 +208,12 @@ def build(folder: Path, workers: int = 2, **environment: str) -> subprocess.Comp
 
 def worker_pids(pid: int) -> list[int]:
     """Return the worker processes of a build; none of one that has ended."""
-    pids = []
+    workers = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
-            pids += [int(child) for child in task.read_text().split()]
-    workers = []
-    for child in pids:
-        with contextlib.suppress(OSError):
-            if b"vttdata.pipeline.executors.local" in Path(f"/proc/{child}/cmdline").read_bytes():
-                workers.append(child)
+            for child in task.read_text().split():
+                name = Path(f"/proc/{child}/comm").read_text().strip()
+                workers += [int(child)] if name == WORKER_NAME else worker_pids(int(child))
     return workers
 
 
