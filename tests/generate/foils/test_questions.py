@@ -217,7 +217,7 @@ def test_answer_has_each_rank_of_length_as_often() -> None:
 def test_words_are_shared_by_the_questions_of_splits() -> None:
     draw = random.Random(4)
     captions, splits = {}, {}
-    for number in range(240):
+    for number in range(120):
         animal = draw.choice(ANIMALS)
         captions[f"v{number}"] = [frame.format(animal) for frame in draw.sample(FRAMES, 2)]
         splits[f"v{number}"] = ("train", "test")[number % 2]
