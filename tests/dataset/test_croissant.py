@@ -15,7 +15,7 @@ import pytest
 
 from tests.dataset.conftest import Material, contents, load, written_foils
 from vttdata.dataset import OfficialLayout, find_damage
-from vttdata.dataset.manifest import read_manifest
+from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.records import Concepts, Degraded
 
 mlcroissant = pytest.importorskip("mlcroissant", reason="the reference library for Croissant is not installed")
@@ -120,7 +120,7 @@ def test_checksums_are_those_of_the_files(material: Material, tmp_path: Path) ->
     material.write(tmp_path / "d")
     content = json.loads((tmp_path / "d/croissant.json").read_text())
     listed = {node["@id"]: node["sha256"] for node in content["distribution"] if node["@id"].endswith(".parquet")}
-    files = read_manifest(tmp_path / "d")["files"]
+    files = read_dataset_manifest(tmp_path / "d")["files"]
     assert listed == {name: facts["sha256"] for name, facts in files.items() if name.endswith(".parquet")}
     assert "croissant.json" in files
 

@@ -1,4 +1,4 @@
-"""What a campaign's server does, apart from HTTP: hand out items, take answers, and show the requester how it stands.
+"""Serve a campaign, apart from HTTP: hand out items, take answers, and show the requester how it stands.
 
 All methods may be called from several threads. Memory is rebuilt from the database when a server starts, so that one
 that was killed goes on where it was.

@@ -85,7 +85,7 @@ class Reservation(NamedTuple):
 
 
 class DuplicateError(Exception):
-    """The worker has answered the item already, or the answer's id is used."""
+    """Answer to an item that the worker has answered already, or whose id is used."""
 
 
 class SaveError(VttdataError):

@@ -104,7 +104,7 @@ class Ratings(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether a worker's answers count, and the evidence in a sentence."""
+    """Decision on whether a worker's answers count, with the evidence in a sentence."""
 
     keep: bool
     name: str
@@ -113,7 +113,7 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True)
 class Material:
-    """What a campaign is made from.
+    """Files and settings from which a campaign is made.
 
     Fields:
         inputs: files, folders and names of datasets as the command got them.

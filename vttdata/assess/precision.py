@@ -12,7 +12,7 @@ from vttdata.assess.worker_tests import scipy_stats
 
 
 class Precision(NamedTuple):
-    """What a number of judgments an item gives.
+    """Precision that a number of judgments an item gives.
 
     Fields:
         judgments: workers that judge each item.

@@ -104,11 +104,11 @@ def find_tables(reference: str, *, videos: Sequence[str] = ()) -> Path:
 def _check_files(folder: Path) -> tuple[list[str], list[str]]:
     """Print how files compare with the manifest; return the damage, and the names of files that stayed on the Hub."""
     from vttdata.dataset.front_matter import find_files, read_front_matter
-    from vttdata.dataset.manifest import find_damage, read_manifest
+    from vttdata.dataset.manifest import find_damage, read_dataset_manifest
     from vttdata.dataset.parquet import check_footers
     from vttdata.load.integrity import videos_not_downloaded
 
-    files = read_manifest(folder)["files"]
+    files = read_dataset_manifest(folder)["files"]
     not_fetched = videos_not_downloaded(folder)
     damage = find_damage(folder, not_fetched)
     if not damage and (folder / "README.md").is_file():

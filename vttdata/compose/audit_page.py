@@ -16,7 +16,7 @@ from vttdata.annotations import MEANINGS
 from vttdata.dataset.card.sections import escape, format_table
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.leak_audit import audit_files, read_fingerprints
-from vttdata.dataset.manifest import read_manifest
+from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
 from vttdata.generate.foils.blind.shortcuts import Attack, attack_rows, attack_sentences
@@ -52,7 +52,7 @@ def clean_protocol(folder: Path) -> Protocol:
     Raises:
         VttdataError: when it is no dataset of clips.
     """
-    layout, manifest = read_layout(folder, needs="clips").files, read_manifest(folder)
+    layout, manifest = read_layout(folder, needs="clips").files, read_dataset_manifest(folder)
     rows = {
         split: list(read_parquet_rows(paths, ("video_id", "source_id"))) for split, paths in layout["clips"].items()
     }
@@ -130,7 +130,7 @@ def format_foil_page(folder_or_table: str, command: str, attacks: Mapping[str, S
 def _format_head(folder: Path, command: str) -> str:
     name, version = folder.stem, ""
     if (folder / "manifest.json").is_file():
-        manifest = read_manifest(folder)
+        manifest = read_dataset_manifest(folder)
         name, version = str(manifest.get("name")), f" {manifest.get('version')}"
     recipe = packaged.datasets_of_recipes().get(name)
     commands = [*([f"{packaged.build_command(recipe)} --out {recipe}"] if recipe else []), command]

@@ -21,7 +21,7 @@ from vttdata.collect.settings import CollectSettings
 from vttdata.collect.ytdlp import retry_download, run_ytdlp
 from vttdata.collect.ytdlp_errors import BREAKER_REASONS, TRANSIENT_REASONS, UNREACHABLE, FetchError
 from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.manifest import read_manifest
+from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
 from vttdata.errors import DescribeOSErrors, HaltError, VttdataError
@@ -66,7 +66,7 @@ def read_videos(folder: Path) -> DatasetVideos:
     Raises:
         VttdataError: when it is no dataset of clips.
     """
-    manifest = read_manifest(folder)
+    manifest = read_dataset_manifest(folder)
     splits: dict[str, list[tuple[str, str]]] = {}
     urls: dict[str, str] = {}
     for split, paths in read_layout(folder, needs="clips").files["clips"].items():

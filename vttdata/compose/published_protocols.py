@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar
 import pydantic
 
 from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.manifest import read_manifest
+from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
 from vttdata.errors import VttdataError, list_choices
@@ -113,7 +113,7 @@ def make_protocol(name: str, folder: Path, lists: Mapping[str, Path]) -> Protoco
                 f"{name}: the split {split} has {part.clips:,} clips, and here {len(splits[split]):,}; the dataset or "
                 "the list is not the one of the literature."
             )
-    manifest = read_manifest(folder)
+    manifest = read_dataset_manifest(folder)
     about = {"dataset": str(manifest.get("name")), "version": str(manifest.get("version"))}
     about |= {"description": published.description, "source": published.source, "citation": published.citation}
     protocol = Protocol(name, splits, about)

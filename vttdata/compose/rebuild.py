@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from vttdata.compose.temporary_build import build_recipe
-from vttdata.dataset.manifest import read_manifest
+from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.preview import PREVIEW
 from vttdata.dataset.provenance import PROVENANCE, RECIPE, Provenance, find_files_named
 from vttdata.dataset.tables import read_tables
@@ -65,7 +65,7 @@ def compare_with(dataset: Path, rebuilt: Path, left_out: Iterable[str] = ()) -> 
         VttdataError: when a dataset has no manifest or a table of it is damaged.
     """
     skipped = set(left_out)
-    before, after = read_manifest(dataset)["files"], read_manifest(rebuilt)["files"]
+    before, after = read_dataset_manifest(dataset)["files"], read_dataset_manifest(rebuilt)["files"]
     names = sorted({*before, *after} - skipped)
     same = set()
     for name in names:

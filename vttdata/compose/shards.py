@@ -79,7 +79,7 @@ def merge_shards(
 
 @dataclass(frozen=True, slots=True)
 class ShardPlan:
-    """What is left to do in a build.
+    """Work that is left in a build.
 
     Fields:
         loaded: the recipe.

@@ -50,7 +50,7 @@ _FINGERPRINTS_AT_ONCE = 2_000
 
 @dataclass
 class Contamination:
-    """What the clips of a benchmark share with a corpus.
+    """Content that the clips of a benchmark share with a corpus.
 
     Fields:
         rows: number of rows of the corpus.

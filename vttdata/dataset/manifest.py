@@ -21,7 +21,7 @@ def write_manifest(dataset: Path, *, name: str, version: str, files: Mapping[str
     (dataset / MANIFEST).write_text(text, encoding="utf-8")
 
 
-def read_manifest(dataset: Path) -> dict[str, Any]:
+def read_dataset_manifest(dataset: Path) -> dict[str, Any]:
     """Return the content of ``manifest.json``.
 
     Raises:
@@ -65,7 +65,7 @@ def find_damage(dataset: Path, ignored: Collection[str] = ()) -> list[str]:
         dataset: Folder.
         ignored: Files that may be missing and are not compared.
     """
-    files = read_manifest(dataset)["files"]
+    files = read_dataset_manifest(dataset)["files"]
     damage = [
         f"{name}: {problem}"
         for name, entry in files.items()

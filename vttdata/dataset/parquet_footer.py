@@ -22,7 +22,7 @@ _MAX_CACHED_BYTES = 2**16
 
 @dataclass(frozen=True, slots=True)
 class ColumnChunk:
-    """What a footer says of a column chunk.
+    """Column chunk, as a footer describes it.
 
     Attributes:
         path: Column, with the fields of nested ones joined by dots.

@@ -75,7 +75,7 @@ class Items:
 
     @property
     def videos(self) -> list[VideoSpan]:
-        """What each clip shows, n; of pairs, what each of their texts is about, one pair after the other."""
+        """Return the video of each clip, n; of pairs, that of each of their texts, one pair after the other."""
         if not self.truths:
             return list(map(VideoSpan, self.ids))
         videos = [self.source_ids[source] for source in self.sources]

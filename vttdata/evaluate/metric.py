@@ -78,7 +78,7 @@ class ColumnScores:
 
 @dataclass(frozen=True)
 class MetricInputs:
-    """What metrics by models need besides captions and references.
+    """Inputs of metrics by models besides captions and references.
 
     Fields:
         models: name or folder of the model of each family of metrics, with ``@REVISION`` where needed; that of the
@@ -109,7 +109,7 @@ class VideoSpan(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether this is the whole video."""
+        """Return True for the whole video."""
         return self[1:] == (0.0, math.inf)
 
 

@@ -50,7 +50,7 @@ class ItemCounts:
 
 
 class MatchRule(NamedTuple):
-    """What happens to predictions that do not fit the items.
+    """Treatment of predictions that do not fit the items.
 
     Fields:
         missing: ``worst`` scores items without a prediction at the bottom instead of refusing them.

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from vttdata.dataset.front_matter import Layout, read_front_matter, read_layout
-from vttdata.dataset.manifest import read_manifest
+from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.sorted_captions import SortedCaptions
 from vttdata.errors import VttdataError, list_choices
@@ -103,7 +103,7 @@ class DatasetReader:
 
     def __init__(self, folder: Path) -> None:
         layout: Layout = read_layout(folder, needs=None)
-        manifest, front_matter = read_manifest(folder), read_front_matter(folder)
+        manifest, front_matter = read_dataset_manifest(folder), read_front_matter(folder)
         self.folder = folder
         self.name, self.version = str(manifest.get("name")), str(manifest.get("version"))
         self.licence = str(front_matter.get("license_name") or front_matter.get("license") or "unknown")

@@ -114,14 +114,14 @@ def describe_dataset(name_or_path: str | os.PathLike[str]) -> Description:
     Raises:
         VttdataError: If there is no such dataset; the message lists what exists.
     """
-    from vttdata.dataset.manifest import read_manifest
+    from vttdata.dataset.manifest import read_dataset_manifest
 
     reference = os.fspath(name_or_path)
     recipes = {description.name: description for description in _describe_recipes()}
     if reference in recipes and not builds_named(reference):
         return recipes[reference]
     folder = find_dataset(reference)
-    return _describe_folder(str(read_manifest(folder).get("name", reference)), folder)
+    return _describe_folder(str(read_dataset_manifest(folder).get("name", reference)), folder)
 
 
 def _describe_recipes() -> Iterator[Description]:

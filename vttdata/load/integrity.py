@@ -11,7 +11,7 @@ from typing import Any
 import huggingface_hub
 
 from vttdata.dataset.front_matter import read_front_matter, read_version
-from vttdata.dataset.manifest import find_damage, read_manifest
+from vttdata.dataset.manifest import find_damage, read_dataset_manifest
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.tables import read_tables
 from vttdata.errors import VttdataError
@@ -21,7 +21,7 @@ def videos_not_downloaded(folder: Path) -> list[str]:
     """Return the videos in the manifest that the Hub's cache lacks, since they are downloaded only on request."""
     if folder.parent.name != "snapshots":
         return []
-    videos = (name for name in read_manifest(folder)["files"] if name.startswith("videos/"))
+    videos = (name for name in read_dataset_manifest(folder)["files"] if name.startswith("videos/"))
     return [name for name in videos if not (folder / name).exists()]
 
 
@@ -34,7 +34,7 @@ def verify_files(folder: Path, reference: str) -> None:
     ignored = videos_not_downloaded(folder)
     damage = find_damage(folder, ignored)
     if not damage:
-        for name, entry in read_manifest(folder)["files"].items():
+        for name, entry in read_dataset_manifest(folder)["files"].items():
             if name.endswith(".parquet") and name not in ignored and "rows" in entry:
                 with open_parquet(folder / name) as file:
                     rows = file.metadata.num_rows

@@ -30,7 +30,7 @@ _SPLIT_NAMES = {"val": "validation", "valid": "validation", "dev": "validation",
 
 
 class UnknownPartError(VttdataError):
-    """A dataset has no such configuration or split."""
+    """Configuration or split that a dataset does not have."""
 
 
 def explain_unknown_part(name: str, error: ValueError) -> UnknownPartError | None:

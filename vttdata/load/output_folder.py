@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from vttdata.dataset.manifest import MANIFEST, read_manifest
+from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.errors import VttdataError
 from vttdata.load.local_builds import ACCOUNT, read_account
 
@@ -26,7 +26,7 @@ _BUILD_FILES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FolderContent:
-    """What vttdata has written into a folder: tables are those of degraded captions, without a card."""
+    """Kind of what vttdata has written into a folder: tables are those of degraded captions, without a card."""
 
     folder: Path
     content: Content
@@ -48,7 +48,7 @@ def content_of(folder: Path) -> FolderContent | None:
         has_card = (path / "README.md").is_file()
         if (path / MANIFEST).is_file() and (has_card or path == folder):
             try:
-                name = str(read_manifest(path).get("name", ""))
+                name = str(read_dataset_manifest(path).get("name", ""))
             except VttdataError:
                 continue
             content: Content = "foils" if (path / "foils").is_dir() else "dataset" if has_card else "tables"
@@ -83,7 +83,7 @@ def check_removable(folder: Path) -> None:
     there = content_of(folder)
     if there is None or there.folder != folder:
         return
-    names = _BUILD_FILES if there.content == "build" else {MANIFEST, *read_manifest(folder)["files"]}
+    names = _BUILD_FILES if there.content == "build" else {MANIFEST, *read_dataset_manifest(folder)["files"]}
     paths = folder.iterdir() if there.content == "build" else (path for path in folder.rglob("*") if path.is_file())
     relative = sorted(path.relative_to(folder).as_posix() for path in paths)
     further = [name for name in relative if name not in names and not name.startswith(".")]

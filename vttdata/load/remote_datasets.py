@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from vttdata.dataset.manifest import MANIFEST, read_manifest
+from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.errors import VttdataError
 from vttdata.files.checksums import file_sha256
 from vttdata.files.contained import is_inside
@@ -49,7 +49,7 @@ def fetch_dataset(address: str, videos: Sequence[str] = ()) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / MANIFEST).is_file():
         store.download([(MANIFEST, folder / MANIFEST)])
-    entries = read_manifest(folder)["files"]
+    entries = read_dataset_manifest(folder)["files"]
 
     def check(name: str, path: Path) -> None:
         if (path.stat().st_size, file_sha256(path)) != (entries[name]["bytes"], entries[name]["sha256"]):
@@ -83,5 +83,5 @@ def copy_dataset(address: str, folder: Path) -> Path:
 def remote_videos(address: str, folder: Path) -> dict[str, str]:
     """Return the addresses of the videos of a fetched dataset by their names in it; paths where the store is a disk."""
     store, _ = open_dataset(address)
-    names = (name for name in read_manifest(folder)["files"] if name.startswith("videos/") and is_inside(name))
+    names = (name for name in read_dataset_manifest(folder)["files"] if name.startswith("videos/") and is_inside(name))
     return {name: f"{store.address.removeprefix('file://')}/{name}" for name in names}

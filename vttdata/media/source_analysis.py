@@ -31,7 +31,7 @@ _SHORT_SECONDS = 8.0
 
 @dataclass(frozen=True, slots=True)
 class SourceAnalysis:
-    """What one reading of a source shows."""
+    """Results of one reading of a source."""
 
     measure: Measure
     fingerprint: Fingerprint

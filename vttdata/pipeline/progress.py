@@ -26,7 +26,7 @@ _LINE_EVERY_SECONDS = 10.0
 
 
 class BuildProgress:
-    """What all steps of a build have in common: its time, its losses so far, and the place of the bars on a terminal.
+    """State that all steps of a build share: its time, its losses so far, and the place of the bars on a terminal.
 
     Args:
         quiet: show nothing.

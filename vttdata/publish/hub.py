@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vttdata.dataset.manifest import MANIFEST, read_manifest
+from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.errors import HaltError, VttdataError
 from vttdata.files.output_file import link_file
 from vttdata.ids import is_dataset_name
@@ -153,12 +153,12 @@ def _download_previous(api: HfApi, repo_id: str, remote: Remote, dataset: Path, 
 
     download(MANIFEST)
     try:
-        manifest = read_manifest(folder)
+        manifest = read_dataset_manifest(folder)
     except VttdataError:
         raise foreign_repository(repo_id, "files that are not a dataset of vttdata") from None
     if not is_version(manifest.get("version")):
         raise foreign_repository(repo_id, "a dataset without a version")
-    new_manifest = read_manifest(dataset)
+    new_manifest = read_dataset_manifest(dataset)
     if manifest.get("name") != new_manifest["name"]:
         raise foreign_repository(repo_id, f"the dataset '{manifest.get('name')}'")
     download("README.md")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from vttdata.dataset.manifest import MANIFEST, read_manifest
+from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.errors import VttdataError
 from vttdata.publish.diff import DatasetDifference, compare_datasets
 from vttdata.publish.hub_api import Remote, RemoteFile
@@ -141,7 +141,7 @@ def make_plan(
     Raises:
         VttdataError: If the version is not high enough for the differences, or names another commit already.
     """
-    manifest = read_manifest(dataset)
+    manifest = read_dataset_manifest(dataset)
     version: str = manifest["version"]
     card = (dataset / _CARD).read_text(encoding="utf-8")
     difference = None

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from vttdata.dataset.card.card import INCOMPLETE
 from vttdata.dataset.front_matter import read_front_matter, read_infos, read_version
 from vttdata.dataset.leak_audit import audit_all
-from vttdata.dataset.manifest import MANIFEST, find_damage, read_manifest
+from vttdata.dataset.manifest import MANIFEST, find_damage, read_dataset_manifest
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.provenance import PROVENANCE, read_provenance
 from vttdata.dataset.tables import read_tables
@@ -41,7 +41,7 @@ def check_dataset(dataset: Path, *, allow_incomplete: bool = False) -> dict[str,
             that is not as the card says (columns, types, labels, rows), a split without rows, items that are missing.
         LeakError: If the splits leak and the card gives no reason for accepting that.
     """
-    manifest = read_manifest(dataset)
+    manifest = read_dataset_manifest(dataset)
     damage = find_damage(dataset)
     if damage:
         more = f" ({len(damage) - 1} more differ)" if len(damage) > 1 else ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from vttdata.dataset.manifest import MANIFEST, read_manifest
+from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.errors import VttdataError
 from vttdata.files.contained import is_inside
 from vttdata.files.output_file import link_file
@@ -38,7 +38,7 @@ def warn_if_rows_changed(dataset: Path, warn: Callable[[str], None]) -> Iterator
 def _keep_tables(dataset: Path, kept: Path) -> str | None:
     """Link card and tables into another folder, and return the version; None without a dataset that is complete."""
     try:
-        manifest = read_manifest(dataset)
+        manifest = read_dataset_manifest(dataset)
         for name in ["README.md", MANIFEST, *_table_names(manifest)]:
             if not is_inside(name):
                 return None
@@ -54,7 +54,7 @@ def _table_names(manifest: dict[str, Any]) -> list[str]:
 
 
 def _compare(dataset: Path, kept: Path, version: str, warn: Callable[[str], None]) -> None:
-    before, after = read_manifest(kept), read_manifest(dataset)
+    before, after = read_dataset_manifest(kept), read_dataset_manifest(dataset)
     if after.get("version") != version or _table_names(before) == _table_names(after):
         return
     difference = compare_datasets(kept, dataset)

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from vttdata.annotate.videos import locate_videos
 from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.manifest import read_manifest
+from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.generate.foils.blind.shortcuts import Attack, attack_sentences
 from vttdata.report import plots
@@ -34,7 +34,7 @@ _PAIRS_SHOWN = 24
 
 def audit_page(folder: Path, audit: Audit) -> str:
     """Return the page of an audit of splits: what they share, with frames of the worst examples where files exist."""
-    manifest = read_manifest(folder)
+    manifest = read_dataset_manifest(folder)
     examples = {
         leak: [(example_text(leak, example), _clips_of(leak, example)) for example in found]
         for leak, found in audit.examples.items()

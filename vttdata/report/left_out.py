@@ -26,7 +26,7 @@ _LISTED = 200
 
 @dataclass(slots=True)
 class Reason:
-    """What one stage left out for one reason: the number, and the first rejects."""
+    """Reason for which a stage left items out: how many, and the first rejects."""
 
     stage: str
     reason: str

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.manifest import read_manifest
+from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.files.contained import is_inside, links_out
@@ -91,7 +91,7 @@ class ReportInput:
         """Name and version of the dataset."""
         if self.account:
             return str(self.account.get("recipe")), str(self.account.get("version") or "")
-        manifest = read_manifest(self.dataset) if self.dataset is not None else {}
+        manifest = read_dataset_manifest(self.dataset) if self.dataset is not None else {}
         return str(manifest.get("name")), str(manifest.get("version") or "")
 
     def stage_table(self, stage: str) -> Path | None:

@@ -66,7 +66,7 @@ class CaptionTaskSettings(Strict):
 
 
 class CaptionTask(Task):
-    """A caption of a clip; clips that have human captions already can be controls."""
+    """Write a caption of a clip; clips that have human captions already can be controls."""
 
     Settings = CaptionTaskSettings
     title = "Describe short videos"

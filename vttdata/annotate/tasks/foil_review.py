@@ -59,7 +59,7 @@ class FoilReviewSettings(Strict):
 
 
 class FoilTask(Task):
-    """A verdict on a sentence with one marked thing."""
+    """Judge a sentence with one marked thing."""
 
     Settings = FoilReviewSettings
     title = "Check sentences about videos"

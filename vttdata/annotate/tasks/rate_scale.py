@@ -67,7 +67,7 @@ class ScaleSettings(Strict):
 
 
 class ScaleTask(Task):
-    """A rating of a caption by each criterion."""
+    """Rate a caption by each criterion."""
 
     Settings = ScaleSettings
     title = "Rate captions of videos"

@@ -54,7 +54,7 @@ class SliderSettings(Strict):
 
 
 class SliderTask(Task):
-    """A score of a caption from 0 to 100; a unit is a HIT."""
+    """Score a caption from 0 to 100; a unit is a HIT."""
 
     Settings = SliderSettings
     title = "Video caption assessment"

@@ -1,4 +1,4 @@
-"""The group ``vttdata campaign``: one module for each command about people's tasks."""
+"""Group ``vttdata campaign``: one module for each command about people's tasks."""
 
 from vttdata.cli.options import CommandFolder
 

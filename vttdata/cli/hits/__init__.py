@@ -1,4 +1,4 @@
-"""The group ``vttdata hits``: one module for each command about Human Intelligence Tasks."""
+"""Group ``vttdata hits``: one module for each command about Human Intelligence Tasks."""
 
 from vttdata.cli.options import CommandFolder
 

@@ -1,1 +1,1 @@
-"""The dataset card (README.md) of a dataset folder."""
+"""Write the dataset card (README.md) of a dataset folder."""

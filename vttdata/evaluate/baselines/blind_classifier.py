@@ -1,4 +1,4 @@
-"""A logistic regression on the words by which true captions and foils of other videos differ; it sees no video."""
+"""Logistic regression on the words by which true captions and foils of other videos differ; it sees no video."""
 
 from __future__ import annotations
 

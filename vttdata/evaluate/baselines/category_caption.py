@@ -1,4 +1,4 @@
-"""The most frequent training caption of the clip's category, or of all clips where it is unknown."""
+"""Most frequent training caption of the clip's category, or of all clips where it is unknown."""
 
 from __future__ import annotations
 

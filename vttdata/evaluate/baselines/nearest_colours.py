@@ -1,4 +1,4 @@
-"""A human caption of the training clip whose shots have the most similar colours, as the build stored them."""
+"""Human caption of the training clip whose shots have the most similar colours, as the build stored them."""
 
 from __future__ import annotations
 

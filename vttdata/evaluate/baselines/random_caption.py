@@ -1,4 +1,4 @@
-"""A random human caption of a training clip, for each clip."""
+"""Random human caption of a training clip, for each clip."""
 
 from __future__ import annotations
 

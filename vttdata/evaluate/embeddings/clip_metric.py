@@ -1,4 +1,4 @@
-"""What metrics by embeddings of a CLIP model share."""
+"""Base of metrics by embeddings of a CLIP model."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ class Features:
 
     @property
     def identity(self) -> str:
-        """What vectors depend on, for signatures and caches."""
+        """Return what vectors depend on, for signatures and caches."""
         parts = [f"{self.file.model or 'features'}@{self.file.digest}"] if self.file else []
         if self.file is None or not (self.file.videos and self.file.texts):
             parts.append(identify_model(*split_revision(self.model)))

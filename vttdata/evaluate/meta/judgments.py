@@ -94,7 +94,7 @@ class JudgmentTable:
 
     @property
     def judged(self) -> Flags:
-        """Which rows people judged, ``(n,)``."""
+        """Return a mask of the rows that people judged, ``(n,)``."""
         return ~np.isnan(self.raw)
 
     @property
@@ -305,7 +305,7 @@ def _tab_separated(file: Path, width: int) -> Iterable[tuple[int, list[str]]]:
 
 @dataclass(slots=True)
 class _Judged:
-    """What a plain table says of one caption."""
+    """Caption and its judgments in a plain table."""
 
     candidate: str | None
     references: list[str]

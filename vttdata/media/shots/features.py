@@ -1,4 +1,4 @@
-"""What shot boundaries are decided by: signals of every frame and the order of packets, kept in a compact file.
+"""Keep what decides shot boundaries, signals of every frame and the order of packets, in a compact file.
 
 Reading the frames costs nearly all of shot detection; from these features, other settings take milliseconds.
 """

@@ -14,7 +14,7 @@ from vttdata.text.captions import Removal, RemovalReason
 
 @dataclass(frozen=True, slots=True)
 class CaptionInSplit:
-    """A caption with the source and the split of its clip."""
+    """Caption with the source and the split of its clip."""
 
     caption: Caption
     source_id: str

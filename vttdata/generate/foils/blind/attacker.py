@@ -29,7 +29,7 @@ _FOLDS = 5
 
 
 class AttackerUnavailableError(VttdataError):
-    """An attacker cannot try a set; the message gives the reason."""
+    """Set that an attacker cannot try; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ class FrameType(IntEnum):
 
 
 class FrameReference(NamedTuple):
-    """Whether other frames may be predicted from a frame, and its temporal layer (0 is the lowest)."""
+    """Role of a frame: whether others may be predicted from it, and its temporal layer (0 is the lowest)."""
 
     is_referenced: bool
     temporal_layer: int
