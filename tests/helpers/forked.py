@@ -172,11 +172,13 @@ class ForkServer:
         if self._socket is not None:
             return self._socket
         self._socket, theirs = socket.socketpair()
+        # The test that is first may be one of plugins, which are not for the others.
+        environment = {name: value for name, value in os.environ.items() if name != PLUGINS_VARIABLE}
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), self._purpose],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            env=environment | {"PYTHONPATH": str(ROOT)},
         )
         theirs.close()
         return self._socket
