@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.media.filters import FilterSettings
+from vttdata.pipeline.build_folder import write_tables
 from vttdata.pipeline.engine import Engine
 from vttdata.pipeline.executors import Executor, Tag, create_executor, executors
 from vttdata.pipeline.journal import Journal
 from vttdata.pipeline.stage import ItemResult, Stage
-from vttdata.pipeline.stage_tables import write_tables
 from vttdata.pipeline.stages.sources import Screen
 from vttdata.records import Probe, Source
 

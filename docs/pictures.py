@@ -14,7 +14,7 @@ from pathlib import Path
 from PIL import Image
 
 from vttdata import build
-from vttdata.dataset.preview import PREVIEW
+from vttdata.dataset.videos import PREVIEW
 from vttdata.report.build_report import REPORT
 
 PICTURES = Path(__file__).resolve().parent / "pictures"

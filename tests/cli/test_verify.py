@@ -109,7 +109,7 @@ def test_verify_without_inputs_checks_files_and_prints_the_rebuild_command(datas
 
 
 def test_base_install_verifies_files(dataset: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "vttdata.recipe.foreign", None)
+    monkeypatch.setitem(sys.modules, "vttdata.recipe.published", None)
     code, out, err = run(capsys, "verify", dataset)
     assert (code, out.count("\n")) == (0, 1)
     assert err == "Its README says how to make it again; that takes pip install 'vttdata[build]'.\n"

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.helpers.builds import film
-from vttdata.dataset.preview import PREVIEW, add_preview
+from vttdata.dataset.videos import PREVIEW, add_preview
 from vttdata.records import Clip, ClipMedia
 
 

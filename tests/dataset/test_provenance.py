@@ -20,9 +20,8 @@ from vttdata.compose.rebuild import other_inputs
 from vttdata.dataset.provenance import InputFile, Provenance, find_files_named, read_provenance, write_provenance
 from vttdata.errors import VttdataError
 from vttdata.recipe import packaged
-from vttdata.recipe.dump import recipe_text, wanted_paths
-from vttdata.recipe.foreign import load_foreign_recipe
 from vttdata.recipe.load import load_recipe, read_yaml
+from vttdata.recipe.published import load_foreign_recipe, recipe_text, wanted_paths
 
 NEEDED = {
     "own-folder": ["collect.folder"],

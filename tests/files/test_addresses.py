@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from vttdata.files.addresses import without_secrets
 from vttdata.files.strict_yaml import read_yaml
-from vttdata.recipe.dump import recipe_text
 from vttdata.recipe.load import load_recipe
+from vttdata.recipe.published import recipe_text
 
 
 @pytest.mark.parametrize(

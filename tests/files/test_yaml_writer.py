@@ -7,8 +7,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from vttdata.files.strict_yaml import parse_yaml
-from vttdata.files.yaml_writer import format_yaml
+from vttdata.files.strict_yaml import format_yaml, parse_yaml
 
 # Line breaks, marks, controls and the signs of YAML, which a text of random characters seldom has side by side.
 SIGNS = [

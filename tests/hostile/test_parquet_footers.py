@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from tests.helpers.damage import write_rich_dataset
 from tests.helpers.peak_memory import run_python
-from vttdata.dataset.parquet_footer import read_column_chunks
+from vttdata.dataset.parquet import read_column_chunks
 
 # pyarrow aborts the process at some of these seeds if it is asked for the column chunks.
 READ_DAMAGED = """

@@ -16,12 +16,12 @@ import pytest
 
 from tests.helpers.toy_stages import Double, Number, OneByOne, Patient, Total, Trouble, WholeStage
 from vttdata.errors import HaltError, VttdataError
+from vttdata.pipeline.build_folder import write_tables
 from vttdata.pipeline.engine import CircuitBreaker, Engine, Table
 from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.journal import Journal, locked
-from vttdata.pipeline.parts import PartStore
 from vttdata.pipeline.stage import Failed, ItemResult, Kept, Stage
-from vttdata.pipeline.stage_tables import write_tables
+from vttdata.pipeline.stored_results import PartStore
 
 Run = Callable[..., Table]
 

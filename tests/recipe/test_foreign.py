@@ -12,7 +12,7 @@ import pytest
 
 from vttdata.errors import VttdataError
 from vttdata.recipe import packaged
-from vttdata.recipe.foreign import ALLOWED, is_allowed, load_foreign_recipe
+from vttdata.recipe.published import ALLOWED, is_allowed, load_foreign_recipe
 
 # What of a recipe is only shown, compared or counted; by hand, so that a new key has to be thought about.
 SHOWN = {

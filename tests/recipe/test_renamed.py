@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from vttdata.errors import VttdataError
-from vttdata.recipe.load import load_recipe
-from vttdata.recipe.renamed import rename_builder, rename_key, rename_keys
+from vttdata.recipe.load import load_recipe, rename_builder, rename_key, rename_keys
 
 BUILDER = """
 from typing import ClassVar

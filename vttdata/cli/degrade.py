@@ -43,8 +43,8 @@ def command(
     source (Graham, Awad and Smeaton, PLOS ONE 2018). Writes DIR/degraded.parquet, one row a caption with where its
     words come from, and DIR/rejected.parquet, the captions that were left out and why.
     """
+    from vttdata.compose.build import composed_build
     from vttdata.compose.degraded_tables import DEGRADED, REJECTED
-    from vttdata.compose.temporary_build import composed_build
     from vttdata.load.output_folder import check_output
 
     check_output(out, {"tables"}, replace=replace)

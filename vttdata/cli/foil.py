@@ -111,7 +111,7 @@ def command(reference: str, out: Path, replace: bool, quiet: bool, **options: An
     Swaps visible things in captions for others that no caption of the video speaks of, and chooses the foils so that
     the set cannot be solved without looking at the videos.
     """
-    from vttdata.compose.temporary_build import composed_build
+    from vttdata.compose.build import composed_build
     from vttdata.dataset.manifest import MANIFEST
     from vttdata.dataset.replace_folder import replace_folder
     from vttdata.generate.foils.blind.questions import questions_text

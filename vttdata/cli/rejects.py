@@ -31,7 +31,7 @@ def command(build: str, stage: str | None, as_json: bool) -> int:
     """
     from vttdata.files.plain_tables import align_columns
     from vttdata.load.local_builds import find_build
-    from vttdata.pipeline.rejects import read_rejects, stages_of_build
+    from vttdata.pipeline.attrition import read_rejects, stages_of_build
 
     folder = find_build(build)
     if folder is None:

@@ -74,8 +74,7 @@ def command(
 
     The jobs are shards of one build, which 'vttdata build RECIPE --shard I/N' runs and 'vttdata merge' joins.
     """
-    from vttdata.compose.shards import plan_shards
-    from vttdata.compose.slurm import SlurmOptions, submit, write_scripts
+    from vttdata.compose.shards import plan_shards, submit, write_scripts
     from vttdata.pipeline.shards import ranges
 
     plan = plan_shards(
@@ -91,7 +90,7 @@ def command(
     if plan.is_finished:
         print_styled(f"Nothing is missing: the dataset is in {plan.folder / 'dataset'}.")
         return DONE
-    script = write_scripts(plan, SlurmOptions(jobs, workers, at_once, sbatch, retry_failed))
+    script = write_scripts(plan, jobs, workers=workers, at_once=at_once, sbatch=sbatch, retry_failed=retry_failed)
     if plan.missing:
         shards = f"shards {ranges(plan.missing)} of {jobs}"
         print_styled(f"{plan.missing.total():,} items are known to be missing, of {shards}; then a merge.")

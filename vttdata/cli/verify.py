@@ -130,7 +130,7 @@ def _print_how_to_rebuild(folder: Path, dataset: str) -> None:
 
     try:
         from vttdata.compose.rebuild import recipe_of
-        from vttdata.recipe.foreign import settings_to_give
+        from vttdata.recipe.published import settings_to_give
 
         provenance = read_provenance(folder)
         inputs = [file.name for file in provenance.inputs if file.key == "input"]

@@ -1,10 +1,14 @@
-"""Build a dataset from a recipe, or go on with an earlier build; what ``vttdata build`` does, for other programs."""
+"""Build a dataset from a recipe, or go on with an earlier build; what ``vttdata build`` does, for other programs.
+
+Commands that compose a recipe from their options build it in a temporary folder.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,7 +26,7 @@ from vttdata.pipeline.shard_folder import ShardBuild, open_shard
 from vttdata.pipeline.shards import UnmergedError, parse_shard
 from vttdata.publish.unchanged_version import warn_if_rows_changed
 from vttdata.recipe import packaged
-from vttdata.recipe.load import BaseRecipe, Loaded, load_recipe
+from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, load_recipe
 from vttdata.text.captions import COLUMNS as CAPTION_COLUMNS
 
 
@@ -217,3 +221,50 @@ def _column_settings(recipe: BaseRecipe, columns: Mapping[str, str]) -> Iterator
         in_captions = name not in VIDEO_COLUMNS or (name in CAPTION_COLUMNS and settings.captions.file is not None)
         section = "" if has_input else "captions." if in_captions else "collect."
         yield f"{section}columns.{name}={json.dumps(column)}"
+
+
+def build_recipe(loaded: Loaded, folder: Path, *, workers: int = 1, quiet: bool = True) -> tuple[Build, Any]:
+    """Build a checked recipe.
+
+    Args:
+        loaded: the recipe and its builder.
+        folder: of the build, new or empty.
+        workers: number of processes.
+        quiet: show no progress.
+
+    Returns:
+        The finished build, and what the builder returns.
+
+    Raises:
+        VttdataError: as the builder.
+        HaltError: when the processing of an item was cut short, so that the dataset is incomplete.
+    """
+    with open_build(folder, loaded, create_executor("local", workers), lambda _: None, quiet=quiet) as run:
+        made = loaded.builder.build(loaded.recipe, run)
+        if unprocessed := run.unprocessed():
+            raise HaltError(f"The processing of items was cut short in {unprocessed}; {TRY_AGAIN}.")
+    return run, made
+
+
+@contextlib.contextmanager
+def composed_build(settings: dict[str, Any], command: str, out: Path, *, quiet: bool) -> Iterator[tuple[Build, Any]]:
+    """Check and build a recipe in a temporary folder beside `out`, so that its files can be moved there in one step.
+
+    Args:
+        settings: of the recipe; keys that are None count as not given.
+        command: its name, which stands for a file name in errors about settings.
+        out: where the files will go.
+        quiet: show no progress.
+
+    Yields:
+        As `build_recipe` returns; the folder is removed afterwards.
+
+    Raises:
+        VttdataError: when a setting is refused, and as the builder.
+    """
+    given = {key: value for key, value in settings.items() if value is not None}
+    loaded = check_recipe(given, Path(command))
+    out = out.resolve()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
+        yield build_recipe(loaded, Path(folder), quiet=quiet)

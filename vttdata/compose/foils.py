@@ -15,9 +15,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import pydantic
 
-from vttdata.compose.input_captions import check_input_columns, is_table
+from vttdata.compose.input_captions import check_input_columns, is_table, read_captions_by_split
 from vttdata.compose.package import metadata_of_build, provenance_of_build
-from vttdata.dataset.caption_reader import read_captions_by_split
 from vttdata.dataset.foils.write import FoilSet, Paragraph, paragraph_pairs, write_foils
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.provenance import InputFile, input_file, write_provenance

@@ -9,7 +9,6 @@ from pathlib import Path, PurePosixPath
 from vttdata.annotations import Finding
 from vttdata.dataset.leak_audit import Files, audit_all
 from vttdata.dataset.metadata import Figure, Metadata, OfficialLayout, PaperFigure
-from vttdata.dataset.preview import add_preview
 from vttdata.dataset.provenance import (
     InputFile,
     Provenance,
@@ -18,15 +17,15 @@ from vttdata.dataset.provenance import (
     library_versions,
     write_provenance,
 )
-from vttdata.dataset.videos import MediaMode
+from vttdata.dataset.videos import MediaMode, add_preview
 from vttdata.dataset.write import write_dataset
 from vttdata.errors import LeakError
 from vttdata.load.lookup import caption_input_files
 from vttdata.pipeline.attrition import attrition_rows
 from vttdata.pipeline.build_folder import Build
 from vttdata.recipe import packaged
-from vttdata.recipe.dump import recipe_text
 from vttdata.recipe.paths import given_paths
+from vttdata.recipe.published import recipe_text
 from vttdata.records import Caption, Clip, Source
 from vttdata.split import Audit, SplitSettings
 from vttdata.split.audit.leaks import leak_sentence

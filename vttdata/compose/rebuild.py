@@ -10,19 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from vttdata.compose.temporary_build import build_recipe
+from vttdata.compose.build import build_recipe
 from vttdata.dataset.manifest import read_dataset_manifest
-from vttdata.dataset.preview import PREVIEW
 from vttdata.dataset.provenance import PROVENANCE, RECIPE, Provenance, find_files_named
 from vttdata.dataset.tables import read_tables
+from vttdata.dataset.videos import PREVIEW
 from vttdata.errors import VttdataError
 from vttdata.files.checksums import file_sha256
 from vttdata.files.contained import is_inside, links_out
 from vttdata.files.strict_yaml import read_yaml
 from vttdata.publish.diff import DatasetDifference, compare_datasets
 from vttdata.publish.row_hashes import read_batches
-from vttdata.recipe.dump import wanted_path
-from vttdata.recipe.foreign import load_foreign_recipe
+from vttdata.recipe.published import load_foreign_recipe, wanted_path
 
 # Files that describe a dataset; they contain or follow from versions of tools, so that they may differ. All others are
 # data.

@@ -1,8 +1,16 @@
-"""Merge the shards of a build, and plan what is left for them; what ``vttdata merge`` and ``vttdata slurm`` do."""
+"""Merge the shards of a build, plan what is left for them, and write scripts for Slurm: a job array and its merges.
+
+This is what ``vttdata merge`` and ``vttdata slurm`` do.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +20,7 @@ from typing import Any
 
 from vttdata.compose.build import finish_build, load_for_build, register, run_until_merge
 from vttdata.errors import HaltError, VttdataError
+from vttdata.files.output_file import make_output_folder, write_whole
 from vttdata.load.local_builds import find_build, read_account
 from vttdata.pipeline.build_folder import (
     SHARDS,
@@ -24,8 +33,10 @@ from vttdata.pipeline.build_folder import (
 from vttdata.pipeline.executors import create_executor
 from vttdata.pipeline.journal import Journal, locked
 from vttdata.pipeline.shard_folder import ShardBuild, check_shards_agree, claim_folder, shard_accounts
-from vttdata.pipeline.shards import BuildShard, MergeEngine, MissingItemsError, PlanEngine
+from vttdata.pipeline.shards import BuildShard, MergeEngine, MissingItemsError, PlanEngine, ranges
 from vttdata.recipe.load import Loaded
+
+_CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def merge_shards(
@@ -152,3 +163,98 @@ class PlanBuild(ShardBuild):
     def describe(self, status: str) -> dict[str, Any]:
         """Write nothing."""
         return self.account(status)
+
+
+def write_scripts(
+    plan: ShardPlan,
+    jobs: int,
+    *,
+    workers: int = 1,
+    at_once: int | None = None,
+    sbatch: Sequence[str] = (),
+    retry_failed: bool = False,
+) -> Path:
+    """Write ``shards.sh``, ``merge.sh`` and ``submit.sh`` into the folder ``slurm`` of a build, and return the last.
+
+    Args:
+        plan: Work that is left.
+        jobs: Number of shards.
+        workers: CPUs of each job, and so its worker processes.
+        at_once: Number of shards that run at the same time; None for as many as the cluster allows.
+        sbatch: Further options of sbatch, such as ``--time=12:00:00``.
+        retry_failed: Shards process items again that failed for a reason that may have gone.
+
+    Raises:
+        VttdataError: If an option or the folder's name cannot be written into a script.
+    """
+    folder = (plan.folder / "slurm").absolute()
+    for text in (str(folder), *sbatch):
+        if _CONTROL_CHARACTERS.search(text):
+            raise VttdataError(f"{text[:80]!a}: has control characters, which Slurm's scripts cannot contain.")
+    for text in sbatch:
+        if not text.startswith("-"):
+            raise VttdataError(f"--sbatch: '{text[:80]}' is not an option of sbatch; write it as --sbatch=--time=2:00.")
+    make_output_folder(folder)
+
+    def header(kind: str, job: str) -> str:
+        name = re.sub(r"[^A-Za-z0-9._-]", "-", plan.loaded.recipe.name)
+        output = f"{str(folder).replace('%', '%%')}/{kind}-{job}.out"
+        settings = [f"--job-name={name}-{kind}", f"--cpus-per-task={workers}", f"--output={output}"]
+        return "\n".join(["#!/bin/bash", *(f"#SBATCH {shlex.quote(text)}" for text in (*settings, *sbatch)), ""])
+
+    program, build = shlex.join([sys.executable, "-m", "vttdata"]), shlex.quote(str(plan.folder.absolute()))
+    more = " --retry-failed" if retry_failed else ""
+    shard = f'--shard "$SLURM_ARRAY_TASK_ID/{jobs}" --workers {workers}{more} --quiet'
+    write_whole(folder / "shards.sh", f'{header("shards", "%A_%a")}exec {program} build {build} {shard} "$@"\n')
+    write_whole(
+        folder / "merge.sh",
+        f"{header('merge', '%j')}last=$1; shift\n"
+        f'{program} merge {build} --workers {workers} --quiet "$@" && exit 0\ncode=$?\n'
+        "# Before the last merge, exit code 1 says that shards have to go on.\n"
+        '[ "$last" = no ] && [ $code -eq 1 ] && exit 0\nexit $code\n',
+    )
+    limit = f"%{at_once}" if at_once is not None else ""
+    write_whole(folder / "submit.sh", _submission(plan, f"1-{jobs}", limit, folder))
+    return folder / "submit.sh"
+
+
+def _submission(plan: ShardPlan, all_shards: str, limit: str, folder: Path) -> str:
+    """Return the script that submits all jobs, each after the one before, whether that succeeded or not."""
+    lines = ["#!/bin/bash", "# Arguments are added to those of every job: secrets, as --set KEY=VALUE.", "set -e"]
+    wait = ""
+
+    def submit(script: str, sbatch: str, arguments: str) -> None:
+        nonlocal wait
+        path = shlex.quote(str(folder / script))
+        lines.append(f'job=$(sbatch --parsable {sbatch}{wait}{path} {arguments}"$@"); job=${{job%%;*}}')
+        lines.append(f'echo "job $job: {script}{" " + sbatch.strip() if sbatch else ""}"')
+        wait = '--dependency="afterany:$job" '
+
+    if not plan.missing:
+        submit("merge.sh", "", "no " if plan.rounds else "yes ")
+    for number in range(plan.rounds):
+        # What shards have to do after a merge is known after it.
+        shards = ranges(plan.missing) if number == 0 and plan.missing else all_shards
+        submit("shards.sh", f"--array={shards}{limit} ", "")
+        submit("merge.sh", "", "yes " if number == plan.rounds - 1 else "no ")
+    return "\n".join([*lines, ""])
+
+
+def submit(script: Path, secrets: Sequence[str] = ()) -> str | None:
+    """Run the script that submits all jobs; return what it prints, or None where there is no sbatch.
+
+    Args:
+        script: that of `write_scripts`.
+        secrets: settings that are never stored, as texts ``KEY=VALUE``.
+
+    Raises:
+        HaltError: when Slurm refuses a job.
+    """
+    if shutil.which("sbatch") is None:
+        return None
+    arguments = [text for secret in secrets for text in ("--set", secret)]
+    done = subprocess.run(["bash", str(script), *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise HaltError(f"sbatch refused a job ({reason[-1] if reason else done.returncode}); {script} submits again.")
+    return done.stdout

@@ -1,17 +1,58 @@
-"""Write the files that describe a dataset of any kind: README, Croissant description and manifest."""
+"""Write the files that describe a dataset of any kind: README, manifest, and Croissant 1.1 (MLCommons) for other tools.
+
+The Croissant description consists of plain dictionaries in the shape that `mlcroissant` validates and loads. The
+specification requires a licence and a date of publication; without them both are left out instead of made up.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from vttdata.dataset.card.sections import Tables
-from vttdata.dataset.croissant import write_croissant
+from vttdata.dataset.card.sections import Tables, build_citation
+from vttdata.dataset.columns import ITEMS, Column, columns_of
 from vttdata.dataset.front_matter import format_front_matter
 from vttdata.dataset.manifest import write_manifest
 from vttdata.dataset.metadata import Metadata
+from vttdata.dataset.shards import SplitFiles
 from vttdata.files.checksums import file_sha256
+
+CROISSANT = "croissant.json"
+
+# The usual value for a whole repository, which has no checksum.
+_NO_CHECKSUM = "https://github.com/mlcommons/croissant/issues/80"
+_TYPES = {
+    "string": "sc:Text",
+    "int64": "sc:Integer",
+    "class label": "sc:Integer",
+    "float64": "sc:Float",
+    "bool": "sc:Boolean",
+}
+_SPLITS = {"train": "cr:TrainingSplit", "validation": "cr:ValidationSplit", "test": "cr:TestSplit"}
+_TERMS = [
+    *("arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "extract", "field", "fileObject"),
+    *("fileProperty", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5"),
+    *("parentField", "path", "recordSet", "references", "regex", "repeated", "replace", "samplingRate"),
+    *("separator", "source", "subField", "transform"),
+]
+_CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "sc": "https://schema.org/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "description": {"@container": "@language"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "name": {"@container": "@language"},
+} | {term: f"cr:{term}" for term in _TERMS}
+
+Json = dict[str, Any]
 
 
 def write_description(
@@ -39,7 +80,9 @@ def write_description(
     """
     front_matter = format_front_matter(tables, categories, metadata, classes)
     (dataset / "README.md").write_text(f"{front_matter}\n{body}", encoding="utf-8")
-    write_croissant(dataset, metadata, tables, categories=categories, classes=classes, limitations=limitations)
+    croissant = _describe_dataset(dataset, metadata, tables, limitations)
+    croissant |= _describe_tables(metadata.name, tables, {"categories": categories, "classes": classes})
+    (dataset / CROISSANT).write_text(json.dumps(croissant, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     files = {
         shard.path: {"sha256": shard.sha256, "bytes": shard.bytes, "rows": shard.rows}
         for splits in tables.values()
@@ -51,3 +94,137 @@ def write_description(
         if path.is_file() and name not in files:
             files[name] = {"sha256": file_sha256(path), "bytes": path.stat().st_size}
     write_manifest(dataset, name=metadata.name, version=metadata.version, files=files)
+
+
+def _describe_dataset(dataset: Path, metadata: Metadata, tables: Tables, limitations: Sequence[str]) -> Json:
+    """Return what a Croissant description says of a dataset as a whole."""
+    owner, _, name = metadata.name.partition("/")
+    licences = list(dict.fromkeys(licence for licence in metadata.licences.values() if licence is not None))
+    steps = [
+        f"{stage} ({unit}): {taken} in, {kept} kept" + (f"; {losses}" if losses else "")
+        for stage, unit, taken, kept, losses in metadata.attrition
+    ]
+    content: Json = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"],
+        "name": name,
+        "description": metadata.description.strip() or "A video-to-text benchmark built with vttdata.",
+        "url": f"https://huggingface.co/datasets/{metadata.name}",
+        "version": metadata.version,
+        "license": None if "unknown" in licences else licences[0] if len(licences) == 1 else licences,
+        "datePublished": metadata.date,
+        "creator": {"@type": "Organization", "name": owner, "url": f"https://huggingface.co/{owner}"},
+        "inLanguage": metadata.languages[0] if len(metadata.languages) == 1 else metadata.languages,
+        "keywords": ["video captioning", "video-to-text", *tables],
+        "isLiveDataset": False,
+        "rai:dataCollection": metadata.collected,
+        "rai:dataPreprocessingProtocol": steps,
+        "rai:dataLimitations": list(limitations),
+        "citeAs": "\n\n".join(filter(None, (metadata.citation.strip(), build_citation(metadata, dataset)))),
+    }
+    return {key: value for key, value in content.items() if value not in (None, "", [])}
+
+
+def _describe_tables(name: str, tables: Tables, labels: Mapping[str, Sequence[str]]) -> Json:
+    """Return the files and the record sets of a dataset of this name; `labels` are names by the set of their labels."""
+    splits = list(dict.fromkeys(split.split for of_config in tables.values() for split in of_config))
+    urls = [_SPLITS.get(split, "cr:Split") for split in splits]
+    repository = {
+        "@type": "cr:FileObject",
+        "@id": "repo",
+        "name": "repo",
+        "description": "The repository of the dataset; manifest.json in it has the checksum of every file.",
+        "contentUrl": f"https://huggingface.co/datasets/{name}/tree/main",
+        "encodingFormat": "git+https",
+        "sha256": _NO_CHECKSUM,
+    }
+    label_sets = [
+        _inline_records(
+            label, "sc:Enumeration", {"label": ("sc:Integer", range(len(names))), "name": ("sc:Text", names)}
+        )
+        for label, names in labels.items()
+        if names
+    ]
+    return {
+        "distribution": [repository, *(node for config in tables for node in _files(config, tables[config]))],
+        "recordSet": [
+            _inline_records("splits", "cr:Split", {"name": ("sc:Text", splits), "url": ("sc:URL", urls)}),
+            *label_sets,
+            *(_records(config, tables[config], has_categories=bool(labels["categories"])) for config in tables),
+        ],
+    }
+
+
+def _files(config: str, splits: Sequence[SplitFiles]) -> list[Json]:
+    """Return the set of all files of a configuration, and each file with its checksum."""
+    common = {"containedIn": {"@id": "repo"}, "encodingFormat": "application/x-parquet"}
+    file_set = {"@type": "cr:FileSet", "@id": f"{config}-files", "includes": f"{config}/*.parquet"}
+    return [file_set | common] + [
+        {
+            "@type": "cr:FileObject",
+            "@id": shard.path,
+            "name": shard.path,
+            "contentUrl": shard.path,
+            "contentSize": f"{shard.bytes} B",
+            "sha256": shard.sha256,
+        }
+        | common
+        for split in splits
+        for shard in split.shards
+    ]
+
+
+def _inline_records(name: str, data_type: str, columns: Mapping[str, tuple[str, Iterable[Any]]]) -> Json:
+    """Return a record set with its rows, from column -> type and values; the first column is the key."""
+    ids = [f"{name}/{column}" for column in columns]
+    types, values = zip(*columns.values(), strict=True)
+    return {
+        "@type": "cr:RecordSet",
+        "@id": name,
+        "dataType": data_type,
+        "key": {"@id": ids[0]},
+        "field": [
+            {"@type": "cr:Field", "@id": field, "dataType": field_type}
+            for field, field_type in zip(ids, types, strict=True)
+        ],
+        "data": [dict(zip(ids, row, strict=True)) for row in zip(*values, strict=True)],
+    }
+
+
+def _records(config: str, splits: Sequence[SplitFiles], *, has_categories: bool) -> Json:
+    # mlcroissant applies the pattern to the path and then again to the result, so both must match.
+    pattern = f"(?:{config}/)?({'|'.join(split.split for split in splits)})(?:-.+parquet)?$"
+    split_field = {
+        "@type": "cr:Field",
+        "@id": f"{config}/split",
+        "dataType": "sc:Text",
+        "source": _source(config, fileProperty="fullpath") | {"transform": {"regex": pattern}},
+        "references": {"field": {"@id": "splits/name"}},
+    }
+    fields = [_field(config, column, has_categories=has_categories) for column in columns_of(config)]
+    return {"@type": "cr:RecordSet", "@id": config, "name": config, "field": [split_field, *fields]}
+
+
+def _field(config: str, column: Column, *, has_categories: bool) -> Json:
+    field: Json = {"@type": "cr:Field", "@id": f"{config}/{column.name}", "description": column.meaning}
+    source = _source(config, column=column.name)
+    if column.type == "video":
+        subfields = [
+            {
+                "@type": "cr:Field",
+                "@id": f"{config}/{column.name}/{name}",
+                "dataType": data_type,
+                "source": source | {"transform": {"jsonPath": name}},
+            }
+            for name, data_type in (("bytes", "sc:VideoObject"), ("path", "sc:Text"))
+        ]
+        return field | {"subField": subfields}
+    category = "class label" if has_categories else "string"
+    data_type = _TYPES[category if column.type == "category" else ITEMS.get(column.type, column.type)]
+    shape = {"isArray": True, "arrayShape": "-1"} if column.type in ITEMS else {}
+    return field | {"dataType": data_type} | shape | {"source": source}
+
+
+def _source(config: str, **extract: str) -> Json:
+    return {"fileSet": {"@id": f"{config}-files"}, "extract": extract}

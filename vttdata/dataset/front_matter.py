@@ -19,8 +19,7 @@ from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.shards import SplitFiles
 from vttdata.errors import VttdataError
 from vttdata.files.contained import LINKS_OUT, is_inside, links_out, read_description
-from vttdata.files.strict_yaml import parse_yaml
-from vttdata.files.yaml_writer import format_yaml
+from vttdata.files.strict_yaml import format_yaml, parse_yaml
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)
 # YAML writes half of a surrogate pair as an escape.

@@ -1,10 +1,12 @@
 """Audit the splits of a dataset folder, or other splits of its clips, for leaks.
 
-Parquet files are read column by column. `vttdata.split.audit.leaks` defines what a leak is.
+Parquet files are read column by column. `vttdata.split.audit.leaks` defines what a leak is. Sources are compared by
+their published fingerprints, or else by those of their clips' files.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
@@ -15,20 +17,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from vttdata.dataset.clip_comparison import compare_clips
 from vttdata.dataset.columns import is_protocol
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows
 from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
-from vttdata.errors import VttdataError
+from vttdata.errors import MediaError, VttdataError
 from vttdata.files.id_lists import read_ids
-from vttdata.ids import find_video_id
+from vttdata.ids import find_video_id, is_safe_id
 from vttdata.records import HASH_SCHEME, Fingerprint
-from vttdata.split import Audit, SimilarSources
+from vttdata.split import Audit
 from vttdata.split.audit.clip_table import ClipTable, Integers
 from vttdata.split.audit.leaks import audit_table
 from vttdata.split.audit.repeated_captions import CaptionBatches
 from vttdata.split.near_duplicates.matches import match_sources
+from vttdata.split.near_duplicates.records import NearDuplicate, SimilarSources
 
 Files = Mapping[str, Mapping[str, Sequence[Path]]]
 """Configuration -> split -> Parquet files."""
@@ -181,3 +183,68 @@ def _caption_batches(paths: Sequence[Path], table: ClipTable, rows: Integers, to
                     first += len(lists)
 
     return read
+
+
+def compare_clips(
+    dataset: Path, clips: Sequence[Path], splits_of: Mapping[str, tuple[bool, ...]]
+) -> SimilarSources | None:
+    """Return which sources are near-duplicates by their clips; None without files or without a decoder installed.
+
+    Every file is decoded, at about twenty times its playing speed; nothing is stored.
+
+    Args:
+        dataset: Folder that the names of the clips' files are relative to.
+        clips: Parquet files of the clips.
+        splits_of: Source id -> for each split whether the source feeds it; other sources are left out.
+    """
+    source_of: dict[str, str] = {}
+    matches = match_sources(_fingerprint_clips(dataset, clips, splits_of, source_of))
+    if not source_of:
+        return None
+    most_similar: dict[tuple[str, str], NearDuplicate] = {}
+    for pair in (_between_sources(pair, source_of) for pair in matches.duplicates()):
+        key = pair.source_a, pair.source_b
+        if key[0] != key[1] and (key not in most_similar or most_similar[key].similarity < pair.similarity):
+            most_similar[key] = pair
+    closest = matches.closest({video_id: splits_of[source_id] for video_id, source_id in source_of.items()})
+    return SimilarSources(
+        [most_similar[key] for key in sorted(most_similar)],
+        closest and _between_sources(closest, source_of),
+        without_fingerprint=len(splits_of) - len(set(source_of.values())),
+    )
+
+
+def _fingerprint_clips(
+    dataset: Path, clips: Sequence[Path], splits_of: Mapping[str, tuple[bool, ...]], source_of: dict[str, str]
+) -> Iterator[tuple[str, Fingerprint]]:
+    """Yield each clip's fingerprint and note its source; files that cannot be decoded are left out."""
+    try:
+        from vttdata.media.fingerprint import fingerprint
+    except ImportError:
+        return
+    columns = ("video_id", "source_id", "video")
+    for row in read_parquet_rows(clips, columns):
+        video_id, source_id, video = (row[column] for column in columns)
+        folder, *names = video.split("/") if isinstance(video, str) else ("",)
+        is_needed = source_id in splits_of and video_id not in source_of
+        if is_needed and folder == "videos" and all(map(is_safe_id, names)):
+            with contextlib.suppress(MediaError):
+                clip_fingerprint = fingerprint(dataset.joinpath(folder, *names))
+                source_of[video_id] = source_id
+                yield video_id, clip_fingerprint
+
+
+def _between_sources(pair: NearDuplicate, source_of: Mapping[str, str]) -> NearDuplicate:
+    """Return a pair of clips as a pair of their sources, the smaller id first; times stay those of the clips."""
+    source_a, source_b = source_of[pair.source_a], source_of[pair.source_b]
+    if source_a <= source_b:
+        return dataclasses.replace(pair, source_a=source_a, source_b=source_b)
+    return dataclasses.replace(
+        pair,
+        source_a=source_b,
+        source_b=source_a,
+        offset_seconds=round(-pair.offset_seconds / pair.speed, 3),
+        speed=round(1 / pair.speed, 4),
+        start_seconds=round(pair.start_seconds * pair.speed + pair.offset_seconds, 3),
+        overlap_seconds=round(pair.overlap_seconds * pair.speed, 3),
+    )

@@ -1,7 +1,8 @@
 """Put the clips' video files into a dataset: not at all, as files beside the tables, or as bytes in a table.
 
 Tables of annotations never contain videos, so that they are read without a decoder. The files beside the tables are a
-folder for each split, which the reader ``videofolder`` of `datasets` opens as splits.
+folder for each split, which the reader ``videofolder`` of `datasets` opens as splits. A picture of some clips is for
+the card.
 """
 
 from __future__ import annotations
@@ -15,14 +16,19 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TextIO
 
 from vttdata.dataset.replace_folder import link_or_copy
-from vttdata.errors import DescribeOSErrors, VttdataError
-from vttdata.ids import is_safe_id
+from vttdata.errors import DescribeOSErrors, MediaError, VttdataError
+from vttdata.ids import digest, is_safe_id
 from vttdata.records import Clip
 from vttdata.settings import Strict
+from vttdata.subprocesses import call
 
 MediaMode = Literal["none", "files", "embedded"]
 # The list of a split's videos, beside them, as ``videofolder`` expects it.
 VIDEO_LIST = "metadata.jsonl"
+
+PREVIEW = "preview.jpg"
+_PREVIEW_CLIPS = 12
+_PREVIEW_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +104,34 @@ def _distinct_files(clips: Iterable[Clip]) -> Iterator[tuple[Any, str]]:
         if folder != "videos" or not is_safe_id(name) or not name.startswith(f"{clip.video_id}."):
             raise VttdataError(f"Clip {clip.video_id}: its file is called {clip.media.video!r}.")
         yield clip, name
+
+
+def add_preview(dataset: Path, media: Path, clips: Iterable[Clip]) -> None:
+    """Draw one frame each of clips of as many sources as possible into ``preview.jpg``; nothing if none can be read.
+
+    The choice follows from the ids alone. Videos are decoded in a process of its own.
+
+    Args:
+        dataset: Folder of the dataset.
+        media: Folder of the clips' files.
+        clips: Clips; those without a file are left out.
+    """
+    from vttdata.media.contact_sheet import draw_clips
+
+    files: dict[str, list[Path]] = {}
+    for clip in sorted(clips, key=lambda clip: digest(clip.video_id)):
+        if clip.media is not None:
+            files.setdefault(clip.source_id, []).append(media / PurePosixPath(clip.media.video).name)
+    rounds = (
+        source[number]
+        for number in range(max(map(len, files.values()), default=0))
+        for source in files.values()
+        if number < len(source)
+    )
+    chosen = [path for path, _ in zip(rounds, range(_PREVIEW_CLIPS), strict=False)]
+    if chosen:
+        try:
+            call(draw_clips, chosen, dataset / PREVIEW, seconds=_PREVIEW_SECONDS)
+        except (MediaError, VttdataError, TimeoutError, ChildProcessError):
+            # A dataset without a picture is complete.
+            (dataset / PREVIEW).unlink(missing_ok=True)

@@ -1,11 +1,13 @@
-"""Read YAML as plain values: no objects, no aliases, no duplicate keys, and limits on size and depth.
+"""Read YAML as plain values: no objects, no aliases, no duplicate keys, and limits on size and depth; and write it.
 
-The content may come from anyone. Keys and values are checked against a type only where the caller has one.
+The content may come from anyone. Keys and values are checked against a type only where the caller has one. Texts that
+are written read back the same, whatever characters they contain.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,6 +27,9 @@ _MAX_NODES = 200_000
 # Builders of nested values are recursive, and the C loader ends the process where Python would raise an error.
 _MAX_DEPTH = 100
 _MAX_SHOWN = 80
+
+# PyYAML folds lines at these characters in plain and single-quoted texts, and reads them back as other ones.
+_LINE_BREAKS = re.compile("[\x85\u2028\u2029]")
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc] # the fast one, where it was built
@@ -132,3 +137,20 @@ def _decode(data: bytes, file: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise VttdataError(f"{file}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
+
+
+class TextDumper(yaml.SafeDumper):
+    """YAML dumper for plain values."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if _LINE_BREAKS.search(text) else None)
+
+
+TextDumper.add_representer(str, _represent_text)
+
+
+def format_yaml(value: Any, *, width: int) -> str:
+    """Return a plain value as YAML; the order of keys is kept, and long texts are folded at the column `width`."""
+    text: str = yaml.dump(value, Dumper=TextDumper, sort_keys=False, allow_unicode=True, width=width)
+    return text

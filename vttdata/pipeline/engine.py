@@ -15,11 +15,10 @@ from typing import Any
 
 from vttdata.errors import HaltError
 from vttdata.pipeline.executors import Executor, Tag
-from vttdata.pipeline.item_results import ItemResults
 from vttdata.pipeline.journal import Journal
-from vttdata.pipeline.parts import Part, PartStore, cut_into_parts
 from vttdata.pipeline.progress import BuildProgress, Progress
 from vttdata.pipeline.stage import Failed, ItemResult, Kept, Outcome, Rejected, Stage
+from vttdata.pipeline.stored_results import ItemResults, Part, PartStore, cut_into_parts
 
 # So many crashes in a row come from the machine (its memory, a broken library), hardly from the items.
 MAX_CRASHES_IN_A_ROW = 8

@@ -3,7 +3,7 @@
 A shard processes the items that its number says, and goes on through the stages as long as each item is made of
 records of its own source (`Stage.shardable`). It stops where a stage, or a builder, reads the results of all shards;
 a merge takes these stages, and stores results of shards in parts as an undivided build does. Only merges write parts:
-shards append to logs of their own (`vttdata.pipeline.item_results`), so any number of them may run, or run twice.
+shards append to logs of their own (`vttdata.pipeline.stored_results`), so any number of them may run, or run twice.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from vttdata.errors import HaltError, VttdataError
 from vttdata.ids import canonical_json, digest
 from vttdata.pipeline.engine import Engine, StageCounts, Table, count_item, is_intact, watch_results
 from vttdata.pipeline.executors import Tag
-from vttdata.pipeline.item_results import ItemResults
-from vttdata.pipeline.parts import Part, PartStore, cut_into_parts, item_key, part_keys
 from vttdata.pipeline.progress import Progress
 from vttdata.pipeline.stage import Failed, ItemResult, Outcome, Stage
+from vttdata.pipeline.stored_results import ItemResults, Part, PartStore, cut_into_parts, item_key, part_keys
 
 _SHARD = re.compile(r"(\d{1,7})/(\d{1,7})", re.ASCII)
 

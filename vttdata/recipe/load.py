@@ -1,7 +1,8 @@
 """Turn a recipe (YAML) into typed, checked settings.
 
 The sections of a recipe are settings classes of the packages that use them; a builder puts them together in its
-`Recipe` class. An error is one sentence that names the file, the key, the value found and what is allowed.
+`Recipe` class. An error is one sentence that names the file, the key, the value found and what is allowed. Former names
+of builders and keys are understood, so that recipes of published datasets and of users keep working.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import os
 import re
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, get_args, get_type_hints
 
@@ -25,13 +26,13 @@ from vttdata.ids import digest, is_dataset_name
 from vttdata.plugins import load_module
 from vttdata.recipe import packaged
 from vttdata.recipe.paths import Paths, fetch_paths, missing_path, names_path, resolve_paths
-from vttdata.recipe.renamed import rename_builder, rename_key, rename_keys
 from vttdata.settings import Count, Ratio, check_date, check_licence
 
 _MAX_SHOWN = 80
 # Other spelling of a key of every recipe -> the key.
 _SPELLINGS = {"license": "licence"}
 _SHOULD = re.compile(r"^\w+ should")
+_OWN_VIDEO_SECTIONS = {"collect", "filter", "shots", "clips", "media", "captions", "split"}
 
 
 class BaseRecipe(pydantic.BaseModel):
@@ -331,3 +332,50 @@ def _keys_of_section(model: type[BaseRecipe], sections: Sequence[str]) -> list[s
 
 def _settings_class(hint: Any) -> Any:
     return next((option for option in (hint, *get_args(hint)) if dataclasses.is_dataclass(option)), None)
+
+
+def rename_builder(recipe: dict[str, Any], overrides: Iterable[str] = ()) -> None:
+    """Give a recipe the present name of its builder, in place.
+
+    Overrides, dotted keys that are given beside the file, can tell two builders apart.
+    """
+    builder = recipe.get("builder")
+    if builder == "trecvid":
+        recipe["builder"] = "trecvid_vtt"
+    elif builder == "official" and isinstance(recipe.get("format"), str):
+        recipe["builder"] = recipe.pop("format").replace("-", "_")
+    elif builder == "msrvtt" and _OWN_VIDEO_SECTIONS & {*recipe, *(key.partition(".")[0] for key in overrides)}:
+        recipe["builder"] = "own_videos"
+
+
+def rename_key(key: str, renamed: Mapping[str, str]) -> str:
+    """Return a dotted key, or ``key=value``, with the present name of the key or of a section above it.
+
+    `renamed` is former dotted key -> present dotted key, such as ``filter.min_seconds``.
+    """
+    for former, present in renamed.items():
+        if key.startswith(former) and key[len(former) : len(former) + 1] in ("", ".", "="):
+            return present + key[len(former) :]
+    return key
+
+
+def rename_keys(recipe: dict[str, Any], renamed: Mapping[str, str], place: str) -> None:
+    """Move values of former dotted keys to the present ones, in place.
+
+    Raises:
+        VttdataError: when a former key and its present name are both given; the message begins with `place`.
+    """
+    for former, present in renamed.items():
+        *sections, name = former.split(".")
+        source: Any = recipe
+        for section in sections:
+            source = source.get(section) if isinstance(source, dict) else None
+        if not isinstance(source, dict) or name not in source:
+            continue
+        *sections, present_name = present.split(".")
+        target: Any = recipe
+        for section in sections:
+            target = target.setdefault(section, {}) if isinstance(target, dict) else None
+        if not isinstance(target, dict) or present_name in target:
+            raise VttdataError(f"{place}: {former}: is called {present}, which is given too; take one of them out.")
+        target[present_name] = source.pop(name)

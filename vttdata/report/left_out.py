@@ -9,8 +9,7 @@ from markupsafe import Markup
 
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.media.filters import SCORES
-from vttdata.pipeline.attrition import attrition_rows
-from vttdata.pipeline.rejects import Reject, read_rejects
+from vttdata.pipeline.attrition import Reject, attrition_rows, read_rejects
 from vttdata.report import plots
 from vttdata.report.page import PageSection, render
 from vttdata.report.page_pictures import PictureFolder

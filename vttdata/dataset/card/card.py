@@ -9,20 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from vttdata.dataset.card.rights import format_rebuilding, format_rights
 from vttdata.dataset.card.sections import (
     Tables,
     escape,
     fold,
     format_creation,
     format_details,
+    format_rebuilding,
+    format_rights,
     format_structure,
     format_table,
     format_uses,
 )
 from vttdata.dataset.metadata import Metadata
-from vttdata.dataset.preview import PREVIEW
 from vttdata.dataset.statistics import Statistics
+from vttdata.dataset.videos import PREVIEW
 from vttdata.split import Audit
 from vttdata.split.audit.leaks import leak_sentence
 from vttdata.split.audit.text import count_rows, leak_rows, notes

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from vttdata.dataset.card.rights import format_rebuilding, format_rights
 from vttdata.dataset.card.sections import (
     Tables,
     escape,
     fold,
     format_creation,
     format_details,
+    format_rebuilding,
+    format_rights,
     format_structure,
     format_table,
     format_uses,

@@ -19,7 +19,7 @@ from vttdata.dataset.shards import write_split
 from vttdata.errors import VttdataError
 from vttdata.export.files import text_file
 from vttdata.export.format import ExportRequest, Format, Written
-from vttdata.files.yaml_writer import TextDumper
+from vttdata.files.strict_yaml import TextDumper
 from vttdata.ids import digest
 
 RULES = (

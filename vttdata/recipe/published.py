@@ -1,24 +1,27 @@
-"""Recipes of datasets that come from anybody: they name packaged things only.
+"""Recipes in published datasets: written out to build the same on any machine, and loaded although they are anybody's.
 
-What is opened, imported, run or contacted is for the user to name, with ``--set``. The allowlist is `ALLOWED`; a key
-that is not in it, of this package or of a plugin, is refused.
+A recipe is written with every default filled in and without secrets. Paths are replaced by requests: users of the file
+name their own with ``--set``. A recipe that is loaded names packaged things only: what is opened, imported, run or
+contacted is for the user to name. The allowlist is `ALLOWED`; a key that is not in it, of this package or of a plugin,
+is refused.
 """
 
 from __future__ import annotations
 
 import copy
+import os
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from vttdata.errors import VttdataError
+from vttdata.files.addresses import without_secrets
+from vttdata.files.strict_yaml import format_yaml
 from vttdata.recipe import packaged
-from vttdata.recipe.dump import WANTED, nested_texts, wanted_paths
-from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe
-from vttdata.recipe.paths import names_path
-from vttdata.recipe.renamed import rename_builder, rename_key
+from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, rename_builder, rename_key
+from vttdata.recipe.paths import given_paths, names_path
 
 _MAX_SHOWN = 80
 _ANY = re.compile(r".*", re.DOTALL)
@@ -45,6 +48,60 @@ ALLOWED: Mapping[str, re.Pattern[str]] = {
 
 CONTACTS: Mapping[str, str] = {"collect.search": "collect.search.engine"}
 """Sections that contact a host, and the key that names it, which the user gives even if it is the packaged one."""
+
+# Beginning of the request in the place of a path.
+WANTED = "give it with --set "
+_CARD_TEXTS = ("description", "citation")
+
+
+def recipe_text(recipe: BaseRecipe) -> str:
+    """Return a recipe as YAML that `load_recipe` accepts once the paths are given; the same on every machine."""
+    settings = recipe.public()
+    requests = {}
+    for key, kind, holder, name in given_paths(settings, recipe.paths):
+        requests[key] = holder[name] = wanted_path(key, kind)
+    _hide_paths(settings, "", requests)
+    settings["builder"] = PurePath(settings["builder"]).name
+    given = "".join(f" {text.removeprefix('give it with ')}" for text in requests.values())
+    head = (
+        f"# {recipe.name} {recipe.version} with every setting written out, to be built again:\n"
+        f"# vttdata build recipe.yaml{given}\n"
+    )
+    return head + format_yaml(settings, width=100)
+
+
+def _hide_paths(value: Any, section: str, requests: dict[str, str]) -> None:
+    """Replace any other text that is a path of this machine, or an address with a secret in it, by a request."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, inner in list(items):
+        key = f"{section}.{name}" if section else str(name)
+        is_path = isinstance(inner, str) and os.path.isabs(inner) and os.path.exists(inner)
+        # Texts for the card are the author's, and hold addresses of papers.
+        if is_path or (isinstance(inner, str) and not key.startswith(_CARD_TEXTS) and inner != without_secrets(inner)):
+            requests[key] = value[name] = wanted_path(key)
+        else:
+            _hide_paths(inner, key, requests)
+
+
+def wanted_path(key: str, kind: str = "path") -> str:
+    """Return the text that replaces a path of this machine in a dumped recipe."""
+    return f"{WANTED}{key}={kind.upper()}"
+
+
+def wanted_paths(raw: Mapping[str, Any]) -> list[str]:
+    """Return the arguments of ``--set`` without which a recipe cannot be loaded, such as ``annotations=FOLDER``."""
+    return [text.removeprefix(WANTED) for _, text in nested_texts(raw) if text.startswith(WANTED)]
+
+
+def nested_texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text in nested values with its dotted key."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, Mapping | list):
+        for name, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
+            # A dot in a name must not look like a section.
+            step = str(name).replace(".", "_")
+            yield from nested_texts(inner, f"{key}.{step}" if key else step)
 
 
 def load_foreign_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str]) -> Loaded:
