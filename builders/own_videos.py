@@ -28,11 +28,18 @@ from vttdata.media.filters import FilterSettings
 from vttdata.media.shots.detect import ShotSettings
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, count_captions, group_raw_captions
-from vttdata.pipeline.stages.clips import Clips, Cut, Shots
+from vttdata.pipeline.stages.clips import Clips, Cut, Shots, join_shots, join_sources
 from vttdata.pipeline.stages.collect import DeduplicateCandidates, DrawScenes, Fetch, Query, Search
-from vttdata.pipeline.stages.sources import Duplicates, Filter, MeasureSources, ProbeSources, Screen
+from vttdata.pipeline.stages.sources import (
+    Duplicates,
+    Filter,
+    MeasureSources,
+    ProbeSources,
+    Screen,
+    SourceFolders,
+    features_path,
+)
 from vttdata.pipeline.stages.split import KeepOne, NearDuplicates, Split
-from vttdata.pipeline.stages.stage_inputs import SourceFolders, features_path, join_shots, join_sources
 from vttdata.recipe import BaseRecipe
 from vttdata.recipe.paths import Paths
 from vttdata.records import Candidate, Source

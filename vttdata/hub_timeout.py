@@ -49,14 +49,12 @@ class HubTimeoutError(errors.OfflineModeIsEnabled):
 class HubWait:
     """Time that has passed since the Hub was asked and has not answered, over all requests of one operation.
 
-    An answer counts when its headers are complete, and its body as long as bytes come at a usable pace.
+    An answer counts when its headers are complete, and its body as long as bytes come at a usable pace. `failure` is
+    the error that a request ended with, which clients may hide behind one of theirs.
 
     Args:
         subject: what the Hub is asked about, for the notice.
         limit: seconds.
-
-    Fields:
-        failure: the error that a request ended with, which clients may hide behind one of theirs.
     """
 
     def __init__(self, subject: str, limit: float) -> None:

@@ -62,10 +62,8 @@ def discover(package_folder: Path | None, kind: str, extension: str = ".py") -> 
 class PluginKind:
     """Kind of module that is listed without being imported, and named after its file, with ``-`` for ``_``.
 
-    Fields:
-        package_folder: folder of the packaged modules.
-        folder: name of the subfolder in the user's folder of plugins.
-        noun: singular, for messages.
+    Packaged ones are in `package_folder`, the user's in the subfolder `folder` of the folder of plugins. `noun`,
+    singular, is for messages.
     """
 
     package_folder: Path

@@ -50,9 +50,8 @@ def _is_mapping(record: Any, name: str) -> bool:
 def arrow_schema(record: type, mapping_keys: Mapping[str, Sequence[str]] = _NO_KEYS) -> Any:
     """Return the Arrow schema of `to_row(record)`: int64, float64, string and bool columns, and lists of structs.
 
-    Args:
-        record: record class.
-        mapping_keys: for each field that is a mapping to floats its keys; each becomes a column in the field's place.
+    `mapping_keys` are, for each field that is a mapping to floats, its keys; each becomes a column in the field's
+    place.
     """
     import pyarrow as pa
 

@@ -40,9 +40,7 @@ class Candidate:
     """Video that is listed and not fetched yet.
 
     Fields:
-        kind: of the locator.
         locator: URL, or path relative to the folder that was listed.
-        source_id: official id, if it has one.
         query: search query that found it.
         spans: clips that the list names.
         stamp: size and modification time of a local file, so that a changed file makes results stale; not written to
@@ -239,7 +237,6 @@ class Concepts:
     """Annotated concepts of a clip's sentence, mention by mention.
 
     Fields:
-        tokens: words of the sentence.
         objects: of each mention its object, numbered from 0 within the clip; several mentions may share an object.
         classes: of each mention the class of its object.
         token_indices: of each mention its word, as index of `tokens`.
@@ -258,11 +255,9 @@ class Degraded:
 
     Fields:
         caption: the degraded text; None where degrading was not possible.
-        original: the caption before.
         start, words: index of the first replaced word in the original, and number of replaced words.
         donor_video_id, donor_sen_id: caption that the new words come from.
         donor_start: index of their first word in it.
-        variant: name of the rules.
         generator: program that computed it.
         flag: reason why `caption` is None.
     """
@@ -313,7 +308,6 @@ class CaptionScore:
     Fields:
         raw: mean of scores, 0..100.
         z: mean of scores standardised by worker.
-        assessments: number of scores.
         campaign, hit: origin of published scores.
         sen_id: caption of the video that was judged.
     """

@@ -84,11 +84,9 @@ def clean_protocol(folder: Path) -> Protocol:
 
 
 def format_clip_page(folder: Path, command: str) -> str:
-    """Return the page of a dataset of clips.
+    """Return the page of a dataset of clips, which says that `command` makes it.
 
-    Args:
-        folder: of the dataset; the findings in official files come from the build that it lies in.
-        command: that makes this page.
+    The findings in official files come from the build that the dataset lies in.
     """
     files = read_layout(folder, needs="clips").files
     audit = audit_files(files, media=folder)

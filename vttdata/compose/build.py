@@ -224,13 +224,7 @@ def _column_settings(recipe: BaseRecipe, columns: Mapping[str, str]) -> Iterator
 
 
 def build_recipe(loaded: Loaded, folder: Path, *, workers: int = 1, quiet: bool = True) -> tuple[Build, Any]:
-    """Build a checked recipe.
-
-    Args:
-        loaded: the recipe and its builder.
-        folder: of the build, new or empty.
-        workers: number of processes.
-        quiet: show no progress.
+    """Build a checked recipe in a new or empty folder.
 
     Returns:
         The finished build, and what the builder returns.
@@ -250,14 +244,11 @@ def build_recipe(loaded: Loaded, folder: Path, *, workers: int = 1, quiet: bool 
 def composed_build(settings: dict[str, Any], command: str, out: Path, *, quiet: bool) -> Iterator[tuple[Build, Any]]:
     """Check and build a recipe in a temporary folder beside `out`, so that its files can be moved there in one step.
 
-    Args:
-        settings: of the recipe; keys that are None count as not given.
-        command: its name, which stands for a file name in errors about settings.
-        out: where the files will go.
-        quiet: show no progress.
+    Settings that are None count as not given; `command` stands for a file name in errors about settings. The folder is
+    removed afterwards.
 
     Yields:
-        As `build_recipe` returns; the folder is removed afterwards.
+        As `build_recipe` returns.
 
     Raises:
         VttdataError: when a setting is refused, and as the builder.

@@ -32,12 +32,7 @@ from vttdata.recipe.paths import Paths
 
 
 class CounterfactualRecipe(BaseRecipe):
-    """Recipe for the official files of a counterfactual set.
-
-    Fields:
-        language: of the texts, ISO 639-1.
-        annotations: folder of the official files.
-    """
+    """Recipe for the official files of a counterfactual set, in the folder `annotations`."""
 
     paths: ClassVar[Paths] = {"annotations": "folder"}
 
@@ -47,15 +42,9 @@ class CounterfactualRecipe(BaseRecipe):
 
 @dataclass(frozen=True, slots=True)
 class CounterfactualPair:
-    """Caption of a video and its counterfactual.
+    """Caption of a video or image, which is true, and its counterfactual, which is not.
 
-    Fields:
-        pair_id: unique in the set.
-        video_id: video or image that both are about.
-        caption: text that is true.
-        counterfactual: text that is not.
-        aspect: by which they differ, as the files name it.
-        split: of the pair.
+    `pair_id` is unique in the set, and `aspect` is that by which the texts differ, as the files name it.
     """
 
     pair_id: str

@@ -40,11 +40,7 @@ class DegradedCounts(NamedTuple):
 def build_degraded(reference: str, columns: Mapping[str, str], settings: DegradeSettings, run: Build) -> DegradedCounts:
     """Degrade every caption of an input with words from its own split, and write both tables.
 
-    Args:
-        reference: a table or a dataset, see `vttdata.compose.input_captions.read_input`.
-        columns: name of a column of the table -> its name there.
-        settings: how captions are degraded.
-        run: the build; its dataset folder gets the tables, their provenance and a manifest.
+    The input is that of `read_input`; the build's dataset folder gets the tables, their provenance and a manifest.
 
     Raises:
         VttdataError: when the input has no captions, or only captions about one source.

@@ -153,10 +153,7 @@ def _captions_of_table(path: Path, columns: Mapping[str, str]) -> Iterator[Capti
 def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
     """Mine foils, let blind attackers try them, and write them as the dataset of a build.
 
-    Args:
-        recipe: how foils are mined and chosen.
-        texts: of the videos.
-        run: the build; its dataset is replaced in one step at the end.
+    The dataset is replaced in one step at the end.
 
     Returns:
         The set that was written.

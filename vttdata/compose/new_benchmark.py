@@ -127,11 +127,8 @@ def test_damaged_file_is_one_sentence(tmp_path: Path, text: str, words: str) -> 
 def write_benchmark(name: str, folder: Path) -> list[Path]:
     """Write ``builders/NAME.py``, ``recipes/NAME.yaml`` and ``tests/builders/test_NAME.py``, and return their paths.
 
-    They read a table ``NAME.csv`` and pass their own tests.
-
-    Args:
-        name: of the benchmark: lower-case letters, digits, ``-`` and ``_``.
-        folder: a checkout of this project, or the folder that ``VTTDATA_PLUGINS`` names.
+    They read a table ``NAME.csv`` and pass their own tests. The name is of lower-case letters, digits, ``-`` and ``_``;
+    the folder is a checkout of this project, or the one that ``VTTDATA_PLUGINS`` names.
 
     Raises:
         VttdataError: when the name is not usable or taken, or another file exists; nothing is written then.

@@ -107,11 +107,8 @@ def build_official(
 ) -> None:
     """Bring the build folder up to date with the recipe; the dataset is replaced in one step at the end.
 
-    Args:
-        recipe: of the builder.
-        run: the build.
-        official: content of the official files in `recipe.annotations`.
-        files_by: id that names the files in `recipe.videos`: that of the clip, or that of the original video.
+    `official` is the content of the official files in `recipe.annotations`, and `files_by` the id that names the files
+    in `recipe.videos`: that of the clip, or that of the original video.
     """
     if recipe.paragraphs:
         official = join_paragraphs(official)

@@ -149,11 +149,8 @@ def provenance_of_build(
 ) -> Provenance:
     """Return the provenance of a build's dataset.
 
-    Args:
-        run: the build.
-        files: name of each official file that was read -> its SHA-256.
-        libraries: further libraries that decide the content.
-        models: files of language models that are on this machine.
+    `files` are the official files that were read with their SHA-256, `libraries` further ones that decide the content,
+    and `models` files of language models that are on this machine.
     """
     recipe = run.loaded.recipe
     settings = recipe.public()

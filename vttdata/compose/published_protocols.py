@@ -76,12 +76,9 @@ def read_specification(path: Path) -> PublishedProtocol:
 
 
 def make_protocol(name: str, folder: Path, lists: Mapping[str, Path]) -> Protocol:
-    """Return a protocol of the literature for a dataset.
+    """Return a protocol of the literature for the dataset in a folder.
 
-    Args:
-        name: of the protocol.
-        folder: of the dataset.
-        lists: split -> file of its ids, for splits whose list is the user's.
+    `lists` are files of ids by split, for splits whose list is the user's.
 
     Raises:
         VttdataError: when there is no such protocol, a list is missing or names other clips, or the number of clips or

@@ -55,10 +55,7 @@ class RebuildComparison:
 def compare_with(dataset: Path, rebuilt: Path, left_out: Iterable[str] = ()) -> RebuildComparison:
     """Compare the files of a dataset, as they are on disk, with those of a rebuilt one.
 
-    Args:
-        dataset: the dataset; files that its manifest does not list are left out.
-        rebuilt: the rebuilt dataset.
-        left_out: names of files of `dataset` that were not fetched and so are not compared.
+    Left out are files that the dataset's manifest does not list, and `left_out`, which were not fetched.
 
     Raises:
         VttdataError: when a dataset has no manifest or a table of it is damaged.
@@ -83,9 +80,7 @@ def compare_with(dataset: Path, rebuilt: Path, left_out: Iterable[str] = ()) -> 
 def recipe_of(dataset: Path, provenance: Provenance) -> dict[str, Any]:
     """Return the settings of the recipe that makes a dataset.
 
-    Args:
-        dataset: has ``recipe.yaml``, unless a command made it by its options alone.
-        provenance: of the dataset.
+    It is in ``recipe.yaml``, unless a command made the dataset by its options alone.
 
     Raises:
         VttdataError: when the dataset was made in a way that cannot be repeated.
@@ -115,14 +110,9 @@ def recipe_of(dataset: Path, provenance: Provenance) -> dict[str, Any]:
 def rebuild_dataset(
     dataset: Path, provenance: Provenance, folder: Path, settings: Sequence[str], *, workers: int
 ) -> Path:
-    """Build the recipe of a dataset in a new folder; return the folder of the dataset that comes out.
+    """Build the recipe of a dataset in a new or empty folder; return the folder of the dataset that comes out.
 
-    Args:
-        dataset: the dataset.
-        provenance: of the dataset.
-        folder: of the build, new or empty.
-        settings: ``key=value``, those that name the inputs among them.
-        workers: number of processes.
+    Settings are texts ``key=value``, those that name the inputs among them.
 
     Raises:
         VttdataError: when the recipe needs something that is not given, or names a builder that is not packaged.
@@ -135,10 +125,8 @@ def rebuild_dataset(
 def other_inputs(dataset: Path, provenance: Provenance, given: Mapping[str, Path]) -> list[str]:
     """Return the names of inputs that are missing or are other files than those that a dataset was made from.
 
-    Args:
-        dataset: its table `sources` lists the videos of a folder or list that were used.
-        provenance: lists the other inputs.
-        given: key of the recipe -> the file or folder that is there now.
+    Its table `sources` lists the videos of a folder or list that were used, and its provenance the other inputs;
+    `given` are the files and folders that are there now, by the key of the recipe.
     """
     others: set[str] = set()
     for key, path in given.items():

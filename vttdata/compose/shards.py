@@ -51,14 +51,8 @@ def merge_shards(
 ) -> Build:
     """Take the stages of a build that need all results, and finish it if shards have done the others.
 
-    Args:
-        build: Build folder, or its name.
-        settings: Secrets that the build needs, as texts ``KEY=VALUE``.
-        workers: As for `vttdata.compose.build.build`.
-        engine: As for `vttdata.compose.build.build`.
-        quiet: Show no progress.
-        on_stage_done: Is called with each finished stage's entry of ``build.json``.
-        note: Is called with sentences that a user should read.
+    `build` is the build folder or its name, and `settings` are secrets that the build needs, as texts ``KEY=VALUE``.
+    The other arguments are those of `vttdata.compose.build.build`.
 
     Returns:
         The finished build, the same as one without shards.
@@ -93,12 +87,9 @@ class ShardPlan:
     """Work that is left in a build.
 
     Fields:
-        loaded: the recipe.
-        folder: the build folder.
         missing: number of a shard -> number of its items that are known to be missing.
         rounds: number of times that shards, and then a merge, have to be at work until the build is finished. Without
             items that are missing, another merge comes first.
-        is_finished: nothing is left.
     """
 
     loaded: Loaded
@@ -121,15 +112,8 @@ def plan_shards(
 ) -> ShardPlan:
     """Count what each shard of a build has to process, and give the folder to the recipe and these settings.
 
-    Args:
-        recipe: As for `vttdata.compose.build.build`.
-        jobs: Number of shards.
-        out: As for `vttdata.compose.build.build`.
-        settings: As for `vttdata.compose.build.build`.
-        columns: As for `vttdata.compose.build.build`.
-        retry_failed: Count items that failed for a reason that may have gone.
-        replace: Take over a folder that holds the build of another recipe or name.
-        note: Is called with sentences that a user should read.
+    There are so many `jobs` as shards. The other arguments are those of `vttdata.compose.build.build`; with
+    `retry_failed`, items that failed for a reason that may have gone are counted too.
 
     Raises:
         VttdataError: As `vttdata.compose.build.build`.
@@ -243,9 +227,7 @@ def _submission(plan: ShardPlan, all_shards: str, limit: str, folder: Path) -> s
 def submit(script: Path, secrets: Sequence[str] = ()) -> str | None:
     """Run the script that submits all jobs; return what it prints, or None where there is no sbatch.
 
-    Args:
-        script: that of `write_scripts`.
-        secrets: settings that are never stored, as texts ``KEY=VALUE``.
+    `secrets` are settings that are never stored, as texts ``KEY=VALUE``.
 
     Raises:
         HaltError: when Slurm refuses a job.

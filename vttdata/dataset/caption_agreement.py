@@ -74,9 +74,6 @@ def measure_similarity(clips: Clips) -> dict[str, dict[str, AuthorSimilarity]]:
 
     Similarity is the cosine of the words of two captions of a clip, each word weighted by its inverse document
     frequency over clips: the mean of all such pairs of a clip, then of clips. People are one author, ``human``.
-
-    Args:
-        clips: captions of clips in any order.
     """
     words = {clip: [(author, distinct_words(text)) for author, text in texts] for clip, texts in clips.items()}
     weights = WordWeights(set[str]().union(*(own for _, own in texts)) for texts in words.values())
@@ -98,13 +95,9 @@ def measure_similarity(clips: Clips) -> dict[str, dict[str, AuthorSimilarity]]:
 
 
 def measure_svo_consistency(clips: Clips, pipeline: Any) -> dict[str, Consistency]:
-    """Return how often human captions of a clip have the same subject, verb and object.
+    """Return how often human captions of a clip have the same subject, verb and object, by a pipeline of spaCy.
 
     Xu et al. (CVPR 2016, section 5) report 62.7 % for MSR-VTT without stating parser and definition.
-
-    Args:
-        clips: captions of clips; only those by ``human`` count.
-        pipeline: of spaCy, see `load_pipeline`.
 
     Returns:
         Role, and ``all`` for the three together -> consistency.
@@ -141,10 +134,7 @@ def _consistency(clips: Iterable[Sequence[Mapping[str, frozenset[str]]]], roles:
 def describe_agreement(dataset: Path, *, similarity: bool, pipeline: str | None) -> dict[str, Any]:
     """Return the figures of each split: ``similarity`` by authors, ``svo`` by role; only those that are wanted.
 
-    Args:
-        dataset: folder of a dataset with captions.
-        similarity: whether authors are compared.
-        pipeline: name or folder of a spaCy pipeline, for ``svo``.
+    `pipeline` is the name or folder of a spaCy pipeline, for ``svo``.
 
     Raises:
         VttdataError: if there are no captions, or the pipeline cannot be loaded.

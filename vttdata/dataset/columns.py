@@ -213,10 +213,6 @@ def find_wrong_type(config: str, schema: pa.Schema) -> str | None:
 
     Widths, ways to lay out texts, columns of nothing but nulls and columns that are not ours make no difference. The
     column ``video`` holds a name in some configurations and a file in others.
-
-    Args:
-        config: Configuration of the table.
-        schema: Arrow schema of its file.
     """
     for column in _fixed_columns(config):
         if column.name in schema.names and column.name != "video":

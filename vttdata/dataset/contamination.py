@@ -200,14 +200,10 @@ def find_contamination(
     splits: Sequence[str] = (),
     columns: Mapping[str, str] | None = None,
 ) -> Contamination:
-    """Find the clips of a dataset in a corpus.
+    """Find the clips of a dataset in a corpus: a dataset folder, a table, or a folder of tables.
 
-    Args:
-        folder: dataset folder of the benchmark.
-        corpus: dataset folder, table, or folder of tables; see `vttdata.dataset.contamination`.
-        config: ``clips`` or a protocol of the benchmark.
-        splits: of the benchmark; by default all.
-        columns: name of a column -> its name in the corpus.
+    `config` is ``clips`` or a protocol of the benchmark, and `splits` are its own, by default all. `columns` are names
+    in the corpus by the names of `NAMES`.
 
     Raises:
         VttdataError: when one of both cannot be read.
@@ -345,9 +341,7 @@ def corpus_files(path: Path) -> list[Path]:
 def stream_corpus(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[pa.Table]:
     """Yield the columns of `NAMES` that the tables of a file have, in batches; texts are Arrow strings.
 
-    Args:
-        path: a file as in `corpus_files`, with a head if it is delimited.
-        columns: name in `NAMES` -> name of the column in the table.
+    The file is as in `corpus_files`, with a head if it is delimited; `columns` are its names by those in `NAMES`.
 
     Raises:
         VttdataError: when the file is damaged, has none of the columns by which videos or captions are known, or lacks

@@ -34,12 +34,9 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Contents of a dataset folder according to its README.
+    """Contents of a dataset folder according to its README: configuration -> split -> files, and the names of labels.
 
-    Fields:
-        files: Configuration -> split -> files.
-        categories: Names of the category labels, in the order of their numbers.
-        classes: Names of the classes of concepts, in the order of their numbers.
+    The names of the category labels, and of the classes of concepts, are in the order of their numbers.
     """
 
     files: dict[str, dict[str, list[Path]]]
@@ -53,13 +50,9 @@ def format_front_matter(
     metadata: Metadata,
     classes: Sequence[str] = (),
 ) -> str:
-    """Return the YAML front matter with its ``---`` lines.
+    """Return the YAML front matter with its ``---`` lines; the arguments are those of `write_description`.
 
-    Args:
-        tables: Configuration -> its splits; the first one is the default.
-        categories: Names of the category labels, in the order of their numbers.
-        metadata: Metadata; a licence that is not an identifier of the Hub is given as ``license_name``.
-        classes: Names of the classes of concepts, in the order of their numbers.
+    A licence that is not an identifier of the Hub is given as ``license_name``.
     """
     default = next(iter(tables))
     rows = sum(split.rows for split in tables[default])
@@ -95,13 +88,8 @@ def dump_front_matter(
 ) -> str:
     """Return YAML front matter with its ``---`` lines: keys and values, then what describes the tables.
 
-    Args:
-        content: Keys that do not depend on the tables.
-        tables: Configuration -> its splits.
-        features: Configuration -> the features of its columns.
-        version: Version of the dataset.
-        default: Configuration that is loaded by default.
-        about: Description, citation and licence, for the info of each configuration.
+    `features` are those of the columns by configuration, `default` is the configuration that is loaded by default, and
+    `about` (description, citation, licence) goes into the info of each configuration.
     """
     infos = [
         {
@@ -196,13 +184,9 @@ def read_infos(dataset: Path) -> Mapping[str, Any]:
 def read_layout(dataset: Path, needs: str | None = "clips") -> Layout:
     """Return the files and labels that the README of a dataset folder names.
 
-    Args:
-        dataset: Folder.
-        needs: Configuration that must be there.
-
     Raises:
-        VttdataError: If that configuration is missing, a pattern matches nothing, a file is damaged, or a column has
-            another type than ours.
+        VttdataError: If the configuration `needs` is missing, a pattern matches nothing, a file is damaged, or a column
+            has another type than ours.
     """
     front_matter = read_front_matter(dataset)
     files = find_files(dataset, front_matter)

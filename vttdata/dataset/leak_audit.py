@@ -80,13 +80,9 @@ def audit_files(
     config: str = "clips",
     media: Path | None = None,
 ) -> Audit:
-    """Audit Parquet files, as `audit_dataset` audits a folder.
+    """Audit Parquet files by configuration and split, as `audit_dataset` audits a folder.
 
-    Args:
-        files: Configuration -> split -> files.
-        splits: Name -> file of ids, ids, or None, as for `audit_dataset`.
-        config: ``clips``, or the protocol to audit.
-        media: Folder that the names of the clips' files are relative to.
+    `splits` may have ids in the place of a file of ids; names of the clips' files are relative to `media`.
 
     Raises:
         VttdataError: If a file is damaged, or a list cannot be read or contains ids that are not in the dataset.
@@ -190,12 +186,8 @@ def compare_clips(
 ) -> SimilarSources | None:
     """Return which sources are near-duplicates by their clips; None without files or without a decoder installed.
 
-    Every file is decoded, at about twenty times its playing speed; nothing is stored.
-
-    Args:
-        dataset: Folder that the names of the clips' files are relative to.
-        clips: Parquet files of the clips.
-        splits_of: Source id -> for each split whether the source feeds it; other sources are left out.
+    Every file, whose name is relative to `dataset`, is decoded, at about twenty times its playing speed; nothing is
+    stored. Sources that are not in `splits_of`, which says for each split whether a source feeds it, are left out.
     """
     source_of: dict[str, str] = {}
     matches = match_sources(_fingerprint_clips(dataset, clips, splits_of, source_of))

@@ -56,14 +56,10 @@ def _is_entry(entry: Any) -> bool:
 
 
 def find_damage(dataset: Path, ignored: Collection[str] = ()) -> list[str]:
-    """Return how a dataset's files differ from its manifest, a sentence each.
+    """Return how a dataset's files differ from its manifest, a sentence each; those that are `ignored` may be missing.
 
     Unlisted files count as damage, since a reader may load them as more rows; but not beside tables without a card,
     which may be in any folder.
-
-    Args:
-        dataset: Folder.
-        ignored: Files that may be missing and are not compared.
     """
     files = read_dataset_manifest(dataset)["files"]
     damage = [

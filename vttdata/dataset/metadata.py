@@ -37,17 +37,13 @@ class Metadata:
         version: MAJOR.MINOR.PATCH.
         licence: Identifier of the Hub (``cc-by-4.0``) or a name; or one for each of `LICENSED_PARTS`.
         language: Language of the captions, ISO 639-1, or several; none where it is not known.
-        seed: Seed of all random choices.
-        description: One paragraph of plain text.
         split_ratios: Split -> requested ratio; empty for official splits.
         together: What no two splits share (``source``, ``query``, ``near_duplicate``).
-        allow_leaks: Reason for which leaks between splits are accepted.
         attrition: Rows of (stage, what is counted, in, kept, losses in words).
         unprocessed: Stages and numbers of items that the dataset lacks because their processing was cut short; empty
             for a complete dataset.
         tools: Program, library or recipe -> version or checksum.
         findings: Rows of (kind, meaning, count, examples) on irregularities in official files.
-        citation: BibTeX entries of the papers.
         date: Day on which this version is published, YYYY-MM-DD; never taken from a clock, so that bytes stay the same.
         collected: How the material was collected, one sentence.
         inputs: Name of each official file -> its SHA-256.

@@ -49,11 +49,7 @@ _MAX_CACHED_BYTES = 2**16
 
 @contextlib.contextmanager
 def open_parquet(path: Path, *columns: str) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file for the time of the block.
-
-    Args:
-        path: File.
-        *columns: Columns that it must have.
+    """Open a Parquet file, which must have these columns, for the time of the block.
 
     Raises:
         VttdataError: If the file is damaged, which may show only in the block, or a column is missing; or if its footer
@@ -102,13 +98,9 @@ def check_footers(tables: Mapping[str, Mapping[str, Iterable[Path]]]) -> None:
 def read_parquet_rows(
     paths: Iterable[Path], columns: Sequence[str], *, optional: Sequence[str] = (), batch_rows: int = 1_000
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of Parquet files.
+    """Yield the rows of Parquet files, in order, with `batch_rows` of them in memory.
 
-    Args:
-        paths: Files, in order.
-        columns: Columns to read, which every file must have.
-        optional: Further columns; a file without one of them gives rows without it.
-        batch_rows: Number of rows in memory.
+    A file without one of the optional columns gives rows without it.
 
     Raises:
         VttdataError: If a file is damaged or lacks a column.
@@ -203,13 +195,9 @@ def _describe_misfit(rows: Sequence[dict[str, Any]], field: pa.Field, schema: pa
 
 @dataclass(frozen=True, slots=True)
 class ColumnChunk:
-    """Column chunk, as a footer describes it.
+    """Column chunk, as a footer describes it: its column, nested ones with dots, and how large it is.
 
-    Attributes:
-        path: Column, with the fields of nested ones joined by dots.
-        values: Number of values, list items counted one by one.
-        packed: Bytes in the file.
-        unpacked: Bytes after decompression.
+    It has so many values, list items counted one by one, and so many bytes in the file and after decompression.
     """
 
     path: str

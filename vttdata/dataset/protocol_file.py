@@ -26,12 +26,9 @@ _SHOWN_DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """Named division of clips into splits.
+    """Named division of clips into splits: split -> ids of clips, in their order.
 
-    Fields:
-        name: of the protocol.
-        splits: split -> ids of clips, in their order.
-        about: what else its file says, such as `dataset`, `version`, `date`, `source` and `citation`.
+    `about` is what else its file says, such as `dataset`, `version`, `date`, `source` and `citation`.
     """
 
     name: str

@@ -28,12 +28,10 @@ RECIPE, PROVENANCE = "recipe.yaml", "provenance.json"
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """File that a dataset was made from.
+    """File that a dataset was made from, with the checksum and the size in bytes of its unpacked content.
 
-    Fields:
-        key: Key of the recipe, or argument of the command, that named the file or its folder.
-        name: File name; in a folder the name of the official file, packed or not.
-        sha256, bytes: Checksum and size of its unpacked content.
+    `key` is the key of the recipe, or the argument of the command, that named the file or its folder. In a folder,
+    `name` is that of the official file, packed or not.
     """
 
     key: str
@@ -48,12 +46,10 @@ class Provenance:
 
     Fields:
         command: ``build``, or the command that made it without a recipe: ``foil`` or ``degrade``.
-        seed: Seed of all random choices.
         inputs: Input files that are not in the dataset's own table `sources`.
         options: Of a command without a recipe: option -> value.
         recipe: Text of ``recipe.yaml``; empty if there is none.
         tools: Program or library -> version.
-        vttdata: Version of this package.
     """
 
     command: str
@@ -138,12 +134,7 @@ def library_versions(names: Iterable[str]) -> dict[str, str]:
 
 
 def input_file(key: str, path: Path, name: str | None = None) -> InputFile:
-    """Return the record of an input file.
-
-    Args:
-        key: Key of the recipe, or argument of the command, that named it.
-        path: File.
-        name: Name in the record; that of the file by default.
+    """Return the record of an input file; its key is that of the recipe, or the argument of the command, that named it.
 
     Raises:
         VttdataError: If it cannot be read.

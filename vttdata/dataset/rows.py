@@ -24,13 +24,9 @@ def make_row(config: str, *records: object, **values: Any) -> dict[str, Any]:
 
 
 def clip_row(clip: Clip, captions: list[str], categories: Mapping[str, int], *, shipped: bool) -> dict[str, Any]:
-    """Return a row of `clips`.
+    """Return a row of `clips`, with the texts of all captions; `categories` are labels by name.
 
-    Args:
-        clip: Clip.
-        captions: Texts of all of its captions.
-        categories: Category -> number of its label.
-        shipped: True if the clip's file is in the dataset.
+    `shipped` is True if the clip's file is in the dataset.
     """
     times: dict[str, Any] = {"duration": clip.end - clip.start}
     if clip.start == clip.end == 0:
@@ -53,13 +49,7 @@ def caption_row(caption: Caption) -> dict[str, Any]:
 
 
 def source_row(source: Source, clips: int, categories: Mapping[str, int]) -> dict[str, Any]:
-    """Return a row of `sources`.
-
-    Args:
-        source: Source.
-        clips: Number of its clips in the split.
-        categories: Category -> number of its label.
-    """
+    """Return a row of `sources`, with the number of its clips in the split; `categories` are labels by name."""
     file = source.file if source.stored == "listed" else None
     if file is not None and (PurePosixPath(file).is_absolute() or ".." in PurePosixPath(file).parts):
         # A dataset holds no paths of the machine that built it.
@@ -75,12 +65,7 @@ def source_row(source: Source, clips: int, categories: Mapping[str, int]) -> dic
 
 
 def concept_row(concepts: Concepts, source_id: str, classes: Mapping[str, int]) -> dict[str, Any]:
-    """Return a row of `concepts`.
-
-    Args:
-        concepts: Concepts of a clip.
-        source_id: Source of the clip.
-        classes: Class -> number of its label.
+    """Return a row of `concepts`; `classes` are labels by name.
 
     Raises:
         VttdataError: If a concept is not among the classes.
@@ -104,13 +89,7 @@ def degraded_row(degraded: Degraded, source_id: str) -> dict[str, Any]:
 
 
 def judgment_row(score: CaptionScore, source_id: str, captions: Sequence[Caption]) -> dict[str, Any]:
-    """Return a row of `judgments`.
-
-    Args:
-        score: Score of a caption; its campaign is ``YEAR-ANNOTATORS``.
-        source_id: Source of the clip.
-        captions: All captions of the clip.
-    """
+    """Return a row of `judgments`, from a score whose campaign is ``YEAR-ANNOTATORS`` and all captions of its clip."""
     judged = next((caption for caption in captions if caption.sen_id == score.sen_id), None)
     year, _, annotators = score.campaign.partition("-")
     return make_row(

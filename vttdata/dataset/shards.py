@@ -44,11 +44,7 @@ class Shard:
 class SplitFiles:
     """Files of one split of one configuration.
 
-    Fields:
-        split: Name of the split.
-        shards: Its files.
-        pattern: Glob that matches them, relative to the dataset.
-        memory: Size of the rows in memory, bytes.
+    `pattern` is a glob that matches them, relative to the dataset; `memory` is the size of the rows in memory, bytes.
     """
 
     split: str
@@ -83,13 +79,7 @@ def write_split(
 ) -> SplitFiles | None:
     """Write ``<config>/<split>-<i>-of-<n>-<digest>.parquet``; without rows write nothing and return None.
 
-    Args:
-        dataset: Folder.
-        config: Configuration, which becomes a folder.
-        split: Name of the split.
-        schema: Schema of the table.
-        rows: Rows with exactly its columns.
-        labels: Column of class labels -> number of its labels.
+    Rows have exactly the columns of the schema; `labels` are numbers of labels by column of class labels.
 
     Raises:
         VttdataError: If a row does not fit the schema or its labels; see `build_table`.

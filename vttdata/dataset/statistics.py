@@ -48,8 +48,6 @@ class Statistics:
     """Figures of a dataset.
 
     Fields:
-        splits: Figures of each split, in the order of the dataset.
-        total: Figures of all splits together.
         configs: Further configuration -> split -> figure -> count: `clips`, `sources` and `sentences` of a protocol,
             the `mentions` and `classes` of concepts, the `sentences` that are `degraded` and those with each flag, or
             the `judgments` and `assessments` of people.
@@ -114,12 +112,9 @@ def compute_statistics(dataset: Path) -> Statistics:
 def count_files(
     files: Mapping[str, Mapping[str, Sequence[Path]]], categories: Sequence[str], classes: Sequence[str] = ()
 ) -> Statistics:
-    """Count the contents of Parquet files.
+    """Count the contents of Parquet files by configuration and split: of ``clips``, and of other configurations.
 
-    Args:
-        files: Configuration -> split -> files; ``clips`` is counted, and ``captions`` if there are any.
-        categories: Names of the category labels.
-        classes: Names of all classes of concepts.
+    `categories` and `classes` are the names of labels.
 
     Raises:
         VttdataError: If a file is damaged.

@@ -34,12 +34,9 @@ _PROTOCOL_COLUMNS = {"video_id", "source_id", "start", "end"}
 
 @dataclass(frozen=True, slots=True)
 class ConfigTables:
-    """Tables of a configuration.
+    """Tables of a configuration: split -> files, in order; column -> type; column of class labels -> their names.
 
-    Fields:
-        files: Split -> files, in order.
-        types: Column -> type, as far as a reader of rows can tell types apart.
-        labels: Column of class labels -> names of its labels.
+    Types are told apart as far as a reader of rows can.
     """
 
     files: Mapping[str, Sequence[Path]]

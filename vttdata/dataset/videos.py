@@ -48,10 +48,7 @@ class PublishSettings(Strict):
 def add_video_files(dataset: Path, media: Path, clips: Iterable[Clip]) -> dict[str, dict[str, Any]]:
     """Link or copy the clips' files into ``videos/SPLIT/`` beside lists of them, and return their manifest entries.
 
-    Args:
-        dataset: Folder of the dataset.
-        media: Folder of the clips' files.
-        clips: Clips; those without a file are left out.
+    `media` is the folder of the clips' files; clips without a file are left out.
 
     Raises:
         VttdataError: If a file has another name than its clip, is missing, or has changed.
@@ -109,12 +106,7 @@ def _distinct_files(clips: Iterable[Clip]) -> Iterator[tuple[Any, str]]:
 def add_preview(dataset: Path, media: Path, clips: Iterable[Clip]) -> None:
     """Draw one frame each of clips of as many sources as possible into ``preview.jpg``; nothing if none can be read.
 
-    The choice follows from the ids alone. Videos are decoded in a process of its own.
-
-    Args:
-        dataset: Folder of the dataset.
-        media: Folder of the clips' files.
-        clips: Clips; those without a file are left out.
+    The choice follows from the ids alone. Videos, in the folder `media`, are decoded in a process of its own.
     """
     from vttdata.media.contact_sheet import draw_clips
 

@@ -44,10 +44,7 @@ def is_remote(reference: object) -> bool:
 
 
 class RemoteFolder:
-    """Folder in remote storage.
-
-    Args:
-        address: ``file://``, ``gs://``, ``hf://`` or ``s3://``, and a path.
+    """Folder in remote storage, by an address of ``file://``, ``gs://``, ``hf://`` or ``s3://``, and a path.
 
     Raises:
         VttdataError: If the protocol is not known, its library is missing, or the address contains a password.

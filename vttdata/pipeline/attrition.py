@@ -45,10 +45,9 @@ _COLUMNS = ("file", "reason", "detail")
 
 
 def attrition_rows(stages: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, int, int, str]]:
-    """Return a row for each stage: its name, the unit, the numbers of things in and kept, and losses in words.
+    """Return a row for each of the ``stages`` of ``build.json``.
 
-    Args:
-        stages: the ``stages`` of ``build.json``.
+    A row is a stage's name, the unit, the numbers of things in and kept, and losses in words.
     """
     rows = []
     for stage in stages:
@@ -66,11 +65,7 @@ def stage_text(stage: Mapping[str, Any]) -> str:
 
 
 def main_losses(stages: Sequence[Mapping[str, Any]]) -> str:
-    """Return how much was rejected or failed, and the commonest reasons with their stages, in words; empty for nothing.
-
-    Args:
-        stages: the ``stages`` of ``build.json``.
-    """
+    """Return in words how much ``stages`` of ``build.json`` rejected or failed, and why mostly; empty for nothing."""
     counts = [
         (number, f"{prefix}{reason} ({stage['name']})")
         for stage in stages
@@ -84,15 +79,10 @@ def main_losses(stages: Sequence[Mapping[str, Any]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """Thing that a stage rejected, or failed to process.
+    """Source or clip that a stage rejected, or `failed` to process.
 
-    Fields:
-        stage: name of the stage.
-        id: of a source or clip.
-        file: file name or address of the source; None where it is not known.
-        reason: a word.
-        detail: the facts, such as a measured value and its limit.
-        failed: True if it could not be processed.
+    `file` is the file name or address of the source, None where it is not known; `reason` is a word, and `detail` has
+    the facts, such as a measured value and its limit.
     """
 
     stage: str
@@ -119,11 +109,7 @@ def stages_of_build(folder: Path) -> list[str]:
 
 
 def read_rejects(folder: Path, stage: str) -> Iterator[Reject]:
-    """Yield what one stage rejected, then what it failed to process.
-
-    Args:
-        folder: build folder.
-        stage: name of the stage.
+    """Yield what one stage of a build rejected, then what it failed to process.
 
     Raises:
         VttdataError: when a table is missing or damaged.

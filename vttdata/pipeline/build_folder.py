@@ -44,14 +44,10 @@ _LOSS_COLUMNS = ["file", "reason", "detail"]
 
 
 def write_tables(table: Table, folder: Path, files: Mapping[str, str]) -> None:
-    """Write ``kept.parquet``, ``rejected.parquet`` and ``failed.parquet`` of one stage into `folder`.
+    """Write ``kept.parquet``, ``rejected.parquet`` and ``failed.parquet`` of one stage into its folder.
 
     ``stage.json``, written last, identifies the results that they hold; tables that are up to date are left alone.
-
-    Args:
-        table: results of the stage.
-        folder: of the stage.
-        files: id of a source or clip -> file name or address of the source.
+    `files` are file names or addresses by the id of a source or clip.
     """
     tally = table.tally
     state = {"results": digest([table.keys, tally.kept, tally.rejected, tally.failed]), "columns": _LOSS_COLUMNS}
@@ -96,10 +92,6 @@ class Build:
     """Build folder as a builder sees it: stages and items go in, tables come out.
 
     Fields:
-        folder: the build folder.
-        loaded: the recipe.
-        engine: brings the stages up to date.
-        journal: is told what happens.
         on_stage_done: is called with each finished stage's entry of ``build.json``.
         tables: of the finished stages, in order.
         steps: number of stages and one for the packaging, where the builder knows it beforehand; 0 where not.
@@ -170,15 +162,11 @@ class Build:
     ) -> Table:
         """Bring a stage up to date, and write its tables and ``build.json``.
 
-        Args:
-            stage: what to do.
-            items: its inputs, in an order that is the same at every run.
-            total: number of items, for the progress bar.
-            may_be_empty: keeping nothing is no error.
+        Items are in an order that is the same at every run; their number is for the progress bar.
 
         Raises:
             HaltError: when nothing is kept because of failures that say nothing about the items.
-            VttdataError: when nothing is kept and that is an error.
+            VttdataError: when nothing is kept, unless it `may_be_empty`.
         """
         folder = self.folder / "stages" / stage.name
         table = self.engine.run(stage, self._note_files(stage, items), total, self.step(stage.name))
@@ -376,12 +364,7 @@ def check_same_build(folder: Path, loaded: Loaded) -> None:
 def load_stored_recipe(
     folder: Path, overrides: Sequence[str] = (), *, fetch: Callable[[str], Path] | None = None
 ) -> Loaded:
-    """Return the recipe of the build in a folder, as its settings were stored, with overrides.
-
-    Args:
-        folder: build folder.
-        overrides: as for `vttdata.recipe.load.load_recipe`.
-        fetch: as for `vttdata.recipe.load.load_recipe`.
+    """Return the recipe of the build in a folder, as its settings were stored; other arguments as for `load_recipe`.
 
     Raises:
         VttdataError: when the folder holds no build, and as `load_recipe`.

@@ -30,9 +30,7 @@ class StageCounts:
     """Counts of one stage.
 
     Fields:
-        name: of the stage.
         taken: things that went in; see `Stage.count`.
-        kept: records.
         rejected, failed: reason -> number.
         inconclusive: of the failures those that say nothing about their item, reason -> number.
         retryable: further failures that a retry may help.
@@ -121,10 +119,7 @@ class Engine:
 
     Fields:
         folder: of all stages; each gets a folder in it.
-        executor: runs the items.
-        journal: is told what happens.
         retry_failed: process items again that failed for a reason that may have gone.
-        quiet: show no progress.
         processed: number of items that were processed in this run, in all stages.
     """
 
@@ -146,11 +141,7 @@ class Engine:
     def run(self, stage: Stage, items: Iterable[Any], total: int | None = None, label: str = "") -> Table:
         """Bring one stage up to date.
 
-        Args:
-            stage: what to do.
-            items: its inputs, in an order that is the same at every run.
-            total: number of items, for the progress bar.
-            label: of the progress bar; by default the stage's name.
+        Items are in an order that is the same at every run; their number and the label are for the progress bar.
 
         Raises:
             HaltError: when the build cannot go on; finished parts stay.
@@ -298,9 +289,8 @@ class StageRun:
     def _replacement(self, key: str | None, result: ItemResult | None) -> ItemResult | None:
         """Return a result of an item in another part or in a log; None if the item has to be processed.
 
-        Args:
-            key: of the item; None for a stage that takes all items at once.
-            result: in the item's part, with a failure that is due; None without one.
+        The key is None for a stage that takes all items at once. `result` is one in the item's part with a failure
+        that is due, or None.
         """
         location = None if key is None else self._stored.find(key)
         other = None if location is None else self._stored.read(location)
@@ -319,12 +309,8 @@ def is_intact(stage: Stage, result: ItemResult) -> bool:
 class CircuitBreaker:
     """Halts a run when failures in a row say that going on only does harm, to a site or to the results.
 
-    Failures that may begin such a row are held back until another result ends it. Those of a row that halts the run are
-    never stored, so that the next run tries their items again.
-
-    Args:
-        stage: says which failures count.
-        item_of: returns the item of a tag.
+    The stage says which failures count. Those that may begin such a row are held back until another result ends it.
+    Those of a row that halts the run are never stored, so that the next run tries their items again.
     """
 
     def __init__(self, stage: Stage, item_of: Callable[[Tag], Any]) -> None:

@@ -41,12 +41,8 @@ class Journal:
 def locked(folder: Path, *, shared: bool = False) -> Iterator[None]:
     """Hold the lock of a build folder; the kernel releases it when the process ends, however it ends.
 
-    On a disk without locks, a file names the process that is at work. Shards do without it there: they write nothing
-    that another process writes, and the lock only keeps builds and merges away from them.
-
-    Args:
-        folder: the build folder.
-        shared: with others that ask for a shared lock.
+    On a disk without locks, a file names the process that is at work. Shards, which ask for a shared lock, do without
+    it there: they write nothing that another process writes, and the lock only keeps builds and merges away from them.
 
     Raises:
         VttdataError: when another build holds it.

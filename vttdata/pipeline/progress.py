@@ -28,9 +28,7 @@ _LINE_EVERY_SECONDS = 10.0
 class BuildProgress:
     """State that all steps of a build share: its time, its losses so far, and the place of the bars on a terminal.
 
-    Args:
-        quiet: show nothing.
-        started: `time.monotonic` at the start of the build, whose time is shown; None where there is no build.
+    `started` is `time.monotonic` at the start of the build, whose time is shown; None where there is no build.
     """
 
     def __init__(self, *, quiet: bool = False, started: float | None = None) -> None:
@@ -75,12 +73,9 @@ class BuildProgress:
 
 
 class Progress:
-    """Context manager that counts the items of one step and shows the counts.
+    """Context manager that counts the items of one step of a build and shows the counts.
 
-    Args:
-        label: name of the step.
-        total: number of items; None where it is not known, or where items do not come one by one.
-        build: what the steps of a build have in common.
+    The number of all items is None where it is not known, or where items do not come one by one.
     """
 
     def __init__(self, label: str, total: int | None, build: BuildProgress) -> None:

@@ -311,11 +311,9 @@ class RemoteBuild:
 
 @contextlib.contextmanager
 def open_remote_build(address: str, note: Callable[[str], None] = lambda _: None) -> Iterator[RemoteBuild]:
-    """Hold a build folder in remote storage, and the work folder for it, in `builds_folder`.
+    """Hold a build folder in remote storage, by its address, and the work folder for it, in `builds_folder`.
 
-    Args:
-        address: of the build folder.
-        note: is called with sentences that a user should read, also from other threads.
+    `note` is called with sentences that a user should read, also from other threads.
 
     Raises:
         VttdataError, HaltError: as `RemoteBuild.open`.

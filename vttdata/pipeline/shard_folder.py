@@ -117,15 +117,10 @@ def open_shard(
 
 
 def claim_folder(folder: Path, loaded: Loaded, *, replace: bool) -> None:
-    """Write ``build.json`` if there is none, and check that it is of the same settings and tools.
-
-    Args:
-        folder: the build folder, with its folder of shards.
-        loaded: the recipe.
-        replace: write it anew if it is not.
+    """Write ``build.json`` if there is none, and check that it is of the same settings and tools, or write it anew.
 
     Raises:
-        VttdataError: when it is not, with the first difference.
+        VttdataError: when it is not and it is not to be replaced, with the first difference.
     """
     account = account_of(loaded, "sharded")
     path = folder / ACCOUNT

@@ -29,12 +29,7 @@ _SHARD = re.compile(r"(\d{1,7})/(\d{1,7})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class BuildShard:
-    """Share of the items of a build.
-
-    Fields:
-        number: from 1 to `count`.
-        count: number of shards.
-    """
+    """Share of the items of a build: its number, from 1, and the count of all shards."""
 
     number: int
     count: int
@@ -66,11 +61,7 @@ def shard_number(key: str, count: int) -> int:
 
 
 class UnmergedError(HaltError):
-    """End of what a shard can do: the next step needs the results of all shards.
-
-    Args:
-        step: name of the stage whose results are needed.
-    """
+    """End of what a shard can do: the next step needs the results of all shards in the stage `step`."""
 
     def __init__(self, step: str) -> None:
         super().__init__(f"What comes next needs the results of all shards in '{step}'.")
@@ -80,10 +71,7 @@ class UnmergedError(HaltError):
 class MissingItemsError(HaltError):
     """End of a merge: shards have not processed all items of a stage.
 
-    Args:
-        stage: name of the stage.
-        missing: number of a shard -> number of its items that are missing.
-        count: number of shards; 0 where it is not known.
+    `missing` is the number of items by the number of their shard; the count of shards is 0 where it is not known.
     """
 
     def __init__(self, stage: str, missing: Counter[int], count: int) -> None:
@@ -109,10 +97,7 @@ def ranges(numbers: Iterable[int]) -> str:
 class PartialTable(Table):
     """Results of one shard alone, in the order of its items; only shardable stages may read it.
 
-    Fields:
-        reader: notes who reads it.
-        results_of: the stage's items.
-        locations: of the results; None where the stage waits for a merge.
+    Their locations among those that are `stored` are None where the stage waits for a merge.
     """
 
     reader: ReadGuard
@@ -304,8 +289,9 @@ class ShardWork:
 class PlanEngine(ShardEngine):
     """Engine that processes nothing and counts what shards have to process, as far as it can be known.
 
+    Of `shard`, which may be any, the count is used.
+
     Fields:
-        shard: any shard; its count is used.
         missing: number of a shard -> number of its items that are missing.
         rounds: number of runs of shardable stages that shards have been through.
     """
@@ -357,8 +343,7 @@ class WholeTable(PartialTable):
 class MergeEngine(Engine):
     """Engine that takes the stages that shards cannot, and stores the results of shards in parts.
 
-    Fields:
-        shards: number of shards, for messages; 0 where it is not known.
+    The number of shards, for messages, is 0 where it is not known.
     """
 
     shards: int

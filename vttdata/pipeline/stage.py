@@ -44,9 +44,7 @@ class Failed:
     """Thing that could not be processed.
 
     Fields:
-        id: of the thing.
         reason: kind of error, a word.
-        detail: what happened.
         retry: whether a retry may help.
         inconclusive: the failure says nothing about the thing (its worker was killed, or ran out of time), so every run
             tries it again.

@@ -48,12 +48,9 @@ _FILE_SIZE_LIMIT = 2**44
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Run of consecutive items of one stage.
+    """Run of consecutive items of one stage, with the key under which their results are stored.
 
-    Fields:
-        key: under which the results are stored.
-        items: the items.
-        item_keys: of the items, in their order; none for a stage that takes all items at once.
+    `item_keys` are those of the items, in their order; none for a stage that takes all items at once.
     """
 
     key: str
@@ -253,8 +250,7 @@ class PartStore:
 class ItemResults:
     """Results of the items of one stage, each found by the key of its item.
 
-    Args:
-        store: finished parts of the stage; the logs are in the folder ``items`` beside theirs.
+    Finished parts are in `store`; the logs are in the folder ``items`` beside theirs.
     """
 
     def __init__(self, store: PartStore) -> None:

@@ -127,9 +127,6 @@ class Loaded:
     """Checked recipe.
 
     Fields:
-        recipe: the settings.
-        builder: module that the recipe names.
-        file: from which it was read.
         sha256: of the settings as they were written, and the overrides.
         recipe_file: name of the recipe's file; it differs from that of `file` where a build goes on.
         addresses: dotted key -> address in remote storage of the file or folder that it names a copy of.

@@ -48,15 +48,10 @@ def format_card(
     shipped: int,
     audits: Mapping[str, Audit] | None = None,
 ) -> str:
-    """Return the README below its front matter.
+    """Return the README below its front matter, of a folder that has its provenance already.
 
-    Args:
-        metadata: Metadata of the dataset.
-        statistics: Figures of its tables.
-        tables: Configuration -> its splits.
-        folder: Folder of the dataset, which has its provenance already.
-        shipped: Number of clips whose video file is in the dataset.
-        audits: Audits of the splits (``clips``) and of each protocol, if they were audited.
+    `shipped` is the number of clips whose video file is in the dataset, and `audits` are those of the splits
+    (``clips``) and of each protocol, if they were audited.
     """
     audits = audits or {}
     parts = [

@@ -58,12 +58,7 @@ def format_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def fold(summary: str, *parts: str) -> str:
-    """Return Markdown that a reader sees after a click on its summary; empty if all parts are.
-
-    Args:
-        summary: Plain text without markup.
-        parts: Paragraphs, tables and other blocks; empty ones are left out.
-    """
+    """Return Markdown that a reader sees after a click on its summary, which is plain text; empty if all parts are."""
     body = "\n\n".join(filter(None, parts))
     return f"<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>" if body else ""
 
@@ -139,10 +134,7 @@ def format_creation(metadata: Metadata) -> str:
 def format_rights(metadata: Metadata, folder: Path, *, shipped: bool) -> str:
     """Return the sections on licences and citation; unknown facts are stated to be unknown.
 
-    Args:
-        metadata: Metadata of the dataset.
-        folder: Folder of the dataset, with its provenance if there is one.
-        shipped: True if video files are part of it.
+    The folder is that of the dataset, with its provenance if there is one; `shipped` means that videos are in it.
     """
     licences: list[tuple[str, ...]] = [("part", "licence")]
     for part, licence in metadata.licences.items():

@@ -99,11 +99,8 @@ def _count(rows: Sequence[tuple[Any, ...]], paragraphs: int) -> FoilFigures:
 def read_worst_attacks(dataset: Path) -> dict[str, dict[str, Any]]:
     """Return the first attack on each configuration, that of the ensemble; nothing if there were no attackers.
 
-    Args:
-        dataset: its folder, with the file `SHORTCUTS`.
-
     Raises:
-        VttdataError: if the file does not hold attacks.
+        VttdataError: if the file `SHORTCUTS` does not hold attacks.
     """
     try:
         content: Mapping[str, Any] = json.loads(read_description(dataset, SHORTCUTS))

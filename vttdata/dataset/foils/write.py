@@ -54,17 +54,9 @@ QUESTIONS = "questions.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Paragraph of a video and, if there is one, that of another annotator as its reference.
+    """Paragraph of a video, of so many `seconds`, and, if there is one, that of another annotator as its reference.
 
-    Fields:
-        video_id: Video.
-        annotator: Annotator of the paragraph.
-        seconds: Duration of the video.
-        ids: Ids of its captions.
-        texts: Its sentences.
-        spans: Start and end of each sentence in seconds.
-        references: Sentences of the other annotator.
-        reference_spans: Start and end of each of them in seconds.
+    `ids` and `texts` are those of its captions; spans are start and end of each sentence in seconds.
     """
 
     video_id: str
@@ -82,12 +74,10 @@ class FoilSet:
     """Set of foils and how it was made.
 
     Fields:
-        pairs: Pairs in the order of the dataset.
         selection, seed, lexicon, scorer: Settings of the search; no lexicon and no scorer where pairs are official.
         paragraphs: Paragraphs of which some have foils; empty if captions stand alone.
         attacks: Configuration -> results of the blind attackers.
         counts: Rows of (figure, number) for the card.
-        questions: Multiple-choice questions that the pairs make.
         question_attacks: Results of the blind attackers on them.
     """
 
@@ -115,13 +105,9 @@ class FoiledParagraph:
 def write_foils(
     folder: Path, foils: FoilSet, metadata: Metadata, add_files: Callable[[Path], None] | None = None
 ) -> None:
-    """Write a foil dataset in the place of the one in `folder`.
+    """Write a foil dataset in the place of the one in `folder`, which must be a dataset, empty or missing.
 
-    Args:
-        folder: Folder of the dataset; it must be a dataset, empty or missing.
-        foils: At least one pair.
-        metadata: Metadata of the dataset.
-        add_files: Function that adds files to the folder once its tables are there.
+    `add_files` is called with the folder once its tables are there.
 
     Raises:
         VttdataError: If there are no pairs, or `folder` holds something else than a dataset.

@@ -69,12 +69,7 @@ def executors() -> dict[str, str]:
 
 
 def create_executor(name: str, workers: int | None = None, address: str | None = None) -> Executor:
-    """Create the executor of a name.
-
-    Args:
-        name: one of `executors`.
-        workers: number of items that run at a time; None leaves it to the executor.
-        address: of the cluster that the executor works on.
+    """Create the executor of a name, to run so many items at a time, on the cluster at an address if one is given.
 
     Raises:
         VttdataError: when there is no executor of this name, it works on no cluster though there is an address, or it

@@ -356,9 +356,7 @@ class GatewayProcess:
 class RayWorker:
     """Actor that runs items in a worker process of its own.
 
-    Args:
-        variables: environment variables of the build.
-        folder: working folder of the build, used where it exists.
+    It takes the environment variables of the build, and works in the build's working folder where that exists.
     """
 
     def __init__(self, variables: Mapping[str, str], folder: str) -> None:

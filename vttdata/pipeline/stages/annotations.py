@@ -27,11 +27,7 @@ _HASHING_SECONDS = 600.0
 
 @dataclass(frozen=True)
 class KeepAll(Stage):
-    """Table of records that a reader of official files returned; each is kept as it is.
-
-    Fields:
-        name, output, id_column: as for any stage.
-    """
+    """Table of records that a reader of official files returned; each is kept as it is."""
 
     # These fields are class variables of other stages. The engine hashes the name of a stage in any case.
     name: str = runtime()  # type: ignore[misc]

@@ -30,14 +30,9 @@ def group_raw_captions(
     sources: Iterable[Source],
     copies: Iterable[tuple[Source, str]] = (),
 ) -> Iterator[RawClipCaptions]:
-    """Yield the captions of each clip from a table, then each caption that fits no clip.
+    """Yield the captions of each clip, in this order, from a table, then each caption that fits no clip.
 
-    Args:
-        file: the table.
-        settings: name its columns.
-        clips: in the order of the result.
-        sources: of the clips.
-        copies: see `CaptionMatcher`.
+    The settings name columns of the table; for `copies` see `CaptionMatcher`.
 
     Raises:
         VttdataError: when the table cannot be read, or none of its captions fits any of the clips.
@@ -59,9 +54,7 @@ def group_raw_captions(
 class CleanCaptions(Stage):
     """Clean the captions of each clip; every removal is counted under its reason.
 
-    Fields:
-        settings: of the selection.
-        language: of captions that state none.
+    `language` is that of captions that state none.
     """
 
     name = "captions"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +15,71 @@ from vttdata.media.probe import decoding_limit
 from vttdata.media.shots.detect import ShotSettings, find_shots
 from vttdata.media.shots.features import load_features
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
-from vttdata.pipeline.stages.stage_inputs import SourceClip, SourceFolders, SourceShots, features_path
+from vttdata.pipeline.stages.sources import SourceFolders, features_path
 from vttdata.records import Clip, Shot, Source
 
 # Seconds by which a listed span may exceed its source, since published spans are rounded; it is cut off there.
 _SPAN_TOLERANCE_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class SourceShots:
+    """Source with all its shots."""
+
+    source: Source
+    shots: tuple[Shot, ...]
+
+    @property
+    def source_id(self) -> str:
+        """Id of the source."""
+        return self.source.source_id
+
+
+@dataclass(frozen=True, slots=True)
+class SourceClip:
+    """Clip with the source it is cut from."""
+
+    source: Source
+    clip: Clip
+
+    @property
+    def source_id(self) -> str:
+        """Id of the source."""
+        return self.source.source_id
+
+    @property
+    def video_id(self) -> str:
+        """Id of the clip."""
+        return self.clip.video_id
+
+
+def join_shots(sources: Iterable[Source], shots: Iterable[Shot]) -> Iterator[SourceShots]:
+    """Join each source with its shots; both come in the same order of sources, and sources without shots are left out.
+
+    Neither is held in memory.
+    """
+    groups = itertools.groupby(shots, lambda shot: shot.source_id)
+    group = next(groups, None)
+    for source in sources:
+        if group is not None and group[0] == source.source_id:
+            yield SourceShots(source, tuple(group[1]))
+            group = next(groups, None)
+
+
+def join_sources(clips: Iterable[Clip], sources: Iterable[Source]) -> Iterator[SourceClip]:
+    """Join each clip with its source; both come in the same order of sources, and neither is held in memory.
+
+    Raises:
+        LookupError: when a clip has no source, or the orders differ.
+    """
+    stream = iter(sources)
+    source = next(stream, None)
+    for clip in clips:
+        while source is not None and source.source_id != clip.source_id:
+            source = next(stream, None)
+        if source is None:
+            raise LookupError(f"clip {clip.video_id} has no source")
+        yield SourceClip(source, clip)
 
 
 @dataclass(frozen=True)
@@ -71,16 +132,9 @@ class Clips(Stage):
         if not chosen:
             yield Rejected(item.source_id, *why_none(item.shots, self.settings))
         for span in chosen:
-            clip = Clip(
-                video_id=clip_id(item.source_id, span.start, span.end),
-                source_id=item.source_id,
-                start=span.start,
-                end=span.end,
-                first_frame=span.first_frame,
-                last_frame=span.last_frame,
-                shots=span.shots,
-            )
-            yield Kept(_with_source_facts(clip, item.source))
+            video_id = clip_id(item.source_id, span.start, span.end)
+            frames = span.first_frame, span.last_frame
+            yield Kept(_clip_of(item.source, video_id, span.start, span.end, frames, span.shots))
 
 
 def _listed_clips(item: SourceShots) -> Iterator[Outcome]:
@@ -96,20 +150,15 @@ def _listed_clips(item: SourceShots) -> Iterator[Outcome]:
             yield Rejected(item.source_id, "same_id", f"the id {video_id} of a span is duplicated")
         else:
             seen.add(video_id)
-            clip = Clip(
-                video_id=video_id,
-                source_id=item.source_id,
-                start=span.start,
-                end=end,
-                first_frame=None,
-                last_frame=None,
-                shots=sum(shot.start < end and shot.end > span.start for shot in item.shots),
-            )
-            yield Kept(_with_source_facts(clip, item.source))
+            shots = sum(shot.start < end and shot.end > span.start for shot in item.shots)
+            yield Kept(_clip_of(item.source, video_id, span.start, end, (None, None), shots))
 
 
-def _with_source_facts(clip: Clip, source: Source) -> Clip:
-    return dataclasses.replace(clip, url=source.url, category=source.category, query=source.query)
+def _clip_of(
+    source: Source, video_id: str, start: float, end: float, frames: tuple[int | None, int | None], shots: int
+) -> Clip:
+    facts = source.url, source.category, source.query
+    return Clip(video_id, source.source_id, start, end, *frames, shots, *facts)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from vttdata.collect import BREAKER_REASONS, UNREACHABLE, CollectSettings, fetch
 from vttdata.collect.demo_films.corpus import SceneSettings, draw_scenes
 from vttdata.collect.reachability import Address, addresses, any_answers
 from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, runtime
-from vttdata.pipeline.stages.stage_inputs import SourceFolders
+from vttdata.pipeline.stages.sources import SourceFolders
 from vttdata.records import Candidate, Source
 
 # yt-dlp keeps a limit of its own; the worker is killed only if that fails, or if cleaning up takes this long.
@@ -117,9 +117,6 @@ class Fetch(Stage):
     Of the settings, only the maximum height makes earlier downloads stale; the others are patience and politeness.
 
     Fields:
-        max_height: greatest height to download, in pixels.
-        settings: limits, retries and options of downloads.
-        folders: of the original videos.
         hosts: of all items; while one of them answers, others that do not are their own matter.
     """
 

@@ -68,11 +68,9 @@ class DegradeCaptions(Stage):
 
 
 def captions_in_splits(captions: Iterable[Caption], clips: Iterable[Clip]) -> list[CaptionInSplit]:
-    """Return the captions of these clips in the order of the clips, then of `sen_id`.
+    """Return the captions of these clips in the order of the clips, then of `sen_id`; leave those of others out.
 
-    Args:
-        captions: in any order; those of other clips are left out.
-        clips: of a clip that is listed twice, the first counts; clips without a split count as ``train``.
+    Of a clip that is listed twice, the first counts; clips without a split count as ``train``.
     """
     first: dict[str, tuple[int, Clip]] = {}
     for place, clip in enumerate(clips):

@@ -23,8 +23,6 @@ class Foils(Stage):
     """Pairs of a true caption and its foil.
 
     Fields:
-        settings: how foils are mined and chosen.
-        seed: of all choices.
         scorer: language model that mines them.
         lexicon: file in place of the packaged lexicon, or that extends it; `lexicon_version` identifies its content.
         pipeline: trained spaCy pipeline that finds nouns; rules find them without one.

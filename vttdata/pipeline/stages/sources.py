@@ -1,4 +1,4 @@
-"""Stages over source videos: probing, exact duplicates, screening, measuring, filtering."""
+"""Stages over source videos: probing, exact duplicates, screening, measuring, filtering; and their folders."""
 
 from __future__ import annotations
 
@@ -13,8 +13,24 @@ from vttdata.media.shots.detect import Method
 from vttdata.media.shots.features import save_features
 from vttdata.media.source_analysis import analyse_source
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
-from vttdata.pipeline.stages.stage_inputs import SourceFolders, features_path
 from vttdata.records import Source
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFolders:
+    """Folders of originals: the one that was listed, and the build's own one of fetched files."""
+
+    listed: Path
+    fetched: Path
+
+    def path(self, source: Source) -> Path:
+        """Return the original's file."""
+        return (self.listed if source.stored == "listed" else self.fetched) / source.file
+
+
+def features_path(folder: Path, source: Source) -> Path:
+    """Return the file of a source's shot features in a folder of such files."""
+    return folder / f"{source.source_id}.npz"
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,6 @@ class KeepOne(Stage):
     Fields:
         pairs: ids of near-duplicate sources.
         pixels: (`source_id`, width times height) of these sources.
-        pinned: ids of pinned clips.
     """
 
     name = "families"
@@ -94,8 +93,6 @@ class Split(Stage):
     Sort the tuples, so that the order in which their values were found makes nothing stale.
 
     Fields:
-        settings: see `SplitSettings`.
-        seed: see `assign_splits`.
         pins: (`video_id`, split).
         pairs: ids of near-duplicate sources.
         uploaders: (`source_id`, uploader).
