@@ -26,7 +26,7 @@ CODE, TESTS = (PACKAGE, "builders"), ("tests",)
 # The rooms from low to high. A room may import rooms of lower levels, and, without a circle, of its own.
 ORDER: list[tuple[str, ...]] = [
     (
-        *("records", "ids", "errors", "settings", "plugins", "version", "former_paths", "optional_libraries", "memory"),
+        *("records", "ids", "errors", "settings", "plugins", "version", "missing_modules", "memory"),
         *("record_schemas", "subprocesses", "hub_timeout"),
     ),
     ("files", "recipe"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from vttdata.errors import VttdataError
-from vttdata.former_paths import MOVED
+from vttdata.missing_modules import MOVED
 from vttdata.recipe import packaged
 from vttdata.recipe.load import load_recipe
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.hidden_libraries import run_without
-from vttdata.optional_libraries import LIBRARIES
+from vttdata.missing_modules import LIBRARIES
 
 ROOT = Path(__file__).resolve().parents[1]
 

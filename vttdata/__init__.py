@@ -7,8 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from vttdata.errors import VttdataError, VttdataWarning
-from vttdata.former_paths import MovedModules
-from vttdata.optional_libraries import MissingLibraries
+from vttdata.missing_modules import MissingModules
 from vttdata.version import __version__
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ _MODULES = {
     "load_dataset": "vttdata.load.load_dataset",
 }
 
-sys.meta_path += [MovedModules, MissingLibraries]
+sys.meta_path.append(MissingModules)
 
 
 def __getattr__(name: str) -> Any:

@@ -24,7 +24,7 @@ from vttdata.cli.main import main
 from vttdata.dataset import Metadata
 from vttdata.errors import VttdataError
 from vttdata.files.plain_tables import visible
-from vttdata.files.regular import read_regular
+from vttdata.files.reading import read_regular
 
 
 def one_sentence(*command: str, **environment: str) -> str:

@@ -21,7 +21,7 @@ from pathlib import Path
 from vttdata.annotate.task import Item, Task, Unit, load_task
 from vttdata.annotate.videos import PageVideo
 from vttdata.errors import DescribeOSErrors, VttdataError
-from vttdata.files.checksums import file_sha256
+from vttdata.files.reading import file_sha256
 from vttdata.ids import digest
 from vttdata.settings import Count, PositiveCount, PositiveSeconds, Strict
 

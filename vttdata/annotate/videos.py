@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import MediaError, VttdataError
-from vttdata.files.checksums import file_sha256
+from vttdata.files.reading import file_sha256
 from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.media.decode import best_video, open_container
 from vttdata.media.ffmpeg_program import SAFE_INPUT, ffmpeg_path, file_url

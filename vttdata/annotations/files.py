@@ -20,8 +20,7 @@ import pydantic
 
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.json_values import refuse_duplicate_keys
-from vttdata.files.regular import read_regular
-from vttdata.files.zip_errors import ZIP_ERRORS
+from vttdata.files.reading import ZIP_ERRORS, read_regular
 
 # Official files are checked without conversions, for finite numbers; further keys are allowed.
 SHAPE = pydantic.ConfigDict(strict=True, allow_inf_nan=False)

@@ -21,7 +21,7 @@ from vttdata.collect.ytdlp import MEGABYTE, clean_field, retry_download, run_ytd
 from vttdata.collect.ytdlp_errors import FetchError
 from vttdata.errors import UnavailableError
 from vttdata.files.addresses import without_secrets
-from vttdata.files.checksums import file_sha256
+from vttdata.files.reading import file_sha256
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.records import Candidate, Source
 from vttdata.subprocesses import Completed

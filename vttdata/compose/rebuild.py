@@ -16,8 +16,7 @@ from vttdata.dataset.provenance import PROVENANCE, RECIPE, Provenance, find_file
 from vttdata.dataset.tables import read_tables
 from vttdata.dataset.videos import PREVIEW
 from vttdata.errors import VttdataError
-from vttdata.files.checksums import file_sha256
-from vttdata.files.contained import is_inside, links_out
+from vttdata.files.reading import file_sha256, is_inside, links_out
 from vttdata.files.strict_yaml import read_yaml
 from vttdata.publish.diff import DatasetDifference, compare_datasets
 from vttdata.publish.row_hashes import read_batches

@@ -17,7 +17,7 @@ from vttdata.dataset.front_matter import format_front_matter
 from vttdata.dataset.manifest import write_manifest
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.shards import SplitFiles
-from vttdata.files.checksums import file_sha256
+from vttdata.files.reading import file_sha256
 
 CROISSANT = "croissant.json"
 

@@ -18,7 +18,7 @@ from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.shards import SplitFiles
 from vttdata.errors import VttdataError
-from vttdata.files.contained import LINKS_OUT, is_inside, links_out, read_description
+from vttdata.files.reading import LINKS_OUT, is_inside, links_out, read_description
 from vttdata.files.strict_yaml import format_yaml, parse_yaml
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import VttdataError
-from vttdata.files.checksums import file_sha256
-from vttdata.files.contained import LINKS_OUT, is_inside, links_out, read_description
+from vttdata.files.reading import LINKS_OUT, file_sha256, is_inside, links_out, read_description
 
 MANIFEST = "manifest.json"
 

@@ -18,9 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from vttdata.errors import VttdataError
-from vttdata.files.checksums import file_sha256
-from vttdata.files.contained import read_description
-from vttdata.files.zip_errors import ZIP_ERRORS
+from vttdata.files.reading import ZIP_ERRORS, file_sha256, read_description
 from vttdata.version import __version__
 
 RECIPE, PROVENANCE = "recipe.yaml", "provenance.json"

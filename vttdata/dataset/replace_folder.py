@@ -11,8 +11,8 @@ from pathlib import Path
 
 from vttdata.dataset.manifest import MANIFEST
 from vttdata.errors import DescribeOSErrors, VttdataError
-from vttdata.files.checksums import file_sha256
 from vttdata.files.output_file import link_file
+from vttdata.files.reading import file_sha256
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from vttdata.dataset.parquet import build_table
-from vttdata.files.checksums import file_sha256
+from vttdata.files.reading import file_sha256
 
 # The limits below decide where row groups and files end, and so the bytes of every dataset.
 ROWS_PER_SHARD = 50_000

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vttdata.files.zip_errors import ZIP_ERRORS
+from vttdata.files.reading import ZIP_ERRORS
 
 T = TypeVar("T")
 

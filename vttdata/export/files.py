@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from vttdata.files.checksums import file_sha256
+from vttdata.files.reading import file_sha256
 
 CHECKSUMS = "vttdata-export.sha256"
 """Name of the checksum file, which marks a folder as an export; readable by ``sha256sum --check``."""

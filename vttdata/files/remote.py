@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vttdata.errors import HaltError, VttdataError, disk_error_halt
-from vttdata.files.contained import is_inside
 from vttdata.files.output_file import write_whole
+from vttdata.files.reading import is_inside
 
 # Protocol -> what to install for it; empty where the base install suffices.
 PROTOCOLS = {"file": "", "gs": "gcsfs", "hf": "", "s3": "vttdata[remote]"}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import yaml
 
 from vttdata.errors import DescribeOSErrors, VttdataError
-from vttdata.files.regular import read_regular
+from vttdata.files.reading import read_regular
 
 if TYPE_CHECKING:
     import pydantic

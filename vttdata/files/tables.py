@@ -20,7 +20,7 @@ from typing import Any, TextIO
 
 from vttdata.errors import VttdataError
 from vttdata.files.json_values import JSON_LINES, parse_json
-from vttdata.files.regular import read_regular
+from vttdata.files.reading import read_regular
 
 # Delimiters by extension; the first one divides a header in which there is none of them.
 _DELIMITERS = {".csv": ",;\t", ".tsv": "\t", ".txt": "\t;,"}

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import VttdataError
-from vttdata.files.contained import read_description
 from vttdata.files.output_file import write_whole
+from vttdata.files.reading import read_description
 from vttdata.ids import is_dataset_name
 
 ACCOUNT = "build.json"

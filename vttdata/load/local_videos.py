@@ -11,7 +11,7 @@ from typing import Any
 
 import datasets
 
-from vttdata.files.contained import is_inside, links_out
+from vttdata.files.reading import is_inside, links_out
 from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.load.local_builds import folder_of_videos
 

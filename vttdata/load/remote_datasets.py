@@ -13,8 +13,7 @@ from pathlib import Path
 
 from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.errors import VttdataError
-from vttdata.files.checksums import file_sha256
-from vttdata.files.contained import is_inside
+from vttdata.files.reading import file_sha256, is_inside
 from vttdata.files.remote import RemoteFolder
 from vttdata.load.local_builds import builds_folder
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import VttdataError, halt_on_disk_errors
-from vttdata.files.contained import read_description
+from vttdata.files.reading import read_description
 from vttdata.load.local_builds import ACCOUNT, read_account
 from vttdata.pipeline.build_folder import SHARDS, Build, account_of, check_same_build, make_build_folder
 from vttdata.pipeline.engine import Table

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from vttdata.dataset.card.sections import escape
 from vttdata.dataset.tables import ConfigTables, key_columns, read_tables
-from vttdata.files.checksums import file_sha256
+from vttdata.files.reading import file_sha256
 from vttdata.publish.row_hashes import Hashes, combine_hashes, hash_column, read_batches
 from vttdata.publish.version_rule import VersionChange, next_version
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.errors import VttdataError
-from vttdata.files.contained import is_inside
 from vttdata.files.output_file import link_file
+from vttdata.files.reading import is_inside
 from vttdata.publish.diff import compare_datasets
 
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
-from vttdata.files.contained import is_inside, links_out
+from vttdata.files.reading import is_inside, links_out
 from vttdata.report.thumbnails import Still, make_stills
 from vttdata.subprocesses import CallProcess
 

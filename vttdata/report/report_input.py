@@ -12,7 +12,7 @@ from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
-from vttdata.files.contained import is_inside, links_out
+from vttdata.files.reading import is_inside, links_out
 from vttdata.load.local_builds import dataset_in, read_account
 from vttdata.report.thumbnails import Still, sample_times
 

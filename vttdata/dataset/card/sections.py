@@ -13,7 +13,7 @@ from vttdata.dataset.columns import ITEMS, columns_of
 from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.provenance import PROVENANCE, RECIPE
 from vttdata.dataset.shards import SplitFiles
-from vttdata.files.checksums import file_sha256
+from vttdata.files.reading import file_sha256
 
 Tables = Mapping[str, Sequence[SplitFiles]]
 """Configuration -> its splits."""

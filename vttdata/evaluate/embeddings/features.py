@@ -29,8 +29,7 @@ from vttdata.errors import MediaError, VttdataError
 from vttdata.evaluate.embeddings.matching import Floats, Tokens, unit_vectors
 from vttdata.evaluate.metric import MetricInputs, VideoSpan
 from vttdata.evaluate.score_cache import keep_arrays, read_arrays
-from vttdata.files.checksums import file_sha256
-from vttdata.files.regular import refuse_special
+from vttdata.files.reading import file_sha256, refuse_special
 from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.text.lm.pretrained import identify_model, split_revision
 

@@ -16,7 +16,7 @@ from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.export.files import as_json
 from vttdata.export.format import ExportRequest, Format, Written
 from vttdata.export.reader import ClipReferences, DatasetReader
-from vttdata.files.contained import is_inside, links_out
+from vttdata.files.reading import is_inside, links_out
 from vttdata.ids import VIDEO_EXTENSIONS
 
 # A shard ends before the clip with which it would exceed one of these.

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import HaltError, VttdataError
-from vttdata.optional_libraries import MissingLibraryError
+from vttdata.missing_modules import MissingLibraryError
 from vttdata.pipeline.executors import Executor, Tag
 from vttdata.pipeline.executors.local import LocalExecutor, Task
 from vttdata.pipeline.stage import ItemResult, Stage, lost_item

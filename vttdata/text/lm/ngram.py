@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.files.regular import refuse_special
+from vttdata.files.reading import refuse_special
 from vttdata.text.lm.counts import (
     BEGIN,
     END,

@@ -1,10 +1,17 @@
-"""Former import paths: importing one raises an error that says where its contents are."""
+"""Errors for imports of what is not there: where a former module is now, or which extra brings a library.
+
+Only imports of libraries from this package and from builders are answered. Other packages look for the same libraries
+to find out what they may use, and must find nothing where nothing is.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import FrameType, ModuleType
+
+from vttdata.errors import VttdataError
 
 _LOAD_BUILDER = "vttdata.recipe.packaged.load_builder('{}')"
 
@@ -66,17 +73,74 @@ MOVED = {
     "vttdata.text.matching": "vttdata.text.clip_matching",
 }
 
+# Module -> name of the library and the extra that brings it.
+LIBRARIES = {
+    "PIL": ("Pillow", "build"),
+    "av": ("PyAV", "build"),
+    "ffmpeg": ("ffmpeg-python", "build"),
+    "imageio_ffmpeg": ("imageio-ffmpeg", "build"),
+    "jinja2": ("Jinja2", "build"),
+    "py3langid": ("py3langid", "build"),
+    "pydantic": ("pydantic", "build"),
+    "ray": ("Ray", "ray"),
+    "sacrebleu": ("sacrebleu", "metrics"),
+    "safetensors": ("safetensors", "lm"),
+    "scipy": ("SciPy", "assess"),
+    "sklearn": ("scikit-learn", "foil"),
+    "sqlalchemy": ("SQLAlchemy", "annotate"),
+    "starlette": ("Starlette", "annotate"),
+    "uvicorn": ("uvicorn", "annotate"),
+    "snowballstemmer": ("snowballstemmer", "annotate"),
+    "spacy": ("spaCy", "foil"),
+    "tokenizers": ("tokenizers", "lm"),
+    "torch": ("PyTorch", "lm"),
+    "transformers": ("transformers", "lm"),
+    "yt_dlp": ("yt-dlp", "build"),
+}
 
-class MovedModules:
+# Code that needs the extra `foil`, which includes `build`: naming that one first would take two installations.
+_FOIL_MODULES = (
+    "vttdata.cli.foil",
+    "vttdata.compose.foils",
+    "vttdata.evaluate.baseline",
+    "vttdata.generate.foils",
+    "vttdata.text.nouns",
+    "vttdata_builder_foils",
+)
+
+
+class MissingLibraryError(VttdataError, ModuleNotFoundError):
+    """Library that is not installed; the message names the extra that brings it."""
+
+
+class MissingModules:
     """Finder that is asked last, so it costs nothing unless a module is missing."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:  # noqa: ARG004
-        """Raise ModuleNotFoundError for a former import path; return None for any other.
+        """Raise an error for a former import path, and for an optional library; return None for any other module.
 
-        A name imported from a package is looked for as a module too, so names can be in the table. The error is raised
-        without its field `name`, with which the import system would replace it by one of its own.
+        A name imported from a package is looked for as a module too, so names can be among the former paths.
+
+        Raises:
+            ModuleNotFoundError: for a former path; without its field `name`, with which the import system would replace
+                it by one of its own.
+            MissingLibraryError: for an import of an optional library by this package.
         """
         if name in MOVED:
             raise ModuleNotFoundError(f"No module named '{name}': it is in {MOVED[name]}")
-        return None
+        if name not in LIBRARIES:
+            return None
+        # Modules on the stack, the one that imports first; the import system itself is left out.
+        importers = []
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            importers.append(frame.f_globals.get("__name__", ""))
+            frame = frame.f_back
+        importers = [module for module in importers if not module.startswith("importlib._bootstrap")]
+        if not importers[0].startswith("vttdata"):
+            return None
+        library, extra = LIBRARIES[name]
+        if extra != "lm" and any(module.startswith(_FOIL_MODULES) for module in importers):
+            extra = "foil"
+        raise MissingLibraryError(f"{library} is not installed: pip install 'vttdata[{extra}]'.", name=name)

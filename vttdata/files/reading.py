@@ -1,0 +1,98 @@
+"""Read files that may come from anybody: regular ones only, and those of a dataset only inside of its folder.
+
+A pipe or a device may never end, and some special files pass for regular ones. Names and links in a dataset may say
+anything.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import lzma
+import os
+import stat
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+from vttdata.errors import VttdataError
+
+LINKS_OUT = "is a link that leads out of the dataset; put the file itself there"
+"""Problem of a file, after its name."""
+
+# The provenance of 100,000 inputs has 2^24 bytes, and the manifest of as many files.
+_MAX_DESCRIPTION_BYTES = 2**26
+
+# Of `zipfile` and its decompressors, for archives that are damaged.
+ZIP_ERRORS = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, KeyError),
+    *(ValueError, OverflowError),
+)
+
+
+def refuse_special(path: Path) -> None:
+    """Raise a VttdataError for a pipe, a device or a socket; an OSError for what is not there."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise VttdataError(f"{path}: is not a regular file; a pipe or a device may never end.")
+
+
+def read_regular(path: Path, limit: int) -> bytes:
+    """Return the first bytes of a regular file, at most `limit`.
+
+    Raises:
+        OSError: if it cannot be read, or has nothing to read yet.
+        VttdataError: if it is a pipe, a device or a socket, or, like ``/proc/kmsg``, passes for a regular file and has
+            content without a length.
+    """
+    refuse_special(path)
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as stream:
+        data: bytes | None = stream.read(limit)
+        has_length = os.fstat(stream.fileno()).st_size > 0
+    if data and not has_length:
+        raise VttdataError(
+            f"{path}: is not a regular file; the kernel writes it while it is read, and it may never end."
+        )
+    if data is None:
+        raise OSError(errno.EAGAIN, "it waits for content", str(path))
+    return data
+
+
+def is_inside(name: str) -> bool:
+    """Return whether a path from an untrusted file stays inside the folder that it starts from, links aside."""
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts
+
+
+def links_out(dataset: Path, path: Path) -> bool:
+    """Return whether a file of a dataset is a link, or in a linked folder, that leads out of the dataset.
+
+    In the Hub's cache every file is a link to a blob beside the snapshots.
+    """
+    target = path.resolve()
+    roots = [dataset.resolve()]
+    if dataset.parent.name == "snapshots":
+        roots.append((dataset.parent.parent / "blobs").resolve())
+    return not any(target.is_relative_to(root) for root in roots)
+
+
+def read_description(dataset: Path, name: str) -> bytes:
+    """Return the content of a file that describes a dataset, such as its card.
+
+    Raises:
+        OSError: If it cannot be read.
+        VttdataError: If it is a link that leads out of the dataset, or too large.
+    """
+    path = dataset / name
+    if links_out(dataset, path):
+        raise VttdataError(f"{path}: {LINKS_OUT}.")
+    data = read_regular(path, _MAX_DESCRIPTION_BYTES + 1)
+    if len(data) > _MAX_DESCRIPTION_BYTES:
+        raise VttdataError(f"{path}: is larger than {_MAX_DESCRIPTION_BYTES} bytes, the limit for such a file.")
+    return data
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
