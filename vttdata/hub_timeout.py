@@ -124,7 +124,10 @@ class HubWait:
         threading.Thread(target=run, daemon=True).start()
         is_there = futures.wait([answer], min(left, _SECONDS_UNTIL_NOTICE)).done
         if not is_there and left > _SECONDS_UNTIL_NOTICE:
-            self._print_notice(request, limit)
+            if not self._has_notice:
+                self._has_notice = True
+                text = f"vttdata: waiting for {_host(request)} to answer about {self._subject}, for at most {limit:g} s"
+                print(text, file=sys.stderr, flush=True)
             is_there = futures.wait([answer], None if left == math.inf else left - _SECONDS_UNTIL_NOTICE).done
         if not is_there:
             answer.add_done_callback(lambda late: late.exception() or late.result().close())
@@ -176,12 +179,6 @@ class HubWait:
             if self._body_bytes < _MIN_BYTES_PER_SECOND * self._body_seconds:
                 raise self._fail(_not_answered(request, limit))
             self._body_seconds = self._body_bytes = 0.0
-
-    def _print_notice(self, request: Any, limit: float) -> None:
-        if not self._has_notice:
-            self._has_notice = True
-            text = f"vttdata: waiting for {_host(request)} to answer about {self._subject}, for at most {limit:g} s"
-            print(text, file=sys.stderr, flush=True)
 
 
 _lock = threading.Lock()

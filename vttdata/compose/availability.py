@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from vttdata.collect.reachability import Address, addresses, any_answers
 from vttdata.collect.settings import CollectSettings
@@ -33,14 +34,12 @@ from vttdata.ids import VIDEO_EXTENSIONS
 
 TABLE, PROTOCOL = "availability.csv", "protocol.json"
 
-_FIELDS = ("source_id", "url", "available", "reason", "date")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 # Answers that say nothing about the video itself; the next check asks again.
 _INCONCLUSIVE = TRANSIENT_REASONS | BREAKER_REASONS
 
 
-@dataclass(frozen=True, slots=True)
-class Availability:
+class Availability(NamedTuple):
     """Outcome for one source: ``yes``, ``no``, or ``unknown`` where an answer was not about the video."""
 
     source_id: str
@@ -155,8 +154,8 @@ def read_table_of(folder: Path) -> dict[str, Availability]:
     if not path.is_file():
         return {}
     known: dict[str, Availability] = {}
-    for line, row in read_table(path, Columns(_FIELDS, [(name,) for name in _FIELDS])):
-        values = [unescape_formula(row[name] or "") for name in _FIELDS]
+    for line, row in read_table(path, Columns(fields := Availability._fields, [(name,) for name in fields])):
+        values = [unescape_formula(row[name] or "") for name in Availability._fields]
         if values[2] not in ("yes", "no", "unknown") or not _DATE.fullmatch(values[4]):
             raise VttdataError(f"{path}:{line}: 'available' is yes, no or unknown, and 'date' a day as 2026-11-22.")
         known[values[0]] = Availability(*values)
@@ -177,16 +176,12 @@ def write_answers(folder: Path, known: Mapping[str, Availability], answers: Iter
     make_output_folder(folder)
     # What is known is never lost: the table is replaced as a whole, and then grows.
     text = io.StringIO()
-    csv.writer(text).writerows([_FIELDS, *map(_cells, known.values())])
+    csv.writer(text).writerows([Availability._fields, *(map(escape_formula, answer) for answer in known.values())])
     write_whole(folder / TABLE, text.getvalue())
     with (folder / TABLE).open("a", newline="", encoding="utf-8") as stream:
         for answer in answers:
-            csv.writer(stream).writerow(_cells(answer))
+            csv.writer(stream).writerow(map(escape_formula, answer))
             stream.flush()
-
-
-def _cells(answer: Availability) -> list[str]:
-    return [escape_formula(getattr(answer, name)) for name in _FIELDS]
 
 
 def available_protocol(videos: DatasetVideos, answers: Mapping[str, Availability], date: str) -> Protocol:

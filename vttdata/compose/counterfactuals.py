@@ -89,20 +89,11 @@ def build_counterfactuals(recipe: CounterfactualRecipe, run: Build, official: Co
         raise VttdataError(f"{recipe.annotations}: the files hold no pair of texts.")
     run.steps = 2
     run.stage(FINDINGS, official.findings, may_be_empty=True)
-    pairs = [
-        OfficialPair(
-            pair.video_id,
-            pair.pair_id,
-            0,
-            pair.caption,
-            pair.counterfactual,
-            describe_change(pair.caption, pair.counterfactual, pair.aspect),
-            math.nan,
-            math.nan,
-            pair.split,
-        )
-        for pair in official.pairs
-    ]
+    pairs = []
+    for pair in official.pairs:
+        texts = pair.caption, pair.counterfactual
+        change = describe_change(*texts, pair.aspect)
+        pairs.append(OfficialPair(pair.video_id, pair.pair_id, 0, *texts, change, math.nan, math.nan, pair.split))
     with run.engine.progress(run.step("blind attacks")):
         shown = [TextPair(pair.caption, pair.foil, pair.video_id) for pair in pairs if pair.caption != pair.foil]
         attacks = {"foils": audit_shortcuts(shown, watch=run.watch)}

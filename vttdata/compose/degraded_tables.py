@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from vttdata.compose.input_captions import InputCaptions, read_input
+from vttdata.compose.input_captions import read_input
 from vttdata.compose.package import provenance_of_build
 from vttdata.dataset.manifest import write_manifest
 from vttdata.dataset.parquet import write_rows
@@ -46,16 +46,21 @@ def build_degraded(reference: str, columns: Mapping[str, str], settings: Degrade
         VttdataError: when the input has no captions, or only captions about one source.
     """
     material = read_input(reference, columns)
-    _check_sources(reference, material)
+    entries: list[CaptionInSplit] = []
+    for split in material.splits:
+        for caption in split.captions:
+            if caption.video_id not in split.source_of:
+                raise VttdataError(f"{reference}: the source of clip {caption.video_id!a} is not known.")
+            entries.append(CaptionInSplit(caption, split.source_of[caption.video_id], split.split))
+    if not entries:
+        raise VttdataError(f"{reference}: has no caption to degrade.")
+    if len({entry.source_id for entry in entries}) == 1:
+        raise VttdataError(
+            f"{reference}: all {len(entries):,} captions are about one source, and words must come from another one."
+        )
     recipe = run.loaded.recipe
-    captions = [caption for split in material.splits for caption in split.captions]
     run.steps = 2
-    run.stage(CleanedCaptions(), [*captions, *material.removed])
-    entries = [
-        CaptionInSplit(caption, split.source_of[caption.video_id], split.split)
-        for split in material.splits
-        for caption in split.captions
-    ]
+    run.stage(CleanedCaptions(), [*(entry.caption for entry in entries), *material.removed])
     degraded = run.stage(DegradeCaptions(settings, recipe.seed), entries)
     counts = DegradedCounts(Counter(), Counter(removal.reason for removal in material.removed))
     with replace_folder(run.dataset) as folder:
@@ -68,19 +73,3 @@ def build_degraded(reference: str, columns: Mapping[str, str], settings: Degrade
         facts = {file.name: {"sha256": file.sha256, "bytes": file.bytes} for file in files}
         write_manifest(folder, name=recipe.name, version=recipe.version, files=facts)
     return counts
-
-
-def _check_sources(reference: str, material: InputCaptions) -> None:
-    captions = sum(len(split.captions) for split in material.splits)
-    sources = set()
-    for split in material.splits:
-        for caption in split.captions:
-            if caption.video_id not in split.source_of:
-                raise VttdataError(f"{reference}: the source of clip {caption.video_id!a} is not known.")
-            sources.add(split.source_of[caption.video_id])
-    if not captions:
-        raise VttdataError(f"{reference}: has no caption to degrade.")
-    if len(sources) == 1:
-        raise VttdataError(
-            f"{reference}: all {captions:,} captions are about one source, and words must come from another one."
-        )

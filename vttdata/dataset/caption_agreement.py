@@ -106,10 +106,8 @@ def measure_svo_consistency(clips: Clips, pipeline: Any) -> dict[str, Consistenc
     parts: dict[str, list[dict[str, frozenset[str]]]] = {}
     for doc, clip in pipeline.pipe(texts, as_tuples=True):
         parts.setdefault(clip, []).append(extract_svo(doc))
-    return {name: _consistency(parts.values(), roles) for name, roles in _ROLES_BY_NAME.items()}
-
-
-_ROLES_BY_NAME: Mapping[str, Sequence[str]] = {"all": ROLES, **{role: (role,) for role in ROLES}}
+    roles_by_name: Mapping[str, Sequence[str]] = {"all": ROLES, **{role: (role,) for role in ROLES}}
+    return {name: _consistency(parts.values(), roles) for name, roles in roles_by_name.items()}
 
 
 def _consistency(clips: Iterable[Sequence[Mapping[str, frozenset[str]]]], roles: Sequence[str]) -> Consistency:

@@ -62,17 +62,14 @@ def format_front_matter(
         "citation": metadata.citation,
         "license": licence.get("license_name", licence["license"]),
     }
-    language = {"language": metadata.languages} if metadata.languages else {}
-    content = (
-        licence
-        | language
-        | {
-            "pretty_name": metadata.name.partition("/")[2],
-            "task_categories": ["video-text-to-text"],
-            "tags": ["video-captioning", "vttdata", *(_TAGS[config] for config in tables if config in _TAGS)],
-            "size_categories": [next((label for limit, label in _SIZES if rows < limit), "n>1M")],
-        }
-    )
+    content = {
+        **licence,
+        **({"language": metadata.languages} if metadata.languages else {}),
+        "pretty_name": metadata.name.partition("/")[2],
+        "task_categories": ["video-text-to-text"],
+        "tags": ["video-captioning", "vttdata", *(_TAGS[config] for config in tables if config in _TAGS)],
+        "size_categories": [next((label for limit, label in _SIZES if rows < limit), "n>1M")],
+    }
     features = {config: readme_features(columns_of(config), categories, classes) for config in tables}
     known = {key: text for key, text in about.items() if text not in ("", "unknown")}
     return dump_front_matter(content, tables, features, metadata.version, default, known)

@@ -42,16 +42,12 @@ def read_dataset_manifest(dataset: Path) -> dict[str, Any]:
 def _is_name(name: str) -> bool:
     """Return whether a file may have this name; a file system takes neither null characters nor half characters."""
     parts_are_short = all(len(part.encode(errors="replace")) < 256 for part in name.split("/"))
-    return "\0" not in name and name.isprintable() and parts_are_short and len(name) < 1024
+    return name.isprintable() and parts_are_short and len(name) < 1024
 
 
 def _is_entry(entry: Any) -> bool:
-    types = {"sha256": str, "bytes": int, "rows": int}
-    return (
-        isinstance(entry, dict)
-        and {"sha256", "bytes"} <= entry.keys()
-        and all(isinstance(entry[key], type_) for key, type_ in types.items() if key in entry)
-    )
+    wanted = (("sha256", None, str), ("bytes", None, int), ("rows", 0, int))
+    return isinstance(entry, dict) and all(isinstance(entry.get(key, default), kind) for key, default, kind in wanted)
 
 
 def find_damage(dataset: Path, ignored: Collection[str] = ()) -> list[str]:

@@ -219,14 +219,9 @@ class _SplitCounter:
             self.vocabulary.update(word.lower() for word in words)
 
     def merge(self, split: _SplitCounter) -> None:
-        self.clips += split.clips
-        self.sources |= split.sources
-        self.durations += split.durations
-        self.shots += split.shots
-        self.categories += split.categories
-        self.sentences += split.sentences
-        self.words += split.words
-        self.vocabulary |= split.vocabulary
+        for part in dataclasses.fields(self):
+            mine, theirs = getattr(self, part.name), getattr(split, part.name)
+            setattr(self, part.name, mine | theirs if isinstance(mine, set) else mine + theirs)
 
     def result(self) -> SplitStatistics:
         seconds = sum(self.durations)

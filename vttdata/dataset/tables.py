@@ -50,7 +50,12 @@ class ConfigTables:
 
     def rows(self) -> dict[str, int]:
         """Return the number of rows of each split."""
-        return {split: sum(map(_count_rows, paths)) for split, paths in self.files.items()}
+        numbers: dict[str, int] = dict.fromkeys(self.files, 0)
+        for split, paths in self.files.items():
+            for path in paths:
+                with open_parquet(path) as file:
+                    numbers[split] += file.metadata.num_rows
+        return numbers
 
 
 def key_columns(config: str, *versions: ConfigTables) -> tuple[str, ...]:
@@ -97,9 +102,3 @@ def _read_types(path: Path) -> dict[str, str]:
         field.name: str(field.type).replace("large_", "").replace("_view", "").replace("element:", "item:")
         for field in schema
     }
-
-
-def _count_rows(path: Path) -> int:
-    with open_parquet(path) as file:
-        rows: int = file.metadata.num_rows
-    return rows

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import re
-import tempfile
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,17 +152,14 @@ def claim_folder(folder: Path, loaded: Loaded, *, replace: bool) -> None:
 
 
 @contextlib.contextmanager
-def written_beside_shards(folder: Path, account: dict[str, Any]) -> Iterator[str]:
+def written_beside_shards(folder: Path, account: dict[str, Any]) -> Iterator[Path]:
     """Write an account to a file of its own in the folder of shards, and remove the file at the end."""
-    with tempfile.NamedTemporaryFile("w", dir=folder / SHARDS, suffix=".tmp", delete=False, encoding="utf-8") as stream:
-        json.dump(account, stream, indent=2, ensure_ascii=False)
-        stream.write("\n")
+    path = folder / SHARDS / f"{secrets.token_hex(8)}.account"
+    write_json(path, account)
     try:
-        # Temporary files are for their owner alone.
-        os.chmod(stream.name, 0o644)
-        yield stream.name
+        yield path
     finally:
-        Path(stream.name).unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
 
 def first_difference(before: dict[str, Any], after: dict[str, Any]) -> str | None:

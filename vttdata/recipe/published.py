@@ -46,8 +46,8 @@ ALLOWED: Mapping[str, re.Pattern[str]] = {
 }
 """Dotted keys of text that a foreign recipe may have, and their values; * is any name or index."""
 
-CONTACTS: Mapping[str, str] = {"collect.search": "collect.search.engine"}
-"""Sections that contact a host, and the key that names it, which the user gives even if it is the packaged one."""
+# Section that contacts a host, and the key that names it, which the user gives even if it is the packaged one.
+_SEARCH, _ENGINE = "collect.search", "collect.search.engine"
 
 # Beginning of the request in the place of a path.
 WANTED = "give it with --set "
@@ -137,14 +137,13 @@ def settings_to_give(raw: Mapping[str, Any]) -> list[str]:
     texts = nested_texts(raw)
     # In a dumped recipe a request stands where a path was.
     refused = [f"{key}=VALUE" for key, text in texts if not text.startswith(WANTED) and not is_allowed(key, text)]
-    return [*wanted_paths(raw), *(f"{key}=ytsearch" for _, key in contacting_sections(raw)), *refused]
+    return [*wanted_paths(raw), *([f"{_ENGINE}=ytsearch"] if _searches(raw) else []), *refused]
 
 
 def check_settings(settings: Mapping[str, Any], model: type[BaseRecipe], given: Collection[str], file: Path) -> None:
     """Raise VttdataError at the first text that is neither allowed nor given by the user."""
-    for section, key in contacting_sections(settings):
-        if not _covers(given, key):
-            raise VttdataError(f"{file}: {section}: contacts a site; name it with --set {key}=ytsearch, if that is it.")
+    if _searches(settings) and not _covers(given, _ENGINE):
+        raise VttdataError(f"{file}: {_SEARCH}: contacts a site; name it with --set {_ENGINE}=ytsearch, if that is it.")
     for key, text in nested_texts(settings):
         if _covers(given, key) or is_allowed(key, text):
             continue
@@ -159,14 +158,9 @@ def check_settings(settings: Mapping[str, Any], model: type[BaseRecipe], given: 
         )
 
 
-def contacting_sections(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield those of `CONTACTS` that are set."""
-    for section, key in CONTACTS.items():
-        value: Any = settings
-        for name in section.split("."):
-            value = value.get(name) if isinstance(value, Mapping) else None
-        if value is not None:
-            yield section, key
+def _searches(settings: Mapping[str, Any]) -> bool:
+    collect = settings.get("collect")
+    return isinstance(collect, Mapping) and collect.get("search") is not None
 
 
 def is_allowed(key: str, text: str) -> bool:

@@ -179,7 +179,20 @@ def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
         rows["foils"].setdefault(pair.split or "test", []).append(row)
     split_of = {pair.video_id: pair.split or "test" for pair in foils.pairs}
     for foiled in foiled_paragraphs:
-        rows["paragraphs"].setdefault(split_of[foiled.paragraph.video_id], []).append(_paragraph_row(foiled))
+        paragraph = foiled.paragraph
+        row = make_row(
+            "paragraphs",
+            paragraph,
+            captions=list(paragraph.texts),
+            foils=foiled.foils,
+            changed=foiled.changed,
+            starts=[start for start, _ in paragraph.spans],
+            ends=[end for _, end in paragraph.spans],
+            references=list(paragraph.references),
+            reference_starts=[start for start, _ in paragraph.reference_spans],
+            reference_ends=[end for _, end in paragraph.reference_spans],
+        )
+        rows["paragraphs"].setdefault(split_of[paragraph.video_id], []).append(row)
     rows["swaps"] = {split: _swap_rows(split_rows) for split, split_rows in rows["foils"].items()}
     tables: dict[str, list[SplitFiles]] = {}
     for config, splits in rows.items():
@@ -187,22 +200,6 @@ def _write_tables(dataset: Path, foils: FoilSet) -> Tables:
             written = write_split(dataset, config, split, table_schema(columns_of(config), ()), splits[split])
             tables.setdefault(config, []).extend([written] if written else [])
     return tables
-
-
-def _paragraph_row(foiled: FoiledParagraph) -> dict[str, Any]:
-    paragraph = foiled.paragraph
-    return {
-        "video_id": paragraph.video_id,
-        "annotator": paragraph.annotator,
-        "captions": list(paragraph.texts),
-        "foils": foiled.foils,
-        "changed": foiled.changed,
-        "starts": [start for start, _ in paragraph.spans],
-        "ends": [end for _, end in paragraph.spans],
-        "references": list(paragraph.references),
-        "reference_starts": [start for start, _ in paragraph.reference_spans],
-        "reference_ends": [end for _, end in paragraph.reference_spans],
-    }
 
 
 def _swap_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -215,30 +212,24 @@ def _swap_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _write_emscore_files(folder: Path, foiled_paragraphs: Sequence[FoiledParagraph]) -> None:
     """Write the true and the false paragraphs, and those of both annotators in the shape of ActivityNet-Entities."""
-    true: dict[str, Any] = {}
-    false: dict[str, Any] = {}
-    first: dict[str, Any] = {}
-    second: dict[str, Any] = {}
+    contents: tuple[dict[str, Any], ...] = ({}, {}, {}, {})
     for foiled in foiled_paragraphs:
         paragraph = foiled.paragraph
-        true[paragraph.video_id] = _timed_sentences(paragraph.texts, paragraph.spans)
-        false[paragraph.video_id] = _timed_sentences(foiled.foils, paragraph.spans)
-        for entries, texts, spans in (
-            (first, paragraph.texts, paragraph.spans),
-            (second, paragraph.references, paragraph.reference_spans),
+        for content, texts in zip(contents, (paragraph.texts, foiled.foils), strict=False):
+            pairs = zip(texts, paragraph.spans, strict=True)
+            content[paragraph.video_id] = [{"sentence": text, "timestamp": list(span)} for text, span in pairs]
+        for content, texts, spans in (
+            (contents[2], paragraph.texts, paragraph.spans),
+            (contents[3], paragraph.references, paragraph.reference_spans),
         ):
-            entries[paragraph.video_id] = {
+            content[paragraph.video_id] = {
                 "duration": paragraph.seconds,
                 "timestamps": [list(span) for span in spans],
                 "sentences": list(texts),
             }
     folder.mkdir()
-    for name, content in zip(EMSCORE_FILES, ({"results": true}, {"results": false}, first, second), strict=True):
-        _write_json(folder / name, content)
-
-
-def _timed_sentences(texts: Sequence[str], spans: Sequence[tuple[float, float]]) -> list[dict[str, Any]]:
-    return [{"sentence": text, "timestamp": list(span)} for text, span in zip(texts, spans, strict=True)]
+    for index, (name, content) in enumerate(zip(EMSCORE_FILES, contents, strict=True)):
+        _write_json(folder / name, {"results": content} if index < 2 else content)
 
 
 def _write_json(path: Path, content: Any) -> None:
