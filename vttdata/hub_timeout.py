@@ -108,10 +108,9 @@ class HubWait:
     def _send_in_time(
         self, send: Callable[..., Any], request: Any, limit: float, left: float, options: dict[str, Any]
     ) -> Any:
-        """Send a request in a thread, since limits of sockets begin anew with each byte and each address of a name.
+        """Send a request in a thread, and return the response, whose body is not read yet.
 
-        Returns:
-            The response, whose body is not read yet.
+        Limits of sockets begin anew with each byte and each address of a name.
         """
         answer: futures.Future[Any] = futures.Future()
 

@@ -11,7 +11,7 @@ import datasets
 import pytest
 
 import vttdata.pipeline.stages
-from vttdata import record_schemas, records
+from vttdata import records
 from vttdata.pipeline.stage import Stage
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe
@@ -66,7 +66,7 @@ def test_every_key_of_a_recipe_is_documented(name: str) -> None:
 @pytest.mark.parametrize("record", RECORDS)
 def test_record_is_frozen_and_has_features(record: type) -> None:
     assert record.__dataclass_params__.frozen
-    assert isinstance(record_schemas.features(record), datasets.Features)
+    assert isinstance(records.features(record), datasets.Features)
     assert record.__doc__
 
 

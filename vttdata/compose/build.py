@@ -224,10 +224,7 @@ def _column_settings(recipe: BaseRecipe, columns: Mapping[str, str]) -> Iterator
 
 
 def build_recipe(loaded: Loaded, folder: Path, *, workers: int = 1, quiet: bool = True) -> tuple[Build, Any]:
-    """Build a checked recipe in a new or empty folder.
-
-    Returns:
-        The finished build, and what the builder returns.
+    """Build a checked recipe in a new or empty folder; return the finished build, and what the builder returns.
 
     Raises:
         VttdataError: as the builder.
@@ -242,13 +239,10 @@ def build_recipe(loaded: Loaded, folder: Path, *, workers: int = 1, quiet: bool 
 
 @contextlib.contextmanager
 def composed_build(settings: dict[str, Any], command: str, out: Path, *, quiet: bool) -> Iterator[tuple[Build, Any]]:
-    """Check and build a recipe in a temporary folder beside `out`, so that its files can be moved there in one step.
+    """Check and build a recipe in a temporary folder beside `out`, and yield what `build_recipe` returns.
 
-    Settings that are None count as not given; `command` stands for a file name in errors about settings. The folder is
-    removed afterwards.
-
-    Yields:
-        As `build_recipe` returns.
+    Its files can be moved to `out` in one step; the folder is removed afterwards. Settings that are None count as not
+    given, and `command` stands for a file name in errors about settings.
 
     Raises:
         VttdataError: when a setting is refused, and as the builder.

@@ -74,12 +74,10 @@ class OfficialPair(FoilPair):
 
 
 def build_counterfactuals(recipe: CounterfactualRecipe, run: Build, official: Counterfactuals) -> FoilSet:
-    """Let blind attackers try the pairs, and write them as the dataset of a build.
+    """Let blind attackers try the pairs, and write them as the dataset of a build; return the set.
 
-    A pair whose texts are the same stays in the dataset and is not attacked.
-
-    Returns:
-        The set that was written; its aspects are the supercategories of the table ``foils``.
+    Its aspects are the supercategories of the table ``foils``. A pair whose texts are the same stays in the dataset and
+    is not attacked.
 
     Raises:
         VttdataError: when there is no pair, or fewer than two videos.

@@ -22,8 +22,7 @@ from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.degrade import CaptionInSplit, CleanedCaptions, DegradeCaptions
-from vttdata.record_schemas import arrow_schema, to_row
-from vttdata.records import Degraded
+from vttdata.records import Degraded, arrow_schema, to_row
 
 DEGRADED, REJECTED = "degraded.parquet", "rejected.parquet"
 _REJECTED_SCHEMA = pa.schema([("video_id", pa.string()), ("reason", pa.string()), ("detail", pa.string())])

@@ -151,12 +151,9 @@ def _captions_of_table(path: Path, columns: Mapping[str, str]) -> Iterator[Capti
 
 
 def build_foils(recipe: FoilRecipe, texts: FoilTexts, run: Build) -> FoilSet:
-    """Mine foils, let blind attackers try them, and write them as the dataset of a build.
+    """Mine foils, let blind attackers try them, and write them as the dataset of a build; return the set.
 
     The dataset is replaced in one step at the end.
-
-    Returns:
-        The set that was written.
 
     Raises:
         VttdataError: when no foil is left, or a file, a model or a library is missing.
@@ -254,10 +251,9 @@ def model_files(key: str, path: Path) -> Iterable[InputFile]:
 
 
 def read_text_pairs(reference: str) -> dict[str, list[TextPair]]:
-    """Read the pairs of a table (columns true, foil and perhaps video_id) or of a dataset of foils.
+    """Return the pairs of a table (columns true, foil and perhaps video_id) or of a dataset of foils.
 
-    Returns:
-        ``foils`` -> pairs; of a dataset with paragraphs also ``paragraphs`` -> pairs.
+    They are under ``foils``, and those of a dataset's paragraphs under ``paragraphs``.
 
     Raises:
         VttdataError: when there is no such table or dataset, or a pair lacks a text.

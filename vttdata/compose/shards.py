@@ -49,13 +49,10 @@ def merge_shards(
     on_stage_done: Callable[[dict[str, Any]], None] = lambda _: None,
     note: Callable[[str], None] = lambda _: None,
 ) -> Build:
-    """Take the stages of a build that need all results, and finish it if shards have done the others.
+    """Take the stages of a build that need all results, and finish it, the same as one without shards.
 
     `build` is the build folder or its name, and `settings` are secrets that the build needs, as texts ``KEY=VALUE``.
     The other arguments are those of `vttdata.compose.build.build`.
-
-    Returns:
-        The finished build, the same as one without shards.
 
     Raises:
         VttdataError: If there is no such build, or shards had other settings.

@@ -95,12 +95,10 @@ def measure_similarity(clips: Clips) -> dict[str, dict[str, AuthorSimilarity]]:
 
 
 def measure_svo_consistency(clips: Clips, pipeline: Any) -> dict[str, Consistency]:
-    """Return how often human captions of a clip have the same subject, verb and object, by a pipeline of spaCy.
+    """Return how often human captions of a clip have the same subject, verb and object, by role and ``all`` together.
 
-    Xu et al. (CVPR 2016, section 5) report 62.7 % for MSR-VTT without stating parser and definition.
-
-    Returns:
-        Role, and ``all`` for the three together -> consistency.
+    A pipeline of spaCy finds them. Xu et al. (CVPR 2016, section 5) report 62.7 % for MSR-VTT without stating parser
+    and definition.
     """
     texts = ((text, clip) for clip, captions in clips.items() for author, text in captions if author == "human")
     parts: dict[str, list[dict[str, frozenset[str]]]] = {}

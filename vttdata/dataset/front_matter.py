@@ -133,8 +133,6 @@ def read_front_matter(dataset: Path) -> dict[str, Any]:
         if match and _SURROGATE.search(match[1]):
             raise VttdataError(f"{path}: its front matter contains an unpaired surrogate.")
         content = parse_yaml(match[1], f"{path}: its front matter") if match else None
-    except OSError as error:
-        raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except UnicodeDecodeError as error:
         raise VttdataError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
     if not isinstance(content, dict):

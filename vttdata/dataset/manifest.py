@@ -29,8 +29,6 @@ def read_dataset_manifest(dataset: Path) -> dict[str, Any]:
     path = dataset / MANIFEST
     try:
         content: Any = json.loads(read_description(dataset, MANIFEST))
-    except OSError as error:
-        raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except (ValueError, RecursionError) as error:
         raise VttdataError(f"{path}: is not JSON ({error}).") from error
     files = content.get("files") if isinstance(content, dict) else None

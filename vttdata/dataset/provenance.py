@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.reading import ZIP_ERRORS, file_sha256, read_description
 from vttdata.version import __version__
 
@@ -102,8 +102,6 @@ def read_provenance(dataset: Path) -> Provenance:
             vttdata=content["vttdata_version"],
         )
         _check_types(provenance)
-    except OSError as error:
-        raise VttdataError(f"{error.filename or path}: cannot be read ({error.strerror or error}).") from error
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise VttdataError(f"{path}: is not the provenance of a dataset ({type(error).__name__}: {error}).") from error
     return provenance
@@ -137,10 +135,8 @@ def input_file(key: str, path: Path, name: str | None = None) -> InputFile:
     Raises:
         VttdataError: If it cannot be read.
     """
-    try:
+    with DescribeOSErrors(f"{path}: cannot be read"):
         return InputFile(key, name or path.name, file_sha256(path), path.stat().st_size)
-    except OSError as error:
-        raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
 
 
 def find_files_named(folder: Path, names: Iterable[str]) -> dict[str, dict[str, int]]:

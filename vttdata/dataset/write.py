@@ -49,7 +49,7 @@ def write_dataset(
     audit: Callable[[Mapping[str, Mapping[str, Sequence[Path]]]], Mapping[str, Audit]] | None = None,
     add_files: Callable[[Path], None] | None = None,
 ) -> Statistics:
-    """Write a dataset in the place of the one in `folder`.
+    """Write a dataset in the place of the one in `folder`, and return its figures, as in its card.
 
     Args:
         folder: Folder of the dataset; it must be a dataset, empty or missing.
@@ -64,9 +64,6 @@ def write_dataset(
         audit: Function from the Parquet files (configuration -> split -> files) to the audits of ``clips`` and of each
             protocol for the card. It is called before anything is replaced, and may raise an error to prevent that.
         add_files: Function that adds files to the folder once its tables and media are there.
-
-    Returns:
-        Figures of the dataset, as in its card.
 
     Raises:
         VttdataError: If there are no clips, records contradict each other, a clip's file is missing or has changed, or

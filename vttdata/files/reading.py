@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 
 LINKS_OUT = "is a link that leads out of the dataset; put the file itself there"
 """Problem of a file, after its name."""
@@ -80,13 +80,13 @@ def read_description(dataset: Path, name: str) -> bytes:
     """Return the content of a file that describes a dataset, such as its card.
 
     Raises:
-        OSError: If it cannot be read.
-        VttdataError: If it is a link that leads out of the dataset, or too large.
+        VttdataError: If it cannot be read, is a link that leads out of the dataset, or is too large.
     """
     path = dataset / name
-    if links_out(dataset, path):
-        raise VttdataError(f"{path}: {LINKS_OUT}.")
-    data = read_regular(path, _MAX_DESCRIPTION_BYTES + 1)
+    with DescribeOSErrors(f"{path}: cannot be read"):
+        if links_out(dataset, path):
+            raise VttdataError(f"{path}: {LINKS_OUT}.")
+        data = read_regular(path, _MAX_DESCRIPTION_BYTES + 1)
     if len(data) > _MAX_DESCRIPTION_BYTES:
         raise VttdataError(f"{path}: is larger than {_MAX_DESCRIPTION_BYTES} bytes, the limit for such a file.")
     return data

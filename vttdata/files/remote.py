@@ -230,10 +230,9 @@ class RemoteFolder:
 
 
 def fetch_copy(address: str, cache: Path) -> Path:
-    """Bring the copy of a remote file, or of a folder with all that is below it, in the folder `cache` up to date.
+    """Bring the copy of a remote file or folder in the folder `cache` up to date, and return the path of the copy.
 
-    Returns:
-        Path of the copy, whose last part is that of the address.
+    A folder is copied with all that is below it. The last part of the path is that of the address.
 
     Raises:
         VttdataError: If there is nothing at the address, or the store refuses access or does not answer.

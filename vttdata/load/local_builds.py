@@ -226,7 +226,7 @@ def _read_object(folder: Path, file: str, key: str) -> dict[str, Any] | None:
     """Return the content of a JSON file; None if there is none or it has no name of a dataset under the key."""
     try:
         content = json.loads(read_description(folder, file))
-    except (OSError, ValueError, RecursionError, VttdataError):
+    except (ValueError, RecursionError, VttdataError):
         return None
     name = content.get(key) if isinstance(content, dict) else None
     return content if isinstance(name, str) and is_dataset_name(name) else None

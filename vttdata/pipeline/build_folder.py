@@ -28,8 +28,7 @@ from vttdata.pipeline.tools import tool_versions
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe
 from vttdata.recipe.paths import given_paths
-from vttdata.record_schemas import arrow_schema, to_row
-from vttdata.records import Candidate, Clip, Source
+from vttdata.records import Candidate, Clip, Source, arrow_schema, to_row
 from vttdata.version import __version__
 
 # Folder of the accounts and journals of shards.

@@ -188,7 +188,7 @@ def shard_accounts(folder: Path) -> list[tuple[Path, BuildShard, dict[str, Any]]
         match = _ACCOUNT_NAME.fullmatch(path.name)
         try:
             account = json.loads(read_description(folder, f"{SHARDS}/{path.name}")) if match else None
-        except (OSError, ValueError, RecursionError, VttdataError):
+        except (ValueError, RecursionError, VttdataError):
             continue
         if match and isinstance(account, dict):
             found.append((path.stat().st_mtime, path, BuildShard(int(match[1]), int(match[2])), account))
@@ -196,10 +196,9 @@ def shard_accounts(folder: Path) -> list[tuple[Path, BuildShard, dict[str, Any]]
 
 
 def check_shards_agree(folder: Path) -> int:
-    """Check that all shards that worked in a folder had the settings and tools of its build.
+    """Check that all shards that worked in a folder had the settings and tools of its build; return their number.
 
-    Returns:
-        The number of shards in the last division of the build; 0 if there were none.
+    It is that of the last division of the build; 0 if there were none.
 
     Raises:
         VttdataError: when one had others.

@@ -157,11 +157,7 @@ class ShardEngine(Engine):
     guard: ReadGuard = field(default_factory=ReadGuard, init=False)
 
     def run(self, stage: Stage, items: Iterable[Any], total: int | None = None, label: str = "") -> Table:
-        """Process the items of this shard; see `Engine.run`.
-
-        Returns:
-            A `Table` where a merge has stored all results, else a `PartialTable`.
-        """
+        """Process the items of this shard; return a `Table` where a merge has stored all, else a `PartialTable`."""
         store = PartStore(self.folder / stage.name / "parts", stage)
         self.journal.note("stage", name=stage.name)
         tally = StageCounts(stage.name)

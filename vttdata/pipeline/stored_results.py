@@ -177,10 +177,9 @@ class PartStore:
         return self.path(key).read_bytes().count(b'{"kept": ')
 
     def check(self, key: str) -> list[str]:
-        """Compare a finished part with its checksum; those of earlier versions have none.
+        """Compare a finished part with its checksum, and return the keys of its results.
 
-        Returns:
-            The keys of its results, which those of earlier versions do not have.
+        Parts of earlier versions have neither a checksum nor keys.
 
         Raises:
             ValueError: when it was edited or damaged.

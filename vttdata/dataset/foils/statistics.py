@@ -102,13 +102,13 @@ def read_worst_attacks(dataset: Path) -> dict[str, dict[str, Any]]:
     Raises:
         VttdataError: if the file `SHORTCUTS` does not hold attacks.
     """
+    if not (dataset / SHORTCUTS).exists():
+        return {}
     try:
         content: Mapping[str, Any] = json.loads(read_description(dataset, SHORTCUTS))
         return {
             config: {key: attacks[0][key] for key in _ATTACK_KEYS} for config, attacks in content.items() if attacks
         }
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         problem = f"has no results of blind attackers ({type(error).__name__}: {error})"
         raise VttdataError(f"{dataset / SHORTCUTS}: {problem}.") from error

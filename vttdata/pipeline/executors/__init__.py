@@ -65,7 +65,8 @@ def executors() -> dict[str, str]:
     Raises:
         VttdataError: when a user's own file of an executor is wrong.
     """
-    return {name: _executor_class(path).description for name, path in _executor_files().items()}
+    files = discover(Path(__file__).parent, "executors")
+    return {name: _executor_class(path).description for name, path in files.items()}
 
 
 def create_executor(name: str, workers: int | None = None, address: str | None = None) -> Executor:
@@ -75,7 +76,7 @@ def create_executor(name: str, workers: int | None = None, address: str | None =
         VttdataError: when there is no executor of this name, it works on no cluster though there is an address, or it
             cannot work on this machine.
     """
-    files = _executor_files()
+    files = discover(Path(__file__).parent, "executors")
     if name not in files:
         raise VttdataError(f"'{name}' is not an executor; choose one of {', '.join(files)}.")
     executor_class = _executor_class(files[name])
@@ -84,10 +85,6 @@ def create_executor(name: str, workers: int | None = None, address: str | None =
     if "address" not in inspect.signature(executor_class).parameters:
         raise VttdataError(f"The executor '{name}' works on no cluster, so it takes no address; choose --engine ray.")
     return executor_class(workers, address=address)  # type: ignore[call-arg]
-
-
-def _executor_files() -> dict[str, Path]:
-    return discover(Path(__file__).parent, "executors")
 
 
 def _executor_class(path: Path) -> type[Executor]:
