@@ -13,8 +13,7 @@ import pydantic
 from vttdata.compose.degraded_tables import DegradedCounts, build_degraded
 from vttdata.generate import DegradeSettings
 from vttdata.pipeline.build_folder import Build
-from vttdata.recipe.load import BaseRecipe
-from vttdata.recipe.paths import Paths
+from vttdata.recipe.load import BaseRecipe, Paths
 
 
 class Recipe(BaseRecipe):

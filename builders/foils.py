@@ -22,7 +22,7 @@ from vttdata.generate.foils.video_texts import ConceptAnnotation, VideoTexts
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import CAPTIONS, FINDINGS
 from vttdata.recipe import packaged
-from vttdata.recipe.paths import Paths
+from vttdata.recipe.load import Paths
 from vttdata.records import Caption
 
 _PAPER = (("pairs of paragraphs", "1,900"), ("pairs of concepts", "2,191"), ("foils a concept", "about 13"))

@@ -41,7 +41,7 @@ from vttdata.pipeline.stages.sources import (
 )
 from vttdata.pipeline.stages.split import KeepOne, NearDuplicates, Split
 from vttdata.recipe import BaseRecipe
-from vttdata.recipe.paths import Paths
+from vttdata.recipe.load import Paths
 from vttdata.records import Candidate, Source
 from vttdata.split import SplitSettings
 from vttdata.text.captions import CaptionSettings, read_caption_table

@@ -30,7 +30,7 @@ from vttdata.ids import digest
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import CAPTIONS, CLIPS, SOURCES
 from vttdata.recipe import BaseRecipe
-from vttdata.recipe.paths import Paths
+from vttdata.recipe.load import Paths
 from vttdata.records import Caption, Clip
 
 # A control has one to three captions of its own and is filled up with wrong ones (Hodosh et al., section 4.2.1).

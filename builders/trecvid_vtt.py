@@ -31,7 +31,7 @@ from vttdata.ids import source_of
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import ALIGNMENT, CAPTIONS, CLIPS, FINDINGS, SCORES, SOURCES
 from vttdata.recipe import BaseRecipe
-from vttdata.recipe.paths import Paths
+from vttdata.recipe.load import Paths
 from vttdata.records import Caption, CaptionScore, Clip
 
 # Added to a published id to get a line counted from 0.

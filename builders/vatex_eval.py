@@ -32,7 +32,7 @@ from vttdata.ids import digest
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import CAPTIONS, CLIPS, SCORES, SOURCES
 from vttdata.recipe import BaseRecipe
-from vttdata.recipe.paths import Paths
+from vttdata.recipe.load import Paths
 from vttdata.records import Caption, CaptionScore, Clip
 
 HUMAN = "human"

@@ -28,7 +28,7 @@ from vttdata.generate.foils.swaps import Swap
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import FINDINGS
 from vttdata.recipe import BaseRecipe
-from vttdata.recipe.paths import Paths
+from vttdata.recipe.load import Paths
 
 
 class CounterfactualRecipe(BaseRecipe):

@@ -21,7 +21,7 @@ from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import VttdataError
 from vttdata.generate import DegradeSettings
 from vttdata.pipeline.build_folder import Build
-from vttdata.pipeline.stages.degrade import CaptionInSplit, CleanedCaptions, DegradeCaptions
+from vttdata.pipeline.stages.captions import CaptionInSplit, CleanedCaptions, DegradeCaptions
 from vttdata.records import Degraded, arrow_schema, to_row
 
 DEGRADED, REJECTED = "degraded.parquet", "rejected.parquet"

@@ -36,8 +36,7 @@ from vttdata.pipeline.engine import Table
 from vttdata.pipeline.stages.annotations import CAPTIONS
 from vttdata.pipeline.stages.foils import Foils
 from vttdata.recipe import packaged
-from vttdata.recipe.load import BaseRecipe
-from vttdata.recipe.paths import Paths
+from vttdata.recipe.load import BaseRecipe, Paths
 from vttdata.records import Caption
 from vttdata.text.captions import INPUT_COLUMNS, read_caption_table
 from vttdata.text.lm import is_trained, load_judges

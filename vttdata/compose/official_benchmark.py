@@ -35,9 +35,9 @@ from vttdata.pipeline.stages.annotations import (
     find_record_files,
     missing_files,
 )
-from vttdata.pipeline.stages.degrade import DegradeCaptions, captions_in_splits
+from vttdata.pipeline.stages.captions import DegradeCaptions, captions_in_splits
 from vttdata.recipe import BaseRecipe
-from vttdata.recipe.paths import Paths
+from vttdata.recipe.load import Paths
 from vttdata.records import Degraded
 
 

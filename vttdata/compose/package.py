@@ -24,7 +24,7 @@ from vttdata.load.lookup import caption_input_files
 from vttdata.pipeline.attrition import attrition_rows
 from vttdata.pipeline.build_folder import Build
 from vttdata.recipe import packaged
-from vttdata.recipe.paths import given_paths
+from vttdata.recipe.load import given_paths
 from vttdata.recipe.published import recipe_text
 from vttdata.records import Caption, Clip, Source
 from vttdata.split import Audit, SplitSettings

@@ -110,18 +110,12 @@ class Contamination:
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values: kind -> split -> number of clips; null for what could not be judged."""
-        counts = {
-            kind: {split: len(self.found[kind] & set(ids)) for split, ids in self.splits.items()}
-            if kind in self.judged
-            else None
-            for kind in KINDS
-        }
+        splits = self.splits.items()
+        counts = {kind: {split: len(self.found[kind] & set(ids)) for split, ids in splits} for kind in self.judged}
         return {
             "rows": self.rows,
-            "splits": {
-                split: {"clips": len(ids), "clean": len(self.clean(split))} for split, ids in self.splits.items()
-            },
-            "shared": counts,
+            "splits": {split: {"clips": len(ids), "clean": len(self.clean(split))} for split, ids in splits},
+            "shared": {kind: counts.get(kind) for kind in KINDS},
             "examples": {kind: [list(pair) for pair in pairs] for kind, pairs in self.examples.items() if pairs},
             "ok": self.ok,
         }
@@ -244,13 +238,10 @@ def _tables(corpus: Path, columns: Mapping[str, str]) -> Iterator[pa.Table]:
     dataset = corpus / "dataset" if (corpus / "dataset" / "README.md").is_file() else corpus
     if (dataset / "README.md").is_file() and (dataset / "clips").is_dir():
         files = read_layout(dataset, needs="clips").files
-        paths = [*chain(*files["clips"].values())]
-        hashed = [*chain(*files.get("sources", {}).values())]
-        yield from chain.from_iterable(stream_corpus(path) for path in paths)
-        for path in hashed:
-            for table in stream_corpus(path):
-                if "hashes" in table.column_names:
-                    yield table
+        for path in chain(*files["clips"].values()):
+            yield from stream_corpus(path)
+        for path in chain(*files.get("sources", {}).values()):
+            yield from (table for table in stream_corpus(path) if "hashes" in table.column_names)
         return
     for path in corpus_files(corpus):
         yield from stream_corpus(path, columns)

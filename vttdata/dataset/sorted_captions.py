@@ -34,25 +34,23 @@ class SortedCaptions:
     ) -> None:
         self._ordinals: Iterator[int] = itertools.count() if duplicates else itertools.repeat(0)
         self._database = sqlite3.connect(path, isolation_level=None)
+        stream = iter(captions)
         try:
-            self._fill(positions, iter(captions))
+            # A scratch file needs no safety against crashes.
+            self._database.execute("PRAGMA journal_mode = OFF")
+            self._database.execute("PRAGMA synchronous = OFF")
+            self._database.execute(
+                "CREATE TABLE caption (position INTEGER, video_id TEXT, sen_id INTEGER, caption TEXT, annotator TEXT,"
+                " language TEXT, author TEXT, ordinal INTEGER, PRIMARY KEY (position, sen_id, ordinal)) WITHOUT ROWID"
+            )
+            self._database.execute("BEGIN")
+            while batch := list(itertools.islice(stream, _ROWS_PER_INSERT)):
+                self._insert(batch, positions)
+            self._database.execute("COMMIT")
         except sqlite3.OperationalError as error:
             self.close()
             code = errno.ENOSPC if "full" in str(error) else errno.EIO
             raise OSError(code, f"captions cannot be sorted on disk: {error}", str(path)) from error
-
-    def _fill(self, positions: Mapping[str, int], captions: Iterator[Caption]) -> None:
-        # A scratch file needs no safety against crashes.
-        self._database.execute("PRAGMA journal_mode = OFF")
-        self._database.execute("PRAGMA synchronous = OFF")
-        self._database.execute(
-            "CREATE TABLE caption (position INTEGER, video_id TEXT, sen_id INTEGER, caption TEXT, annotator TEXT,"
-            " language TEXT, author TEXT, ordinal INTEGER, PRIMARY KEY (position, sen_id, ordinal)) WITHOUT ROWID"
-        )
-        self._database.execute("BEGIN")
-        while batch := list(itertools.islice(captions, _ROWS_PER_INSERT)):
-            self._insert(batch, positions)
-        self._database.execute("COMMIT")
 
     def _insert(self, captions: list[Caption], positions: Mapping[str, int]) -> None:
         unknown = next((caption for caption in captions if caption.video_id not in positions), None)

@@ -97,7 +97,7 @@ def read_yaml(file: Path) -> dict[str, Any]:
     Raises:
         VttdataError: as `parse_yaml`, or when the file cannot be read, is too large, or holds no mapping.
     """
-    value = parse_yaml(_decode(_read(file), file), str(file))
+    value, _ = _read(file)
     if not isinstance(value, dict):
         raise VttdataError(f"{file}: a mapping of keys is expected, found {type(value).__name__}.")
     return value
@@ -112,8 +112,7 @@ def read_yaml_as(file: Path, shape: pydantic.TypeAdapter[Shape]) -> tuple[Shape,
     """
     import pydantic
 
-    data = _read(file)
-    value = parse_yaml(_decode(data, file), str(file))
+    value, data = _read(file)
     try:
         return shape.validate_json(json.dumps(value)), data
     except pydantic.ValidationError as error:
@@ -124,17 +123,13 @@ def read_yaml_as(file: Path, shape: pydantic.TypeAdapter[Shape]) -> tuple[Shape,
         raise VttdataError(f"{file}: {key or 'the file'}: {message}.") from error
 
 
-def _read(file: Path) -> bytes:
+def _read(file: Path) -> tuple[Any, bytes]:
     with DescribeOSErrors(f"{file}: cannot be read"):
         data = read_regular(file, _MAX_BYTES + 1)
         if len(data) > _MAX_BYTES:
             raise VttdataError(f"{file}: larger than {_MAX_BYTES} bytes.")
-        return data
-
-
-def _decode(data: bytes, file: Path) -> str:
     try:
-        return data.decode("utf-8-sig")
+        return parse_yaml(data.decode("utf-8-sig"), str(file)), data
     except UnicodeDecodeError as error:
         raise VttdataError(f"{file}: not UTF-8 text ({error.reason} at byte {error.start}).") from error
 

@@ -26,8 +26,7 @@ from vttdata.pipeline.journal import JOURNAL, LOCK, LOCK_OWNER, Journal, locked,
 from vttdata.pipeline.stage import Failed, Rejected, Stage
 from vttdata.pipeline.tools import tool_versions
 from vttdata.recipe import packaged
-from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe
-from vttdata.recipe.paths import given_paths
+from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, given_paths
 from vttdata.records import Candidate, Clip, Source, arrow_schema, to_row
 from vttdata.version import __version__
 

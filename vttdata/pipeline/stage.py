@@ -162,31 +162,29 @@ def process_item(stage: Stage, item: Any) -> ItemResult:
     Raises:
         HaltError: when no further item can succeed, for example because the disk is full or read-only.
     """
-    started = time.monotonic()
+    started, item_id = time.monotonic(), stage.item_id(item)
+    outcomes: tuple[Outcome, ...]
     try:
         outcomes = tuple(stage.process(item))
     except HaltError:
         raise
     except VttdataError as error:
         reason = getattr(error, "reason", "refused")
-        detail = _with_label(stage, item, str(error))
         stopped = reason in {"timeout", "killed"} and not hasattr(error, "retry")
         inconclusive = stopped or isinstance(error, UnavailableError)
         retry = getattr(error, "retry", inconclusive)
-        outcomes = (Failed(stage.item_id(item), reason, detail, retry, inconclusive),)
+        outcomes = (Failed(item_id, reason, _with_label(stage, item, str(error)), retry, inconclusive),)
     except OSError as error:
         if error.errno in DISK_ERRORS:
             raise disk_error_halt(error, stage.name) from error
-        inconclusive = error.errno in MACHINE_ERRORS
-        outcomes = (Failed(stage.item_id(item), "io_error", str(error), retry=True, inconclusive=inconclusive),)
+        outcomes = (Failed(item_id, "io_error", str(error), retry=True, inconclusive=error.errno in MACHINE_ERRORS),)
     except MemoryError:
-        detail = OUT_OF_MEMORY
-        outcomes = (Failed(stage.item_id(item), "out_of_memory", detail, retry=True, inconclusive=True),)
+        outcomes = (Failed(item_id, "out_of_memory", OUT_OF_MEMORY, retry=True, inconclusive=True),)
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         detail = f"{type(error).__name__}: {error} ({frame.name}, line {frame.lineno})"
-        outcomes = (Failed(stage.item_id(item), "internal_error", detail, retry=True),)
-    return ItemResult(stage.item_id(item), stage.count(item), outcomes, time.monotonic() - started)
+        outcomes = (Failed(item_id, "internal_error", detail, retry=True),)
+    return ItemResult(item_id, stage.count(item), outcomes, time.monotonic() - started)
 
 
 def lost_item(stage: Stage, item: Any, reason: str, detail: str, seconds: float) -> ItemResult:

@@ -20,8 +20,7 @@ from vttdata.errors import VttdataError
 from vttdata.files.addresses import without_secrets
 from vttdata.files.strict_yaml import format_yaml
 from vttdata.recipe import packaged
-from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, rename_builder, rename_key
-from vttdata.recipe.paths import given_paths, names_path
+from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, given_paths, names_path, rename_builder, rename_key
 
 _MAX_SHOWN = 80
 _ANY = re.compile(r".*", re.DOTALL)

@@ -1,16 +1,27 @@
-"""Stages for captions: clean those of each clip, and reject clips that keep too few."""
+"""Stages for captions: clean those of each clip, reject clips that keep too few, and degrade captions."""
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from vttdata.errors import VttdataError
+from vttdata.generate import DegradeSettings, Donors, degrade
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
-from vttdata.records import Caption, Clip, Source
-from vttdata.text.captions import CaptionSettings, RawCaption, clean_captions, read_caption_table
+from vttdata.records import Caption, Clip, Degraded, Source
+from vttdata.text.captions import (
+    CaptionSettings,
+    RawCaption,
+    Removal,
+    RemovalReason,
+    clean_captions,
+    read_caption_table,
+)
 from vttdata.text.clip_matching import match_captions
+
+REMOVAL_REASONS = frozenset(typing.get_args(RemovalReason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +72,7 @@ class CleanCaptions(Stage):
     output = Caption
     id_column = "video_id"
     part_size = 64
-    reasons = frozenset(
-        {"empty", "duplicate", "case_duplicate", "too_short", "too_long", "language", "doubled_id"}
-        | {"unknown_clip", "outside_clips", "ambiguous"}
-    )
+    reasons = REMOVAL_REASONS | {"unknown_clip", "outside_clips", "ambiguous"}
 
     settings: CaptionSettings
     language: str = "en"
@@ -78,11 +86,15 @@ class CleanCaptions(Stage):
         if item.reason is not None:
             yield Rejected(item.video_id, item.reason, item.detail)
             return
-        for result in clean_captions(item.video_id, item.captions, self.settings, self.language):
-            if isinstance(result, Caption):
-                yield Kept(result)
-            else:
-                yield Rejected(item.video_id, result.reason, result.detail)
+        yield from _keep_captions(clean_captions(item.video_id, item.captions, self.settings, self.language))
+
+
+def _keep_captions(results: Iterable[Caption | Removal]) -> Iterator[Outcome]:
+    for result in results:
+        if isinstance(result, Caption):
+            yield Kept(result)
+        else:
+            yield Rejected(result.video_id, result.reason, result.detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +141,72 @@ def count_captions(clips: Iterable[Clip], captions: Iterable[Caption]) -> Iterat
             number += 1
             caption = next(stream, None)
         yield CaptionedClip(clip, number)
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionInSplit:
+    """Caption with the source and the split of its clip."""
+
+    caption: Caption
+    source_id: str
+    split: str
+
+
+@dataclass(frozen=True)
+class CleanedCaptions(Stage):
+    """Captions of an input that was cleaned while it was read; removals are counted under their reasons."""
+
+    name = "cleaned_captions"
+    output = Caption
+    id_column = "video_id"
+    all_at_once = True
+    reasons = REMOVAL_REASONS
+
+    def process(self, item: tuple[Caption | Removal, ...]) -> Iterator[Outcome]:
+        """Keep captions and reject removals, in their order."""
+        return _keep_captions(item)
+
+
+@dataclass(frozen=True)
+class DegradeCaptions(Stage):
+    """Degraded form of every caption; where there is none, the record has a flag."""
+
+    name = "degraded"
+    output = Degraded
+    id_column = "video_id"
+    all_at_once = True
+
+    settings: DegradeSettings
+    seed: int
+
+    def process(self, item: tuple[CaptionInSplit, ...]) -> Iterator[Outcome]:
+        """Keep all captions in their order; no word goes from one split into another."""
+        by_split: dict[str, list[CaptionInSplit]] = {}
+        for entry in item:
+            by_split.setdefault(entry.split, []).append(entry)
+        donors = {
+            split: Donors(
+                (entry.caption for entry in entries), {entry.caption.video_id: entry.source_id for entry in entries}
+            )
+            for split, entries in by_split.items()
+        }
+        for entry in item:
+            yield Kept(degrade(entry.caption, donors[entry.split], self.settings, seed=self.seed))
+
+
+def captions_in_splits(captions: Iterable[Caption], clips: Iterable[Clip]) -> list[CaptionInSplit]:
+    """Return the captions of these clips in the order of the clips, then of `sen_id`; leave those of others out.
+
+    Of a clip that is listed twice, the first counts; clips without a split count as ``train``.
+    """
+    by_clip: dict[str, tuple[Clip, list[Caption]]] = {}
+    for clip in clips:
+        by_clip.setdefault(clip.video_id, (clip, []))
+    for caption in captions:
+        if caption.video_id in by_clip:
+            by_clip[caption.video_id][1].append(caption)
+    return [
+        CaptionInSplit(caption, clip.source_id, clip.split or "train")
+        for clip, of_clip in by_clip.values()
+        for caption in sorted(of_clip, key=lambda caption: caption.sen_id)
+    ]
