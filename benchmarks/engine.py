@@ -21,7 +21,7 @@ from vttdata.pipeline.engine import Engine
 from vttdata.pipeline.executors import Executor, Tag, create_executor, executors
 from vttdata.pipeline.journal import Journal
 from vttdata.pipeline.stage import ItemResult, Stage
-from vttdata.pipeline.stages.sources import Screen
+from vttdata.pipeline.stages.videos import Screen
 from vttdata.records import Probe, Source
 
 PROBE = Probe("mp4", "h264", "aac", "yuv420p", 640, 360, 0, 25.0, 0.0, 30.0, 750, 0, 1)

@@ -23,7 +23,7 @@ from vttdata.media.filters import FilterSettings
 from vttdata.media.probe import probe
 from vttdata.pipeline.executors import Executor, create_executor
 from vttdata.pipeline.stage import Kept, Stage
-from vttdata.pipeline.stages.sources import MeasureSources, Screen, SourceFolders
+from vttdata.pipeline.stages.videos import MeasureSources, Screen, SourceFolders
 from vttdata.records import Source
 
 

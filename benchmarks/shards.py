@@ -33,7 +33,7 @@ from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.journal import Journal
 from vttdata.pipeline.shards import BuildShard, MergeEngine, MissingItemsError, PlanEngine, ShardEngine, UnmergedError
 from vttdata.pipeline.stage import ItemResult, Kept, Outcome, Stage, process_item, runtime
-from vttdata.pipeline.stages.sources import Duplicates, Filter, Screen
+from vttdata.pipeline.stages.videos import Duplicates, Filter, Screen
 from vttdata.records import Source
 
 KILLED_ITEMS = 400

@@ -28,18 +28,22 @@ from vttdata.media.filters import FilterSettings
 from vttdata.media.shots.detect import ShotSettings
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.captions import CleanCaptions, EnoughCaptions, count_captions, group_raw_captions
-from vttdata.pipeline.stages.clips import Clips, Cut, Shots, join_shots, join_sources
 from vttdata.pipeline.stages.collect import DeduplicateCandidates, DrawScenes, Fetch, Query, Search
-from vttdata.pipeline.stages.sources import (
+from vttdata.pipeline.stages.split import KeepOne, NearDuplicates, Split
+from vttdata.pipeline.stages.videos import (
+    Clips,
+    Cut,
     Duplicates,
     Filter,
     MeasureSources,
     ProbeSources,
     Screen,
+    Shots,
     SourceFolders,
     features_path,
+    join_shots,
+    join_sources,
 )
-from vttdata.pipeline.stages.split import KeepOne, NearDuplicates, Split
 from vttdata.recipe import BaseRecipe
 from vttdata.recipe.load import Paths
 from vttdata.records import Candidate, Source

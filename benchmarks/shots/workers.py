@@ -22,7 +22,7 @@ from vttdata.media.ffmpeg_program import DEMUXERS
 from vttdata.media.probe import probe
 from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.stage import Failed
-from vttdata.pipeline.stages.sources import MeasureSources, SourceFolders
+from vttdata.pipeline.stages.videos import MeasureSources, SourceFolders
 from vttdata.records import Source
 
 

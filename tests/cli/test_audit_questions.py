@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from vttdata.cli.main import main
-from vttdata.compose.question_tables import find_answer
+from vttdata.compose.foils import find_answer
 from vttdata.generate.foils.blind.questions import answer_questions
 
 WORDS = [f"{a}{b}" for a in ("ba", "ke", "mo", "ti", "su") for b in ("lan", "rod", "fis", "gum", "net", "pal")]

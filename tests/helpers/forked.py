@@ -37,7 +37,7 @@ MODULES = {
     # What workers, and processes that draw pictures, import, but for libraries that start threads.
     "workers": (
         *("vttdata.subprocesses", "vttdata.pipeline.executors.local", "vttdata.pipeline.stages.annotations"),
-        *("vttdata.pipeline.stages.clips", "vttdata.pipeline.stages.collect", "vttdata.pipeline.stages.sources"),
+        *("vttdata.pipeline.stages.videos", "vttdata.pipeline.stages.collect"),
         *("vttdata.report.thumbnails", "vttdata.media.contact_sheet"),
     ),
     # What commands and readers import, but for libraries that read environment variables.
@@ -46,7 +46,7 @@ MODULES = {
         *("pyarrow.compute", "pyarrow.dataset", "pyarrow.parquet", "requests", "rich.console", "rich.progress"),
         *("tqdm.auto", "xxhash", "yaml", "vttdata.cli.build", "vttdata.cli.main", "vttdata.compose.build"),
         *("vttdata.dataset.write", "vttdata.pipeline.executors.local", "vttdata.pipeline.stages.captions"),
-        *("vttdata.pipeline.stages.clips", "vttdata.pipeline.stages.collect", "vttdata.pipeline.stages.sources"),
+        *("vttdata.pipeline.stages.videos", "vttdata.pipeline.stages.collect"),
         *("vttdata.report.build_report",),
     ),
     "yt-dlp": ("tests.helpers.forked_ytdlp",),

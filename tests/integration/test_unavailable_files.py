@@ -23,7 +23,7 @@ from vttdata.pipeline.journal import Journal
 from vttdata.pipeline.stage import Stage
 from vttdata.pipeline.stages.annotations import ClipFiles, find_record_files
 from vttdata.pipeline.stages.collect import Fetch
-from vttdata.pipeline.stages.sources import MeasureSources, ProbeSources, SourceFolders
+from vttdata.pipeline.stages.videos import MeasureSources, ProbeSources, SourceFolders
 from vttdata.records import Clip
 from vttdata.subprocesses import run as run_program
 
@@ -199,8 +199,7 @@ from vttdata.media.probe import probe
 from vttdata.pipeline.engine import Engine
 from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.journal import Journal
-from vttdata.pipeline.stages.sources import MeasureSources
-from vttdata.pipeline.stages.sources import SourceFolders
+from vttdata.pipeline.stages.videos import MeasureSources, SourceFolders
 videos, out = map(Path, sys.argv[1:])
 (candidate,) = list_folder(videos)
 source = fetch(candidate, originals=videos, store=out, settings=CollectSettings(folder=str(videos)))

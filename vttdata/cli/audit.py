@@ -229,9 +229,8 @@ def _audit_foils(
     as_json: bool,
 ) -> int:
     """Let blind attackers try the questions or pairs of a table, or a dataset of foils."""
-    from vttdata.compose.foils import read_text_pairs
+    from vttdata.compose.foils import read_questions, read_text_pairs
     from vttdata.compose.input_captions import is_table
-    from vttdata.compose.question_tables import read_questions
     from vttdata.generate.foils.blind.questions import audit_questions, questions_text
     from vttdata.generate.foils.blind.shortcuts import attacks_text, audit_shortcuts
     from vttdata.text.lm import load_judges

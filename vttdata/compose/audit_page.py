@@ -53,27 +53,21 @@ def clean_protocol(folder: Path) -> Protocol:
         VttdataError: when it is no dataset of clips.
     """
     layout, manifest = read_layout(folder, needs="clips").files, read_dataset_manifest(folder)
-    rows = {
-        split: list(read_parquet_rows(paths, ("video_id", "source_id"))) for split, paths in layout["clips"].items()
-    }
+    clips_of: dict[str, list[tuple[str, str]]] = {}
     splits_of: dict[str, set[str]] = {}
-    for split, clips in rows.items():
-        for clip in clips:
-            splits_of.setdefault(clip["source_id"] or clip["video_id"], set()).add(split)
+    for split, paths in layout["clips"].items():
+        rows = read_parquet_rows(paths, ("video_id", "source_id"))
+        clips_of[split] = [(row["video_id"], row["source_id"] or row["video_id"]) for row in rows]
+        for _, source in clips_of[split]:
+            splits_of.setdefault(source, set()).add(split)
     shared = {source: set(splits) for source, splits in splits_of.items()}
     sources = list(chain(*layout.get("sources", {}).values()))
     for pair in match_sources(read_fingerprints(sources, splits_of)).duplicates():
         shared[pair.source_a] |= splits_of[pair.source_b]
         shared[pair.source_b] |= splits_of[pair.source_a]
     kept = {
-        split: list(
-            dict.fromkeys(
-                clip["video_id"]
-                for clip in clips
-                if split == "train" or shared[clip["source_id"] or clip["video_id"]] == {split}
-            )
-        )
-        for split, clips in rows.items()
+        split: list(dict.fromkeys(name for name, source in clips if split == "train" or shared[source] == {split}))
+        for split, clips in clips_of.items()
     }
     about = {
         "description": "Clips that share no source and no near-duplicate with another split; train is whole.",

@@ -1,13 +1,15 @@
 """Sets of foils as datasets: mined from texts of videos, tried by blind attackers, and written with their provenance.
 
 Shared by the builder, which takes official files, and the command ``vttdata foil``, which takes any captions. How foils
-are mined and chosen is decided in `vttdata.generate.foils`.
+are mined and chosen is decided in `vttdata.generate.foils`. Pairs of texts and multiple-choice questions of others are
+read for the same attackers.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,9 +23,9 @@ from vttdata.dataset.foils.write import FoilSet, Paragraph, paragraph_pairs, wri
 from vttdata.dataset.parquet import open_parquet
 from vttdata.dataset.provenance import InputFile, input_file, write_provenance
 from vttdata.errors import VttdataError
-from vttdata.files.tables import Columns, read_table
+from vttdata.files.tables import Columns, fold_name, read_table
 from vttdata.generate.foils.blind.attacker import TextPair
-from vttdata.generate.foils.blind.questions import QuestionAttack, audit_questions
+from vttdata.generate.foils.blind.questions import MultipleChoice, QuestionAttack, audit_questions
 from vttdata.generate.foils.blind.shortcuts import audit_shortcuts
 from vttdata.generate.foils.human_verdicts import read_verdicts
 from vttdata.generate.foils.questions import FoilQuestion, arrange_questions
@@ -44,6 +46,14 @@ from vttdata.text.nouns.lexicon import load_lexicon
 
 # Files of a model of HuggingFace that decide what it computes: weights, configuration and tokenizer.
 _MODEL_SUFFIXES = frozenset({".safetensors", ".json"})
+
+# Names of columns in the tables in which benchmarks publish multiple-choice questions.
+_OPTIONS = ("options", "candidates", "choices")
+# Columns of single options: option_0, option1, a0 (NExT-QA), A.
+_OPTION = re.compile(r"(?:option_?|a)(\d)|([a-h])")
+_ANSWERS = ("answer", "correct", "label")
+_VIDEOS = ("video_id", "video", "source_id")
+_MIN_OPTIONS = 2
 
 
 class FoilRecipe(BaseRecipe):
@@ -279,3 +289,59 @@ def read_text_pairs(reference: str) -> dict[str, list[TextPair]]:
                 raise VttdataError(f"{reference}:{line}: the column '{name}' should hold a text.")
         listed.append(TextPair(row["true"], row["foil"], str(row.get("video_id") or line)))
     return {"foils": listed}
+
+
+def read_questions(path: Path) -> list[MultipleChoice] | None:
+    """Return the questions of a table; None if it is none of questions.
+
+    Args:
+        path: JSON list, JSON lines, CSV or TSV with `question`; `options` (or `candidates`: a list), or a column for
+            each option (``option_0`` ..., ``a0`` ..., ``A`` ...); `answer`: the text of an option, its letter, or its
+            index from 0; and `video_id` or `video`.
+
+    Raises:
+        VttdataError: when a row has no options, or an answer that is none of them; names file and line.
+    """
+    questions: list[MultipleChoice] = []
+    for line, raw in read_table(path):
+        row = {fold_name(name): value for name, value in raw.items()}
+        if "true" in row and "foil" in row:
+            return None
+        if not questions and not (row.keys() & {*_OPTIONS, "question"}):
+            return None
+        options = _options(row)
+        if len(options) < _MIN_OPTIONS or not all(isinstance(option, str) and option.strip() for option in options):
+            raise VttdataError(f"{path}:{line}: two or more options are expected, as texts; found {str(options)[:80]}.")
+        answer = next((row[name] for name in _ANSWERS if row.get(name) is not None), None)
+        video = next((row[name] for name in _VIDEOS if row.get(name) is not None), line)
+        place = find_answer(answer, options)
+        if place is None:
+            raise VttdataError(
+                f"{path}:{line}: the answer {str(answer)[:60]!a} is no option, by its text, letter or index from 0."
+            )
+        questions.append(MultipleChoice(str(row.get("question") or ""), tuple(options), place, str(video)))
+    return questions or None
+
+
+def _options(row: Mapping[str, Any]) -> list[Any]:
+    for name in _OPTIONS:
+        if isinstance(row.get(name), list):
+            return list(row[name])
+    columns = {name: match for name in row if (match := _OPTION.fullmatch(name))}
+    return [row[name] for name in sorted(columns) if row[name] is not None]
+
+
+def find_answer(answer: object, options: list[str]) -> int | None:
+    """Return the index of the option that an answer names by its text, letter or index; None if it names none."""
+    if isinstance(answer, str):
+        text = answer.strip()
+        if options.count(text) == 1:
+            return options.index(text)
+        letter = text.strip("().").upper()
+        if len(letter) == 1 and letter.isalpha():
+            index = ord(letter) - ord("A")
+            return index if 0 <= index < len(options) else None
+        answer = int(text) if text.isdecimal() else None
+    if isinstance(answer, int) and not isinstance(answer, bool) and 0 <= answer < len(options):
+        return answer
+    return None

@@ -100,14 +100,14 @@ def _format_paper_comparison(metadata: Metadata, statistics: Statistics) -> str:
 
 
 def _format_findings(metadata: Metadata) -> str:
-    rows: list[tuple[str, ...]] = [("finding", "count", "meaning", "such as")]
-    rows += [
+    if not metadata.findings:
+        return ""
+    rows = [
         (f"`{kind}`", f"{count:,}", escape(meaning), escape(examples))
         for kind, meaning, count, examples in metadata.findings
     ]
-    if not metadata.findings:
-        return ""
-    return fold("Findings in the official files", "None of these was changed.", format_table(rows))
+    table = format_table([("finding", "count", "meaning", "such as"), *rows])
+    return fold("Findings in the official files", "None of these was changed.", table)
 
 
 def _format_availability(metadata: Metadata, statistics: Statistics, tables: Tables, shipped: int) -> str:

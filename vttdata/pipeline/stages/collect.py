@@ -12,7 +12,7 @@ from vttdata.collect import BREAKER_REASONS, UNREACHABLE, CollectSettings, fetch
 from vttdata.collect.demo_films.corpus import SceneSettings, draw_scenes
 from vttdata.collect.reachability import Address, addresses, any_answers
 from vttdata.pipeline.stage import Failed, Kept, Outcome, Rejected, Stage, runtime
-from vttdata.pipeline.stages.sources import SourceFolders
+from vttdata.pipeline.stages.videos import SourceFolders
 from vttdata.records import Candidate, Source
 
 # yt-dlp keeps a limit of its own; the worker is killed only if that fails, or if cleaning up takes this long.
