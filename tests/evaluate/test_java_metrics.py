@@ -1,8 +1,14 @@
-"""METEOR by its real program, as pycocoevalcap runs it; SPICE by a stand-in for Java, since its models are not here."""
+"""METEOR by its real program, as pycocoevalcap runs it; SPICE by a stand-in for Java, since its models are not here.
+
+METEOR's own table of 5 million paraphrases takes ten seconds to read, so a table of a few takes its place.
+"""
 
 from __future__ import annotations
 
+import gzip
 import os
+import runpy
+import shutil
 import sys
 from pathlib import Path
 
@@ -14,7 +20,7 @@ from vttdata import evaluate
 from vttdata.errors import VttdataError
 from vttdata.evaluate.java_scores import JavaError, find_jar
 from vttdata.evaluate.metric import ColumnScores, load_metric
-from vttdata.evaluate.metrics.meteor import JAR, meteor_scores
+from vttdata.evaluate.metrics.meteor import JAR, PARAPHRASES, meteor_scores
 from vttdata.text.tokenizers import load_tokenizer
 
 CANDIDATES = [
@@ -35,6 +41,10 @@ REFERENCES = [
     ["a lady performs a song", "a woman sings"],
     ["children play football outside", "the kids played soccer"],
 ]
+
+FEW_PARAPHRASES = [("is running in the", "runs through a"), ("on stage", "a lady")]
+# METEOR prints the matches of paraphrases in these columns.
+PARAPHRASE_COLUMNS = slice(16, 20)
 
 # Acts as Java for SPICE 1.0: reads and writes its files, and scores by sets of words.
 FAKE_JAVA = f"""#!{sys.executable}
@@ -81,33 +91,43 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("scores")
 
 
+def write_meteor(site: Path) -> Path:
+    """Write a pycocoevalcap that is METEOR with `FEW_PARAPHRASES`, and return the path of its program."""
+    original = find_jar(JAR)
+    if isinstance(original, str):
+        pytest.skip(original)
+    jar = site / "pycocoevalcap" / JAR
+    (jar.parent / "data").mkdir(parents=True)
+    for name in ("meteor.py", jar.name):
+        shutil.copyfile(original.parent / name, jar.parent / name)
+    with gzip.open(jar.parent / PARAPHRASES, "wt") as table:
+        table.writelines(f"0.5\n{phrase}\n{paraphrase}\n" for phrase, paraphrase in FEW_PARAPHRASES)
+    return jar
+
+
 @pytest.fixture(scope="module")
 def meteor(cache: Path, tmp_path_factory: pytest.TempPathFactory) -> ColumnScores:
     """Return METEOR of `CANDIDATES` by its program, in a folder with an odd name and under a user's odd locale."""
-    jar = find_jar(JAR)
-    if isinstance(jar, str):
-        pytest.skip(jar)
-    package = tmp_path_factory.mktemp("my site, é") / "pycocoevalcap"
-    package.mkdir()
-    (package / "meteor").symlink_to(jar.parent)
+    site = tmp_path_factory.mktemp("my site, é")
+    jar = write_meteor(site)
     with pytest.MonkeyPatch.context() as patch:
-        hide_pycocoevalcap(package.parent, patch)
+        hide_pycocoevalcap(site, patch)
         patch.setenv("LC_ALL", "tr_TR")
-        assert find_jar(JAR) == package / JAR
+        assert find_jar(JAR) == jar
         return load_metric("meteor", cache=cache).score(CANDIDATES, REFERENCES)["meteor"]
 
 
-def test_meteor_is_that_of_pycocoevalcap(meteor: ColumnScores) -> None:
-    from pycocoevalcap.meteor.meteor import Meteor
-
+def test_meteor_is_that_of_pycocoevalcap(meteor: ColumnScores, tmp_path: Path) -> None:
+    peer_module = runpy.run_path(str(write_meteor(tmp_path).with_name("meteor.py")))
     tokenize = load_tokenizer("ptb-3.4.1")
-    peer = Meteor()
+    peer = peer_module["Meteor"]()
     corpus, items = peer.compute_score(
         {item: [" ".join(tokenize(text)) for text in texts] for item, texts in enumerate(REFERENCES)},
         {item: [" ".join(tokenize(text))] for item, text in enumerate(CANDIDATES)},
     )
     np.testing.assert_allclose(meteor.items, items, rtol=0, atol=1e-9)
     assert meteor.score == pytest.approx(corpus, abs=1e-9)
+    assert meteor.statistics[:, PARAPHRASE_COLUMNS].any()
 
 
 def test_meteor_is_kept_by_content(

@@ -13,6 +13,8 @@ from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, FloatArray, 
 from vttdata.text.tokenizers import load_tokenizer
 
 JAR = "meteor/meteor-1.5.jar"
+# The program finds this table beside itself, but not in a folder whose name has a space or a letter beyond ASCII.
+PARAPHRASES = "data/paraphrase-en.gz"
 
 # Parameters for English, Denkowski and Lavie (2014): of the mean, of the penalty, weight of content words, and weights
 # of exact, stem, synonym and paraphrase matches.
@@ -83,7 +85,7 @@ def _plain(tokens: list[str]) -> str:
 
 def _count_matches(lines: Sequence[str]) -> list[list[float]]:
     jar = Path(find_jar(JAR))
-    arguments = ["-Xmx2G", "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"]
+    arguments = ["-Xmx2G", "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm", "-a", PARAPHRASES]
     printed = run_java(arguments, jar.parent, "".join(f"{line}\n" for line in lines))
     if len(printed) != len(lines):
         raise JavaError(f"METEOR returned {len(printed)} lines for {len(lines)} captions.")
