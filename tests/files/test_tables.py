@@ -165,12 +165,12 @@ def test_damaged_json_is_refused_with_its_position(tmp_path: Path, name: str, co
 def test_json_list_gives_the_rows_of_the_standard_library_wherever_reading_pauses(
     rows: list[dict[str, str]], chunk: int
 ) -> None:
-    from vttdata.files import json_values
+    from vttdata.files import tables
 
     for text in (json.dumps(rows), json.dumps(rows, indent=1, ensure_ascii=False)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(json_values, "_CHUNK", chunk)
-            assert [value for _, value in json_values.parse_json("t", ".json", io.StringIO(text))] == rows
+            patch.setattr(tables, "_JSON_CHUNK", chunk)
+            assert [value for _, value in tables.parse_json("t", ".json", io.StringIO(text))] == rows
 
 
 @settings(max_examples=60, deadline=None)

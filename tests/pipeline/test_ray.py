@@ -16,11 +16,11 @@ import pytest
 from tests.helpers.toy_stages import Double, Number
 from vttdata.errors import HaltError, VttdataError
 from vttdata.media.ffmpeg_program import ffmpeg_path
+from vttdata.pipeline.build_folder import tool_versions
 from vttdata.pipeline.executors import create_executor
 from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.executors.ray import MAX_BATCH, BatchQueue, RayExecutor
 from vttdata.pipeline.stage import Kept, Outcome, Stage
-from vttdata.pipeline.tools import tool_versions
 
 needs_ray = pytest.mark.skipif(
     importlib.util.find_spec("ray") is None or not sys.platform.startswith("linux"),

@@ -19,8 +19,8 @@ from typing import Annotated, Any, ClassVar, TypeVar
 import pydantic
 
 from vttdata.errors import DescribeOSErrors, VttdataError
-from vttdata.files.json_values import refuse_duplicate_keys
 from vttdata.files.reading import ZIP_ERRORS, read_regular
+from vttdata.files.tables import refuse_duplicate_keys
 
 # Official files are checked without conversions, for finite numbers; further keys are allowed.
 SHAPE = pydantic.ConfigDict(strict=True, allow_inf_nan=False)

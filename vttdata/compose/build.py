@@ -203,11 +203,9 @@ def _as_yaml(value: Any) -> str:
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))
     if isinstance(value, str):
-        try:
-            is_plain = parse_yaml(value, "settings") == value
-        except VttdataError:
-            is_plain = False
-        return value if is_plain else json.dumps(value)
+        with contextlib.suppress(VttdataError):
+            if parse_yaml(value, "settings") == value:
+                return value
     return json.dumps(value)
 
 

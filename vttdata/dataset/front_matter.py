@@ -185,7 +185,13 @@ def read_layout(dataset: Path, needs: str | None = "clips") -> Layout:
     """
     front_matter = read_front_matter(dataset)
     files = find_files(dataset, front_matter)
-    _check_types(files)
+    for config, splits in files.items():
+        for path in itertools.chain.from_iterable(splits.values()):
+            if path.suffix == ".parquet":
+                with open_parquet(path) as file:
+                    wrong = find_wrong_type(config, file.schema_arrow)
+                if wrong is not None:
+                    raise VttdataError(f"{path}: {wrong}.")
     try:
         infos = front_matter.get("dataset_info", ())
         features = [feature for info in infos for feature in info["features"]]
@@ -237,17 +243,6 @@ def find_files(dataset: Path, front_matter: Mapping[str, Any]) -> dict[str, dict
     if empty is not None:
         raise VttdataError(f"{dataset / 'README.md'}: the configuration '{empty}' has no files.")
     return files
-
-
-def _check_types(files: Mapping[str, Mapping[str, Sequence[Path]]]) -> None:
-    for config, splits in files.items():
-        for path in itertools.chain.from_iterable(splits.values()):
-            if path.suffix != ".parquet":
-                continue
-            with open_parquet(path) as file:
-                wrong = find_wrong_type(config, file.schema_arrow)
-            if wrong is not None:
-                raise VttdataError(f"{path}: {wrong}.")
 
 
 def match_files(dataset: Path, pattern: str) -> list[Path]:

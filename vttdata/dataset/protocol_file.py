@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import VttdataError
-from vttdata.files.json_values import refuse_duplicate_keys
 from vttdata.files.output_file import write_whole
 from vttdata.files.reading import refuse_special
+from vttdata.files.tables import refuse_duplicate_keys
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")
 _SPLIT = re.compile(r"\w{1,60}", re.ASCII)

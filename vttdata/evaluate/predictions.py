@@ -20,9 +20,8 @@ import numpy.typing as npt
 
 from vttdata.assess.manifest import number_or_nan
 from vttdata.errors import VttdataError
-from vttdata.files.json_values import refuse_duplicate_keys
 from vttdata.files.reading import ZIP_ERRORS, refuse_special
-from vttdata.files.tables import MAX_CELL_CHARACTERS, open_text, read_table
+from vttdata.files.tables import MAX_CELL_CHARACTERS, open_text, read_table, refuse_duplicate_keys
 
 T = TypeVar("T")
 Missing = Literal["refuse", "worst"]

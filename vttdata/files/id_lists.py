@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from vttdata.errors import VttdataError
-from vttdata.files.json_values import JSON_LINES, parse_json
-from vttdata.files.tables import READ_SUFFIXES, Columns, open_text, parse_table
+from vttdata.files.tables import JSON_LINES, READ_SUFFIXES, Columns, open_text, parse_json, parse_table
 
 _ID, _SPLIT = "video_id", "split"
 _MAX_LINE_LENGTH = 2**20

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import importlib.metadata
 import json
 import os
 import shutil
@@ -19,12 +21,12 @@ from vttdata.errors import DISK_ERRORS, HaltError, LeakError, VttdataError, halt
 from vttdata.files.remote import is_remote
 from vttdata.ids import digest
 from vttdata.load.local_builds import ACCOUNT, read_account
+from vttdata.media.ffmpeg_program import ffmpeg_version
 from vttdata.media.filters import SCORES
 from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors import Executor
 from vttdata.pipeline.journal import JOURNAL, LOCK, LOCK_OWNER, Journal, locked, write_json
 from vttdata.pipeline.stage import Failed, Rejected, Stage
-from vttdata.pipeline.tools import tool_versions
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, given_paths
 from vttdata.records import Candidate, Clip, Source, arrow_schema, to_row
@@ -39,6 +41,13 @@ TRY_AGAIN = "run the same command to try them again, with fewer --workers if mem
 _ROWS_PER_GROUP = 4096
 # Columns of rejects and failures after that of the id.
 _LOSS_COLUMNS = ["file", "reason", "detail"]
+_LIBRARIES = ("av", "datasets", "numpy", "pyarrow", "yt-dlp")
+
+
+@functools.cache
+def tool_versions() -> dict[str, str]:
+    """Return the versions of the programs and libraries that decide, with the recipe, what a build gives."""
+    return {"ffmpeg": ffmpeg_version()} | {name: importlib.metadata.version(name) for name in _LIBRARIES}
 
 
 def write_tables(table: Table, folder: Path, files: Mapping[str, str]) -> None:

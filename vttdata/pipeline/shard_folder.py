@@ -164,11 +164,9 @@ def written_beside_shards(folder: Path, account: dict[str, Any]) -> Iterator[Pat
 
 def first_difference(before: dict[str, Any], after: dict[str, Any]) -> str | None:
     """Return the first thing in which two accounts of shards differ, such as ``clips.max_seconds: 30, not 20``."""
-    for key in _COMMON:
-        difference = _difference(before.get(key), after.get(key), key)
-        if difference is not None:
-            return difference.removeprefix("settings.")
-    return None
+    differences = (_difference(before.get(key), after.get(key), key) for key in _COMMON)
+    first = next(filter(None, differences), None)
+    return first and first.removeprefix("settings.")
 
 
 def _difference(before: Any, after: Any, name: str) -> str | None:

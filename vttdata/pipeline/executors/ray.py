@@ -398,7 +398,7 @@ class RayWorker:
 
 def _versions() -> dict[str, str]:
     # It imports what decodes, which listing the executors must not need.
-    from vttdata.pipeline.tools import tool_versions
+    from vttdata.pipeline.build_folder import tool_versions
 
     return {"vttdata": __version__} | tool_versions()
 
