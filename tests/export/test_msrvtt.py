@@ -67,11 +67,13 @@ def test_repeated_clips_stay_repeated(write: Write, tmp_path: Path) -> None:
 
 
 def test_official_files_survive_a_round_trip(shared: Path, tmp_path: Path) -> None:
-    """Compare all values of `videos`, in order, and of `sentences`, whose order differs."""
+    """Compare all values of `videos`, in order, and of `sentences` of every fifth video, whose order differs."""
     read = read_msrvtt(shared / "data/msrvtt")
     given = OfficialLayout(categories=read.categories)
     about = Metadata("vttdata/msrvtt")
-    records = {"clips": read.clips, "captions": read.captions, "sources": read.sources}
+    captioned = {clip.video_id for clip in read.clips[::5]}
+    some = [caption for caption in read.captions if caption.video_id in captioned]
+    records = {"clips": read.clips, "captions": some, "sources": read.sources}
     write_dataset(tmp_path / "dataset", **records, metadata=about, media=None, official=given)
     export(tmp_path / "dataset", "msrvtt", tmp_path / "x")
     for archive, name in [
@@ -81,7 +83,9 @@ def test_official_files_survive_a_round_trip(shared: Path, tmp_path: Path) -> No
         official = _official(shared / "data/msrvtt" / archive, name)
         exported = json.loads((tmp_path / "x" / name).read_text())
         assert exported["videos"] == official["videos"]
-        assert sorted(exported["sentences"], key=lambda sentence: sentence["sen_id"]) == official["sentences"]
+        sentences = [sentence for sentence in official["sentences"] if sentence["video_id"] in captioned]
+        assert sentences
+        assert sorted(exported["sentences"], key=lambda sentence: sentence["sen_id"]) == sentences
 
 
 def _official(archive: Path, name: str) -> Any:

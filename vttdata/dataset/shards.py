@@ -112,8 +112,11 @@ def _batch_rows(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
     items = size = 0
     for row in rows:
         batch.append(row)
-        items += sum(len(value) for value in row.values() if isinstance(value, list))
-        size += sum(len(value["bytes"]) for value in row.values() if isinstance(value, dict))
+        for value in row.values():
+            if isinstance(value, list):
+                items += len(value)
+            elif isinstance(value, dict):
+                size += len(value["bytes"])
         if len(batch) >= _ROWS_PER_BATCH or items >= _ITEMS_PER_BATCH or size >= _BYTES_PER_BATCH:
             yield batch
             batch, items, size = [], 0, 0

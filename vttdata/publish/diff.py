@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from vttdata.dataset.card.sections import escape
 from vttdata.dataset.tables import ConfigTables, key_columns, read_tables
 from vttdata.files.reading import file_sha256
-from vttdata.publish.row_hashes import Hashes, combine_hashes, hash_column, read_batches
+from vttdata.publish.row_hashes import Hashes, combine_hashes, hash_batches, hash_column, read_batches
 from vttdata.publish.version_rule import VersionChange, next_version
 
 EXAMPLES = 5
@@ -202,12 +202,14 @@ class _HashedRows:
         self._key_columns = key
         rows = tables.rows()
         self.split = np.repeat([splits.index(split) for split in rows], list(rows.values()))
-        self.key = self.values = np.zeros(len(self.split), dtype=np.uint64)
-        for name in common:
-            column = hash_column(tables.paths, name)
-            self.values = combine_hashes([self.values, column], len(column))
-            if name in key:
-                self.key = combine_hashes([self.key, column], len(column))
+        self.key, self.values = np.zeros((2, len(self.split)), dtype=np.uint64)
+        first = 0
+        for columns in hash_batches(tables.paths, common) if common else ():
+            batch = slice(first, first + len(columns[0]))
+            self.values[batch] = combine_hashes(columns, len(columns[0]))
+            keys = [column for name, column in zip(common, columns, strict=True) if name in key]
+            self.key[batch] = combine_hashes(keys, len(columns[0]))
+            first = batch.stop
         self.split_hash = combine_hashes([self.split.astype(np.uint64)], len(self.split))
 
     def read_ids(self, positions: Positions) -> list[str]:

@@ -34,12 +34,22 @@ def hash_column(paths: Iterable[Path], column: str) -> Hashes:
     Raises:
         VttdataError: If a file is damaged; the message names it.
     """
-    parts = [np.zeros(0, dtype=np.uint64)]
+    parts = [hashes for (hashes,) in hash_batches(paths, [column])]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint64)
+
+
+def hash_batches(paths: Iterable[Path], columns: Sequence[str]) -> Iterator[list[Hashes]]:
+    """Yield hashes of the values in each column, batch by batch; a file without a column counts as nulls there.
+
+    Raises:
+        VttdataError: If a file is damaged; the message names it.
+    """
     for path in paths:
-        for batch in read_batches(path, [column]):
-            has_column = batch.schema.get_field_index(column) >= 0
-            parts.append(hash_values(batch.column(column)) if has_column else np.full(batch.num_rows, _NULL))
-    return np.concatenate(parts)
+        for batch in read_batches(path, columns):
+            indices = map(batch.schema.get_field_index, columns)
+            yield [
+                hash_values(batch.column(index)) if index >= 0 else np.full(batch.num_rows, _NULL) for index in indices
+            ]
 
 
 def read_batches(path: Path, columns: Sequence[str]) -> Iterator[Any]:
