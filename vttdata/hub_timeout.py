@@ -49,12 +49,9 @@ class HubTimeoutError(errors.OfflineModeIsEnabled):
 class HubWait:
     """Time that has passed since the Hub was asked and has not answered, over all requests of one operation.
 
-    An answer counts when its headers are complete, and its body as long as bytes come at a usable pace. `failure` is
-    the error that a request ended with, which clients may hide behind one of theirs.
-
-    Args:
-        subject: what the Hub is asked about, for the notice.
-        limit: seconds.
+    An answer counts when its headers are complete, and its body as long as bytes come at a usable pace. The limit is in
+    seconds, and `subject` says for the notice what the Hub is asked about. `failure` is the error that a request ended
+    with, which clients may hide behind one of theirs.
     """
 
     def __init__(self, subject: str, limit: float) -> None:
@@ -167,11 +164,7 @@ class HubWait:
         return Body()
 
     def _check_pace(self, request: Any, limit: float, seconds: float, received: int) -> None:
-        """Count what was received of a body in some seconds.
-
-        Raises:
-            HubTimeoutError: when too little came for as long as the limit.
-        """
+        """Count what was received of a body; raise HubTimeoutError when too little came for as long as the limit."""
         self._body_seconds += seconds
         self._body_bytes += received
         if self._body_seconds >= _NEARLY * limit:

@@ -106,10 +106,9 @@ class Measure:
 class Fingerprint:
     """Hashes of what a source shows every half second, for finding copies; see `vttdata.media.fingerprint`.
 
-    Fields:
-        hash_scheme: method that computed it.
-        hashes: base64 of 32 bytes for each sample: four big-endian 64-bit words, of the upper and the lower half of the
-            picture and of the transposed picture, 0 where there is nothing to see.
+    `hash_scheme` is the method that computed them. They are base64 of 32 bytes for each sample: four big-endian 64-bit
+    words, of the upper and the lower half of the picture and of the transposed picture, 0 where there is nothing to
+    see.
     """
 
     hash_scheme: str
@@ -174,11 +173,9 @@ class Shot:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClipMedia:
-    """File of a clip.
+    """File of a clip; `video` is its path relative to the dataset folder.
 
-    Fields:
-        video: path relative to the dataset folder.
-        frames, seconds, width, height, audio_seconds: checked by decoding; None for a file that was not cut here.
+    What is checked by decoding (frames, seconds, size, length of the sound) is None for a file that was not cut here.
     """
 
     video: str

@@ -100,11 +100,8 @@ def check_online(
 ) -> Iterator[Availability]:
     """Ask yt-dlp about each address without downloading, with a pause before each; see `CollectSettings`.
 
-    Args:
-        sources: id and address of each.
-        settings: pauses, retries and limits.
-        today: returns the date of an answer.
-        hosts: of the whole list; while one of them answers, others that do not are gone.
+    `sources` are ids with addresses, and `today` returns the date of an answer. `hosts` are those of the whole list;
+    while one of them answers, others that do not are gone.
 
     Raises:
         HaltError: when the site refuses this client several times in a row, or no host can be reached; what was

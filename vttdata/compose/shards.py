@@ -81,12 +81,10 @@ def merge_shards(
 
 @dataclass(frozen=True, slots=True)
 class ShardPlan:
-    """Work that is left in a build.
+    """Work that is left in a build: the number of items that are known to be missing by the number of their shard.
 
-    Fields:
-        missing: number of a shard -> number of its items that are known to be missing.
-        rounds: number of times that shards, and then a merge, have to be at work until the build is finished. Without
-            items that are missing, another merge comes first.
+    `rounds` is the number of times that shards, and then a merge, have to be at work until the build is finished.
+    Without items that are missing, another merge comes first.
     """
 
     loaded: Loaded

@@ -229,17 +229,12 @@ def _is_usable(found: pa.DataType, wanted: ColumnType) -> bool:
     types = pa.types
     if types.is_dictionary(found):
         found = found.value_type
-    is_text = types.is_string(found) or types.is_large_string(found) or types.is_string_view(found)
-    is_integer = types.is_integer(found)
-    usable = {
-        "string": is_text,
-        "strings": is_text,
-        "category": is_text or is_integer,
-        "bool": types.is_boolean(found),
-        "float64": types.is_floating(found) or is_integer,
-        "float64s": types.is_floating(found) or is_integer,
-    }
-    return bool(usable.get(wanted, is_integer))
+    if wanted == "bool":
+        return bool(types.is_boolean(found))
+    if types.is_string(found) or types.is_large_string(found) or types.is_string_view(found):
+        return wanted in ("string", "strings", "category")
+    is_float = wanted in ("float64", "float64s") and types.is_floating(found)
+    return is_float or (types.is_integer(found) and wanted not in ("string", "strings"))
 
 
 def is_protocol(config: str) -> bool:

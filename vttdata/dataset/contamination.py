@@ -76,10 +76,9 @@ _BATCH_ROWS = 2**16
 
 @dataclass
 class Contamination:
-    """Content that the clips of a benchmark share with a corpus.
+    """Content that the clips of a benchmark share with a corpus of so many rows.
 
     Fields:
-        rows: number of rows of the corpus.
         splits: split -> ids of its clips, in their order.
         found: kind -> ids of the clips that share it.
         judged: kinds that could be judged: times, fingerprints and captions need columns of the corpus.
@@ -256,13 +255,12 @@ def find_source_rows(
         if column not in table.column_names:
             continue
         texts = as_strings(table.column(column))
-        candidates = [texts]
         if column == "url":
-            candidates.append(pc.struct_field(pc.extract_regex(texts, pattern=_YOUTUBE_ADDRESS), "id"))
+            ids = pc.struct_field(pc.extract_regex(texts, pattern=_YOUTUBE_ADDRESS), "id")
         else:
             # A YouTube id before `_<start>`; an id is found by its first letters, and what follows is checked below.
-            candidates.append(pc.utf8_slice_codeunits(texts, 0, _ID_LENGTH))
-        for candidate in candidates:
+            ids = pc.utf8_slice_codeunits(texts, 0, _ID_LENGTH)
+        for candidate in (texts, ids):
             for row in pc.indices_nonzero(pc.is_in(candidate, value_set=names)).to_pylist():
                 name, text = candidate[row].as_py(), texts[row].as_py()
                 if candidate is texts or column == "url" or re.match(r"[_.-]\d|[.]", text[_ID_LENGTH:]):

@@ -6,6 +6,7 @@ the machine. `vttdata.compose.rebuild` makes a dataset again.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import importlib.metadata
@@ -122,10 +123,8 @@ def library_versions(names: Iterable[str]) -> dict[str, str]:
     """Return the versions of those libraries that are installed."""
     versions = {}
     for name in names:
-        try:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
     return versions
 
 

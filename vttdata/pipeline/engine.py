@@ -214,11 +214,9 @@ def count_item(result: ItemResult, progress: Progress) -> None:
 
 
 class StageRun:
-    """One run of a stage: the keys of its parts so far, and the results that wait for the rest of their part.
+    """One run of a stage: the keys of its parts so far, in order, and the results that wait for the rest of their part.
 
-    Fields:
-        keys: of all parts, in order.
-        reused: number of parts that were complete before.
+    `reused` is the number of parts that were complete before.
     """
 
     def __init__(self, stage: Stage, store: PartStore, stored: ItemResults, engine: Engine) -> None:

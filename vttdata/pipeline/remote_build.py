@@ -42,12 +42,9 @@ _STATE, _COPIED = "store.json", "copied.jsonl"
 
 
 class RemoteBuild:
-    """Build folder in remote storage, and the work folder that stands for it on this machine.
+    """Build folder in remote storage, `store`, and the work folder `folder` that stands for it on this machine.
 
-    Fields:
-        store: the build folder in remote storage.
-        folder: the work folder.
-        is_open: the store is claimed by this build, and the work folder is up to date with it.
+    `is_open` means that the store is claimed by this build, and the work folder is up to date with it.
     """
 
     def __init__(self, store: RemoteFolder, room: Path, note: Callable[[str], None]) -> None:

@@ -120,9 +120,8 @@ class PartialTable(Table):
 class ReadGuard:
     """Knows what may be read at the moment, and whether something partial was.
 
-    Fields:
-        stage: shardable stage whose items are being made; None at other times.
-        has_partial: True once its items came from results of this shard alone.
+    `stage` is the shardable stage whose items are being made, None at other times; `has_partial` is True once they came
+    from results of this shard alone.
     """
 
     def __init__(self) -> None:

@@ -175,15 +175,11 @@ def check_recipe(
     check: Callable[[Mapping[str, Any], type[BaseRecipe]], None] | None = None,
     fetch: Callable[[str], Path] | None = None,
 ) -> Loaded:
-    """Check the settings of a recipe, and find its builder.
+    """Check the settings of a recipe, and find its builder; `overrides` and `fetch` are as for `load_recipe`.
 
-    Args:
-        raw: settings as plain values; overrides are put into them.
-        file: from which they were read, or a name for errors; relative paths start in its folder.
-        overrides: as for `load_recipe`.
-        recipe_file: name of the recipe's file, if it is not that of `file`.
-        check: called with the settings, overrides included, and their model, before any path in them is looked at.
-        fetch: as for `load_recipe`.
+    `raw` are settings as plain values, into which overrides are put. They were read from `file`, which may be a name
+    for errors; relative paths start in its folder. `recipe_file` is the name of the recipe's file, if it is another.
+    `check` is called with the settings, overrides included, and their model, before any path in them is looked at.
 
     Raises:
         VttdataError: as `load_recipe`.
