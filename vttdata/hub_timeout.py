@@ -86,7 +86,11 @@ class HubWait:
                 if self._answered and request.url.host not in self._answered:
                     self._since = None
                     raise
-                self._wait_for_connection(request, limit, attempt, error)
+                if self._answered and time.monotonic() - (self._since or 0.0) >= limit:
+                    raise self._fail(_not_answered(request, limit)) from error
+                if not self._answered and attempt >= _FIRST_WAITS:
+                    raise self._fail(f"{_host(request)} cannot be reached ({error})") from error
+                time.sleep(_CONNECTION_WAITS[min(attempt, len(_CONNECTION_WAITS) - 1)])
             except httpx.TimeoutException as error:
                 # Another thread may have been answered meanwhile.
                 if self._since is not None and time.monotonic() - self._since >= _NEARLY * limit:
@@ -129,13 +133,6 @@ class HubWait:
             answer.add_done_callback(lambda late: late.exception() or late.result().close())
             raise self._fail(_not_answered(request, limit))
         return answer.result()
-
-    def _wait_for_connection(self, request: Any, limit: float, attempt: int, error: Exception) -> None:
-        if self._answered and time.monotonic() - (self._since or 0.0) >= limit:
-            raise self._fail(_not_answered(request, limit)) from error
-        if not self._answered and attempt >= _FIRST_WAITS:
-            raise self._fail(f"{_host(request)} cannot be reached ({error})") from error
-        time.sleep(_CONNECTION_WAITS[min(attempt, len(_CONNECTION_WAITS) - 1)])
 
     def _fail(self, message: str) -> HubTimeoutError:
         self.failure = HubTimeoutError(message)
@@ -183,8 +180,7 @@ _wait: HubWait | None = None
 def limit_hub_waits(subject: str) -> Iterator[HubWait]:
     """Limit how long `huggingface_hub` waits in a block; a block in another one, or in another thread, joins it.
 
-    Args:
-        subject: what the Hub is asked about, for the notice that is printed after some seconds.
+    The notice that is printed after some seconds says that the Hub is asked about `subject`.
 
     Raises:
         VttdataError: when `LIMIT_VARIABLE` is not a positive number, or an answer is none of a Hub, such as ``null``.

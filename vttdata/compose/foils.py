@@ -106,10 +106,9 @@ class FoilRecipe(BaseRecipe):
 
 
 class FoilTexts(NamedTuple):
-    """Texts of videos that get foils.
+    """Texts of videos that get foils, among them those of videos that only train language models.
 
     Fields:
-        videos: with those that only train language models.
         paragraphs: those of the videos whose captions are read together; empty where captions stand alone.
         files: name of each official file -> its SHA-256.
         reference: rows of (figure, number) of a published set, for the card to compare.

@@ -17,11 +17,9 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class PaperFigure(Strict):
-    """Figure that the paper of a benchmark states.
+    """Figure that the paper of a benchmark states, as printed; it is compared to as many decimals.
 
-    Fields:
-        says: The figure as printed; compared to as many decimals.
-        why: Known reason for which counting gives another one.
+    `why` is the known reason for which counting gives another one.
     """
 
     says: float

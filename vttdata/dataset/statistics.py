@@ -45,12 +45,11 @@ class SplitStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Figures of a dataset.
+    """Figures of each split, in the order of the dataset, and of all splits together.
 
-    Fields:
-        configs: Further configuration -> split -> figure -> count: `clips`, `sources` and `sentences` of a protocol,
-            the `mentions` and `classes` of concepts, the `sentences` that are `degraded` and those with each flag, or
-            the `judgments` and `assessments` of people.
+    `configs` are counts in further configurations by split and figure: `clips`, `sources` and `sentences` of a
+    protocol, the `mentions` and `classes` of concepts, the `sentences` that are `degraded` and those with each flag, or
+    the `judgments` and `assessments` of people.
     """
 
     splits: dict[str, SplitStatistics]

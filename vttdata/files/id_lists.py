@@ -45,10 +45,9 @@ def ids_in(text: str, place: str, suffix: str) -> list[str]:
 
 
 def read_pins(path: Path) -> dict[str, str]:
-    """Return the split of each clip, by `video_id`.
+    """Return the split of each clip, by `video_id`, from a file as of `read_ids`.
 
-    Args:
-        path: as for `read_ids`; a column ``split`` names the split, and without it all ids belong to ``test``.
+    A column ``split`` names the split, and without it all ids belong to ``test``.
 
     Raises:
         VttdataError: as `read_ids`, and when an id has two splits or a row has none.

@@ -275,6 +275,5 @@ def _run_all(function: Callable[[Any], None], items: Iterable[Any]) -> None:
             for future in futures:
                 future.result()
         except BaseException:
-            for future in futures:
-                future.cancel()
+            pool.shutdown(cancel_futures=True)
             raise

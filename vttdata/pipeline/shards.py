@@ -284,11 +284,8 @@ class ShardWork:
 class PlanEngine(ShardEngine):
     """Engine that processes nothing and counts what shards have to process, as far as it can be known.
 
-    Of `shard`, which may be any, the count is used.
-
-    Fields:
-        missing: number of a shard -> number of its items that are missing.
-        rounds: number of runs of shardable stages that shards have been through.
+    Its own shard may be any. `missing` is the number of missing items by the number of their shard, and `rounds` the
+    number of runs of shardable stages that shards have been through.
     """
 
     missing: Counter[int] = field(default_factory=Counter, init=False)

@@ -41,13 +41,10 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Thing that could not be processed.
+    """Thing that could not be processed, with the kind of error, a word, and whether a retry may help.
 
-    Fields:
-        reason: kind of error, a word.
-        retry: whether a retry may help.
-        inconclusive: the failure says nothing about the thing (its worker was killed, or ran out of time), so every run
-            tries it again.
+    An inconclusive failure says nothing about the thing (its worker was killed, or ran out of time), so every run tries
+    it again.
     """
 
     id: str

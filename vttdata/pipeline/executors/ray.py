@@ -58,11 +58,9 @@ class RemoteWorker:
 class RayExecutor(Executor):
     """Workers on a Ray cluster that start as there are tasks for them and stay for later stages.
 
-    Args:
-        workers: greatest number of workers; by default as many as the cluster has room for, or on this machine one per
-            core.
-        address: ``HOST:PORT`` of the cluster, or ``auto`` on one of its nodes; by default that in ``RAY_ADDRESS``,
-            without which a private Ray runs on this machine.
+    There are `workers` at most, by default as many as the cluster has room for, or on this machine one per core. The
+    address is ``HOST:PORT`` of the cluster, or ``auto`` on one of its nodes; by default that in ``RAY_ADDRESS``,
+    without which a private Ray runs on this machine.
 
     Raises:
         VttdataError: when Ray is not installed, or the address is of another form.
@@ -262,13 +260,10 @@ class RayExecutor(Executor):
 
 
 class BatchQueue:
-    """Tasks in batches whose size follows the time that items take.
+    """Tasks in batches of `size` tasks, which follows the time that items take.
 
     A task whose worker was lost gets one more try, in a batch of its own, since another task may be to blame.
-
-    Fields:
-        size: number of tasks in the next batch.
-        item_seconds: what each task of the last batch took; infinite before the first one.
+    `item_seconds` is what each task of the last batch took; infinite before the first one.
     """
 
     def __init__(self, tasks: Iterable[Task]) -> None:

@@ -114,10 +114,8 @@ class DeduplicateCandidates(Stage):
 class Fetch(Stage):
     """Hash a local file, or download a URL into the build.
 
-    Of the settings, only the maximum height makes earlier downloads stale; the others are patience and politeness.
-
-    Fields:
-        hosts: of all items; while one of them answers, others that do not are their own matter.
+    Of the settings, only the maximum height in pixels makes earlier downloads stale; the others are patience and
+    politeness. While one of `hosts`, those of all items, answers, others that do not are their own matter.
     """
 
     name = "collect"
