@@ -20,7 +20,7 @@ from selenium.webdriver import Keys
 
 from tests.annotate.da_page.site import Assessor
 from tests.annotate.served import make, served
-from tests.annotate.test_pages import audit, axe, enter, press_and_wait, score  # noqa: F401
+from tests.annotate.test_pages import audit, enter, press_and_wait, score
 from tests.helpers.barcode import read_number, write_movies
 
 # The number of the frame that the video element shows, by its picture.
@@ -51,7 +51,7 @@ def seek(assessor: Assessor, times: tuple[float, ...], index: int) -> None:
     )
 
 
-def test_ends_are_the_frames_that_are_shown(assessor: Assessor, tmp_path: Path, axe: str) -> None:  # noqa: F811
+def test_ends_are_the_frames_that_are_shown(assessor: Assessor, tmp_path: Path) -> None:
     films = tmp_path / "films"
     films.mkdir()
     movies = {movie.path.stem: movie for movie in write_movies(films, SECONDS).values()}
@@ -73,7 +73,7 @@ def test_ends_are_the_frames_that_are_shown(assessor: Assessor, tmp_path: Path, 
                 times = tuple(state["shown"]["times"])
                 assessor.wait(lambda: assessor.text("frame") != "")
                 if not worker and not number:
-                    audit(assessor, axe)
+                    audit(assessor)
                     assert assessor.js("return document.querySelectorAll('.frames button').length") == 8
                 draw = Random(f"{video} {worker}")
                 numbers = []

@@ -18,6 +18,7 @@ from selenium.webdriver import Keys
 
 from tests.annotate.da_page.site import Assessor
 from tests.annotate.served import CAPTIONS, Running, make, served, write_rows
+from tests.helpers.pages import load_axe, run_axe
 from vttdata import load_dataset
 from vttdata.cli.main import main
 from vttdata.evaluate.meta.judgments import read_judgment_table
@@ -28,23 +29,12 @@ HOSTILE = "</script><img src=x onerror=window.hacked=1>\u202e=cmd|' /C calc'!A0 
 VIDEOS = ("red clip #1", "blue")
 
 
-@pytest.fixture(scope="module")
-def axe() -> str:
-    package = pytest.importorskip("axe_selenium_python", reason="axe is not installed")
-    return (Path(package.__file__).parent / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
-
-
-def audit(assessor: Assessor, axe: str) -> None:
+def audit(assessor: Assessor) -> None:
     """Check the page that is shown by axe, at 320 pixels too, where nothing may scroll sideways."""
-    assessor.browser.execute_cdp_cmd("Runtime.evaluate", {"expression": axe})
+    load_axe(assessor.browser)
     for width in (1000, 320):
         assessor.resize(width)
-        found = assessor.browser.execute_async_script(
-            "const done = arguments[0]; axe.run().then((found) => done(found.violations.map((violation) => "
-            "[violation.id, violation.nodes.map((node) => node.html + ' ' + node.failureSummary)])), "
-            "(error) => done(String(error)));"
-        )
-        assert found == []
+        assert run_axe(assessor.browser) == []
         assert assessor.js("return document.documentElement.scrollWidth") <= width
     assessor.resize(1000, 900)
 
@@ -87,15 +77,15 @@ def shown(assessor: Assessor) -> Iterator[Assessor]:
 
 
 def test_captions_are_written_checked_live_and_built_into_a_dataset(
-    shown: Assessor, clips: Path, tmp_path: Path, axe: str, capsys: pytest.CaptureFixture[str]
+    shown: Assessor, clips: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     campaign = make(tmp_path / "campaign", "caption", clips, "--set", "judgments=2")
     with served(campaign) as running:
         enter(shown, running, agree=False)
-        audit(shown, axe)
+        audit(shown)
         shown.click("agree")
         shown.wait(lambda: shown.is_shown("quiz"))
-        audit(shown, axe)
+        audit(shown)
 
         def take_quiz(*choices: int) -> None:
             for number, choice in enumerate(choices):
@@ -106,7 +96,7 @@ def test_captions_are_written_checked_live_and_built_into_a_dataset(
         shown.wait(lambda: "once more" in shown.text("quiz-note"))
         take_quiz(0, 1, 1, 0)
         shown.wait(lambda: shown.is_shown("task"))
-        audit(shown, axe)
+        audit(shown)
         shown.click("text")
         shown.press("two words", Keys.ENTER)
         assert "at least 5" in shown.text("hint")
@@ -155,9 +145,7 @@ def test_captions_are_written_checked_live_and_built_into_a_dataset(
     assert {row["annotator"] for split in built.values() for row in split} == {campaign.hash_worker("ann")}
 
 
-def test_direct_assessment_is_answered_on_a_phone_and_ranked(
-    shown: Assessor, clips: Path, tmp_path: Path, axe: str
-) -> None:
+def test_direct_assessment_is_answered_on_a_phone_and_ranked(shown: Assessor, clips: Path, tmp_path: Path) -> None:
     humans = write_rows(
         tmp_path / "humans.csv",
         ("video_id", "caption"),
@@ -174,7 +162,7 @@ def test_direct_assessment_is_answered_on_a_phone_and_ranked(
     with served(campaign) as running:
         enter(shown, running)
         shown.wait(lambda: shown.is_shown("task"))
-        audit(shown, axe)
+        audit(shown)
         shown.resize(320)
         unit = next(iter(campaign.units.values()))
         for number, item in enumerate(unit.items):
@@ -203,7 +191,7 @@ def test_direct_assessment_is_answered_on_a_phone_and_ranked(
 
 
 def test_ratings_on_a_scale_with_two_criteria_two_windows_and_no_network(
-    shown: Assessor, clips: Path, tmp_path: Path, axe: str
+    shown: Assessor, clips: Path, tmp_path: Path
 ) -> None:
     system = write_rows(
         tmp_path / "ours.csv", ("video_id", "caption"), *((video, f'"{HOSTILE} {n}"') for n, video in enumerate(VIDEOS))
@@ -215,7 +203,7 @@ def test_ratings_on_a_scale_with_two_criteria_two_windows_and_no_network(
     with served(campaign) as running:
         enter(shown, running)
         shown.wait(lambda: shown.is_shown("task"))
-        audit(shown, axe)
+        audit(shown)
         assert HOSTILE.replace("\u202e", "") in shown.text("caption")
         shown.press(Keys.ENTER)
         assert "every question" in shown.text("hint")
@@ -258,7 +246,7 @@ def test_ratings_on_a_scale_with_two_criteria_two_windows_and_no_network(
     assert all(row["candidate"].lstrip("'").startswith("</script>") for row in rows)
 
 
-def test_foils_are_reviewed_and_their_verdicts_read(shown: Assessor, clips: Path, tmp_path: Path, axe: str) -> None:
+def test_foils_are_reviewed_and_their_verdicts_read(shown: Assessor, clips: Path, tmp_path: Path) -> None:
     foils = write_rows(
         tmp_path / "foils.csv",
         ("foil_id", "video_id", "caption", "foil"),
@@ -272,7 +260,7 @@ def test_foils_are_reviewed_and_their_verdicts_read(shown: Assessor, clips: Path
         for number in range(2):
             shown.wait(lambda number=number: shown.is_shown("task") and shown.text("count") == f"Video {number + 1}")
             if not number:
-                audit(shown, axe)
+                audit(shown)
             marks[shown.text("caption")] = shown.browser.find_element("tag name", "mark").text
             press_and_wait(shown, running, str(1 + 3 * number), Keys.ENTER)
         shown.wait(lambda: "Thank you" in shown.text("message-title"))
@@ -284,7 +272,7 @@ def test_foils_are_reviewed_and_their_verdicts_read(shown: Assessor, clips: Path
 
 
 def test_relevance_is_judged_with_a_control_and_read_for_retrieval(
-    shown: Assessor, clips: Path, tmp_path: Path, axe: str
+    shown: Assessor, clips: Path, tmp_path: Path
 ) -> None:
     rows = [(VIDEOS[1], f"c{n}", text, "") for n, text in enumerate(CAPTIONS)]
     rows += [(VIDEOS[0], "own", CAPTIONS[0], "yes"), (VIDEOS[0], "wrong", CAPTIONS[1], "no")]
@@ -297,7 +285,7 @@ def test_relevance_is_judged_with_a_control_and_read_for_retrieval(
         enter(shown, running)
         for number, item in enumerate(unit.items):
             shown.wait(lambda number=number: shown.is_shown("task") and shown.text("count") == f"{number + 1} of 2")
-            audit(shown, axe)
+            audit(shown)
             shown.press(Keys.ENTER)
             assert "none" in shown.text("hint")
             shown.press("n")
@@ -316,7 +304,7 @@ def test_relevance_is_judged_with_a_control_and_read_for_retrieval(
     assert relevance["c1"] == {VIDEOS[1]: 1.0}
 
 
-def test_requester_sees_progress_workers_and_problems(shown: Assessor, clips: Path, tmp_path: Path, axe: str) -> None:
+def test_requester_sees_progress_workers_and_problems(shown: Assessor, clips: Path, tmp_path: Path) -> None:
     foils = write_rows(
         tmp_path / "foils.csv",
         ("foil_id", "video_id", "caption", "foil"),
@@ -348,7 +336,7 @@ def test_requester_sees_progress_workers_and_problems(shown: Assessor, clips: Pa
                 )
         shown.open(running.requester)
         shown.wait(lambda: "foil-review" in shown.text("summary"))
-        audit(shown, axe)
+        audit(shown)
         assert "failed_controls (left out)" in shown.text("workers")
         assert "</script>" in shown.text("workers")
         assert "cannot be played" in shown.text("problems")

@@ -14,7 +14,36 @@ import pytest
 from selenium.webdriver.remote.webdriver import WebDriver
 
 WIDTHS = (1400, 800, 360)
+# Rules of axe whose outcome differs between a page's schemes.
+COLOUR_RULES = ("color-contrast", "link-in-text-block")
 Scheme = Literal["light", "dark"]
+
+
+def load_axe(browser: WebDriver) -> None:
+    """Have axe in the page that is shown; skip the test where it is not installed."""
+    package = pytest.importorskip("axe_selenium_python", reason="axe is not installed")
+    source = Path(package.__file__).parent / "node_modules/axe-core/axe.min.js"
+    browser.execute_cdp_cmd("Runtime.evaluate", {"expression": source.read_text(encoding="utf-8")})
+
+
+def run_axe(browser: WebDriver, part: str = "html", rules: Sequence[str] = ()) -> list[Any]:
+    """Return each violation of a rule of axe and its first elements, in the page into which axe was loaded.
+
+    Args:
+        browser: Fixture of that name.
+        part: CSS selector of what is checked.
+        rules: Ids of rules; by default all that are enabled.
+    """
+    # That violations alone are wanted spares axe the description of all that is right.
+    options: dict[str, Any] = {"resultTypes": ["violations"]}
+    if rules:
+        options["runOnly"] = {"type": "rule", "values": list(rules)}
+    script = (
+        "const [part, options, done] = arguments; axe.run(part, options).then((found) => done(found.violations.map("
+        "(violation) => [violation.id, violation.nodes.slice(0, 5).map((node) => node.html + ' ' + "
+        "node.failureSummary)])), (error) => done([String(error)]));"
+    )
+    return list(browser.execute_async_script(script, part, options))
 
 
 class OpenPage:
@@ -76,21 +105,17 @@ class OpenPage:
                 self._requests.append(event["params"]["request"]["url"])
         return [url for url in self._requests if not url.startswith(("data:", "about:")) and url != self.url]
 
-    def barriers(self, schemes: Sequence[Scheme] = ("light", "dark"), widths: Iterable[int] = WIDTHS) -> list[Any]:
-        """Return what axe finds wrong in each scheme and width; skip the test where axe is not installed."""
-        package = pytest.importorskip("axe_selenium_python", reason="axe is not installed")
-        source = Path(package.__file__).parent / "node_modules/axe-core/axe.min.js"
-        self.browser.execute_cdp_cmd("Runtime.evaluate", {"expression": source.read_text(encoding="utf-8")})
-        script = (
-            "const done = arguments[0]; axe.run().then((found) => done(found.violations.map((violation) => "
-            "[violation.id, violation.nodes.slice(0, 5).map((node) => node.html + ' ' + node.failureSummary)])), "
-            "(error) => done(String(error)));"
-        )
+    def barriers(
+        self, schemes: Sequence[Scheme] = ("light", "dark"), widths: Iterable[int] = WIDTHS, part: str = "html"
+    ) -> list[Any]:
+        """Return what axe finds wrong in each scheme and width, in the elements that a CSS selector matches."""
+        load_axe(self.browser)
         found = []
-        for width, scheme in itertools.product(widths, schemes):
+        for width, (number, scheme) in itertools.product(widths, enumerate(schemes)):
             self.resize(width)
             self.set_scheme(scheme)
-            found += [[width, scheme, *violation] for violation in self.browser.execute_async_script(script)]
+            violations = run_axe(self.browser, part, () if number == 0 else COLOUR_RULES)
+            found += [[width, scheme, *violation] for violation in violations]
         return found
 
     def overflow(self, widths: Iterable[int] = WIDTHS) -> dict[int, int]:

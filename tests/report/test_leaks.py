@@ -51,11 +51,11 @@ def test_every_leak_of_an_audit_is_shown(browser: WebDriver, tmp_path: Path, mon
     table = tmp_path / "stages" / "copies" / "kept.parquet"
     table.parent.mkdir(parents=True)
     pq.write_table(pa.table({**copies, "similarity": [1.5]}), table)
-    page = check(browser, write_report(tmp_path))
+    page = check(browser, write_report(tmp_path), "#leaks")
     assert any("Both show the same for 4 s, the second at t + 1 s" in text for text in page.texts("#leaks .reason p"))
     table.unlink()
     del audit["examples"]["near_duplicate"]
     (tmp_path / "build.json").write_text(json.dumps(account), encoding="utf-8")
-    page = check(browser, write_report(tmp_path))
+    page = check(browser, write_report(tmp_path), "#leaks")
     assert "Closest sources of different splits" in page.texts("#leaks h3")
     assert any(HOSTILE.replace("\u202e", "\ufffd") in text for text in page.texts("#leaks li"))

@@ -96,8 +96,8 @@ class Assessor:
     def text(self, name: str) -> str:
         return str(self.js(f"return document.getElementById('{name}').textContent"))
 
-    def js(self, script: str) -> Any:
-        return self.browser.execute_script(script)
+    def js(self, script: str, *arguments: Any) -> Any:
+        return self.browser.execute_script(script, *arguments)
 
     def click(self, name: str) -> None:
         self.get(name).click()
