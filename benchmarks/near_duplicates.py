@@ -31,8 +31,7 @@ from vttdata.errors import MediaError
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.fingerprint import fingerprint
 from vttdata.records import HASH_SCHEME, HASHES_PER_SAMPLE, HASHES_PER_SECOND, Fingerprint
-from vttdata.split.near_duplicates.matches import Matches, match_sources
-from vttdata.split.near_duplicates.records import NearDuplicate
+from vttdata.split.near_duplicates.matches import Matches, NearDuplicate, match_sources
 from vttdata.split.near_duplicates.samples import collect_samples
 
 CAPTION = (

@@ -68,7 +68,7 @@ MOVED = {
     "vttdata.recipe_text": "vttdata.recipe.published",
     "vttdata.recipe_yaml": "vttdata.files.strict_yaml",
     "vttdata.schema": "vttdata.records",
-    "vttdata.split.resemblance": "vttdata.split.near_duplicates.records",
+    "vttdata.split.resemblance": "vttdata.split.near_duplicates.matches",
     "vttdata.tables": "vttdata.files.tables",
     "vttdata.text.concepts": "vttdata.text.nouns.mentions",
     "vttdata.text.lexicon": "vttdata.text.nouns.lexicon",

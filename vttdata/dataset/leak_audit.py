@@ -29,8 +29,7 @@ from vttdata.split import Audit
 from vttdata.split.audit.clip_table import ClipTable, Integers
 from vttdata.split.audit.leaks import audit_table
 from vttdata.split.audit.repeated_captions import CaptionBatches
-from vttdata.split.near_duplicates.matches import match_sources
-from vttdata.split.near_duplicates.records import NearDuplicate, SimilarSources
+from vttdata.split.near_duplicates.matches import NearDuplicate, SimilarSources, match_sources
 
 Files = Mapping[str, Mapping[str, Sequence[Path]]]
 """Configuration -> split -> Parquet files."""

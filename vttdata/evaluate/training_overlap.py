@@ -24,8 +24,7 @@ from vttdata.evaluate.resampling import Flags
 from vttdata.files.id_lists import read_ids
 from vttdata.ids import source_of
 from vttdata.load.lookup import find_dataset
-from vttdata.split.audit.clip_table import ClipTable
-from vttdata.split.audit.time_overlaps import count_overlaps
+from vttdata.split.audit.clip_table import ClipTable, count_overlaps
 from vttdata.split.near_duplicates.matches import match_sources
 
 Files = Mapping[str, Mapping[str, Sequence[Path]]]

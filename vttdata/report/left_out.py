@@ -1,26 +1,40 @@
-"""Show what each stage of a build left out and why, with pictures, and what other thresholds would leave out."""
+"""Show what each stage of a build left out and why, with pictures, and what other thresholds would leave out.
+
+What neighbouring thresholds would reject is exact: the rules of the build judge its own tables again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from vttdata.dataset.parquet import read_parquet_rows
-from vttdata.media.filters import SCORES
+from vttdata.media.clip_selection import ClipSettings, choose_clips
+from vttdata.media.filters import SCORES, FilterSettings, judge, screen
 from vttdata.pipeline.attrition import Reject, attrition_rows, read_rejects
+from vttdata.records import Measure, Probe, Shot
 from vttdata.report import plots
 from vttdata.report.page import PageSection, render
 from vttdata.report.page_pictures import PictureFolder
 from vttdata.report.report_input import ReportInput
-from vttdata.report.what_if import count_alternatives
 
 # Stages after which nothing of a rejected video is on disk.
 _BEFORE_FETCHING = frozenset({"search", "found", "collect"})
 _EXAMPLES = 12
 # Rejects with their details that the main page lists for each reason.
 _LISTED = 200
+_STEPS = (-0.2, -0.1, -0.05, 0.0, 0.05, 0.1, 0.2)
+_FACTORS = (0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 2.0)
+_PROBE = [column.name for column in fields(Probe)]
+_MEASURE = ["frames", "seconds", "first_frame_time", "variable_frame_rate"]
+_SHOT = [column.name for column in fields(Shot)]
+# Choosing clips again takes about a millisecond a source and value.
+_MAX_SOURCES_OF_CLIPS = 5_000
 
 
 @dataclass(slots=True)
@@ -46,8 +60,8 @@ def read_reasons(report: ReportInput) -> tuple[list[Reason], list[str]]:
     missing: list[str] = []
     for stage in report.stages:
         name = str(stage.get("name"))
-        folder = report.build / "stages" / name if report.build is not None and name.isidentifier() else None
-        if report.build is None or folder is None or not (folder / "rejected.parquet").is_file():
+        table = Path("stages", name, "rejected.parquet")
+        if report.build is None or not name.isidentifier() or not (report.build / table).is_file():
             missing.append(f"stages/{name}")
             continue
         if not stage.get("rejected") and not stage.get("failed"):
@@ -77,11 +91,9 @@ def show_attrition(report: ReportInput, reasons: Sequence[Reason], pictures: Pic
         lost_in[reason.stage] += reason.number
     rows = []
     for name, unit, taken, kept, _ in attrition_rows(report.stages):
-        lost = lost_in[name]
-        share = max(1 - lost / taken, 0.0) if taken else 1.0
-        rows.append(
-            {"name": name, "unit": unit, "taken": taken, "kept": kept, "lost": lost, "share": round(100 * share, 1)}
-        )
+        share = max(1 - lost_in[name] / taken, 0.0) if taken else 1.0
+        row = {"name": name, "unit": unit, "taken": taken, "kept": kept, "lost": lost_in[name]}
+        rows.append({**row, "share": round(100 * share, 1)})
     groups = [
         {
             "reason": reason,
@@ -135,3 +147,125 @@ def _draw_scores(report: ReportInput) -> list[Markup]:
             title = f"Score {name} of sources, 0 best and 1 worst"
             drawn.append(plots.histogram_of(values, title, limits=limits, bounds=(0.0, 1.0)))
     return [plot for plot in drawn if plot]
+
+
+class WhatIf(NamedTuple):
+    """Counts for neighbouring values of one threshold.
+
+    Fields:
+        key: of the recipe.
+        stage: that applies it.
+        unit: what is counted.
+        value: that the build had.
+        counts: value -> count; the build's own value is among them.
+    """
+
+    key: str
+    stage: str
+    unit: str
+    value: float
+    counts: dict[float, int]
+
+
+def count_alternatives(stages: Path, settings: Mapping[str, Any]) -> Iterator[WhatIf]:
+    """Yield the counts for each threshold of a build that rejects sources or clips; nothing where tables are missing.
+
+    `stages` is the folder of the stages' tables, and the settings are those of the build.
+    """
+    section = settings.get("filter")
+    if isinstance(section, Mapping):
+        filters = FilterSettings(**{**section, "score_only": tuple(section.get("score_only", ()))})
+        if (probed := _rows(stages / "duplicates", _PROBE)) is not None:
+            probes = [Probe(**row) for row in probed if row["container"] is not None]
+            yield from _of_filters("screen", filters, probes, screen)
+        if (measures := _rows(stages / "measure", [*_MEASURE, *SCORES])) is not None:
+            measured = [
+                Measure(**{name: row[name] for name in _MEASURE}, scores={name: row[name] for name in SCORES})
+                for row in measures
+                if row["frames"] is not None
+            ]
+            yield from _of_filters("filter", filters, measured, judge)
+    section = settings.get("clips")
+    if isinstance(section, Mapping) and not section.get("whole"):
+        yield from _of_clips(stages, ClipSettings(**section))
+    yield from _of_captions(stages, settings)
+
+
+def _of_filters(
+    stage: str, settings: FilterSettings, items: Sequence[Any], verdict: Callable[[Any, Any], Any]
+) -> Iterator[WhatIf]:
+    def rejects(changed: FilterSettings) -> int:
+        return sum(verdict(item, changed) is not None for item in items)
+
+    for key, value, counts in _count_neighbours(settings, rejects):
+        # Durations and sizes are judged by the container first; a stage that does not look at a key counts the same.
+        is_score = stage == "filter" and key.removeprefix("max_") in SCORES
+        if is_score or len(set(counts.values())) > 1:
+            yield WhatIf(f"filter.{key}", stage, "sources rejected by all filters", value, counts)
+
+
+def _of_clips(stages: Path, settings: ClipSettings) -> Iterator[WhatIf]:
+    rows = _rows(stages / "shots", _SHOT)
+    spans = _rows(stages / "filter", ["source_id", "spans"])
+    if not rows or spans is None or any(row["spans"] for row in spans):
+        return
+    shots: dict[str, list[Shot]] = {}
+    for row in rows:
+        shots.setdefault(row["source_id"], []).append(Shot(**{**row, "colours": tuple(row["colours"] or ())}))
+    if len(shots) > _MAX_SOURCES_OF_CLIPS:
+        return
+
+    def chosen(changed: ClipSettings) -> int:
+        return sum(len(choose_clips(each, changed)) for each in shots.values())
+
+    for key, value, counts in _count_neighbours(settings, chosen):
+        yield WhatIf(f"clips.{key}", "clips", "clips chosen", value, counts)
+
+
+def _of_captions(stages: Path, settings: Mapping[str, Any]) -> Iterator[WhatIf]:
+    section = settings.get("captions")
+    least = section.get("per_clip") if isinstance(section, Mapping) else None
+    captions = _rows(stages / "captions", ["video_id"])
+    clips = _rows(stages / "cut", ["video_id"])
+    clips = _rows(stages / "clips", ["video_id"]) if clips is None else clips
+    if not least or captions is None or clips is None:
+        return
+    number = dict.fromkeys((row["video_id"] for row in clips), 0)
+    for row in captions:
+        if row["video_id"] in number:
+            number[row["video_id"]] += 1
+    values = sorted({max(least + step, 0) for step in (-2, -1, 0, 1, 2, 5)} | {0, 2 * least})
+    counts = {float(value): sum(have < value for have in number.values()) for value in values}
+    yield WhatIf("captions.per_clip", "captioned", "clips with fewer captions", float(least), counts)
+
+
+def _count_neighbours(settings: Any, count: Callable[[Any], int]) -> Iterator[tuple[str, float, dict[float, int]]]:
+    """Yield each threshold with its value and the counts for settings with neighbouring values."""
+    for key in (setting.name for setting in fields(settings)):
+        value = getattr(settings, key)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not value or key.removeprefix("max_") in getattr(settings, "score_only", ()):
+            continue
+        counts = {}
+        for near in _neighbours(key, value):
+            # A least value above the greatest one is refused.
+            with contextlib.suppress(ValueError):
+                counts[near] = count(replace(settings, **{key: near}))
+        yield key, value, counts
+
+
+def _neighbours(key: str, value: float) -> list[float]:
+    if key.removeprefix("max_") in SCORES:
+        return sorted({near for step in _STEPS if 0 <= (near := round(value + step, 4)) <= 1})
+    if isinstance(value, int):
+        if value < 10:
+            return sorted({max(value + step, 1) for step in (-2, -1, 0, 1, 2)})
+        return sorted({round(value * factor) for factor in _FACTORS})
+    return sorted({round(value * factor, 3) for factor in _FACTORS})
+
+
+def _rows(stage: Path, columns: Sequence[str]) -> list[dict[str, Any]] | None:
+    """Return rows of a stage's table; None without the table or a column of it."""
+    path = stage / "kept.parquet"
+    rows = list(read_parquet_rows([path], (), optional=columns)) if path.is_file() else []
+    return rows if path.is_file() and all(column in row for row in rows[:1] for column in columns) else None

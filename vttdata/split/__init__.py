@@ -3,7 +3,7 @@
 from vttdata.split.assign import Assignment, SplitSettings, assign_splits
 from vttdata.split.audit.leaks import Audit, audit
 from vttdata.split.groups import group_clips
-from vttdata.split.near_duplicates.records import NearDuplicate, SimilarSources
+from vttdata.split.near_duplicates.matches import NearDuplicate, SimilarSources
 
 # Name of `SimilarSources` for scripts that import it.
 Resemblance = SimilarSources

@@ -43,14 +43,9 @@ _COST_DIGITS = 10
 
 
 def balance(groups: Sequence[ClipGroup], wanted: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
-    """Place each group.
+    """Return group id -> split, for groups in any order.
 
-    Args:
-        groups: in any order.
-        wanted: split -> stratum -> number of clips it should get; of each stratum together as many as there are.
-
-    Returns:
-        group id -> split.
+    `wanted` is split -> stratum -> number of clips it should get; of each stratum together as many as there are.
     """
     # The largest split lies in the middle: near the ends, where the small ones lie, fewer groups cross a border.
     total = {split: sum(aims.values()) for split, aims in wanted.items()}
@@ -118,10 +113,7 @@ class Placement:
 def place_by_quantile(placement: Placement, groups: Sequence[ClipGroup], aims: Sequence[Mapping[str, float]]) -> None:
     """Place each group where its point falls on the line of the stratum that most of its clips are of.
 
-    Args:
-        placement: without groups.
-        groups: in the order of rank.
-        aims: stratum -> number of clips, for each split in the order of the line.
+    `groups` are in the order of rank, and `aims` (stratum -> number of clips) in the order of splits on the line.
     """
     by_stratum: dict[str, list[ClipGroup]] = {}
     for group in groups:
@@ -205,12 +197,7 @@ class MovableGroups:
             queue.sort()
 
     def best_exchange(self, a: int, b: int, limits: Floats) -> tuple[float, int, int, int, int]:
-        """Return the exchange between two splits that lowers the cost most.
-
-        Args:
-            a: a split.
-            b: another split.
-            limits: largest absolute excess that each split may get.
+        """Return the exchange between two splits that lowers the cost most; `limits` are those of each absolute excess.
 
         Returns:
             Change of cost, `a`, `b`, and the compositions of the groups that leave `a` and `b`.

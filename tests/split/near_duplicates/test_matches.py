@@ -15,10 +15,9 @@ from vttdata.errors import VttdataError
 from vttdata.media.fingerprint import fingerprint
 from vttdata.pipeline.stages.split import NearDuplicates
 from vttdata.records import HASH_SCHEME, Fingerprint, Source
-from vttdata.split.near_duplicates import candidates, lookups, samples
+from vttdata.split.near_duplicates import candidates, samples
 from vttdata.split.near_duplicates.candidates import find_candidates
-from vttdata.split.near_duplicates.matches import match_sources
-from vttdata.split.near_duplicates.records import NearDuplicate
+from vttdata.split.near_duplicates.matches import NearDuplicate, match_sources
 from vttdata.split.near_duplicates.samples import collect_samples
 
 Words = np.ndarray
@@ -205,9 +204,8 @@ def test_every_lookup_method_finds_the_same_copies(
     monkeypatch.setattr(candidates, "_MAX_SAMPLES_COMPARED_DIRECTLY", few)
     monkeypatch.setattr(candidates, "_MAX_SAMPLES_WITH_SHORT_KEYS", some)
     # As with more samples than fit into memory.
-    monkeypatch.setattr(lookups, "_RECORDS_PER_BUCKET", 1000)
-    for module in (candidates, lookups):
-        monkeypatch.setattr(module, "CHUNK_SAMPLES", 300)
+    monkeypatch.setattr(candidates, "_RECORDS_PER_BUCKET", 1000)
+    monkeypatch.setattr(candidates, "CHUNK_SAMPLES", 300)
     monkeypatch.setattr(samples, "_MAX_BYTES_IN_MEMORY", 0)
     assert ids_of(match_sources(crowd[0]).duplicates()) == crowd[1]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from vttdata.records import HASH_SCHEME, Fingerprint
-from vttdata.split.near_duplicates import alignment, candidates, lookups, samples
+from vttdata.split.near_duplicates import alignment, candidates, samples
 from vttdata.split.near_duplicates.matches import match_sources
 
 
@@ -62,7 +62,7 @@ def sources_in_files(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Fingerp
     """Draw 100 sources of 10 samples, of which all but the smallest arrays are files."""
     monkeypatch.setattr(samples, "_MAX_BYTES_IN_MEMORY", 1000)
     monkeypatch.setattr(candidates, "_MAX_SAMPLES_COMPARED_DIRECTLY", 0)
-    monkeypatch.setattr(lookups, "_RECORDS_PER_BUCKET", 50)
+    monkeypatch.setattr(candidates, "_RECORDS_PER_BUCKET", 50)
     random = np.random.default_rng(3)
     return [(f"s{number}", fingerprint(random.bytes(32 * 10))) for number in range(100)]
 
@@ -71,13 +71,13 @@ def test_temporary_files_have_no_names_that_a_killed_search_would_leave(
     sources_in_files: list[tuple[str, Fingerprint]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    original, seen = lookups.look_up, []
+    original, seen = candidates.look_up, []
 
     def look_up(*arguments: object) -> object:
         seen.append(list(tmp_path.iterdir()))
         return original(*arguments)
 
-    monkeypatch.setattr(lookups, "look_up", look_up)
+    monkeypatch.setattr(candidates, "look_up", look_up)
     match_sources(sources_in_files)
     assert seen
     assert not any(seen)

@@ -11,8 +11,7 @@ from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
 from vttdata.records import Clip, Source
 from vttdata.split import SplitSettings, assign_splits
 from vttdata.split.groups import DisjointSets
-from vttdata.split.near_duplicates.matches import match_samples
-from vttdata.split.near_duplicates.records import NearDuplicate
+from vttdata.split.near_duplicates.matches import NearDuplicate, match_samples
 from vttdata.split.near_duplicates.samples import Samples, collect_samples
 
 

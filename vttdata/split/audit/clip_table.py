@@ -1,11 +1,13 @@
-"""Clips of all splits as columns, so that an audit can handle millions of them.
+"""Clips of all splits as columns, so that an audit can handle millions of them, and their overlaps in time.
 
-A clip that is in two splits has two rows. Nothing is judged here.
+A clip that is in two splits has two rows. Overlaps are counted by one sweep over the ends of spans and never by
+comparing all pairs. Nothing is judged here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +21,9 @@ from vttdata.records import Clip
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+
+# Pairs that are looked at for examples, at most; all are counted.
+_MAX_COMPARED_PAIRS = 200_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,10 +53,7 @@ class ClipTable:
     def from_arrow(cls, table: Any, split: Integers, split_names: Sequence[str]) -> ClipTable:
         """Create the table from an Arrow table with columns ``video_id``, ``source_id``, ``start`` and ``end``.
 
-        Args:
-            table: n rows.
-            split: n indices of `split_names`.
-            split_names: names of the splits.
+        `split` are as many indices of `split_names`.
         """
         video_id = table.column("video_id").cast(pa.large_string()).combine_chunks().fill_null("")
         source_id = table.column("source_id").cast(pa.large_string()).combine_chunks()
@@ -70,22 +72,17 @@ class ClipTable:
         clips = list(clips)
         split_of_clip = [clip.split or "train" for clip in clips]
         split_names = sorted(set(split_of_clip))
-        types = {"video_id": pa.large_string(), "source_id": pa.large_string()} | dict.fromkeys(
-            ("start", "end"), pa.float64()
-        )
-        columns = {name: pa.array([getattr(clip, name) for clip in clips], type_) for name, type_ in types.items()}
+        string, time = pa.large_string(), pa.float64()
+        schema = pa.schema({"video_id": string, "source_id": string, "start": time, "end": time})
+        columns = {name: [getattr(clip, name) for clip in clips] for name in schema.names}
         split = np.array([split_names.index(name) for name in split_of_clip], dtype=np.int64)
-        return cls.from_arrow(pa.table(columns), split, split_names)
+        return cls.from_arrow(pa.table(columns, schema), split, split_names)
 
     def __len__(self) -> int:
         return len(self.split)
 
     def count_by_split(self, selected: Flags) -> dict[str, int]:
-        """Return split name -> number of selected rows.
-
-        Args:
-            selected: n flags.
-        """
+        """Return split name -> number of selected rows, given n flags."""
         counts = np.bincount(self.split[selected], minlength=len(self.split_names))
         return {name: int(count) for name, count in zip(self.split_names, counts, strict=True)}
 
@@ -104,3 +101,62 @@ class ClipTable:
         indices_or_null = pc.index_in(pa.array(source_ids, self.source_ids.type), value_set=self.source_ids)
         indices: Integers = indices_or_null.fill_null(-1).to_numpy().astype(np.int64)
         return indices
+
+
+def has_span(start: Floats, end: Floats) -> Flags:
+    """Return which spans are known and have a length."""
+    known: Flags = np.isfinite(start) & np.isfinite(end) & (end > start)
+    return known
+
+
+def count_overlaps(group: Integers, start: Floats, end: Floats) -> Integers:
+    """Count for each of n spans in seconds the other spans of its group that it overlaps with, in n log n time.
+
+    Two spans overlap when they share time: each starts before the other ends. Spans that only touch do not, nor does
+    one without `has_span`. Half the sum of the n counts is the number of overlapping pairs.
+    """
+    counts = np.zeros(len(group), dtype=np.int64)
+    known = np.flatnonzero(has_span(start, end))
+    number = len(known)
+    group, times = np.tile(group[known], 2), np.concatenate([end[known], start[known]])
+    is_start = np.repeat([False, True], number)
+    # At one moment ends come first, since spans are half-open.
+    order = np.lexsort((is_start, times, group))
+    rank = np.empty(2 * number, dtype=np.int64)
+    rank[order] = np.arange(2 * number)
+    # Spans of earlier groups count in both sums, and cancel out.
+    started_before_end = np.cumsum(is_start[order])[rank[:number]]
+    ended_before_start = np.cumsum(~is_start[order])[rank[number:]]
+    counts[known] = started_before_end - ended_before_start - 1
+    return counts
+
+
+def longest_overlaps(clips: ClipTable, selected: Flags, number: int) -> list[tuple[float, int, int]]:
+    """Return the longest overlaps in time between clips of one source and different splits, at most a number of them.
+
+    They are the longest of the first 200,000 pairs that may be among them; `selected` are the rows of such overlaps.
+
+    Returns:
+        (seconds, row, row), the longest first.
+    """
+    # The smallest of the overlaps so far is on top; rows are negated, so that of equal ones the first rows stay.
+    heap: list[tuple[float, int, int]] = []
+
+    def overlapping_pairs() -> Iterator[tuple[float, int, int]]:
+        rows = np.flatnonzero(selected)
+        rows = rows[np.lexsort((rows, clips.start[rows], clips.source[rows]))]
+        source, start, end = (column[rows].tolist() for column in (clips.source, clips.start, clips.end))
+        for first in range(len(rows)):
+            for second in range(first + 1, len(rows)):
+                seconds = end[first] - start[second]
+                # Later clips start later, so no overlap of theirs with the first clip is longer than this.
+                is_too_short = len(heap) == number and seconds < heap[0][0]
+                if source[second] != source[first] or seconds <= 0 or is_too_short:
+                    break
+                yield min(end[first], end[second]) - start[second], int(rows[first]), int(rows[second])
+
+    for _, (seconds, row_a, row_b) in zip(range(_MAX_COMPARED_PAIRS), overlapping_pairs(), strict=False):
+        if clips.split[row_a] != clips.split[row_b]:
+            add = heapq.heappush if len(heap) < number else heapq.heappushpop
+            add(heap, (seconds, -row_a, -row_b))
+    return [(seconds, -row_a, -row_b) for seconds, row_a, row_b in sorted(heap, reverse=True)]

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from vttdata.records import Caption, Clip
-from vttdata.split.audit.clip_table import ClipTable, Flags
+from vttdata.split.audit.clip_table import ClipTable, Flags, count_overlaps, has_span, longest_overlaps
 from vttdata.split.audit.repeated_captions import CaptionBatches, batch_captions, find_repeated_captions
-from vttdata.split.audit.time_overlaps import count_overlaps, has_span, longest_overlaps
 from vttdata.split.groups import DisjointSets
-from vttdata.split.near_duplicates.records import NearDuplicate, SimilarSources
+from vttdata.split.near_duplicates.matches import NearDuplicate, SimilarSources
 
 # Leaks for which an audit fails; captions found in several splits are only reported.
 FAILING = ("source", "overlap", "near_duplicate")
@@ -109,10 +108,10 @@ class Audit:
 
 
 def audit(clips: Iterable[Clip], captions: Iterable[Caption] = (), near: SimilarSources | None = None) -> Audit:
-    """Audit the splits of clips.
+    """Audit the splits of clips; a clip that occurs twice with two splits is in both.
 
     Args:
-        clips: with their splits; a clip that occurs twice with two splits is in both.
+        clips: with their splits.
         captions: about these clips and others, which are left out.
         near: sources that look alike, such as from `Matches.similar_sources` of
             `vttdata.split.near_duplicates.matches`; None if nothing is known of them.
@@ -122,14 +121,9 @@ def audit(clips: Iterable[Clip], captions: Iterable[Caption] = (), near: Similar
 
 
 def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources | None = None) -> Audit:
-    """Audit the splits of a table of clips.
+    """Audit the splits of a table of clips, as `audit` does.
 
     Takes n log n time, and about 100 bytes for each clip and 12 for each caption.
-
-    Args:
-        clips: a row for each clip in each split.
-        captions: of these rows.
-        near: sources that look alike; None if nothing is known of them.
     """
     leaks: dict[str, dict[str, Any]] = {}
     examples: dict[str, list[dict[str, Any]]] = {}
@@ -145,24 +139,14 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
         closest = describe_pair(near.closest, clips, splits_of_sources) if near.closest is not None else None
         closest = closest or next(iter(examples["near_duplicate"]), None)
     repeated = find_repeated_captions(clips, captions, _MAX_EXAMPLES)
-    leaks["caption"] = {
-        "captions": repeated.texts,
-        "sentences": repeated.sentences,
-        "clips": clips.count_by_split(repeated.clips),
-    }
-    examples["caption"] = repeated.examples
+    leaks["caption"], examples["caption"] = repeated.leak, repeated.examples
     clip_counts = clips.count_by_split(np.ones(len(clips), dtype=np.bool_))
     source_counts = splits_of_sources.sum(axis=0).tolist()
     splits = {
         split: {"clips": clip_counts[split], "sources": sources, "captions": repeated.captions[split]}
         for split, sources in zip(clips.split_names, source_counts, strict=True)
     }
-    within = {
-        "overlap_pairs": overlaps_within,
-        "duplicate_captions": repeated.in_clip,
-        "duplicate_captions_in_split": repeated.in_split,
-        "ambiguous_captions": repeated.in_source,
-    }
+    within = {"overlap_pairs": overlaps_within, **repeated.within}
     unknown = {"sources": clips.clips_without_source, "spans": int((~has_span(clips.start, clips.end)).sum())}
     if near is not None:
         unknown["fingerprints"] = near.without_fingerprint
@@ -271,13 +255,8 @@ def describe_pair(pair: NearDuplicate, clips: ClipTable, splits_of_sources: Flag
 
 def leak_sentence(audit: Audit) -> str:
     """Return the leaks that make an audit fail in words, such as ``source in several splits (3 sources)``."""
-    parts = []
-    for leak in FAILING:
-        name, key, unit = LEAKS[leak]
-        count = audit.leaks.get(leak, {}).get(key, 0)
-        if count:
-            parts.append(f"{name} ({quantity(count, unit)})")
-    return ", ".join(parts)
+    counted = [(*LEAKS[leak], audit.leaks.get(leak, {})) for leak in FAILING]
+    return ", ".join(f"{name} ({quantity(leak[key], unit)})" for name, key, unit, leak in counted if leak.get(key))
 
 
 def quantity(number: int, unit: str) -> str:

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from vttdata.records import Caption
-from vttdata.split.audit.clip_table import ClipTable, Flags, Integers
+from vttdata.split.audit.clip_table import ClipTable, Integers
 
 # Yields all captions in batches, each time it is called: rows of a `ClipTable`, and as many texts (Arrow).
 CaptionBatches = Callable[[], Iterator[tuple[Integers, Any]]]
@@ -27,27 +26,19 @@ Hashes = npt.NDArray[np.uint64]
 _PORTION_BITS = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RepeatedCaptions:
+class RepeatedCaptions(NamedTuple):
     """Counts and examples of repeated captions.
 
     Fields:
         captions: split -> number of captions.
-        texts: number of texts in more than one split.
-        sentences: number of captions with such a text.
-        clips: flags of the rows with such a caption.
-        in_clip, in_split: numbers of captions that repeat an earlier one of their clip, or of their split.
-        in_source: number of captions whose text also describes another segment of their source.
+        leak: texts in more than one split, as in `Audit.leaks`.
+        within: repeats in a clip, in a split and in a source, as in `Audit.within`.
         examples: most frequent texts of several splits: text, how often in each split, a clip of each.
     """
 
     captions: dict[str, int]
-    texts: int
-    sentences: int
-    clips: Flags
-    in_clip: int
-    in_split: int
-    in_source: int
+    leak: dict[str, Any]
+    within: dict[str, int]
     examples: list[dict[str, Any]]
 
 
@@ -85,7 +76,13 @@ def find_repeated_captions(clips: ClipTable, batches: CaptionBatches, max_exampl
     per_split = np.bincount(clips.split[rows], minlength=len(clips.split_names))
     captions = {name: int(count) for name, count in zip(clips.split_names, per_split, strict=True)}
     examples = _examples(clips, batches, hashes, rows, [value for _, value in frequent])
-    return RepeatedCaptions(captions, texts, sentences, has_shared_text, in_clip, in_split, in_source, examples)
+    leak = {"captions": texts, "sentences": sentences, "clips": clips.count_by_split(has_shared_text)}
+    within = {
+        "duplicate_captions": in_clip,
+        "duplicate_captions_in_split": in_split,
+        "ambiguous_captions": in_source,
+    }
+    return RepeatedCaptions(captions, leak, within, examples)
 
 
 def batch_captions(clips: ClipTable, captions: Iterable[Caption]) -> CaptionBatches:

@@ -158,8 +158,8 @@ def align_at(
 def best_stretches(samples: Samples, overlaps: Alignments) -> Alignments:
     """Return the stretch with the largest sum of each overlap, after Kadane (Bentley, Programming Pearls, 1984)."""
     steps = np.arange(max(int(overlaps.length.max()), 1))
-    compared = compare_samples(samples, overlaps, steps)
-    total = np.pad(np.cumsum(compared.evidence, 1), ((0, 0), (1, 0)))
+    step_evidence, differing, seen, shift = compare_samples(samples, overlaps, steps)
+    total = np.pad(np.cumsum(step_evidence, 1), ((0, 0), (1, 0)))
     gain = total - np.minimum.accumulate(total, 1)
     rows, end = np.arange(len(overlaps)), gain.argmax(1)
     evidence = gain[rows, end]
@@ -171,8 +171,8 @@ def best_stretches(samples: Samples, overlaps: Alignments) -> Alignments:
         first=overlaps.first + start,
         length=end - start,
         evidence=evidence,
-        distance=(compared.differing * inside).sum(1) / np.maximum((compared.seen * inside).sum(1), 1),
-        drift=measure_drift(compared.shift, inside & (compared.evidence > 0), steps - (start + end - 1)[:, None] / 2),
+        distance=(differing * inside).sum(1) / np.maximum((seen * inside).sum(1), 1),
+        drift=measure_drift(shift, inside & (step_evidence > 0), steps - (start + end - 1)[:, None] / 2),
     )
 
 
@@ -184,20 +184,15 @@ def measure_drift(shift: NDArray[np.int8], inside: NDArray[np.bool_], position: 
     return np.asarray(slope * 2 * np.abs(position * inside).max(1))
 
 
-@dataclass(frozen=True, slots=True)
-class SampleComparison:
-    """Comparison of samples, pairs x steps: evidence, differing bits of those seen, and shift of the best neighbour."""
-
-    evidence: Floats
-    differing: NDArray[np.int16]
-    seen: NDArray[np.int16]
-    shift: NDArray[np.int8]
-
-
-def compare_samples(samples: Samples, overlaps: Alignments, steps: Indices) -> SampleComparison:
+def compare_samples(
+    samples: Samples, overlaps: Alignments, steps: Indices
+) -> tuple[Floats, NDArray[np.int16], NDArray[np.int16], NDArray[np.int8]]:
     """Compare each sample with three neighbours in time, of which the most similar counts.
 
     So neither the position of the half seconds in a trimmed copy matters, nor a speed that is slightly off.
+
+    Returns:
+        Evidence, differing bits, bits compared, and shift of the most similar neighbour, each pairs x steps.
     """
     beyond_end = steps >= overlaps.length[:, None]
     sample_a = np.where(beyond_end, 0, overlaps.first[:, None] + steps)
@@ -215,7 +210,7 @@ def compare_samples(samples: Samples, overlaps: Alignments, steps: Indices) -> S
     best = evidence.argmax(0)[None]
     novelty = np.minimum(samples.novelty[sample_a], samples.novelty[start_b + np.clip(sample_b, 0, last_b)])
     weighted = np.take_along_axis(evidence, best, 0)[0] * np.maximum(novelty, _MIN_NOVELTY)
-    return SampleComparison(
+    return (
         np.where(beyond_end, -1.0, weighted),
         np.take_along_axis(differing, best, 0)[0],
         np.take_along_axis(seen, best, 0)[0],

@@ -2,6 +2,9 @@
 
 Samples are sorted by some bytes of their words, again and again by others; those that agree are compared. A copy needs
 to be met in one sample only. `vttdata.split.near_duplicates.alignment` decides how much two sources really share.
+
+The records of samples that are looked up are written into a temporary file by one byte of their words, so that those
+whose keys begin with the same byte lie side by side: a bucket of them is read and compared by itself, in little memory.
 """
 
 from __future__ import annotations
@@ -14,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.errors import VttdataError
-from vttdata.split.near_duplicates.lookups import HALF_WORD, LookupFile, look_up
 from vttdata.split.near_duplicates.samples import CHUNK_SAMPLES, MIRROR, Indices, Samples, Words
 
 # Samples of which more of the 128 bits differ are not followed up; unrelated ones differ in 64, rarely in less than 46.
@@ -27,6 +29,9 @@ _MAX_SAMPLES_COMPARED_DIRECTLY = 2**12
 _MAX_SAMPLES_WITH_SHORT_KEYS = 2**20
 
 _CHUNK_PAIRS = 2**16
+
+# Records of a bucket, of 24 bytes, unless more have the same byte.
+_RECORDS_PER_BUCKET = 2**19
 
 # A sample is looked up each time this much novelty has added up: a still picture, hardly ever.
 _NOVELTY_PER_LOOKUP = 0.4
@@ -45,6 +50,8 @@ _BYTES_IN_TURNED_KEY = 3
 # A pair of sources with offset and orientation is packed into 64 bits; a day of video has 172,800 samples.
 _SOURCE_BITS, _OFFSET_BITS, _ORIENTATION_BITS = 21, 19, 3
 _OFFSET_BIAS = 2 ** (_OFFSET_BITS - 1)
+
+HALF_WORD = np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +153,10 @@ def pairs_of_equal_keys(
     """Yield pairs of samples with equal keys, some at a time: all of them in short runs, the nearest in long ones.
 
     Args:
-        records: from `look_up`, in the order of numbers.
+        records: from `look_up`, in the order of numbers; pairs are indices of them.
         half: of pictures, upper (0) or lower (1), from whose words keys are made.
         key_bytes: of these words, the lowest is 0.
         turned: whether only pairs of a sample as it is and a later one that is turned are wanted.
-
-    Returns:
-        Indices of records.
     """
     words = records[:, half]
     # Bytes are sorted by counting, which keeps the order of equal ones.
@@ -182,11 +186,8 @@ def pairs_of_equal_keys(
 def select_alike(samples: Samples, a: Words, b: Words, orientation: int) -> Words:
     """Return those pairs of samples (the lower index first) that look alike, packed and sorted.
 
-    Args:
-        samples: of all sources.
-        a: samples as they are, from `look_up`.
-        b: samples in an orientation, in which they are compared, and also mirrored.
-        orientation: even; see `ORIENTATIONS`.
+    `a` are samples as they are, from `look_up`, and `b` in an even orientation, in which they are compared, and also
+    mirrored.
     """
     of_different_sources = (a[:, 2] ^ b[:, 2]) >> HALF_WORD != 0
     a, b = a[of_different_sources], b[of_different_sources]
@@ -222,3 +223,89 @@ def unpack_pairs(packed: Words) -> Candidates:
     source_b = (value >> _OFFSET_BITS) & (2**_SOURCE_BITS - 1)
     orientation = (packed & np.uint64(2**_ORIENTATION_BITS - 1)).astype(np.int64)
     return Candidates(value >> (_OFFSET_BITS + _SOURCE_BITS), source_b, offset, orientation)
+
+
+def look_up(samples: Samples, number: Indices, orientation: int) -> Words:
+    """Return what a comparison needs of samples, in (n, 3) words: upper half, lower half, source and number.
+
+    The number of a sample is twice its index, plus 1 if it is to be turned into the orientation. The last word has 32
+    bits of source and 32 bits of number.
+    """
+    index = number >> 1
+    words = samples.oriented_words(index, orientation * (number & 1))
+    owner = (np.searchsorted(samples.starts, index, side="right") - 1).astype(np.uint64)
+    owner_and_number = (owner << HALF_WORD) | number.astype(np.uint64)
+    return np.concatenate([words, owner_and_number[:, None]], 1)
+
+
+class LookupFile:
+    """Records of samples in a temporary file, for one byte of their words after another.
+
+    Args:
+        samples: of all sources.
+        is_looked_up: (m, 2): as they are, and turned.
+        orientations: all that `buckets` is asked for; 0 is that of samples as they are.
+    """
+
+    def __init__(self, samples: Samples, is_looked_up: NDArray[np.bool_], orientations: tuple[int, ...]) -> None:
+        self._samples, self._is_looked_up = samples, is_looked_up
+        plain, turned = is_looked_up.sum(0)
+        room = plain + turned * np.count_nonzero(orientations)
+        self._records: Words = samples.arrays.allocate((int(room), 3), np.uint64)
+
+    def buckets(self, half: int, byte: int, orientations: tuple[int, ...]) -> Iterator[Iterator[tuple[int, Words]]]:
+        """Divide the samples by a byte (the lowest is 0) of the word of one half, and yield them a bucket at a time.
+
+        Samples of which that half, upper (0) or lower (1), shows nothing are in no bucket. The first orientation is 0.
+
+        Returns:
+            Each orientation with its records, from `look_up`, in the order of numbers. With those that are turned are
+            those of the same samples, and of others, as they are.
+        """
+        counts = np.zeros((256, len(orientations)), np.int64)
+        for column, _, values in self._read(half, byte, orientations):
+            counts[:, column] += np.bincount(values, minlength=256)
+        totals = counts.sum(1)
+        numbers, bucket_of = np.unique((np.cumsum(totals) - totals) // _RECORDS_PER_BUCKET, return_inverse=True)
+        sizes = np.zeros((len(numbers), len(orientations)), np.int64)
+        np.add.at(sizes, bucket_of, counts)
+        ends = np.cumsum(sizes).reshape(sizes.shape)
+        # The records of each bucket are written from its place on, one orientation after the other.
+        places, bucket_of = ends - sizes, bucket_of.astype(np.uint8)
+        for column, index, values in self._read(half, byte, orientations):
+            orientation = orientations[column]
+            buckets = bucket_of[values]
+            order = np.argsort(buckets, kind="stable")
+            records = look_up(self._samples, 2 * index + (orientation > 0), orientation).take(order, 0)
+            bounds = np.cumsum([0, *np.bincount(buckets, minlength=len(places))])
+            for bucket, (first, end) in enumerate(itertools.pairwise(bounds)):
+                place = places[bucket, column]
+                self._records[place : place + end - first] = records[first:end]
+                places[bucket, column] += end - first
+        for starts, bucket_ends in zip(ends - sizes, ends, strict=True):
+            parts = [self._records[first:end] for first, end in zip(starts, bucket_ends, strict=True)]
+            yield merge_orientations(orientations, parts)
+            self._samples.arrays.release_pages()
+
+    def _read(
+        self, half: int, byte: int, orientations: tuple[int, ...]
+    ) -> Iterator[tuple[int, Indices, NDArray[np.uint8]]]:
+        """Yield the position of an orientation, indices of samples and the byte of each, some samples at a time."""
+        for first in range(0, len(self._samples), CHUNK_SAMPLES):
+            chunk = slice(first, first + CHUNK_SAMPLES)
+            for column, orientation in enumerate(orientations):
+                words = self._samples.oriented_half(chunk, orientation, half)
+                index = np.flatnonzero(self._is_looked_up[chunk, int(orientation > 0)] & (words != 0))
+                yield column, first + index, (words[index] >> np.uint64(8 * byte)).astype(np.uint8)
+            self._samples.arrays.release_pages()
+
+
+def merge_orientations(orientations: tuple[int, ...], parts: list[Words]) -> Iterator[tuple[int, Words]]:
+    """Yield the records of each orientation, in the order of numbers, and with turned ones those as they are."""
+    plain = np.array(parts[0])
+    for orientation, part in zip(orientations, parts, strict=True):
+        records = np.concatenate([plain, part]) if orientation else plain
+        if orientation:
+            records = records.take(np.argsort(records[:, 2], kind="stable"), 0)
+        if len(records):
+            yield orientation, records

@@ -6,7 +6,7 @@ is not read here, and of clips only their sources are known.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from vttdata.records import HASHES_PER_SECOND, Fingerprint
 from vttdata.split.near_duplicates.alignment import Alignments, align
 from vttdata.split.near_duplicates.candidates import find_candidates
-from vttdata.split.near_duplicates.records import NearDuplicate, SimilarSources
 from vttdata.split.near_duplicates.samples import ORIENTATIONS, Samples, collect_samples, naming_temporary_folder
 
 # Evidence that the samples of a shared stretch must add up to. Unrelated real videos reached 22, and 29 where both bore
@@ -25,6 +24,49 @@ MIN_EVIDENCE = 40.0
 # Seconds that two sources must share, so that an intro of three seconds makes no copies; where the shorter source has
 # less than twice this, half of it.
 MIN_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class NearDuplicate:
+    """Two sources that show the same, at least for a while.
+
+    Fields:
+        source_a, source_b: ids, the smaller first.
+        offset_seconds: source b shows at t * speed + offset_seconds, to about half a second, what source a shows at t.
+        speed: 1.05 where b takes 5 % longer.
+        start_seconds, overlap_seconds: start of the shared stretch in a, and its length.
+        mirrored, rotation: b shows a's mirror image or a itself, turned clockwise by 0, 90, 180 or 270 degrees.
+        distance: share (0..1) of the fingerprints' bits that differ in that stretch; unrelated videos have 0.5.
+        similarity: lesser of evidence and overlap, each relative to what is required; from 1 on the two sources are
+            near-duplicates.
+    """
+
+    source_a: str
+    source_b: str
+    offset_seconds: float
+    speed: float
+    start_seconds: float
+    overlap_seconds: float
+    mirrored: bool
+    rotation: int
+    distance: float
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarSources:
+    """Sources that look alike, as far as is known.
+
+    Fields:
+        pairs: all near-duplicates, each pair once.
+        closest: most similar pair of sources in different splits, near-duplicates or not; None where no two pictures
+            of different splits look alike.
+        without_fingerprint: number of sources that have no comparable fingerprint; nothing is known of them.
+    """
+
+    pairs: Sequence[NearDuplicate]
+    closest: NearDuplicate | None = None
+    without_fingerprint: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +88,10 @@ class Matches:
         return [self._pair(index) for index in np.flatnonzero(self.similarity >= 1)]
 
     def closest(self, side: Mapping[str, Hashable]) -> NearDuplicate | None:
-        """Return the most similar pair of sources of different sides.
+        """Return the most similar pair of sources of different sides, near-duplicate or not.
 
-        Args:
-            side: source id -> its side, such as a split; other sources take no part.
-
-        Returns:
-            A pair, near-duplicate or not; None where no two pictures of different sides look alike.
+        `side` maps source ids to sides, such as splits; other sources take no part. The pair is None where no two
+        pictures of different sides look alike.
         """
         numbers = {name: number for number, name in enumerate(sorted({*map(repr, side.values())}), 1)}
         sides = np.array([numbers[repr(side[name])] if name in side else 0 for name in self.samples.ids], np.int64)
@@ -86,10 +125,7 @@ class Matches:
 
 
 def match_sources(sources: Iterable[tuple[str, Fingerprint]]) -> Matches:
-    """Compare sources by their fingerprints; their order makes no difference.
-
-    Args:
-        sources: id and fingerprint of each.
+    """Compare sources, each an id and its fingerprint; their order makes no difference.
 
     Raises:
         VttdataError: when an id is duplicated, or a fingerprint cannot be read.

@@ -103,19 +103,10 @@ class Samples:
         counts: Indices = self.starts[1:][source] - self.starts[:-1][source]
         return counts
 
-    def owners(self, index: Indices) -> Words:
-        """Return the index of the source of each sample."""
-        return (np.searchsorted(self.starts, index, side="right") - 1).astype(np.uint64)
-
     def oriented_words(self, index: Indices, orientation: Indices | int) -> Words:
-        """Return the words of the upper and the lower half of pictures in another orientation.
+        """Return the words of the upper and the lower half of (...) samples in another orientation, (..., 2).
 
-        Args:
-            index: (...) samples.
-            orientation: of each, see `ORIENTATIONS`; broadcast to them.
-
-        Returns:
-            (..., 2) words.
+        The orientation of each, see `ORIENTATIONS`, is broadcast to the samples.
         """
         return np.stack([self.oriented_half(index, orientation, half) for half in (0, 1)], -1)
 
@@ -139,10 +130,7 @@ def naming_temporary_folder() -> Iterator[None]:
 
 @naming_temporary_folder()
 def collect_samples(sources: Iterable[tuple[str, Fingerprint]]) -> Samples:
-    """Decode fingerprints and put them side by side.
-
-    Args:
-        sources: id and fingerprint, in any order.
+    """Decode the fingerprints of sources, each an id with its fingerprint in any order, and put them side by side.
 
     Raises:
         VttdataError: when an id is duplicated, or a fingerprint cannot be read; the message names the source.
@@ -202,11 +190,7 @@ def decode_words(fingerprint: Fingerprint) -> Words:
 
 
 def differing_bits(words_a: Words, words_b: Words) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Count the bits that differ between samples.
-
-    Args:
-        words_a: (..., 2).
-        words_b: (..., 2).
+    """Count the bits that differ between samples, (..., 2) words each.
 
     Returns:
         (...) numbers of differing bits, and (...) numbers of bits compared: 128, 64, or 0 where a half shows nothing.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from vttdata.report.what_if import count_alternatives
+from vttdata.report.left_out import count_alternatives
 
 
 def test_table_without_its_columns_is_passed_over(tmp_path: Path) -> None:
