@@ -31,7 +31,7 @@ FRAMES = ["a {} runs in the yard", "the {} looks at the camera", "a man watches 
 EXCLUSIVE = {*itertools.permutations(RIVALS, 2)}
 
 
-def write_captions(path: Path, videos: int = 120) -> Path:
+def write_captions(path: Path, videos: int = 60) -> Path:
     """Captions about one animal a video, and one video of which too many animals are named for three foils."""
     draw = random.Random(1)
     lines = ["video_id,caption"]
@@ -49,6 +49,13 @@ def pairs_of(caption_id: str, split: str | None = None) -> list[FoilPair]:
     return [FoilPair("v" + caption_id, caption_id, 0, text, s.apply(text), s, 1.0, 1.0, split) for s in swaps]
 
 
+@pytest.fixture
+def first_solutions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the first choice that the solver finds; a better one takes it several times as long."""
+    monkeypatch.setattr("vttdata.generate.foils.questions._MAX_NODES", 0)
+
+
+@pytest.mark.usefixtures("first_solutions")
 def test_questions_of_captions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = write_captions(tmp_path / "captions.csv")
     arguments = ["foil", str(table), "--seed", "3", "--options", "4", "--imbalance", "0.2"]
@@ -194,6 +201,7 @@ def test_words_that_are_the_answer_beside_each_other_are_drawn_together() -> Non
     assert len(sets) <= 20
 
 
+@pytest.mark.usefixtures("first_solutions")
 def test_answer_has_each_rank_of_length_as_often() -> None:
     # The answer is the third of four in length three times out of four.
     draw = random.Random(2)
@@ -214,6 +222,7 @@ def test_answer_has_each_rank_of_length_as_often() -> None:
     assert sum(thirds) < 0.35 * len(chosen)
 
 
+@pytest.mark.usefixtures("first_solutions")
 def test_words_are_shared_by_the_questions_of_splits() -> None:
     draw = random.Random(4)
     captions, splits = {}, {}
