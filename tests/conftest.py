@@ -15,7 +15,6 @@ import pytest
 from hypothesis import settings
 
 import vttdata.subprocesses
-from tests.helpers.builds import film
 from tests.helpers.forked import COMMANDS, STARTERS, WORKERS, YTDLP, Programs
 from tests.helpers.session_files import make_once
 
@@ -98,6 +97,8 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def videos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder of four small films, some of them without motion; tests must not change it."""
+    # The process that hands out tests imports this file and needs none of the libraries of builds.
+    from tests.helpers.builds import film
 
     def make(folder: Path) -> None:
         for extra, picture in enumerate(["testsrc2", "mandelbrot", "rgbtestsrc", "smptehdbars"]):

@@ -12,7 +12,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import yt_dlp
 
 from tests.helpers.media_server import MediaServer
 from vttdata.collect import CollectSettings, FetchError, LimitSettings, fetch, format_selector, remove_unfinished
@@ -206,6 +205,8 @@ YOUTUBE = [
     ],
 )
 def test_h264_is_preferred_and_av1_never_selected(offered: str, chosen: list[str]) -> None:
+    import yt_dlp
+
     formats = [dict(entry) for entry in YOUTUBE if entry["format_id"] in offered.split()]
     silent = all(entry["acodec"] == "none" for entry in formats)
     with yt_dlp.YoutubeDL({"quiet": True}) as program:
