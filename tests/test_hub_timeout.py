@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import huggingface_hub
 import pytest
 from huggingface_hub import errors
 
+from tests.helpers.forked import COMMANDS
 from tests.helpers.hub.built import build
 from tests.helpers.silent_server import silent_server
 from vttdata.errors import VttdataError
@@ -48,14 +47,9 @@ def _limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def call(folder: Path, endpoint: str, calls: list[list[object]], **environment: str) -> dict[str, tuple[object, str]]:
     """Run commands and calls as a user whose Hub is at an address; return the code or error and what is printed."""
     own = {"HF_ENDPOINT": endpoint, "HF_HOME": str(folder / "hf"), "HF_TOKEN": "hf_x", "VTTDATA_HOME": str(folder)}
-    done = subprocess.run(
-        [sys.executable, "-c", CALLER, json.dumps(calls)],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "VTTDATA_HUB_TIMEOUT": "1", **own, **environment},
-    )
+    environment = {"PATH": os.environ["PATH"], "VTTDATA_HUB_TIMEOUT": "1", **own, **environment}
+    done = COMMANDS.run(["-c", CALLER, json.dumps(calls)], environment, ROOT)
+    assert done.returncode == 0, done.stderr
     return {words: (code, text) for words, (code, text) in json.loads(done.stdout).items()}
 
 

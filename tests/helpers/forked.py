@@ -255,7 +255,7 @@ def run(request: bytes, purpose: str, stdout: int, stderr: int, *descriptors: in
     os.environ.update(environment)
     os.chdir(folder)
     sys.path[:] = [*filter(None, environment.get("PYTHONPATH", "").split(os.pathsep)), *LIBRARIES]
-    sys.argv = [*arguments, *map(str, descriptors)]
+    sys.argv = [arguments[0], *arguments[2 if arguments[0] == "-c" else 1 :], *map(str, descriptors)]
     if PLUGINS_VARIABLE in environment:
         # Modules that look for plugins do so when they are imported.
         for module in [name for name in sys.modules if name.partition(".")[0] == "vttdata"]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.helpers.peak_memory import run_python
+from tests.helpers.forked import COMMANDS
 
 ANSWERS = {"null": b"null", "list": b"[]", "nothing": b"{}", "deep": b"[" * 100_000, "bytes": b"\xff"}
 
@@ -42,6 +43,6 @@ def odd_hub() -> Iterator[str]:
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_odd_answer_ends_in_one_sentence(answer: str, odd_hub: str) -> None:
     endpoint = f"{odd_hub}/{answer}"
-    ended = run_python(["-m", "vttdata", "stats", "me/x"], HF_ENDPOINT=endpoint)
-    assert (ended.code, ended.stderr.count("\n")) == (2, 1), ended
+    ended = COMMANDS.run(["vttdata.cli.main", "stats", "me/x"], os.environ | {"HF_ENDPOINT": endpoint})
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended
     assert endpoint in ended.stderr or answer == "bytes"

@@ -17,8 +17,8 @@ import pytest
 from tests.helpers.builds import vttdata
 from tests.helpers.damage import damage, write_rich_dataset
 from tests.helpers.films import write_film
+from tests.helpers.forked import COMMANDS
 from tests.helpers.hostile_campaign import write_answered_campaign
-from tests.helpers.peak_memory import run_python
 from vttdata.annotations.files import list_files
 from vttdata.cli.main import main
 from vttdata.dataset import Metadata
@@ -28,9 +28,8 @@ from vttdata.files.reading import read_regular
 
 
 def one_sentence(*command: str, **environment: str) -> str:
-    ended = run_python(["-m", "vttdata", *command], **environment)
-    assert (ended.code, ended.stderr.count("\n")) == (2, 1), ended
-    assert ended.seconds < 15
+    ended = COMMANDS.run(["vttdata.cli.main", *command], os.environ | environment)
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended
     return ended.stderr
 
 
