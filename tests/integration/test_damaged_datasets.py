@@ -18,7 +18,7 @@ from tests.helpers.hub.server import WRITER, Hub
 from vttdata.errors import VttdataError
 from vttdata.load.load_dataset import load_dataset
 
-MUTATIONS = 200
+MUTATIONS = 120
 FORMATS = ("coco", "jsonl", "retrieval", "msrvtt", "mteb", "lmms-eval")
 
 
