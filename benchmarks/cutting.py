@@ -30,8 +30,7 @@ from tests.helpers.barcode import Movie, read_number, write_movies
 from vttdata.media.check_cut import verify_clip
 from vttdata.media.cut import MediaSettings, clip_size, cut
 from vttdata.media.ffmpeg_program import ffmpeg_path
-from vttdata.media.frames_in_span import read_span
-from vttdata.media.packets_in_span import read_span_from_packets
+from vttdata.media.frames_in_span import read_span, read_span_from_packets
 from vttdata.media.probe import probe
 
 SECONDS = 40

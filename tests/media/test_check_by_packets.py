@@ -17,8 +17,7 @@ from tests.helpers.barcode import KINDS, Movie, write_barcode
 from vttdata.errors import MediaError
 from vttdata.media.check_cut import read_all, read_ends, verify_clip
 from vttdata.media.cut import MediaSettings, cut
-from vttdata.media.frames_in_span import ReferenceFrame, SpanFrames, read_span
-from vttdata.media.packets_in_span import read_span_from_packets
+from vttdata.media.frames_in_span import ReferenceFrame, SpanFrames, read_span, read_span_from_packets
 from vttdata.media.probe import probe
 
 FOREVER = float("inf")

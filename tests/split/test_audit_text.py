@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vttdata.records import Clip
 from vttdata.split import NearDuplicate, SimilarSources, audit
-from vttdata.split.audit.text import audit_text, notes
+from vttdata.split.audit.leaks import audit_text, notes
 
 CLIPS = [
     Clip("v1", "a", 0.0, 5.0, None, None, 1, split="train"),

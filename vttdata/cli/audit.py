@@ -118,7 +118,7 @@ def command(
     from vttdata.compose.input_captions import is_table
     from vttdata.dataset.leak_audit import audit_dataset
     from vttdata.load.lookup import find_dataset
-    from vttdata.split.audit.text import audit_text
+    from vttdata.split.audit.leaks import audit_text
 
     _check_options(against, columns, page, html, has_part=bool(splits or config != "clips"), clean=clean)
     if videos is not None and html is None:

@@ -5,11 +5,10 @@ why it cannot be had.
 """
 
 from vttdata.collect.download import fetch, format_selector, remove_unfinished
-from vttdata.collect.folder import list_folder
 from vttdata.collect.search import search
 from vttdata.collect.settings import CollectSettings, LimitSettings, SearchSettings
-from vttdata.collect.video_list import list_manifest
-from vttdata.collect.ytdlp_errors import BREAKER_REASONS, UNREACHABLE, FetchError, classify
+from vttdata.collect.video_list import list_folder, list_manifest
+from vttdata.collect.ytdlp import BREAKER_REASONS, UNREACHABLE, FetchError, classify
 
 __all__ = [
     "BREAKER_REASONS",

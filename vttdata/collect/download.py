@@ -15,10 +15,17 @@ import tempfile
 import time
 from pathlib import Path
 
-from vttdata.collect.folder import MISSING
 from vttdata.collect.settings import CollectSettings
-from vttdata.collect.ytdlp import MEGABYTE, clean_field, retry_download, run_ytdlp, site_source_id, too_large
-from vttdata.collect.ytdlp_errors import FetchError
+from vttdata.collect.video_list import MISSING
+from vttdata.collect.ytdlp import (
+    MEGABYTE,
+    FetchError,
+    clean_field,
+    retry_download,
+    run_ytdlp,
+    site_source_id,
+    too_large,
+)
 from vttdata.errors import UnavailableError
 from vttdata.files.addresses import without_secrets
 from vttdata.files.reading import file_sha256

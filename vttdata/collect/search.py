@@ -9,8 +9,7 @@ import urllib.parse
 from pathlib import Path
 
 from vttdata.collect.settings import CollectSettings, SearchSettings
-from vttdata.collect.ytdlp import clean_field, retry_download, run_ytdlp, site_source_id
-from vttdata.collect.ytdlp_errors import FetchError
+from vttdata.collect.ytdlp import FetchError, clean_field, retry_download, run_ytdlp, site_source_id
 from vttdata.records import Candidate
 
 
@@ -19,7 +18,7 @@ def search(query: str, category: str, settings: CollectSettings) -> tuple[Candid
 
     Args:
         query: words for the search box; never interpreted as an option or an address.
-        category: category of the videos found.
+        category: of the videos.
         settings: must have `search`; one search has the time limit of one item.
 
     Returns:

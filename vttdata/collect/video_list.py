@@ -1,18 +1,18 @@
-"""Read a table that lists videos by URL or path, with what is known about each. Nothing is fetched or opened."""
+"""List the video files of a folder, or the videos of a table by URL or path. Nothing is fetched or opened."""
 
 from __future__ import annotations
 
 import math
+import os
 import urllib.parse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from vttdata.collect.folder import file_stamp
-from vttdata.errors import VttdataError
+from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.tables import Columns, parse_seconds, read_table
-from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, is_safe_id
+from vttdata.ids import MAX_EXTERNAL_ID_LENGTH, VIDEO_EXTENSIONS, is_safe_id
 from vttdata.records import Candidate, Span
 
 _ALIASES = {"id": "source_id", "license": "licence"}
@@ -20,6 +20,74 @@ _ATTRIBUTES = ("source_id", "title", "category", "query", "licence")
 COLUMNS = ("url", "path", *_ATTRIBUTES, "start", "end", "video_id")
 # Columns of captions, which people keep in the same table.
 _OTHER_COLUMNS = ("source", "caption", "annotator", "language", "sen_id", "author", "split")
+
+MISSING = "missing"
+"""Stamp of a file that is not there or cannot be looked at."""
+
+
+def list_folder(folder: Path) -> Iterator[Candidate]:
+    """Yield every video file below `folder`, sorted by path.
+
+    Hidden files and folders are left out, and so is every file without a video's extension. Links are followed; a
+    folder that is reached twice is listed once. A dangling link with a video's name is yielded too, so that its failure
+    is recorded with the others.
+
+    Returns:
+        Candidates of kind ``file``: `locator` is the path below `folder` with forward slashes, `title` the file's
+        name without extension, `stamp` its size and modification time.
+
+    Raises:
+        VttdataError: if `folder` or a subfolder cannot be read, a video's path is not valid UTF-8 and therefore cannot
+            be stored in a table, or there is no video.
+    """
+    videos = others = 0
+    for path in _walk(str(folder)):
+        if os.path.splitext(path)[1].lower() not in VIDEO_EXTENSIONS:
+            others += 1
+            continue
+        videos += 1
+        relative = os.path.relpath(path, folder)
+        try:
+            relative.encode()
+        except UnicodeEncodeError as error:
+            raise VttdataError(
+                f"{folder}: the file name {os.fsencode(relative)!r} is not valid UTF-8; rename it."
+            ) from error
+        locator = Path(relative)
+        yield Candidate(kind="file", locator=locator.as_posix(), title=locator.stem, stamp=file_stamp(folder / locator))
+    if not videos:
+        extensions = " ".join(sorted(VIDEO_EXTENSIONS))
+        raise VttdataError(f"{folder}: no video among {others} files; video names end in one of {extensions}.")
+
+
+def file_stamp(path: Path) -> str:
+    """Return a short text that changes when a file does: size and modification time, or `MISSING`."""
+    try:
+        status = path.stat()
+    except OSError:
+        return MISSING
+    return f"{status.st_size}-{status.st_mtime_ns}"
+
+
+def _walk(root: str) -> Iterator[str]:
+    """Yield all files below `root` that are not hidden, in the order of their paths, entering each folder once."""
+    entered: set[tuple[int, int]] = set()
+    # An explicit stack, because folders may be nested more deeply than Python recurses.
+    pending = [(root, True)]
+    while pending:
+        path, is_folder = pending.pop()
+        if not is_folder:
+            yield path
+            continue
+        with DescribeOSErrors(f"{path}: the folder cannot be read"):
+            status = os.stat(path)
+            with os.scandir(path) as scan:
+                visible = [entry for entry in scan if not entry.name.startswith(".")]
+            entries = [(e.path, os.path.isdir(e) if e.is_symlink() else e.is_dir()) for e in visible]
+        if (status.st_dev, status.st_ino) not in entered:
+            entered.add((status.st_dev, status.st_ino))
+            # A folder sorts as its path with a slash, which puts its files where their paths belong.
+            pending += sorted(entries, key=lambda entry: entry[0] + "/" * entry[1], reverse=True)
 
 
 @dataclass(slots=True)
@@ -41,12 +109,8 @@ def list_manifest(path: Path, columns: Mapping[str, str] | None = None) -> Itera
     rows may list clips of the same video, as in MSR-VTT, or the same video with its captions. Further columns are left
     out, unless one looks like a misspelled name.
 
-    Args:
-        path: path of the table.
-        columns: name of a column -> its name in the table.
-
-    Returns:
-        Candidates with their spans sorted by time. The `locator` of a file is its path as written.
+    `columns` maps names of columns to those in the table. Spans of candidates are sorted by time; the `locator` of a
+    file is its path as written.
 
     Raises:
         VttdataError: on the first invalid row, with file and line, and if there is no row. A listed file that does not

@@ -22,7 +22,7 @@ from vttdata.dataset.protocol_file import Protocol
 from vttdata.generate.foils.blind.shortcuts import Attack, attack_rows, attack_sentences
 from vttdata.recipe import packaged
 from vttdata.split import Audit
-from vttdata.split.audit.text import count_rows, leak_rows, notes
+from vttdata.split.audit.leaks import count_rows, leak_rows, notes
 from vttdata.split.near_duplicates.matches import match_sources
 
 # Finding in official files -> what it means for a score, and what to do.

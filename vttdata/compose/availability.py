@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 from vttdata.collect.reachability import Address, addresses, any_answers
 from vttdata.collect.settings import CollectSettings
-from vttdata.collect.ytdlp import retry_download, run_ytdlp
-from vttdata.collect.ytdlp_errors import BREAKER_REASONS, TRANSIENT_REASONS, UNREACHABLE, FetchError
+from vttdata.collect.ytdlp import BREAKER_REASONS, TRANSIENT_REASONS, UNREACHABLE, FetchError, retry_download, run_ytdlp
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows

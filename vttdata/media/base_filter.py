@@ -37,12 +37,9 @@ class RecipeKey(NamedTuple):
 
 @dataclass(frozen=True)
 class SampledPicture:
-    """Picture of a video as filters see it.
+    """Picture of a video as filters see it: its luma, and whether nearly all pixels are nearly black.
 
-    Attributes:
-        luma: uint8, height x width, limited range.
-        periods: number of half seconds for which the picture is shown, at least 1.
-        is_black: whether nearly all pixels are nearly black.
+    It is shown for a number of half seconds, `periods`, at least 1.
     """
 
     luma: Luma

@@ -13,9 +13,8 @@ import av
 
 from vttdata.errors import MediaError
 from vttdata.media.decode import best_video, check_memory, open_container, open_video
-from vttdata.media.frames_in_span import SpanFrames, Thumbnail, thumbnail
+from vttdata.media.frames_in_span import SpanFrames, Thumbnail, decode_ends, thumbnail
 from vttdata.media.h264_order import DisplayOrder, UnreadableOrderError
-from vttdata.media.packets_in_span import decode_ends
 from vttdata.media.shots.fast.bitstream import FrameType, h264_nal_length_size, has_whole_units
 from vttdata.media.shots.fast.packets import PacketTable, UnsupportedStreamError
 
@@ -124,10 +123,7 @@ def _clip_frames(times: list[float], first: av.VideoFrame, last: av.VideoFrame) 
 
 
 def verify_sound(clip: Path, span: SpanFrames) -> float:
-    """Decode a clip's sound and compare its length with that of the pictures.
-
-    Returns:
-        The sound's length in seconds.
+    """Decode a clip's sound, compare its length with that of the pictures, and return it in seconds.
 
     Raises:
         MediaError: ``cut_mismatch`` when it does not start at 0 or differs by more than one frame and one AAC frame.

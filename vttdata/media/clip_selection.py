@@ -99,12 +99,8 @@ def choose_clips(shots: Sequence[Shot], settings: ClipSettings = ClipSettings())
     found (weighted interval scheduling); then one clip after another is exchanged for as long as the sum of score and
     diversity grows. Diversity is the distance of each clip to the most similar other one, in colours and position.
 
-    Args:
-        shots: all shots of one source, in order and without gaps between them.
-        settings: see `ClipSettings`.
-
-    Returns:
-        Clips; none where no run has an allowed length (`why_none` says why).
+    The shots are all of one source, in order and without gaps between them. There are no clips where no run has an
+    allowed length (`why_none` says why).
     """
     if not shots:
         return ()
@@ -167,17 +163,10 @@ def _run_means(shots: Sequence[Shot], first: Indices, end: Indices) -> Floats:
 def score_runs(
     seconds: Floats, shot_count: Indices, means: Floats, gradual_ends: Floats, settings: ClipSettings
 ) -> Floats:
-    """Score n runs; see `choose_clips`.
+    """Return the scores of n runs, above 0 and at most 1; see `choose_clips`.
 
-    Args:
-        seconds: (n,) lengths.
-        shot_count: (n,) numbers of shots.
-        means: (n, 2 or more) dark share and motion.
-        gradual_ends: (n,) how many of the two ends lie in a gradual transition.
-        settings: lengths of clips.
-
-    Returns:
-        (n,) scores, above 0 and at most 1.
+    All arrays are (n,), but `means` are (n, 2 or more): dark share and motion. `gradual_ends` says how many of the two
+    ends lie in a gradual transition.
     """
     length_range = max(settings.max_seconds - settings.min_seconds, _SECONDS_TOLERANCE)
     length = 1 - np.abs(seconds - settings.min_seconds - _BEST_LENGTH * length_range) / length_range

@@ -60,10 +60,8 @@ class GapError(Exception):
 def check_structure(path: Path, container: str, seconds: float) -> None:
     """Check that the elements of a container follow each other without a gap and lie inside the file.
 
-    Args:
-        path: the file.
-        container: the format's name in libavformat; formats that state no sizes are not checked.
-        seconds: duration that the container states, for the message.
+    `container` is the format's name in libavformat; formats that state no sizes are not checked. The message says which
+    duration in seconds the container states.
 
     Raises:
         MediaError: ``truncated`` when an element claims bytes beyond the end of the file, whose copy was interrupted;

@@ -6,6 +6,7 @@ Every clip is encoded again, since a stream copy can only begin at a keyframe. S
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import os
 import secrets
@@ -25,8 +26,7 @@ from vttdata.errors import MediaError, UnavailableError
 from vttdata.media.check_cut import verify_clip, verify_sound
 from vttdata.media.decode import max_pixels, momentary_error
 from vttdata.media.ffmpeg_program import SAFE_INPUT, ffmpeg_path, file_url
-from vttdata.media.frames_in_span import TIMED_CONTAINERS, SpanFrames, read_span
-from vttdata.media.packets_in_span import read_span_from_packets
+from vttdata.media.frames_in_span import TIMED_CONTAINERS, SpanFrames, read_span, read_span_from_packets
 from vttdata.records import ClipMedia, Probe
 from vttdata.settings import Strict
 from vttdata.subprocesses import run
@@ -120,7 +120,7 @@ def cut(
     try:
         for span in _read_spans(source, probe, start, end, deadline):
             try:
-                media = _encode(CutJob(source, probe, settings, partial, span), deadline)
+                media = _encode(source, probe, settings, partial, span, deadline)
                 break
             except MediaError as error:
                 is_last_attempt = span.all_decoded and span.decoded_from is None
@@ -135,16 +135,20 @@ def cut(
 def _read_spans(source: Path, probe: Probe, start: float, end: float, deadline: float) -> Iterator[SpanFrames]:
     """Yield the frames of a span, cheapest reading first; each further one for when cutting by those before failed."""
     is_timed = probe.container in TIMED_CONTAINERS
-    if is_timed and (span := read_span_from_packets(source, start, end, deadline)):
+    decode = functools.partial(read_span, from_start=not is_timed)
+    for read in (read_span_from_packets, decode) if is_timed else (decode,):
+        span = read(source, start, end, deadline)
+        if span is None:
+            continue
         if _may_lack_frames(span, probe, end):
-            _check_same(span, read_span_from_packets(source, start, end, deadline))
+            # At errors of the disk some demuxers end, or go on after a gap, without a word.
+            again = read(source, start, end, deadline)
+            if again is None or again.pts != span.pts:
+                raise momentary_error()
         yield span
-    span = read_span(source, start, end, deadline, from_start=not is_timed)
-    if _may_lack_frames(span, probe, end):
-        _check_same(span, read_span(source, start, end, deadline, from_start=not is_timed))
-    yield span
     # Seeking can lead ffmpeg astray; decoding from the start of the file cannot.
-    yield dataclasses.replace(span, decoded_from=None)
+    if span is not None:
+        yield dataclasses.replace(span, decoded_from=None)
 
 
 def _may_lack_frames(span: SpanFrames, probe: Probe, end: float) -> bool:
@@ -155,88 +159,79 @@ def _may_lack_frames(span: SpanFrames, probe: Probe, end: float) -> bool:
     return max(intervals) > 1.5 * usual or until_end > 0.5 * usual
 
 
-def _check_same(span: SpanFrames, again: SpanFrames | None) -> None:
-    """Raise UnavailableError unless two readings found the same frames.
-
-    At errors of the disk some demuxers end, or go on after a gap, without a word.
-    """
-    if again is None or again.pts != span.pts:
-        raise momentary_error()
-
-
-@dataclass(frozen=True, slots=True)
-class CutJob:
-    """Clip to be written: the frames of a span, to a partial file."""
-
-    source: Path
-    probe: Probe
-    settings: MediaSettings
-    partial: Path
-    span: SpanFrames
-
-    @property
-    def has_sound(self) -> bool:
-        """Return whether the clip gets a sound track."""
-        return self.settings.audio and self.probe.audio_stream is not None
-
-
-def _encode(job: CutJob, deadline: float) -> ClipMedia:
-    """Write the clip and verify it."""
-    done = run(ffmpeg_command(job), seconds=max(deadline - time.monotonic(), 0))
+def _encode(
+    source: Path, probe: Probe, settings: MediaSettings, partial: Path, span: SpanFrames, deadline: float
+) -> ClipMedia:
+    """Write the frames of a span to a partial file, and verify it."""
+    command = ffmpeg_command(source, probe, settings, partial, span)
+    done = run(command, seconds=max(deadline - time.monotonic(), 0))
     if done.stopped:
         raise MediaError("timeout", "ffmpeg exceeded the time limit for a cut.")
     # Where only the ends were decoded before, any message may be about a frame between them.
-    if done.code or (done.stderr.strip() and not job.span.all_decoded):
+    if done.code or (done.stderr.strip() and not span.all_decoded):
         message = done.stderr
         # Messages must not name folders of this machine.
-        for path, name in ((job.source, "source"), (job.partial, "clip")):
+        for path, name in ((source, "source"), (partial, "clip")):
             message = message.replace(file_url(path), name).replace(str(path), name)
         lines = [line.strip() for line in message.splitlines() if line.strip()]
         raise MediaError("cut_failed", lines[-1] if lines else "ffmpeg failed without a message.")
-    frames = verify_clip(job.partial, job.span)
-    with job.partial.open("rb") as stream:
+    frames = verify_clip(partial, span)
+    has_sound = settings.audio and probe.audio_stream is not None
+    with partial.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return ClipMedia(
-        video=job.partial.name,
+        video=partial.name,
         sha256=digest,
-        bytes=job.partial.stat().st_size,
+        bytes=partial.stat().st_size,
         frames=len(frames.times),
-        seconds=job.span.seconds,
+        seconds=span.seconds,
         width=frames.width,
         height=frames.height,
-        audio_seconds=verify_sound(job.partial, job.span) if job.has_sound else None,
+        audio_seconds=verify_sound(partial, span) if has_sound else None,
     )
 
 
-def ffmpeg_command(job: CutJob) -> list[str]:
+def ffmpeg_command(source: Path, probe: Probe, settings: MediaSettings, partial: Path, span: SpanFrames) -> list[str]:
     """Return the ffmpeg command that writes a clip, reading the source from where its span was decoded."""
     options: dict[str, Any] = SAFE_INPUT | {"threads": 1, "flags": "+bitexact", "max_pixels": max_pixels()}
-    if job.span.decoded_from is not None:
-        options |= {"ss": f"{job.span.decoded_from:.6f}", "noaccurate_seek": None}
-    streams = ffmpeg.input(file_url(job.source), **options)
-    outputs = [_picture_filters(streams[str(job.probe.video_stream)], job.probe, job.span, job.settings)]
-    if job.has_sound:
-        outputs.append(_sound_filters(streams[str(job.probe.audio_stream)], job.span))
-    encoding = _ENCODERS[job.settings.codec] | _ENCODING
-    encoding |= {"crf": job.settings.quality, "enc_time_base:v": str(job.span.time_base)}
-    encoding["bsf:v"] = _bitstream_filters(job.span, job.settings)
-    graph = ffmpeg.output(*outputs, file_url(job.partial), **encoding).overwrite_output()
-    quiet = ("-hide_banner", "-nostdin", "-loglevel", "error", "-copyts", "-filter_complex_threads", "1")
-    command: list[str] = graph.global_args(*quiet).compile(cmd=ffmpeg_path())
-    return command
-
-
-def _picture_filters(stream: Any, probe: Probe, span: SpanFrames, settings: MediaSettings) -> Any:
-    """Select the frames by timestamp, which is exact at any frame rate, and let them start at 0."""
+    if span.decoded_from is not None:
+        options |= {"ss": f"{span.decoded_from:.6f}", "noaccurate_seek": None}
+    streams = ffmpeg.input(file_url(source), **options)
+    # Frames are selected by timestamp, which is exact at any frame rate, and start at 0.
     width, height = clip_size(probe.width, probe.height, settings.height)
-    return (
-        stream.filter("settb", str(span.time_base))
+    pictures = (
+        streams[str(probe.video_stream)]
+        .filter("settb", str(span.time_base))
         .filter("trim", start_pts=span.pts[0], end_pts=span.pts[-1] + 1)
         .filter("setpts", f"PTS-({span.pts[0]})")
         .filter("scale", width, height, flags=_SCALER, out_range="tv")
         .filter("format", "yuv420p")
         .filter("setsar", 1)
     )
+    outputs = [pictures]
+    if settings.audio and probe.audio_stream is not None:
+        # Sound is taken from the first frame's time on; its gaps are silence, and it ends with the pictures.
+        begin, end = span.pts[0] * span.time_base, span.end_pts * span.time_base
+        sound = (
+            streams[str(probe.audio_stream)]
+            .filter("atrim", start=f"{float(begin):.6f}", end=f"{float(end):.6f}")
+            .filter("asetpts", f"round(PTS-{float(begin):.6f}/TB)")
+            .filter("aresample", **{"async": 1, "first_pts": 0})
+            .filter("aformat", channel_layouts="mono|stereo")
+            .filter("apad")
+            .filter("atrim", end=f"{span.seconds:.6f}")
+        )
+        outputs.append(sound)
+    # Sets the last frame's duration, and drops x264's SEI unit (type 6) with its version and options.
+    last, rest = span.pts[-1] - span.pts[0], span.end_pts - span.pts[-1]
+    bitstream = rf"setts=pts=PTS:dts=DTS:duration=if(gte(PTS\,{last})\,{rest}\,DURATION)"
+    encoding = _ENCODERS[settings.codec] | _ENCODING
+    encoding |= {"crf": settings.quality, "enc_time_base:v": str(span.time_base)}
+    encoding["bsf:v"] = f"filter_units=remove_types=6,{bitstream}" if settings.codec == "h264" else bitstream
+    graph = ffmpeg.output(*outputs, file_url(partial), **encoding).overwrite_output()
+    quiet = ("-hide_banner", "-nostdin", "-loglevel", "error", "-copyts", "-filter_complex_threads", "1")
+    command: list[str] = graph.global_args(*quiet).compile(cmd=ffmpeg_path())
+    return command
 
 
 def clip_size(width: int, height: int, max_height: int | None) -> tuple[int, int]:
@@ -244,23 +239,3 @@ def clip_size(width: int, height: int, max_height: int | None) -> tuple[int, int
     lines = max(min(max_height or height, height) // 2 * 2, 2)
     columns = round(width * lines / height / 2) * 2
     return max(min(columns, width // 2 * 2), 2), lines
-
-
-def _sound_filters(stream: Any, span: SpanFrames) -> Any:
-    """Take the sound from the first frame's time on, fill gaps with silence, and end it with the pictures."""
-    begin, end = span.pts[0] * span.time_base, span.end_pts * span.time_base
-    return (
-        stream.filter("atrim", start=f"{float(begin):.6f}", end=f"{float(end):.6f}")
-        .filter("asetpts", f"round(PTS-{float(begin):.6f}/TB)")
-        .filter("aresample", **{"async": 1, "first_pts": 0})
-        .filter("aformat", channel_layouts="mono|stereo")
-        .filter("apad")
-        .filter("atrim", end=f"{span.seconds:.6f}")
-    )
-
-
-def _bitstream_filters(span: SpanFrames, settings: MediaSettings) -> str:
-    """Set the last frame's duration, and drop x264's SEI unit (type 6) with its version and options."""
-    last, rest = span.pts[-1] - span.pts[0], span.end_pts - span.pts[-1]
-    duration = rf"setts=pts=PTS:dts=DTS:duration=if(gte(PTS\,{last})\,{rest}\,DURATION)"
-    return f"filter_units=remove_types=6,{duration}" if settings.codec == "h264" else duration

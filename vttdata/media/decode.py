@@ -149,10 +149,9 @@ class Video:
     def frame_ticks(self, stated: int | None, intervals: Sequence[int]) -> int:
         """Return how long a frame is shown, in the stream's time base.
 
-        Args:
-            stated: duration that the container gives; not believed when it is a tick or a millisecond in slower video.
-            intervals: between the frames before it, at most `RECENT_INTERVALS`; their median is the estimate. Without
-                any, the frame rate gives it.
+        The duration that the container states is not believed when it is a tick or a millisecond in slower video. The
+        median of the intervals between the frames before it, at most `RECENT_INTERVALS`, is the estimate; without any,
+        the frame rate gives it.
         """
         numerator, denominator = self._time_base
         if stated and stated > 1 and stated * numerator > _UNBELIEVED_SECONDS * denominator:

@@ -1,41 +1,52 @@
 """Frames of a source that lie in a span, found by decoding only around it where the container's times allow that.
 
-Keeps small copies of the pictures at both ends with their neighbours, to compare a clip with.
+Where the times of packets tell enough, only the frames at both ends are decoded: a clip whose times are those of the
+packets shows that the frames between the ends can be decoded, and are no others. Keeps small copies of the pictures at
+both ends with their neighbours, to compare a clip with.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import MediaError
-from vttdata.media.decode import Frame, Video, check_memory, open_video
+from vttdata.media.decode import RECENT_INTERVALS, Frame, Video, check_memory, open_video
 from vttdata.media.pictures import turn_upright
+from vttdata.media.shots.fast.packets import UnsupportedStreamError
 
 Thumbnail = npt.NDArray[np.float32]
 
 # Seconds within which a frame's time equals a limit of a span: the resolution of start times.
-TIME_TOLERANCE = 1e-6
+_TIME_TOLERANCE = 1e-6
 
 TIMED_CONTAINERS = ("mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "mpegts", "flv", "asf", "nut", "ivf")
 """Containers that store the time of every packet, so that times are the same wherever decoding begins."""
 
 # Seconds before the span; the second covers a GOP of 250 frames, x264's default, at 24 frames a second.
-SEEK_MARGINS = (0.5, 12.0)
+_SEEK_MARGINS = (0.5, 12.0)
 _THUMBNAIL_SIZE = 32
 # Grey levels, measured on the middle thirds of 33 real videos: at 240 lines and CRF 23 a clip's end frames differ by at
 # most 2.7 from the source's, at CRF 40 by 14.1, and are never more than 0.2 closer to a neighbour. A shift of one frame
 # would show at 98 of 132 neighbours; the others look alike, and there the times and the number of frames decide.
 _MAX_DIFFERENCE = 24.0
 _NEIGHBOUR_TOLERANCE = 0.5
+# Codecs of which a packet is a frame in common containers; of these two, frames that no other refers to are skipped.
+_SKIPPABLE = ("h264", "hevc")
+_CODECS = (*_SKIPPABLE, "vp9", "av1")
+# Transport streams are seeked by decoding time, and often enter after the keyframe that was meant.
+_SEEK_MARGIN_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,116 +101,217 @@ def read_span(source: Path, start: float, end: float, deadline: float, *, from_s
 
     Reads from a keyframe that lies before `start`, or from the start of the file where there is none to be found.
 
-    Args:
-        source: a local video file.
-        start: seconds since the container's start time.
-        end: seconds, above `start`.
-        deadline: value of ``time.monotonic()`` after which decoding is given up.
-        from_start: never seek; for containers that do not store times, see `TIMED_CONTAINERS`.
+    Seconds are those since the container's start time, and the deadline is a value of ``time.monotonic()``. With
+    `from_start` it never seeks; for containers that do not store times, see `TIMED_CONTAINERS`.
 
     Raises:
         MediaError: ``cut_failed`` when no frame lies in the span, ``damaged``, ``timestamps`` or ``timeout``.
     """
-    margins = [] if from_start else [margin for margin in SEEK_MARGINS if start > margin]
+    margins = [] if from_start else [margin for margin in _SEEK_MARGINS if start > margin]
     for begin in [*(start - margin for margin in margins), None]:
         with open_video(source) as video:
-            span = _Collector(start, end, begin).collect(video, deadline)
+            span = _decode_span(video, start - _TIME_TOLERANCE, end - _TIME_TOLERANCE, begin, deadline)
         if span is not None:
             return span
     raise MediaError("cut_failed", f"no frame of the source lies between {start:.3f} and {end:.3f} s.")
 
 
-class _Collector:
-    """Collection of the frames of one span while a source is decoded; see `read_span`."""
+def _decode_span(video: Video, start: float, end: float, begin: float | None, deadline: float) -> SpanFrames | None:
+    """Return the frames of a span; None when there are none or decoding began after the first of them."""
+    inside: list[int] = []
+    head: list[Frame] = []
+    tail: deque[Frame] = deque(maxlen=3)
+    before = after = None
+    undecodable_before = 0
+    for frame in _frames_from_keyframe(video, begin, start):
+        if time.monotonic() > deadline:
+            raise MediaError("timeout", "decoding the source exceeded the time limit for a cut.")
+        if frame.time < start - 1:
+            undecodable_before = video.tally.undecodable
+        if frame.time < start:
+            before = frame
+            head, tail = [frame], deque([frame], maxlen=3)
+            continue
+        head = [*head, frame][:3]
+        tail.append(frame)
+        if frame.time >= end:
+            after = frame
+            break
+        inside.append(frame.pts)
+    if not inside:
+        return None
+    if video.tally.undecodable > undecodable_before:
+        raise MediaError("damaged", f"part of the span cannot be decoded: {video.tally.first_error}")
+    last = -2 if after else -1
+    return SpanFrames(
+        pts=tuple(inside),
+        time_base=Fraction(video.stream.time_base),
+        end_pts=end_of_span(video, inside, end, after.pts if after else None, tail[last].seconds),
+        first=reference_frame([frame.picture for frame in head], 1 if before else 0),
+        last=reference_frame([frame.picture for frame in tail], len(tail) + last),
+        decoded_from=begin,
+    )
 
-    def __init__(self, start: float, end: float, begin: float | None) -> None:
-        self.start, self.end, self.begin = start - TIME_TOLERANCE, end - TIME_TOLERANCE, begin
-        self.before: Frame | None = None
-        self.inside: list[int] = []
-        self.head: list[Frame] = []
-        self.tail: deque[Frame] = deque(maxlen=3)
-        self.after: Frame | None = None
 
-    def collect(self, video: Video, deadline: float) -> SpanFrames | None:
-        """Return the span's frames, or None when there are none or decoding began after the first of them."""
-        undecodable_before = 0
-        for frame in self._frames_from_keyframe(video):
-            if time.monotonic() > deadline:
-                raise MediaError("timeout", "decoding the source exceeded the time limit for a cut.")
-            if frame.time < self.start - 1:
-                undecodable_before = video.tally.undecodable
-            if not self._add(frame):
-                break
-        if not self.inside:
+def _frames_from_keyframe(video: Video, begin: float | None, start: float) -> Iterator[Frame]:
+    """Yield all frames from the start of the file, or, after seeking, from a keyframe before the span."""
+    if begin is None:
+        yield from video.frames()
+        return
+    try:
+        video.seek(begin)
+    except av.error.FFmpegError as error:
+        check_memory(error)
+        return
+    frames = video.frames()
+    for frame in frames:
+        # Times that are not stored can depend on where decoding began.
+        if frame.time > start or frame.picture.pts is None:
+            return
+        if frame.picture.key_frame:
+            yield frame
+            yield from frames
+
+
+def read_span_from_packets(source: Path, start: float, end: float, deadline: float) -> SpanFrames | None:
+    """Collect the frames in the span [start, end) of a source that stores times; see `read_span`.
+
+    The result is that of `read_span` for a file without damage; None where packets tell too little.
+
+    Raises:
+        MediaError: ``timeout``, or what `open_video` raises.
+    """
+    with open_video(source) as video:
+        if video.stream.codec_context.codec.canonical_name not in _CODECS:
             return None
-        if video.tally.undecodable > undecodable_before:
-            raise MediaError("damaged", f"part of the span cannot be decoded: {video.tally.first_error}")
-        return self._result(video)
+        for begin in (*(start - margin for margin in _SEEK_MARGINS if start > margin), None):
+            try:
+                span = _read_packets(video, begin, start - _TIME_TOLERANCE, end - _TIME_TOLERANCE, deadline)
+                if span is not None:
+                    return span
+            except av.error.FFmpegError as error:
+                check_memory(error)
+                return None
+            except UnsupportedStreamError:
+                return None
+            except MediaError as error:
+                # Packets are read a little further than frames are decoded.
+                if error.reason == "timeout":
+                    raise
+                return None
+    return None
 
-    def _frames_from_keyframe(self, video: Video) -> Iterator[Frame]:
-        """Yield all frames from the start of the file, or, after seeking, from a keyframe before the span."""
-        if self.begin is None:
-            yield from video.frames()
+
+def _read_packets(video: Video, begin: float | None, start: float, end: float, deadline: float) -> SpanFrames | None:
+    """Read packets from the keyframe at or before `begin`, and decode the frames at both ends with those beside them.
+
+    None where no keyframe is found or no frame lies in the span.
+    """
+    video.seek(begin or 0.0)
+    times: list[int] = []
+    keyframes: list[int] = []
+    after: int | None = None
+    for packet in _packets_from_keyframe(video, math.inf if begin is None else start):
+        if time.monotonic() > deadline:
+            raise MediaError("timeout", "reading the source exceeded the time limit for a cut.")
+        times.append(packet.pts)
+        if packet.is_keyframe:
+            keyframes.append(packet.pts)
+        # Decoding times ascend, and no frame is shown before it is decoded.
+        if after is not None and packet.dts is not None and packet.dts > after:
+            break
+        if video.seconds_of(packet.pts) >= end:
+            after = packet.pts if after is None else min(packet.pts, after)
+    # Leading frames of an open GOP are shown before its keyframe, and cannot be decoded without the GOP before it.
+    shown = sorted(pts for pts in times if pts >= times[0] and (after is None or pts < after))
+    intervals = [later - earlier for earlier, later in pairwise(shown)]
+    if 0 in intervals:
+        raise UnsupportedStreamError
+    inside = [pts for pts in shown if video.seconds_of(pts) >= start]
+    if not inside:
+        return None
+    sequence = [*shown[-len(inside) - 1 :], *([] if after is None else [after])]
+    first, last = sequence.index(inside[0]), sequence.index(inside[-1])
+    head, tail = sequence[max(first - 1, 0) : first + 2], sequence[max(last - 1, 0) : last + 2]
+    pictures = decode_ends(video, keyframes, head, tail)
+    last_ticks = video.frame_ticks(pictures[inside[-1]].duration, intervals[-RECENT_INTERVALS:])
+    return SpanFrames(
+        pts=tuple(inside),
+        time_base=Fraction(video.stream.time_base),
+        end_pts=end_of_span(video, inside, end, after, video.seconds_in(last_ticks)),
+        first=reference_frame([pictures[pts] for pts in head], head.index(inside[0])),
+        last=reference_frame([pictures[pts] for pts in tail], tail.index(inside[-1])),
+        decoded_from=begin,
+        all_decoded=False,
+    )
+
+
+def _packets_from_keyframe(video: Video, latest: float) -> Iterator[Any]:
+    """Yield packets from the first keyframe on; none where one is shown after `latest` seconds before it."""
+    at_keyframe = False
+    for packet in video.packets():
+        if not packet.size:
+            continue
+        if packet.pts is None or packet.is_discard or packet.is_corrupt:
+            raise UnsupportedStreamError
+        if not at_keyframe and video.seconds_of(packet.pts) > latest:
             return
-        try:
-            video.seek(self.begin)
-        except av.error.FFmpegError as error:
-            check_memory(error)
-            return
-        frames = video.frames()
-        for frame in frames:
-            # Times that are not stored can depend on where decoding began.
-            if frame.time > self.start or frame.picture.pts is None:
-                return
-            if frame.picture.key_frame:
-                yield frame
-                yield from frames
+        at_keyframe = at_keyframe or packet.is_keyframe
+        if at_keyframe:
+            yield packet
 
-    def _add(self, frame: Frame) -> bool:
-        if frame.time < self.start:
-            self.before = frame
-            return True
-        if not self.head and self.before:
-            self._keep_for_ends(self.before)
-        self._keep_for_ends(frame)
-        if frame.time >= self.end:
-            self.after = frame
-            return False
-        self.inside.append(frame.pts)
-        return True
 
-    def _keep_for_ends(self, frame: Frame) -> None:
-        self.tail.append(frame)
-        if len(self.head) < 3:
-            self.head.append(frame)
+def decode_ends(video: Video, keyframes: Sequence[int], head: Sequence[int], tail: Sequence[int]) -> dict[int, Any]:
+    """Decode the pictures at both ends of a part of a video; of others only what they are predicted from.
 
-    def _result(self, video: Video) -> SpanFrames:
-        last = -2 if self.after else -1
-        ends_at = self.after.pts if self.after else None
-        return SpanFrames(
-            pts=tuple(self.inside),
-            time_base=Fraction(video.stream.time_base),
-            end_pts=end_of_span(video, self.inside, self.end, ends_at, self.tail[last].seconds),
-            first=reference_frame([frame.picture for frame in self.head], 1 if self.before else 0),
-            last=reference_frame([frame.picture for frame in self.tail], len(self.tail) + last),
-            decoded_from=self.begin,
-        )
+    `head` and `tail` are the presentation times of the pictures at the start and at the end, ascending, and `keyframes`
+    those of the part's keyframes, the first of which is not after `head`.
+
+    Returns:
+        Pictures (`av.VideoFrame`) by presentation time.
+
+    Raises:
+        UnsupportedStreamError: unless every picture is given out, in order and without errors.
+        av.error.FFmpegError: when a packet cannot be decoded.
+    """
+    tail_keyframe = max(pts for pts in keyframes if pts <= tail[0])
+    if tail_keyframe <= head[-1]:
+        return _decode_pictures(video, keyframes[0], {*head, *tail})
+    return _decode_pictures(video, keyframes[0], head) | _decode_pictures(video, tail_keyframe, tail)
+
+
+def _decode_pictures(video: Video, keyframe: int, wanted: Collection[int]) -> dict[int, Any]:
+    context = video.stream.codec_context
+    may_skip = context.codec.canonical_name in _SKIPPABLE
+    pictures: dict[int, Any] = {}
+    at_keyframe, shown = False, keyframe - 1
+    video.seek(video.seconds_of(keyframe) - _SEEK_MARGIN_SECONDS)
+    for packet in video.packets():
+        at_keyframe = at_keyframe or packet.pts == keyframe
+        if not at_keyframe:
+            continue
+        context.skip_frame = "NONREF" if may_skip and packet.pts not in wanted else "DEFAULT"
+        for picture in packet.decode():
+            if picture.pts is None or picture.pts <= shown or picture.is_corrupt:
+                raise UnsupportedStreamError
+            shown = picture.pts
+            if shown in wanted:
+                pictures[shown] = picture
+        if len(pictures) == len(wanted):
+            return pictures
+    raise UnsupportedStreamError
 
 
 def end_of_span(video: Video, pts: Sequence[int], end: float, pts_after: int | None, seconds: float) -> int:
     """Return the end of a span's last frame: the next frame's start, or the span's end where the frame lasts long.
 
-    Args:
-        video: of the frames.
-        pts: of the span's frames, ascending.
-        end: of the span, in seconds since time zero, less `TIME_TOLERANCE`.
-        pts_after: of the frame after them, if there is one.
-        seconds: duration of the last frame, where there is none after it.
+    `end` is that of the span in seconds, less `_TIME_TOLERANCE`; `seconds` is the duration of the last of the span's
+    frames, which counts where there is none after it.
     """
     time_base = Fraction(video.stream.time_base)
     mean_interval = (pts[-1] - pts[0]) // max(len(pts) - 1, 1)
     duration = round(seconds / time_base) if pts_after is None else pts_after - pts[-1]
-    until_span_ends = round((end + TIME_TOLERANCE - video.seconds_of(pts[-1])) / time_base)
+    until_span_ends = round((end + _TIME_TOLERANCE - video.seconds_of(pts[-1])) / time_base)
     return pts[-1] + max(min(duration, max(mean_interval, until_span_ends)), 1)
 
 

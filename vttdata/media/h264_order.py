@@ -5,8 +5,6 @@ Reads what encoders write by default: frames that are not interlaced, and pictur
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 # ISO/IEC 14496-10, 7.3.2.1.1: profiles whose parameters tell the chroma format and the bit depth.
 _HIGH_PROFILES = frozenset({100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135})
 _CHROMA_444 = 3
@@ -17,13 +15,6 @@ _HEADER_BYTES = 40
 
 class UnreadableOrderError(Exception):
     """Stream whose headers use syntax that is not read here, or are damaged."""
-
-
-class _Parameters(NamedTuple):
-    """Bits of frame numbers, and of picture order counts: 0 where frames are shown in decoding order."""
-
-    frame_number_bits: int
-    order_bits: int
 
 
 class _Bits:
@@ -47,8 +38,11 @@ class _Bits:
         return self.read(2 * zeros + 1) - 1
 
 
-def read_parameters(extradata: bytes) -> _Parameters:
+def read_parameters(extradata: bytes) -> tuple[int, int]:
     """Read the first sequence parameter set of an ``avcC`` box.
+
+    Returns:
+        Bits of frame numbers, and of picture order counts: 0 where frames are shown in decoding order.
 
     Raises:
         UnreadableOrderError: for other boxes, interlaced frames, and picture order counts of type 1.
@@ -74,14 +68,14 @@ def read_parameters(extradata: bytes) -> _Parameters:
     bits.read_code(), bits.read(1), bits.read_code(), bits.read_code()
     if not bits.read(1):
         raise UnreadableOrderError
-    return _Parameters(frame_number_bits, order_bits)
+    return frame_number_bits, order_bits
 
 
 class DisplayOrder:
     """Positions of frames in the order in which they are shown, from packets in decoding order."""
 
     def __init__(self, extradata: bytes) -> None:
-        self._parameters = read_parameters(extradata)
+        self._frame_number_bits, self._order_bits = read_parameters(extradata)
         self._length_size = (extradata[4] & 3) + 1
         self._group, self._number, self._reference = 0, 0, 0
 
@@ -97,17 +91,16 @@ class DisplayOrder:
         first, _, _ = bits.read_code(), bits.read_code(), bits.read_code()
         if first:
             raise UnreadableOrderError
-        bits.read(self._parameters.frame_number_bits)
+        bits.read(self._frame_number_bits)
         if is_idr:
             self._group, self._number, self._reference = self._group + 1, 0, 0
             bits.read_code()
         self._number += 1
-        order_bits = self._parameters.order_bits
-        if not order_bits:
+        if not self._order_bits:
             return self._group, self._number
         # Counts wrap; they lie within half of their range of the last reference's (8.2.1.1).
-        modulus = 1 << order_bits
-        step = (bits.read(order_bits) - self._reference + modulus // 2) % modulus - modulus // 2
+        modulus = 1 << self._order_bits
+        step = (bits.read(self._order_bits) - self._reference + modulus // 2) % modulus - modulus // 2
         order = self._reference + step
         if is_referenced:
             self._reference = order

@@ -82,13 +82,7 @@ def turn_upright(pixels: npt.NDArray[Any], picture: Any) -> npt.NDArray[Any]:
 
 
 def resize(pixels: npt.NDArray[Any], height: int, width: int, method: Filter = "bicubic") -> npt.NDArray[np.float32]:
-    """Resize a picture with antialiasing, rows and columns by `resize_weights`.
-
-    Args:
-        pixels: (rows, columns, channels), 0..255.
-        height: rows of the result.
-        width: columns of the result.
-        method: kernel.
+    """Resize a picture, (rows, columns, channels) of 0..255, with antialiasing, by `resize_weights`.
 
     Returns:
         (height, width, channels), cut to 0..255 and not rounded.

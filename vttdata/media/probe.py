@@ -25,10 +25,7 @@ _ISO_MEDIA = "mov,mp4,m4a,3gp,3g2,mj2"
 
 
 def probe(path: str | Path) -> Probe:
-    """Read the container's facts about a video file.
-
-    Args:
-        path: a local file.
+    """Read the container's facts about a local video file.
 
     Returns:
         A `Probe`: display width and height in pixels after rotation and pixel aspect, seconds, and stream indices as
@@ -68,9 +65,7 @@ def probe(path: str | Path) -> Probe:
 def decoding_limit(probed: Probe | None, size: int) -> float:
     """Return the wall-clock seconds after which decoding a file is given up: far more than a healthy file needs.
 
-    Args:
-        probed: its container's facts, whose duration is believed as far as the size allows.
-        size: of the file in bytes.
+    The duration of its container's facts is believed as far as the size in bytes allows.
     """
     stated = probed.container_seconds if probed else 0.0
     seconds = min(stated, size / _MIN_BYTES_PER_SECOND) if stated > 0 else size / _USUAL_BYTES_PER_SECOND

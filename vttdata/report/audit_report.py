@@ -18,8 +18,7 @@ from vttdata.report import plots
 from vttdata.report.page import PageSection, Tile, render_page, render_table, render_text
 from vttdata.report.page_pictures import read_clip_stills, read_video_stills
 from vttdata.split import Audit
-from vttdata.split.audit.leaks import LEAKS
-from vttdata.split.audit.text import count_rows, example_text, leak_rows, notes
+from vttdata.split.audit.leaks import LEAKS, count_rows, example_text, leak_rows, notes
 
 _EXAMPLES = """{% import "macros.html" as macros %}
 {% for text, clips in examples %}<p dir="auto">{{ text }}</p>

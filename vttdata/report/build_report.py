@@ -50,11 +50,9 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
 
     Args:
         folder: build folder, or dataset folder.
-        out: file to write; by default ``report.html`` in the build folder. The folder has its name without ``.html``.
+        out: file to write and return; by default ``report.html`` in the build folder. The folder has its name without
+            ``.html``.
         workers: threads that make thumbnails; by default one per core.
-
-    Returns:
-        The file.
 
     Raises:
         VttdataError: if the folder is neither a build nor a dataset, or a table is damaged.

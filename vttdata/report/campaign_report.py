@@ -30,12 +30,7 @@ _ITEMS_SHOWN, _ANSWERS_SHOWN, _BINS = 24, 20, 30
 
 
 def campaign_page(campaign: Campaign, store: Store) -> str:
-    """Return the page of a campaign, in which workers have their hashed names.
-
-    Args:
-        campaign: whose videos give the frames, as far as they are there.
-        store: with its answers.
-    """
+    """Return the page of a campaign, in which workers have their hashed names; videos that are there give frames."""
     state = make_report(campaign, store, hash_names=True)
     answers = published_answers(campaign, store)
     failed = sum(not row["keep"] for row in state["workers"])

@@ -30,14 +30,7 @@ _Numbers = npt.NDArray[Any]
 
 
 class AnnotatorFigures(NamedTuple):
-    """Figures of one annotator.
-
-    Fields:
-        captions, clips: how many.
-        mean_words: of a caption.
-        repeated: share of captions whose text the annotator wrote before.
-        commonest: text that the annotator wrote most often.
-    """
+    """Figures of one annotator: `repeated` is the share of texts written before, `commonest` the most frequent text."""
 
     captions: int
     clips: int
@@ -71,11 +64,7 @@ class CaptionFindings:
 
 
 def find_odd_captions(captions: pa.Table) -> CaptionFindings:
-    """Return the findings on captions.
-
-    Args:
-        captions: columns ``video_id``, ``caption`` and ``annotator``; rows without a text do not count.
-    """
+    """Return the findings on rows of ``video_id``, ``caption`` and ``annotator``; those without a text do not count."""
     found = CaptionFindings()
     if captions["caption"].null_count:
         captions = captions.filter(pc.is_valid(captions["caption"]))

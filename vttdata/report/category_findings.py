@@ -56,14 +56,7 @@ class CategoryFigures(NamedTuple):
 
 @dataclass(slots=True)
 class CategoryFindings:
-    """Clips whose captions speak for another category than theirs.
-
-    Fields:
-        judged: number of clips that were compared.
-        found: number of misfits.
-        misfits: the clearest ones first, at most some dozens.
-        categories: category -> figures.
-    """
+    """Clips whose captions speak for another category than theirs: how many of those judged, and the clearest ones."""
 
     judged: int = 0
     found: int = 0
@@ -84,9 +77,7 @@ def find_misfits(captions: pa.Table, categories: Mapping[str, str]) -> CategoryF
     all clips. Probabilities are proportional to ``exp(scale * score)``, with the scale that gives the categories of the
     dataset the greatest likelihood. How frequent a category is does not count.
 
-    Args:
-        captions: columns ``video_id`` and ``caption``.
-        categories: video id -> category; clips that it leaves out are not compared.
+    Captions have the columns ``video_id`` and ``caption``; clips without one of the `categories` are not compared.
     """
     of_row = pc.index_in(captions["video_id"], pa.array(list(categories), captions["video_id"].type))
     captions = pa.table({"clip": of_row, "caption": captions["caption"]})
@@ -150,8 +141,7 @@ def find_misfits(captions: pa.Table, categories: Mapping[str, str]) -> CategoryF
 def _fit_scale(scores: _Numbers) -> float:
     """Return the scale of greatest likelihood, 0 if none helps, by Newton's method between bounds.
 
-    Args:
-        scores: (clips, categories), those of a clip's own category 0.
+    Scores are (clips, categories), and those of a clip's own category 0.
     """
     scale, least, most = 0.0, 0.0, _MAX_SCALE
     for _ in range(_STEPS):
@@ -171,9 +161,7 @@ def _fit_scale(scores: _Numbers) -> float:
 def _count_words(captions: pa.ChunkedArray, clips: _Numbers) -> tuple[_Numbers, _Numbers, _Numbers, pa.Array]:
     """Return clip, word and how often, for each distinct word of each clip, and the words; clips below 0 are left out.
 
-    Args:
-        captions: texts.
-        clips: number of the clip of each text.
+    `clips` are the numbers of the clips of the texts.
     """
     order = np.argsort(clips, kind="stable")
     place = np.arange(len(order)) - np.searchsorted(clips[order], clips[order])

@@ -72,12 +72,7 @@ class ClipFigures:
         return seconds[np.isfinite(seconds)]
 
     def rows_of(self, ids: pa.ChunkedArray, wanted: Sequence[str]) -> dict[str, list[int]]:
-        """Return id -> numbers of the clips that have it, of the wanted ids.
-
-        Args:
-            ids: `video_ids` or `source_ids`.
-            wanted: some of them.
-        """
+        """Return id -> numbers of the clips that have it, of some wanted `video_ids` or `source_ids`."""
         matches = pc.fill_null(pc.index_in(ids, pa.array(wanted, ids.type)), -1).to_numpy()
         rows: dict[str, list[int]] = {}
         for row in np.flatnonzero(matches >= 0).tolist():
@@ -118,13 +113,7 @@ def read_clip_rows(report: ReportInput, numbers: Iterable[int]) -> dict[int, dic
 
 
 def write_clips(report: ReportInput, folder: Path, pictures: PictureFolder) -> tuple[Markup, ClipFigures]:
-    """Write the files of all clips of a dataset, and return the element of the page with the first ones, and figures.
-
-    Args:
-        report: what the clips come from.
-        folder: for the files.
-        pictures: of the page.
-    """
+    """Write the files of all clips of a dataset; return the element of the page with the first ones, and figures."""
     figures, pages = ClipFigures(), _ClipPages(folder)
     index: list[npt.NDArray[Any]] = []
     numbers: dict[str, int] = {}

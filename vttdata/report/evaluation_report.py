@@ -27,12 +27,9 @@ _ITEMS_SHOWN, _TEXTS_SHOWN = 8, 5
 
 
 def evaluation_page(evaluation: Evaluation, folder: Path, predictions: Path | None = None) -> str:
-    """Return the page of an evaluation.
+    """Return the page of an evaluation; texts and frames of items come from the folder of the dataset.
 
-    Args:
-        evaluation: its result.
-        folder: dataset, from which texts and frames of items come.
-        predictions: file of captions that was scored, whose texts are shown beside the references.
+    The texts of predictions, the file of captions that was scored, are shown beside the references.
     """
     sections = [PageSection("scores", "Scores", _format_scores(evaluation), note="With 95 % intervals over sources.")]
     for kind, groups in evaluation.groups.items():

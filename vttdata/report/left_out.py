@@ -150,14 +150,9 @@ def _draw_scores(report: ReportInput) -> list[Markup]:
 
 
 class WhatIf(NamedTuple):
-    """Counts for neighbouring values of one threshold.
+    """Counts for neighbouring values of one threshold: a key of the recipe and the value with which a stage applied it.
 
-    Fields:
-        key: of the recipe.
-        stage: that applies it.
-        unit: what is counted.
-        value: that the build had.
-        counts: value -> count; the build's own value is among them.
+    `unit` is what is counted, and the build's own value is among those of `counts`.
     """
 
     key: str

@@ -26,13 +26,7 @@ _TITLE = re.compile(r"<(figcaption|caption)>(.*?)</\1>", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Plot of a report, which a notebook displays.
-
-    Fields:
-        title: what it shows.
-        page: HTML page with the plot alone.
-        height: of its frame in a notebook, in pixels.
-    """
+    """Plot of a report, which a notebook displays: an HTML page with the plot alone, in a frame so many pixels high."""
 
     title: str
     page: str = field(repr=False)
@@ -57,12 +51,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class DatasetReport:
-    """Report that a notebook displays.
-
-    Fields:
-        folder: build or dataset that it is about.
-        path: HTML file; without a build it lasts as long as this object.
-    """
+    """Report of a build or dataset that a notebook displays; without a build its file lasts as long as this object."""
 
     folder: Path
     path: Path

@@ -27,9 +27,7 @@ def read_video_stills(files: Mapping[str, Path]) -> dict[str, str]:
 def read_clip_stills(folder: Path, video_ids: Iterable[str]) -> dict[str, str]:
     """Return video id -> address of its middle frame, for clips whose file is in the dataset and can be decoded.
 
-    Args:
-        folder: dataset; one without clips has no pictures.
-        video_ids: at most some dozens.
+    A dataset without clips has no pictures. There should be at most some dozens of ids.
     """
     tables = [*chain(*read_layout(folder, needs=None).files.get("clips", {}).values())]
     wanted = set(video_ids)
@@ -49,10 +47,7 @@ def as_data_address(path: Path) -> str:
 class PictureFolder:
     """Pictures of a page in the folder beside it, the first ones inside the page too; to be used as a context.
 
-    Args:
-        folder: of the files of the page.
-        inlined: how many pictures the page itself may hold.
-        workers: threads that make pictures.
+    The page itself may hold `inlined` pictures. Threads, `workers` of them, make the pictures.
     """
 
     def __init__(self, folder: Path, *, inlined: int, workers: int) -> None:

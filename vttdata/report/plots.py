@@ -65,16 +65,11 @@ def bars(
     limits: Sequence[Limit] = (),
     sortable: bool = False,
 ) -> Markup:
-    """Return a table with a bar, and an interval where there is one, in each row.
+    """Return a table with a bar, and an interval where there is one, in each row, which a reader may sort.
 
-    Args:
-        rows: rows, in order.
-        caption: what the table shows.
-        columns: headings of the labels and of the values.
-        minimum: value of a bar of no length; bars of values below it grow to the left of zero.
-        maximum: value of a full bar; by default the largest one.
-        limits: lines through all bars, such as chance or a floor.
-        sortable: the reader can sort the rows.
+    `columns` are the headings of the labels and of the values. A bar of the minimum has no length, and bars of values
+    below it grow to the left of zero; a full bar has the maximum, by default the largest value. Limits, such as chance
+    or a floor, are lines through all bars.
     """
     ends = [row.value if row.high is None else max(row.value, row.high) for row in rows]
     top = (
@@ -108,14 +103,7 @@ def bars(
 def stacked_bars(
     rows: Mapping[str, Sequence[float]], series: Sequence[str], *, caption: str, heading: str = ""
 ) -> Markup:
-    """Return a table with a bar of several parts in each row.
-
-    Args:
-        rows: label -> a number for each series.
-        series: names of the series.
-        caption: what the table shows.
-        heading: of the labels.
-    """
+    """Return a table with a bar of several parts in each row: label -> a number for each series."""
     top = max((sum(counts) for counts in rows.values()), default=0)
     tones = [SERIES[index % len(SERIES)] for index in range(len(series))]
     entries = []
@@ -143,15 +131,9 @@ def histogram(
     limits: Sequence[Limit] = (),
     note: str = "",
 ) -> Markup:
-    """Return a histogram with thresholds as lines.
+    """Return a histogram of counts in bins with ascending edges, one more than counts, and with thresholds as lines.
 
-    Args:
-        counts: number of items in each bin.
-        edges: ascending ends of the bins, one more than `counts`.
-        title: what is counted.
-        unit: of the edges.
-        limits: thresholds; those outside of the edges are only named below.
-        note: further words below.
+    Thresholds outside of the edges are only named below, where the note is.
     """
     first, last, top = edges[0], edges[-1], max([*counts, 1])
     bins = []
@@ -193,12 +175,7 @@ def histogram_of(
 ) -> Markup:
     """Return a histogram of values, with their median below; empty markup without finite values.
 
-    Args:
-        values: numbers.
-        title: what is counted.
-        unit: of the values.
-        limits: thresholds.
-        bounds: ends of the axis; by default those of the values and thresholds, and 0 where it is near.
+    The ends of the axis are by default those of the values and thresholds, and 0 where it is near.
     """
     array = np.asarray(values, dtype=float)
     array = array[np.isfinite(array)]
@@ -214,12 +191,7 @@ def histogram_of(
 
 
 def timeline(lanes: Mapping[str, Sequence[Stretch]], seconds: float) -> Markup:
-    """Return lanes of spans over time, such as the shots of a source above the clips that were taken from it.
-
-    Args:
-        lanes: name -> spans.
-        seconds: end of the time axis.
-    """
+    """Return lanes of spans, by their names, over so many seconds: shots of a source above the clips from it."""
     entries = []
     for number, spans in enumerate(lanes.values()):
         pieces = [

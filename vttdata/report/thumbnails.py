@@ -65,13 +65,9 @@ def sample_times(start: float, end: float) -> tuple[float, ...]:
 def make_stills(
     stills: Iterable[Still], folder: Path, *, workers: int = 1, process: CallProcess | None = None
 ) -> set[str]:
-    """Make those pictures that are not there yet, and return the names of all that are.
+    """Make those pictures that are not in a folder yet, and return the names of all that are.
 
-    Args:
-        stills: wanted pictures.
-        folder: of the pictures.
-        workers: threads.
-        process: makes the pictures; by default one that ends with them.
+    Threads of a process make them, by default of one that ends with them.
     """
     wanted = {still.name: still for still in stills}
     missing = [still for name, still in wanted.items() if not (folder / name).is_file()]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from vttdata.records import HASH_SCHEME, Fingerprint
-from vttdata.split.near_duplicates import alignment, candidates, samples
+from vttdata.split.near_duplicates import candidates, matches, samples
 from vttdata.split.near_duplicates.matches import match_sources
 
 
@@ -46,7 +46,7 @@ def test_samples_of_many_sources_are_not_held_in_memory(monkeypatch: pytest.Monk
     assert peak < 1e6
 
 
-@pytest.mark.parametrize(("module", "limit"), [(candidates, "_CHUNK_PAIRS"), (alignment, "_BLOCK_CANDIDATES")])
+@pytest.mark.parametrize(("module", "limit"), [(candidates, "_CHUNK_PAIRS"), (matches, "_BLOCK_CANDIDATES")])
 def test_size_of_blocks_makes_no_difference(module: object, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(1)
     shown = random.bytes(32 * 12)

@@ -48,15 +48,9 @@ _ENCODING = (
 
 @dataclass(frozen=True, slots=True)
 class FilmShot:
-    """One shot of a film.
+    """One shot of a film: its first frame, and how many it has, what they show, and the frequency of its tone in hertz.
 
-    Attributes:
-        first: its first frame.
-        frames: number of frames.
-        motif: what it shows.
-        transition: how the film passes from the shot before to this one.
-        blend: frames of a gradual transition on either side of `first`; 0 for a cut.
-        tone: frequency of the sound in hertz.
+    The film passes to it from the shot before by a transition of `blend` frames on either side of `first`; 0 at a cut.
     """
 
     first: int
@@ -94,14 +88,10 @@ class Film:
 
 
 def plan_film(file: str, queries: Sequence[str], frame_rate: Fraction, seed: int, seconds: float = 0) -> Film:
-    """Plan a film whose first shot shows the motif of the first query.
+    """Plan a film whose first shot shows the motif of the first query; neighbouring shots differ in motif and light.
 
-    Args:
-        file: name of the film's file.
-        queries: queries of the motifs to choose from; neighbouring shots differ in motif and in light.
-        frame_rate: base of the frame rate, which varies between films.
-        seed: seed of all choices.
-        seconds: length of a film of a single shot; 0 for 20 to 40 seconds in shots of 3 to 12 seconds.
+    The frame rate is a base that varies between films. `seconds` is the length of a film of a single shot; without it a
+    film has 20 to 40 seconds in shots of 3 to 12 seconds.
     """
     random = Random(f"{seed}\0{file}\0plan")
     rate = frame_rate if seconds else frame_rate * random.choice(_RATE_FACTORS)

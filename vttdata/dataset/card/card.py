@@ -25,8 +25,7 @@ from vttdata.dataset.metadata import Metadata
 from vttdata.dataset.statistics import Statistics
 from vttdata.dataset.videos import PREVIEW
 from vttdata.split import Audit
-from vttdata.split.audit.leaks import leak_sentence
-from vttdata.split.audit.text import count_rows, leak_rows, notes
+from vttdata.split.audit.leaks import count_rows, leak_rows, leak_sentence, notes
 
 # Beginning of the card's line on items that the dataset lacks because their processing was cut short.
 INCOMPLETE = "**Incomplete:** "

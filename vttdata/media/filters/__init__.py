@@ -97,14 +97,9 @@ class FilterSettings(Strict):
 
 
 def screen(probe: Probe, settings: FilterSettings) -> Verdict | None:
-    """Judge what the container states, before anything is decoded.
+    """Judge what the container states, before anything is decoded; return the first filter's verdict, or None.
 
-    Args:
-        probe: the container's facts; a duration of 0 means that it states none.
-        settings: the limits.
-
-    Returns:
-        The first filter's verdict, or None when no filter rejects the source.
+    A duration of 0 means that the container states none.
     """
     verdicts = (filter_class.screen(probe, settings) for filter_class in FILTERS)
     return next((verdict for verdict in verdicts if verdict), None)

@@ -64,13 +64,7 @@ def cell_means(luma: Luma) -> npt.NDArray[np.float32]:
 def _cells(
     height: int, width: int, scanned: int
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the first row and the first column of each cell, and the pixels (rows, columns) in it.
-
-    Args:
-        height: of the picture.
-        width: of the picture.
-        scanned: number of the picture's rows that are used.
-    """
+    """Return first rows, first columns and pixels (rows, columns) of cells; `scanned` rows of the picture are used."""
     down, across = (max(min(n, size // _MIN_CELL_SIZE), 1) for n, size in zip(_GRID, (height, width), strict=True))
     tops, lefts = np.arange(down) * scanned // down, np.arange(across) * width // across
     return tops, lefts, np.outer(np.diff(tops, append=scanned), np.diff(lefts, append=width))

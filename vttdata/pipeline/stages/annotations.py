@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from vttdata.annotations import Finding, Findings
 from vttdata.annotations.trecvid.id_offsets import OffsetScan
-from vttdata.collect.folder import MISSING, file_stamp
+from vttdata.collect.video_list import MISSING, file_stamp
 from vttdata.errors import MACHINE_ERRORS, DescribeOSErrors, disk_error_halt
 from vttdata.ids import VIDEO_EXTENSIONS, is_safe_id
 from vttdata.pipeline.stage import Kept, Outcome, Stage, runtime

@@ -1,7 +1,7 @@
 """Search for samples of different sources that look alike, without comparing all with all.
 
 Samples are sorted by some bytes of their words, again and again by others; those that agree are compared. A copy needs
-to be met in one sample only. `vttdata.split.near_duplicates.alignment` decides how much two sources really share.
+to be met in one sample only. `vttdata.split.near_duplicates.matches` decides how much two sources really share.
 
 The records of samples that are looked up are written into a temporary file by one byte of their words, so that those
 whose keys begin with the same byte lie side by side: a bucket of them is read and compared by itself, in little memory.
@@ -241,10 +241,7 @@ def look_up(samples: Samples, number: Indices, orientation: int) -> Words:
 class LookupFile:
     """Records of samples in a temporary file, for one byte of their words after another.
 
-    Args:
-        samples: of all sources.
-        is_looked_up: (m, 2): as they are, and turned.
-        orientations: all that `buckets` is asked for; 0 is that of samples as they are.
+    `is_looked_up` are flags, (m, 2), of samples as they are, which is orientation 0, and turned into the others.
     """
 
     def __init__(self, samples: Samples, is_looked_up: NDArray[np.bool_], orientations: tuple[int, ...]) -> None:

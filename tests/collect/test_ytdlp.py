@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from vttdata.collect import BREAKER_REASONS, FetchError, classify
-from vttdata.collect.ytdlp_errors import fetch_error, last_error
+from vttdata.collect.ytdlp import fetch_error, last_error
 
 PERMANENT = {
     "removed": [
