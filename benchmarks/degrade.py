@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from vttdata.generate import VARIANTS, DegradeSettings, Donors, degrade
-from vttdata.generate.degrade.variants import VariantName
+from vttdata.generate.degrade.degrade import VariantName
 from vttdata.recipe import packaged
 from vttdata.records import Caption, Degraded
 

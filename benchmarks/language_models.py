@@ -24,8 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from vttdata.text.lm import CausalModel, NgramModel, Scorer, Substitution
-from vttdata.text.lm.counts import BEGIN, WORD_BITS, WORD_MASK
-from vttdata.text.lm.tokens import split_words
+from vttdata.text.lm.counts import BEGIN, WORD_BITS, WORD_MASK, split_words
 
 REPLACEMENTS = 13
 """Candidates per swap; EMScore's ActivityNet-FOIL has about 13 foils per concept."""

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.test_foil import FRAMES, write_captions
 from vttdata.cli.main import main
 from vttdata.text.lm import CausalModel, Substitution
-from vttdata.text.lm.sentence_encoder import load_encoder
+from vttdata.text.lm.pretrained import load_encoder
 
 TEXTS = [frame.format(animal) for frame in FRAMES for animal in ("dog", "cat", "horse", "cow", "sheep", "goat")]
 

@@ -234,7 +234,7 @@ def _audit_foils(
     from vttdata.generate.foils.blind.questions import audit_questions, questions_text
     from vttdata.generate.foils.blind.shortcuts import attacks_text, audit_shortcuts
     from vttdata.text.lm import load_judges
-    from vttdata.text.lm.sentence_encoder import load_encoder
+    from vttdata.text.lm.pretrained import load_encoder
 
     if is_table(dataset) and (questions := read_questions(Path(dataset))) is not None:
         if html is not None:

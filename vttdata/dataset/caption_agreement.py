@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
-from vttdata.text.nouns.spacy_finder import load_pipeline
+from vttdata.text.nouns.mentions import load_pipeline
 from vttdata.text.svo import ROLES, extract_svo
 from vttdata.text.word_overlap import WordWeights, distinct_words
 

@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from vttdata.generate.degrade.degrade import DegradeSettings, degrade
+from vttdata.generate.degrade.degrade import VARIANTS, DegradeSettings, degrade
 from vttdata.generate.degrade.donors import Donors
-from vttdata.generate.degrade.variants import VARIANTS
 
 if TYPE_CHECKING:
     from vttdata.generate.foils.mine import mine_foils

@@ -29,14 +29,7 @@ def tfidf_relevance(references: Sequence[Sequence[str]], captions: Sequence[str]
     """Return the cosine of TF-IDF vectors of each video's references, taken together, and each caption.
 
     Words are those of the text in lower case; the weight of a word is ``(1 + log tf) * log((1 + n) / (1 + df))`` over
-    the n videos.
-
-    Args:
-        references: texts of each video, n.
-        captions: m captions.
-
-    Returns:
-        (n, m) cosines, 0..1.
+    the n videos. The cosines of m captions are (n, m), 0..1.
     """
     documents = [Counter(word for text in texts for word in _WORD.findall(text.lower())) for texts in references]
     frequency = Counter(word for document in documents for word in document)
@@ -65,14 +58,9 @@ def match_adversarially(
     Guarantees: in every round each video gets one caption and each caption is used once; a caption is never of the
     video's own source; a video gets a caption once in all rounds; the total relevance falls from round to round.
 
-    Args:
-        relevance: (n, n), of caption j for video i.
-        sources: of the n videos.
-        rounds: number of captions for each video.
-        max_relevance: more relevant captions are left out: they would say the same.
-
-    Returns:
-        For each round, the index of the caption of each video.
+    `relevance` is (n, n), of caption j for video i, and `sources` are those of the n videos. Captions that are more
+    relevant than `max_relevance` are left out: they would say the same. The result has, for each round, the index of
+    the caption of each video.
 
     Raises:
         VttdataError: when no such matching exists, or SciPy is not installed.
@@ -99,16 +87,8 @@ def match_adversarially(
 def draw_quality_drift(scores: Mapping[str, Mapping[str, float]], quality: int, seed: int = 0) -> dict[str, str]:
     """Draw a candidate of each video around a quality (Shi et al., CVPR 2022, section 5).
 
-    A video's candidates are ordered by their scores, worst first, and the one of rank i is drawn with a probability in
-    proportion to 1 / (|i - quality| + 1).
-
-    Args:
-        scores: `video_id` -> candidate -> mean rating.
-        quality: rank, from 0.
-        seed: of the draws.
-
-    Returns:
-        `video_id` -> candidate.
+    A video's candidates are ordered by their scores (mean ratings), worst first, and the one of rank i from 0 is drawn
+    with a probability in proportion to 1 / (|i - quality| + 1). The result has `video_id` -> candidate.
     """
     drawn = {}
     for video_id in sorted(scores):

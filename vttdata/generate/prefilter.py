@@ -52,14 +52,8 @@ def make_stemmer() -> Callable[[str], Words]:
 def pool_precision(references: Sequence[Sequence[Words]], candidates: Sequence[Words]) -> tuple[Counts, Counts]:
     """Return the clipped unigram precision of every candidate against every video's references, as fractions.
 
-    A word that occurs k times counts as k different ones, so that clipped matches are a product of matrices.
-
-    Args:
-        references: prepared captions of each of n videos.
-        candidates: m prepared captions.
-
-    Returns:
-        Matches and numbers of words of the candidates, (n, m) each.
+    A word that occurs k times counts as k different ones, so that clipped matches are a product of matrices. For n
+    videos, each with prepared captions, and m candidates, matches and numbers of words of the candidates are (n, m).
     """
     columns: dict[tuple[str, int], int] = {}
 

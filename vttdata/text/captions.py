@@ -111,13 +111,10 @@ def check_column_names(mapping: Iterable[str], columns: Collection[str]) -> None
 def read_caption_table(
     path: Path, mapping: Mapping[str, str] | None = None, columns: Sequence[str] = COLUMNS, *, any_table: bool = False
 ) -> Iterator[RawCaption]:
-    """Yield the captions of a table in the order of its rows.
+    """Yield the captions of a table, as of `vttdata.files.tables.read_table`, in the order of its rows.
 
-    Args:
-        path: the table, see `vttdata.files.tables.read_table`.
-        mapping: name of a column -> its name in the file.
-        columns: `COLUMNS`, or `INPUT_COLUMNS`, of which `source_id` is read as the source.
-        any_table: the mapping is for several tables.
+    `mapping` has names of columns -> names in the file, with `any_table` those of several tables; of the columns
+    `INPUT_COLUMNS`, `source_id` is read as the source.
 
     Raises:
         VttdataError: naming file and line: a missing column, a row that does not name its video, a time or `sen_id`

@@ -5,6 +5,7 @@ It does not look at the text of captions; that is `vttdata.text.captions`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -47,22 +48,18 @@ class CaptionMatcher:
     caption belongs to the clip of that source that covers most of it and at least half; without times to the source's
     only clip.
 
-    Args:
-        clips: to which captions may belong.
-        sources: of the clips, and others that captions may name.
-        copies: sources left out because their files equal that of the source with the id beside them. Their ids and
-            names stand for that source.
+    Captions may name sources without clips, and `copies`: sources left out because their files equal that of the source
+    with the id beside them. Their ids and names stand for that source.
     """
 
     def __init__(
         self, clips: Iterable[Clip], sources: Iterable[Source], copies: Iterable[tuple[Source, str]] = ()
     ) -> None:
-        self._clips: dict[str, list[Clip]] = {}
+        self._clips: dict[str, list[Clip]] = defaultdict(list)
         self._sources: dict[str, str] = {}
-        self._video_ids: set[str] = set()
         for clip in clips:
-            self._video_ids.add(clip.video_id)
-            self._clips.setdefault(clip.source_id, []).append(clip)
+            self._clips[clip.source_id].append(clip)
+        self._video_ids = {clip.video_id for of_source in self._clips.values() for clip in of_source}
         copies = list(copies)
         named = [(source, source.source_id) for source in sources]
         source_ids = {source_id: source_id for _, source_id in named}

@@ -23,62 +23,19 @@ _SAMPLE_WORDS = 100
 _MIN_RATIO = 0.05
 
 # ISO 639 codes -> names, for messages.
-_NAMES = {
-    "af": "Afrikaans",
-    "ar": "Arabic",
-    "bg": "Bulgarian",
-    "bn": "Bengali",
-    "ca": "Catalan",
-    "cs": "Czech",
-    "da": "Danish",
-    "de": "German",
-    "el": "Greek",
-    "en": "English",
-    "es": "Spanish",
-    "et": "Estonian",
-    "fa": "Persian",
-    "fi": "Finnish",
-    "fr": "French",
-    "gl": "Galician",
-    "gu": "Gujarati",
-    "he": "Hebrew",
-    "hi": "Hindi",
-    "hr": "Croatian",
-    "hu": "Hungarian",
-    "id": "Indonesian",
-    "is": "Icelandic",
-    "it": "Italian",
-    "ja": "Japanese",
-    "kn": "Kannada",
-    "ko": "Korean",
-    "lt": "Lithuanian",
-    "lv": "Latvian",
-    "mk": "Macedonian",
-    "ml": "Malayalam",
-    "mr": "Marathi",
-    "ms": "Malay",
-    "nl": "Dutch",
-    "no": "Norwegian",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "ro": "Romanian",
-    "ru": "Russian",
-    "sk": "Slovak",
-    "sl": "Slovenian",
-    "sq": "Albanian",
-    "sr": "Serbian",
-    "sv": "Swedish",
-    "sw": "Swahili",
-    "ta": "Tamil",
-    "te": "Telugu",
-    "th": "Thai",
-    "tl": "Tagalog",
-    "tr": "Turkish",
-    "uk": "Ukrainian",
-    "ur": "Urdu",
-    "vi": "Vietnamese",
-    "zh": "Chinese",
-}
+_NAMES: dict[str, str] = dict(
+    re.findall(
+        r"(\w+):(\w+)",
+        """
+    af:Afrikaans ar:Arabic bg:Bulgarian bn:Bengali ca:Catalan cs:Czech da:Danish de:German el:Greek en:English
+    es:Spanish et:Estonian fa:Persian fi:Finnish fr:French gl:Galician gu:Gujarati he:Hebrew hi:Hindi hr:Croatian
+    hu:Hungarian id:Indonesian is:Icelandic it:Italian ja:Japanese kn:Kannada ko:Korean lt:Lithuanian lv:Latvian
+    mk:Macedonian ml:Malayalam mr:Marathi ms:Malay nl:Dutch no:Norwegian pl:Polish pt:Portuguese ro:Romanian
+    ru:Russian sk:Slovak sl:Slovenian sq:Albanian sr:Serbian sv:Swedish sw:Swahili ta:Tamil te:Telugu th:Thai
+    tl:Tagalog tr:Turkish uk:Ukrainian ur:Urdu vi:Vietnamese zh:Chinese
+    """,
+    )
+)
 
 # ISO 639-2: the language is not known.
 UNDETERMINED = "und"
@@ -104,14 +61,10 @@ def is_language(text: str, language: str) -> bool:
 
 
 def detect_other_language(texts: Sequence[str], language: str) -> str | None:
-    """Return the language that most of a corpus is written in, unless that may be `language` (ISO 639-1).
+    """Return the English name of the language that most captions are written in, such as ``Italian``.
 
-    Args:
-        texts: captions, of which about a hundred words, from the whole length of the corpus, are looked at.
-        language: known to the detector.
-
-    Returns:
-        The English name of the other language, such as ``Italian``; or None.
+    None where that may be `language` (ISO 639-1, known to the detector). About a hundred words, from the whole length
+    of the corpus, are looked at.
 
     Raises:
         VttdataError: when the detector is not installed.

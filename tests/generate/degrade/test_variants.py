@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from vttdata.generate import VARIANTS, DegradeSettings, Donors, degrade
-from vttdata.generate.degrade.variants import VariantName
+from vttdata.generate.degrade.degrade import VariantName
 from vttdata.records import Caption, Degraded
 
 SEEDS = 300

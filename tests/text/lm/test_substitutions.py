@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from vttdata.errors import VttdataError
 from vttdata.text.lm import NgramModel, Substitution, load_scorer
-from vttdata.text.lm.tokens import split_words
+from vttdata.text.lm.counts import split_words
 
 CAPTIONS = [
     "A man's dog runs.",

@@ -14,8 +14,7 @@ from spacy.language import Language
 from builders.activitynet_captions import read as read_activitynet
 from vttdata.errors import VttdataError
 from vttdata.text.nouns.lexicon import load_lexicon
-from vttdata.text.nouns.mentions import Mention, find_mentions, mentions_of_annotation, possible_nouns
-from vttdata.text.nouns.spacy_finder import load_pipeline
+from vttdata.text.nouns.mentions import Mention, find_mentions, load_pipeline, mentions_of_annotation, possible_nouns
 
 LEXICON = load_lexicon()
 

@@ -18,8 +18,7 @@ import numpy as np
 from vttdata.errors import VttdataError
 from vttdata.evaluate.embeddings.matching import unit_vectors
 from vttdata.evaluate.metric import FloatArray
-from vttdata.text.lm.pretrained import load_pretrained
-from vttdata.text.lm.sentence_encoder import encode_texts
+from vttdata.text.lm.pretrained import encode_texts, load_pretrained
 
 HEAD = "head.safetensors"
 SETTINGS = "metric.json"

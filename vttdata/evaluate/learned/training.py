@@ -23,8 +23,7 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.learned.pair_model import HEAD, PairModel, best_similarity, pair_features
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.metric import FloatArray
-from vttdata.text.lm.pretrained import load_pretrained, name_of_model, split_revision
-from vttdata.text.lm.sentence_encoder import embed_batch
+from vttdata.text.lm.pretrained import embed_batch, load_pretrained, name_of_model, split_revision
 
 # Penalties of the frozen regression's squared weights, beside the mean squared error; chosen by folds of videos.
 _RIDGE = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)

@@ -8,8 +8,7 @@ from functools import cached_property
 from vttdata.evaluate.embeddings.matching import unit_vectors
 from vttdata.evaluate.learned.pair_model import best_similarity
 from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, FloatArray, check_texts
-from vttdata.text.lm.pretrained import explain_missing, identify_model, split_revision
-from vttdata.text.lm.sentence_encoder import load_encoder
+from vttdata.text.lm.pretrained import explain_missing, identify_model, load_encoder, split_revision
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 

@@ -42,11 +42,7 @@ def inner_words(caption: str) -> tuple[list[str], int, int]:
 class _Circle:
     """Captions that fit a request, sorted by the points of their sources and then by their own.
 
-    Fields:
-        source_points: of the sources, ascending.
-        ends: index after the last caption of each source.
-        caption_points: of the captions, ascending within a source.
-        rows: number of each caption among all donors.
+    `ends` are the indices after the last caption of each source, `rows` the numbers of the captions among all donors.
     """
 
     source_points: Sequence[int]
@@ -116,17 +112,10 @@ class Donors:
     def draw(
         self, language: str, min_words: int, max_words: int | None, points: tuple[int, int], *, not_about: str | None
     ) -> Caption | None:
-        """Draw a caption.
+        """Draw a caption in a language; None when none fits.
 
-        Args:
-            language: of the caption, as in `Caption`.
-            min_words: its lowest number of words, without detached punctuation at its ends.
-            max_words: the highest; None for no limit.
-            points: 64 bits that choose the source, and 64 that choose the caption.
-            not_about: id of a source that it must not be about.
-
-        Returns:
-            None when no caption fits.
+        Words count without detached punctuation at the ends. The points are 64 bits that choose the source, and 64 that
+        choose the caption; `not_about` is the id of a source that it must not be about.
         """
         request = language, min_words, max_words
         circle = self._circles.get(request) or self._circles.setdefault(request, self._circle(*request))

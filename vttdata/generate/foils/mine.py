@@ -29,7 +29,7 @@ from vttdata.generate.foils.video_texts import (
 from vttdata.text.language import detect_other_language
 from vttdata.text.lm import Scorer, load_scorer, scorer_maker
 from vttdata.text.nouns.lexicon import Lexicon, Noun, load_lexicon
-from vttdata.text.nouns.spacy_finder import load_pipeline
+from vttdata.text.nouns.mentions import load_pipeline
 
 # Takes videos and the name of a step, and gives them back one by one.
 Progress = Callable[[Sequence[Any], str], Iterable[Any]]

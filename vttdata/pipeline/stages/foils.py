@@ -15,7 +15,7 @@ from vttdata.generate.foils.video_texts import VideoTexts
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage
 from vttdata.text.lm import scorer_maker
 from vttdata.text.nouns.lexicon import load_lexicon
-from vttdata.text.nouns.spacy_finder import load_pipeline
+from vttdata.text.nouns.mentions import load_pipeline
 
 
 @dataclass(frozen=True)

@@ -33,11 +33,9 @@ _NGRAM = re.compile(r"ngram(?:-([1-9]))?")
 def load_scorer(spec: str, training: Iterable[str] | None = None, *, device: str = "cpu") -> Scorer:
     """Load or train the language model that `spec` names.
 
-    Args:
-        spec: ``ngram``, ``ngram-2``, ``ngram-3``, ... (without a number, 4) for a model to be trained; a file ending in
-            ``.npz`` for a saved `NgramModel`; otherwise the name or the folder of a causal model.
-        training: texts that an n-gram model is trained on.
-        device: where a causal model computes.
+    That is ``ngram``, ``ngram-2``, ``ngram-3``, ... (without a number, 4) for a model to be trained on given texts; a
+    file ending in ``.npz`` for a saved `NgramModel`; otherwise the name or the folder of a causal model, which computes
+    on a device.
 
     Raises:
         VttdataError: when training texts, a file, a model or a library is missing.

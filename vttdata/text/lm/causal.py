@@ -1,18 +1,22 @@
-"""Causal language models of HuggingFace: texts in, perplexities out, in batches of similar length."""
+"""Causal language models of HuggingFace: texts in, perplexities out, in batches of similar length.
+
+Texts with a common prefix are packed, so that a model reads the prefix once. A packed row is a tree: an attention mask
+lets each token see only those before it in its row.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.errors import VttdataError
-from vttdata.text.lm.prefix_sharing import Pack, batch_packs, pack_rows
 from vttdata.text.lm.pretrained import load_pretrained, name_of_model
 from vttdata.text.lm.scorer import Scorer, Substitution
 
@@ -25,6 +29,94 @@ _MIN_WEIGHT_BYTES = 4
 # Relative tolerance of log-probabilities. Of 21 tiny models with random weights 13 differ by less than a third of it;
 # those that read in order or within a window differ by more than four times of it.
 _TOLERANCE = 1e-5
+# Tokens in a pack of several rows: below any model's attention window, and the mask stays small. Of the changed
+# captions of ActivityNet 256 tokens hold about 20.
+MAX_TOKENS = 256
+
+
+@dataclass
+class Pack:
+    """Rows without their last tokens, which nothing follows.
+
+    Fields:
+        tokens: each prefix that rows share is present once.
+        positions: position of each token in its row, from 0.
+        paths: number of a row -> indices of its tokens in the pack.
+    """
+
+    tokens: list[int] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+    paths: dict[int, list[int]] = field(default_factory=dict)
+    _next: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def added_tokens(self, row: Sequence[int]) -> int:
+        """Return how many tokens a row would add."""
+        return len(row) - 1 - len(self._shared_path(row))
+
+    def add(self, number: int, row: Sequence[int]) -> None:
+        """Add a row of at least two tokens under its number."""
+        path = self._shared_path(row)
+        for position in range(len(path), len(row) - 1):
+            parent = path[-1] if path else -1
+            path.append(self._next.setdefault((parent, row[position]), len(self.tokens)))
+            self.tokens.append(row[position])
+            self.positions.append(position)
+        self.paths[number] = path
+
+    def _shared_path(self, row: Sequence[int]) -> list[int]:
+        path: list[int] = []
+        for token in row[:-1]:
+            index = self._next.get((path[-1] if path else -1, token))
+            if index is None:
+                break
+            path.append(index)
+        return path
+
+    def attention_mask(self, width: int) -> NDArray[np.bool_]:
+        """Return which tokens (columns) each token (rows) sees, padded to `width`; padding sees itself."""
+        mask = np.eye(width, dtype=np.bool_)
+        for path in self.paths.values():
+            mask[np.ix_(path, path)] |= np.tri(len(path), dtype=np.bool_)
+        return mask
+
+
+def pack_rows(
+    rows: Sequence[Sequence[int]], groups: Iterable[Iterable[int]], *, max_tokens: int = MAX_TOKENS
+) -> list[Pack]:
+    """Pack rows of two or more tokens, those of a group, which are likely to begin alike, together.
+
+    A row of several groups belongs to the first. `max_tokens` limits packs of several rows; a single row may have more.
+    """
+    packed: set[int] = set()
+    packs: list[Pack] = []
+    for group in groups:
+        pack = Pack()
+        for number in group:
+            row = rows[number]
+            if len(row) < 2 or number in packed:
+                continue
+            if pack.paths and len(pack.tokens) + pack.added_tokens(row) > max_tokens:
+                packs.append(pack)
+                pack = Pack()
+            pack.add(number, row)
+            packed.add(number)
+        packs += [pack] if pack.paths else []
+    return packs
+
+
+def batch_packs(packs: Sequence[Pack], max_tokens: int) -> Iterator[list[Pack]]:
+    """Yield batches of packs of similar length, longest first, so that memory runs out at the first batch or never.
+
+    A batch has at most `max_tokens`, padding included, or a single pack.
+    """
+    batch: list[Pack] = []
+    for pack in sorted(packs, key=lambda pack: (-len(pack.tokens), next(iter(pack.paths)))):
+        if batch and (len(batch) + 1) * len(batch[0].tokens) > max_tokens:
+            yield batch
+            batch = []
+        batch.append(pack)
+    if batch:
+        yield batch
 
 
 class CausalModel(Scorer):
@@ -35,12 +127,9 @@ class CausalModel(Scorer):
     end token is predicted where the tokenizer has one. Perplexity is per token of this tokenizer, so values of
     different models do not compare.
 
-    Args:
-        model: a ``transformers`` model that returns logits.
-        tokenizer: its tokenizer.
-        name: for cards and tables.
-        batch_tokens: tokens scored at once, padding included; the logits take 4 bytes times this times the vocabulary
-            (400 MB for GPT-2), and as much again in passing.
+    `model`, of ``transformers``, returns logits, and `name` stands on cards and in tables. `batch_tokens` are scored at
+    once, padding included; the logits take 4 bytes times this times the vocabulary (400 MB for GPT-2), and as much
+    again in passing.
     """
 
     def __init__(self, model: Any, tokenizer: Any, name: str, *, batch_tokens: int = 2048) -> None:

@@ -1,6 +1,6 @@
 """N-gram model: trained in seconds on the captions themselves, it scores many texts and substitutions at once.
 
-Counting is in `counts`, smoothing in `kneser_ney`, tokenization in `tokens`.
+Words are split and counted in `counts`; smoothing is in `kneser_ney`.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from vttdata.text.lm.counts import (
     Integers,
     count_ngrams,
     find_ngrams,
+    split_words,
 )
 from vttdata.text.lm.kneser_ney import Floats, SmoothedNgrams, smooth
 from vttdata.text.lm.scorer import Scorer, Substitution
-from vttdata.text.lm.tokens import parts_around, split_words
 
 # Texts, or changed texts, that are scored at once; on captions both more and fewer are slower.
 _TEXTS_PER_BLOCK = 1 << 13
@@ -40,10 +40,7 @@ class NgramModel(Scorer):
     A text is read as ``<s> words </s>``; ``<s>`` is given and never predicted. A word that training did not see is
     ``<unk>``, with the minimum probability that smoothing gives every word; no longer n-gram continues it.
 
-    Args:
-        words: the words by id, `MARKS` first.
-        ngrams: their smoothed n-grams.
-        trained_on: the number of texts, for the name.
+    It is made of its words by id, `MARKS` first, their smoothed n-grams, and the number of texts it was trained on.
     """
 
     def __init__(self, words: Sequence[str], ngrams: SmoothedNgrams, trained_on: int) -> None:
@@ -205,6 +202,21 @@ class NgramModel(Scorer):
         # The first sum of each substitution is that of its unchanged words alone.
         sizes = np.array([len(substitution.replacements) + 1 for substitution in substitutions], np.int64)
         return [of_text[1:] for of_text in np.split(values, np.cumsum(sizes)[:-1])]
+
+
+def parts_around(text: str, start: int, end: int) -> tuple[str, str, str, str]:
+    """Cut a text at the span ``text[start:end]`` and at the white space around it.
+
+    Returns:
+        The text before the white space, from there to the span, from the span to the next white space, and the rest.
+        A change of the span changes no word of the first and the last part.
+    """
+    left, right = start, end
+    while left and not text[left - 1].isspace():
+        left -= 1
+    while right < len(text) and not text[right].isspace():
+        right += 1
+    return text[:left], text[left:start], text[end:right], text[right:]
 
 
 class _Rows:

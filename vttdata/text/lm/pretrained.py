@@ -1,4 +1,4 @@
-"""Load models of HuggingFace, by name or folder, for inference.
+"""Load models of HuggingFace, by name or folder, for inference, and embed sentences with any encoder of theirs.
 
 They need the extra `lm` (torch and transformers), which is imported when a model is loaded. Weights are read from
 safetensors only, and no code of a model's repository is run.
@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vttdata.errors import VttdataError
 
 # Weights, settings and vocabularies of tokenizers.
 _MODEL_FILES = (".safetensors", ".json", ".txt", ".model")
+_TEXTS_PER_BATCH = 64
+# Tokenizers without a limit of their own name a huge number.
+_MAX_TOKENS = 512
 
 
 def load_pretrained(
@@ -27,15 +35,10 @@ def load_pretrained(
     device: str = "cpu",
     dtype: str = "float32",
 ) -> tuple[Any, Any]:
-    """Return a model, ready for inference on a device, and its tokenizer.
+    """Return a model by its name on the Hub or its folder, ready for inference on a device, and its tokenizer.
 
-    Args:
-        model: name on the Hub or a folder.
-        noun: what the model is, for messages.
-        auto_class: class of `transformers` that loads it.
-        revision: branch, tag or commit on the Hub; the main branch by default.
-        device: where to compute, such as ``cpu``, ``cuda`` or ``cuda:1``.
-        dtype: type of the weights.
+    A class of `transformers` loads it at a revision (branch, tag or commit) of the Hub, the main branch by default, to
+    a device such as ``cpu``, ``cuda`` or ``cuda:1``; `noun` says in messages what the model is.
 
     Raises:
         VttdataError: when torch or transformers is missing, or model or device is not available.
@@ -114,3 +117,42 @@ def _digest_files(files: tuple[tuple[Path, int, int], ...]) -> str:
         with path.open("rb") as stream:
             digest.update(path.name.encode() + hashlib.file_digest(stream, "sha256").digest())
     return digest.hexdigest()[:12]
+
+
+def load_encoder(
+    model: str, *, revision: str | None = None, device: str = "cpu"
+) -> Callable[[Sequence[str]], NDArray[np.float64]]:
+    """Return a function from texts to vectors, a row of the same length for each.
+
+    The model is a name on the Hub, such as ``sentence-transformers/all-MiniLM-L6-v2``, or a folder; arguments and
+    errors are those of `load_pretrained`.
+    """
+    encoder, tokenizer = load_pretrained(model, "sentence encoder", revision=revision, device=device)
+    return partial(encode_texts, encoder, tokenizer)
+
+
+def encode_texts(encoder: Any, tokenizer: Any, texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return the vectors of texts, (n, d), by a model that `load_pretrained` returned."""
+    import torch
+
+    order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
+    vectors: dict[int, NDArray[np.float64]] = {}
+    for start in range(0, len(order), _TEXTS_PER_BATCH):
+        indices = order[start : start + _TEXTS_PER_BATCH]
+        with torch.inference_mode():
+            means = embed_batch(encoder, tokenizer, [texts[index] for index in indices])
+        vectors |= zip(indices, means.double().cpu().numpy(), strict=True)
+    return np.stack([vectors[index] for index in range(len(texts))])
+
+
+def embed_batch(encoder: Any, tokenizer: Any, texts: Sequence[str]) -> Any:
+    """Return the vectors of a batch of texts as a tensor, (n, d), through which gradients flow."""
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
+    limit = min(_MAX_TOKENS, tokenizer.model_max_length)
+    batch = tokenizer(list(texts), padding=True, truncation=True, max_length=limit, return_tensors="pt").to(
+        encoder.device
+    )
+    hidden = encoder(**batch).last_hidden_state
+    mask = batch["attention_mask"].unsqueeze(-1).to(hidden.dtype)
+    return (hidden * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)

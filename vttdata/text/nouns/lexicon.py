@@ -234,10 +234,8 @@ def load_lexicon(path: Path | None = None) -> Lexicon:
     Raises:
         VttdataError: when a file is damaged, of another shape or contradictory.
     """
-    return _load_checked(path) if path is not None else _load_packaged()
-
-
-def _load_checked(path: Path) -> Lexicon:
+    if path is None:
+        return _load_packaged()
     lexicon, contradictions = _read_lexicon(path)
     if contradictions:
         more = f" (and {len(contradictions) - 1} more)" if len(contradictions) > 1 else ""
@@ -248,7 +246,7 @@ def _load_checked(path: Path) -> Lexicon:
 @functools.cache
 def _load_packaged() -> Lexicon:
     """Load the packaged lexicon once, since rules that are made of a lexicon are kept with it."""
-    return _load_checked(_PACKAGED)
+    return load_lexicon(_PACKAGED)
 
 
 def check_lexicon(path: Path | None = None) -> list[str]:
