@@ -44,13 +44,13 @@ TABLES = st.lists(st.tuples(st.sampled_from(["train", "test"]), ROWS), max_size=
 
 
 def write(folder: Path, config: str, rows: Sequence[tuple[str, Row]], schema: pa.Schema = SCHEMA, **info: Any) -> Path:
-    """A dataset folder with one configuration of these rows, two to a file."""
+    """A dataset folder with one configuration of these rows, three to a file."""
     files = []
     folder.mkdir()
     for split in ("train", "test"):
         own = [row for name, row in rows if name == split]
-        for first in range(0, len(own), 2):
-            columns = [list(column) for column in zip(*own[first : first + 2], strict=True)]
+        for first in range(0, len(own), 3):
+            columns = [list(column) for column in zip(*own[first : first + 3], strict=True)]
             pq.write_table(
                 pa.Table.from_arrays([*map(pa.array, columns, schema.types)], schema=schema),
                 folder / f"{split}-{first:05d}.parquet",

@@ -158,7 +158,15 @@ def test_packaged_recipe_loads_and_opens_with_a_comment(name: str, folder: Path)
     assert packaged.recipes()[name].read_text().startswith("# ")
 
 
-@given(st.dictionaries(st.text(), st.recursive(st.none() | st.integers() | st.text(), st.lists), max_size=4))
+@given(
+    st.dictionaries(
+        st.text(max_size=20),
+        st.recursive(
+            st.none() | st.integers() | st.text(max_size=20), lambda items: st.lists(items, max_size=4), max_leaves=8
+        ),
+        max_size=4,
+    )
+)
 def test_any_invalid_recipe_is_one_sentence(tmp_path_factory: pytest.TempPathFactory, value: object) -> None:
     import yaml
 
