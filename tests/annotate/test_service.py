@@ -123,6 +123,7 @@ def test_worker_sees_no_system_no_control_and_nothing_of_others(rating: Running)
 
 def test_no_path_leads_out_or_to_what_is_another_s(rating: Running) -> None:
     ann = rating.campaign.worker_token("ann")
+    client = httpx.Client()
     for path in (
         "/w/no-such-token",
         "/w/no-such-token/state",
@@ -140,7 +141,7 @@ def test_no_path_leads_out_or_to_what_is_another_s(rating: Running) -> None:
         f"/r/{ann}/results.csv",
         "/..%2f..%2fetc%2fpasswd",
     ):
-        response = httpx.get(rating.root + path)
+        response = client.get(rating.root + path)
         assert response.status_code == 404, path
         assert str(rating.campaign.folder) not in response.text
 

@@ -121,6 +121,6 @@ def test_key_path_is_written_as_in_code() -> None:
 
 
 def test_duplicate_key_among_many_is_found_quickly(tmp_path: Path) -> None:
-    keys = [f'"{number}": []' for number in range(200_000)]
+    keys = [f'"{number}": []' for number in range(50_000)]
     (tmp_path / "x.json").write_text(f"{{{', '.join([*keys, keys[-1]])}}}")
-    assert 'the key "199999" is duplicated' in refusal(OfficialFile(tmp_path / "x.json"))
+    assert 'the key "49999" is duplicated' in refusal(OfficialFile(tmp_path / "x.json"))

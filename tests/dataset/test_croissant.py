@@ -33,9 +33,9 @@ GIVEN = OfficialLayout(
 )
 
 
-def rows_of(folder: Path, config: str) -> list[dict[str, Any]]:
+def rows_of(description: Any, config: str) -> list[dict[str, Any]]:
     """The rows of a configuration as Croissant gives them, texts decoded, by plain column names."""
-    return [plain(config, record) for record in opened(folder).records(config)]
+    return [plain(config, record) for record in description.records(config)]
 
 
 def plain(config: str, value: Any) -> Any:
@@ -70,22 +70,24 @@ def test_croissant_rows_equal_those_of_datasets(material: Material, tmp_path: Pa
     material.write(tmp_path / "d", official=GIVEN)
     configs = datasets.get_dataset_config_names(str(tmp_path / "d"))
     assert set(configs) == {"clips", "captions", "sources", "concepts", "degraded", "retrieval-1k"}
+    description = opened(tmp_path / "d")
     for config in configs:
-        found, wanted = rows_of(tmp_path / "d", config), expected(tmp_path / "d", tmp_path / "cache", config)
+        found, wanted = rows_of(description, config), expected(tmp_path / "d", tmp_path / "cache", config)
         assert by_content(found) == by_content(wanted), config
 
 
 def test_foils_load_with_croissant(tmp_path: Path) -> None:
     folder = written_foils(tmp_path / "foils")
+    description = opened(folder)
     for config in ("foils", "paragraphs"):
-        found, wanted = rows_of(folder, config), expected(folder, tmp_path / "cache", config)
+        found, wanted = rows_of(description, config), expected(folder, tmp_path / "cache", config)
         assert by_content(found) == by_content(wanted)
     assert find_damage(folder) == []
 
 
 def test_embedded_videos_load_as_bytes_and_path(with_media: Material, tmp_path: Path) -> None:
     with_media.write(tmp_path / "d", mode="embedded")
-    rows = rows_of(tmp_path / "d", "videos")
+    rows = rows_of(opened(tmp_path / "d"), "videos")
     assert {row["video_id"]: row["video"] for row in rows} == {
         clip.video_id: {"bytes": f"film of {clip.video_id}", "path": f"{clip.video_id}.mp4"}
         for clip in with_media.clips[:-1]
@@ -106,7 +108,7 @@ def test_validator_passes_with_licence_and_date(
     assert "Done" in done.stderr
     assert "warning" not in done.stderr.lower(), done.stderr
     with caplog.at_level(logging.WARNING):
-        rows_of(tmp_path / "d", "clips")
+        rows_of(opened(tmp_path / "d"), "clips")
     assert not caplog.records
 
 

@@ -240,4 +240,4 @@ def test_memory_does_not_grow_with_the_table(tmp_path: Path, name: str) -> None:
         tracemalloc.stop()
         return used
 
-    assert peak(20_000) < 1.2 * peak(5_000) + 2**16
+    assert peak(8_000) < 1.2 * peak(2_000) + 2**16
