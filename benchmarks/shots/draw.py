@@ -13,7 +13,9 @@ import numpy as np
 from benchmarks.shots.overlay import Size, flashed, letterboxed, mixed, slide, with_text
 from benchmarks.shots.plan import Move, Plan, PlannedShot
 from benchmarks.shots.takes import Pixels, Planes, Reel
-from vttdata.collect.demo_films import CATEGORIES, LIGHTS, View, choose_motif
+from vttdata.collect.demo_films.drawing import View
+from vttdata.collect.demo_films.motifs import CATEGORIES, choose_motif
+from vttdata.collect.demo_films.props import LIGHTS
 
 Painter = Callable[[int], Planes]
 """Function from a frame of a shot, counted from where it is first visible, to its picture."""

@@ -17,16 +17,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vttdata.collect.demo_films import CATEGORIES, LIGHTS, View, choose_motif
 from vttdata.collect.demo_films.corpus import (
+    Film,
     SceneSettings,
     draw_scene,
     draw_scenes,
     draw_spoiled,
     plan_scene,
+    render_frames,
     write_scene_tables,
 )
-from vttdata.collect.demo_films.film import Film, render_frames
+from vttdata.collect.demo_films.drawing import View
+from vttdata.collect.demo_films.motifs import CATEGORIES, choose_motif
+from vttdata.collect.demo_films.props import LIGHTS
 from vttdata.errors import MediaError
 from vttdata.media.measure import measure
 from vttdata.media.probe import probe

@@ -69,7 +69,6 @@ class CollectSettings(Strict):
         columns: name of a column of the manifest -> its name in the file.
         search: search queries by category, sent through yt-dlp.
         scenes: generated videos.
-        limits: limits for one video.
         retries: number of retries after a network error.
         backoff_seconds: pause before the first retry; each further pause is twice as long.
         sleep_seconds: pause before each download or search. The default is the lower end of what yt-dlp's wiki

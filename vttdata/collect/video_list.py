@@ -140,7 +140,12 @@ class _Reader:
 
     def add(self, line: int, cells: dict[str, Any]) -> None:
         self.line = line
-        row = self._resolve_aliases(cells)
+        row: dict[str, Any] = {}
+        for column, value in cells.items():
+            name = _ALIASES.get(column, column)
+            if name in row:
+                raise self._error(f"the columns '{name}' and '{column}' mean the same; remove one of them")
+            row[name] = value
         kind, locator = self._locator(row)
         attributes = {name: self._text(row, name) for name in _ATTRIBUTES}
         span = self._span(row)
@@ -162,15 +167,6 @@ class _Reader:
 
     def _error(self, message: str) -> VttdataError:
         return VttdataError(f"{self.path}:{self.line}: {message}.")
-
-    def _resolve_aliases(self, cells: dict[str, Any]) -> dict[str, Any]:
-        row: dict[str, Any] = {}
-        for column, value in cells.items():
-            name = _ALIASES.get(column, column)
-            if name in row:
-                raise self._error(f"the columns '{name}' and '{column}' mean the same; remove one of them")
-            row[name] = value
-        return row
 
     def _text(self, row: dict[str, Any], name: str) -> str | None:
         value = row.get(name)

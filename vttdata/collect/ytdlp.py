@@ -22,7 +22,6 @@ from vttdata.subprocesses import Completed, run
 
 _PROGRAM = Path(__file__).with_name("ytdlp_program.py")
 _COOKIES = "cookies.txt"
-_MAX_TEXT_CHARACTERS = 1000
 # What yt-dlp and a JavaScript runtime take for themselves.
 BASE_MEMORY = 2**29
 # The text of Python's MemoryError is empty.
@@ -103,15 +102,10 @@ def run_ytdlp(
     seconds: float,
     max_bytes: int | None = None,
 ) -> Completed:
-    """Run yt-dlp once in `folder`.
+    """Run yt-dlp once in a private folder, which is its working folder and gets a copy of the cookies.
 
-    Args:
-        options: options in addition to those that all calls share.
-        address: a URL or a search; passed after ``--`` and therefore never an option.
-        folder: a private folder, which is the working folder and gets a copy of the cookies.
-        settings: cookies, proxy, timeouts and retries to pass on.
-        seconds: wall-clock limit.
-        max_bytes: limit for the size of everything in the folder.
+    The address, a URL or a search, is passed after ``--`` and therefore never an option. The limits are wall-clock
+    seconds, and bytes of everything in the folder.
 
     Raises:
         FetchError: with the reason of yt-dlp's error, ``timeout`` or ``too_large``.
@@ -173,7 +167,7 @@ def clean_field(value: Any) -> str | None:
     """Return a site's text for use in a table: at most 1000 characters, without surrogates, None if empty."""
     if not isinstance(value, str):
         return None
-    return value.encode("utf-8", "replace").decode().strip()[:_MAX_TEXT_CHARACTERS] or None
+    return value.encode("utf-8", "replace").decode().strip()[:1000] or None
 
 
 def _connection_options(settings: CollectSettings, folder: Path) -> list[str]:

@@ -14,8 +14,6 @@ from vttdata.media.shots.contact_sheet import make_thumbnail
 _CELL = (240, 135)
 _GAP = 4
 _COLUMNS = 4
-_BACKGROUND = (24, 24, 24)
-_JPEG_QUALITY = 82
 
 
 def draw_clips(videos: Sequence[Path], target: Path) -> None:
@@ -37,11 +35,11 @@ def draw_clips(videos: Sequence[Path], target: Path) -> None:
         raise last_error
     columns, rows = min(len(thumbnails), _COLUMNS), -(-len(thumbnails) // _COLUMNS)
     width, height = _CELL[0] + _GAP, _CELL[1] + _GAP
-    sheet = Image.new("RGB", (columns * width + _GAP, rows * height + _GAP), _BACKGROUND)
+    sheet = Image.new("RGB", (columns * width + _GAP, rows * height + _GAP), (24, 24, 24))
     for number, thumbnail in enumerate(thumbnails):
         left, top = number % _COLUMNS * width + _GAP, number // _COLUMNS * height + _GAP
         sheet.paste(thumbnail, (left + (_CELL[0] - thumbnail.width) // 2, top + (_CELL[1] - thumbnail.height) // 2))
-    sheet.save(target, format="JPEG", quality=_JPEG_QUALITY)
+    sheet.save(target, format="JPEG", quality=82)
 
 
 def middle_thumbnail(path: Path) -> Image.Image:

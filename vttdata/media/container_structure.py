@@ -211,19 +211,16 @@ class OggPages:
             del self._next_pages[serial]
         lengths = stream.read(head[26])
         end = position + 27 + head[26] + sum(lengths)
-        if end <= size and not _is_intact(head, lengths + stream.read(sum(lengths))):
-            raise MediaError("damaged", f"the page at byte {position} does not match its checksum.")
+        if end <= size:
+            # The checksum was computed with zeros in its place. The polynomial is zlib's, but it takes the bits of each
+            # byte in the other order, and starts and ends with zeros.
+            page = b"".join((head[:22], bytes(4), head[26:], lengths, stream.read(sum(lengths))))
+            stated = int.from_bytes(head[22:26].translate(_REVERSED_BITS))
+            if zlib.crc32(page.translate(_REVERSED_BITS), 2**32 - 1) ^ (2**32 - 1) != stated:
+                raise MediaError("damaged", f"the page at byte {position} does not match its checksum.")
         if end == size and self._next_pages:
             return Element("page that should follow", end + 27, end)
         return Element("last page", end, end)
-
-
-def _is_intact(head: bytes, rest: bytes) -> bool:
-    """Return whether an Ogg page matches its checksum, which was computed with zeros in its place."""
-    # The polynomial is zlib's, but it takes the bits of each byte in the other order, and starts and ends with zeros.
-    page = b"".join((head[:22], bytes(4), head[26:], rest)).translate(_REVERSED_BITS)
-    stated = int.from_bytes(head[22:26].translate(_REVERSED_BITS))
-    return zlib.crc32(page, 2**32 - 1) ^ (2**32 - 1) == stated
 
 
 _READERS: Mapping[str, Callable[[BinaryIO, int, int], Element | None]] = {

@@ -50,7 +50,6 @@ _ENCODING = {
     "max_interleave_delta": 0,
     "f": "mp4",
 }
-_PARTIAL_SUFFIX = ".part"
 _SCALER = "bicubic+accurate_rnd+full_chroma_int+bitexact"
 
 
@@ -115,7 +114,7 @@ def cut(
     """
     deadline = time.monotonic() + seconds_limit
     # Two processes that were given the same clip must not write into one file.
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}{_PARTIAL_SUFFIX}")
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     partial.touch()
     try:
         for span in _read_spans(source, probe, start, end, deadline):

@@ -39,11 +39,7 @@ def sample_frames(path: Path, number: int, start: float = 0.0, end: float = math
     Of n frames it yields those with indices ``floor(k (n - 1) / (number - 1))`` for k = 0 ... number - 1, each once;
     for one frame only, the first. The video is decoded twice, so that memory holds one frame at a time.
 
-    Args:
-        path: a local video file.
-        number: how many frames; 0 for all.
-        start: seconds since time zero from which on a frame belongs to the span; those before time zero belong to 0.
-        end: seconds at which it does not belong to it any more.
+    The number is 0 for all frames. The span is half-open, in seconds since time zero; frames before that belong to 0.
 
     Raises:
         MediaError: what `open_video` and `Video.frames` raise, or ``frames_missing`` without a frame in the span.

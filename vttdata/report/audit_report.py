@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,19 +66,15 @@ def foil_audit_page(
 ) -> str:
     """Return the page of an audit of foils: what blind attackers reach, and pairs with frames where files exist.
 
-    Args:
-        folder: the dataset; None for a table.
-        title: name of the dataset or of the table.
-        attacks: configuration -> results of the blind attackers.
-        videos: folder of the videos, named by their ids; None for the clips of the dataset, if it has any.
+    Attacks are the results of the blind attackers by configuration. The foils are those of the dataset in a folder, or
+    without one of a table. Frames come from a folder of videos, named by their ids, or from the dataset's clips.
     """
     sections = []
     for config, results in attacks.items():
-        tried = [attack for attack in results if not attack.unavailable]
         bars = [
             plots.Bar(attack.name, attack.accuracy, *attack.interval, tone="bad" if attack.open else "a")
-            for attack in tried
-            if attack.result.pairs
+            for attack in results
+            if not attack.unavailable and attack.result.pairs
         ]
         body = plots.bars(
             bars,
@@ -108,5 +104,4 @@ def _clips_of(leak: str, example: Mapping[str, Any]) -> list[str]:
     """Return the ids of clips that an example of a leak names."""
     if leak == "source":
         return [video_id for ids in example["video_ids"].values() for video_id in ids]
-    clips: Iterable[Mapping[str, Any]] = example.get("clips", ()) if leak == "overlap" else ()
-    return [clip["video_id"] for clip in clips]
+    return [clip["video_id"] for clip in example["clips"]] if leak == "overlap" else []

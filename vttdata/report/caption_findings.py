@@ -44,7 +44,6 @@ class CaptionFindings:
     """Findings on all captions of a dataset.
 
     Fields:
-        captions: number of captions.
         shared: text -> number of captions with it, of texts in several clips, the most frequent first.
         shared_captions: number of captions whose text several clips have.
         words: number of words -> number of captions.

@@ -46,8 +46,7 @@ class ClipFigures:
 
     Fields:
         pictures: number of clips with a picture.
-        splits: split -> number of clips.
-        categories: category -> split -> number of clips, in the order of their numbers in `index`.
+        splits, categories: split, and category -> split, -> number of clips, in the order of their numbers in `index`.
         index: a row for each clip: numbers of its split and category (-1 for none), seconds (NaN where unknown), number
             of captions and words a caption.
         video_ids, source_ids: of each clip.

@@ -155,16 +155,9 @@ def _read_examples(
 ) -> tuple[dict[str, int], dict[int, dict[str, Any]]]:
     """Return video id -> number of the clips that examples of an audit name, and number -> row of those clips."""
     examples = audit.get("examples", {})
-    named = [
-        *(
-            video_id
-            for each in examples.get("source", ())
-            for ids in each["video_ids"].values()
-            for video_id in ids[:1]
-        ),
-        *(clip["video_id"] for each in examples.get("overlap", ()) for clip in each["clips"]),
-        *(video_id for each in examples.get("caption", ()) for video_id in each["clips"].values()),
-    ]
+    named = [ids[0] for each in examples.get("source", ()) for ids in each["video_ids"].values()]
+    named += [clip["video_id"] for each in examples.get("overlap", ()) for clip in each["clips"]]
+    named += [video_id for each in examples.get("caption", ()) for video_id in each["clips"].values()]
     rows = {video_id: numbers[0] for video_id, numbers in figures.rows_of(figures.video_ids, named).items()}
     return rows, read_clip_rows(report, rows.values())
 

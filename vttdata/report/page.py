@@ -124,32 +124,29 @@ def render_page(
         f"default-src 'none'; img-src 'self' data: file:; style-src {_hash_source(style)}; script-src {sources}; "
         "base-uri 'none'; form-action 'none'"
     )
-    return (
-        environment()
-        .get_template("page.html")
-        .render(
-            title=title,
-            sections=sections,
-            kicker=kicker,
-            lead=lead,
-            tiles=tiles,
-            alerts=alerts,
-            footer=footer,
-            data=data,
-            policy=policy,
-            style=Markup(style),  # noqa: S704
-            scripts=[Markup(text) for text in scripts],  # noqa: S704
-        )
-        + "\n"
+    page = render(
+        "page.html",
+        title=title,
+        sections=sections,
+        kicker=kicker,
+        lead=lead,
+        tiles=tiles,
+        alerts=alerts,
+        footer=footer,
+        data=data,
+        policy=policy,
+        style=Markup(style),  # noqa: S704
+        scripts=[Markup(text) for text in scripts],  # noqa: S704
     )
+    return f"{page}\n"
 
 
 def render_figure(title: str, body: Markup) -> str:
     """Return a page with one plot and no script."""
     style = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
     policy = f"default-src 'none'; img-src data:; style-src {_hash_source(style)}; base-uri 'none'; form-action 'none'"
-    template = environment().get_template("figure.html")
-    return template.render(title=title, body=body, policy=policy, style=Markup(style)) + "\n"  # noqa: S704
+    page = render("figure.html", title=title, body=body, policy=policy, style=Markup(style))  # noqa: S704
+    return f"{page}\n"
 
 
 def format_number(value: float | None, digits: int | None = None) -> str:

@@ -93,10 +93,7 @@ def bars(
         }
         for row in rows
     ]
-    lines = [
-        {"x": position(limit.value), "label": limit.label, "tone": limit.tone, "text": format_number(limit.value)}
-        for limit in limits
-    ]
+    lines = [limit._asdict() | {"x": position(limit.value), "text": format_number(limit.value)} for limit in limits]
     return render("bars.html", rows=entries, caption=caption, columns=columns, limits=lines, sortable=sortable)
 
 
@@ -143,15 +140,10 @@ def histogram(
         name = f"{format_number(low)} to {format_number(high)} {unit}: {count:,}"
         start = _percent(low - first, last - first)
         bins.append({"x": start, "y": 104 - height, "width": width, "height": height, "title": name})
-    lines = [
-        {
-            "x": _percent(limit.value - first, last - first) if first <= limit.value <= last else -1,
-            "label": limit.label,
-            "tone": limit.tone,
-            "text": format_number(limit.value),
-        }
-        for limit in limits
-    ]
+    lines = []
+    for limit in limits:
+        x = _percent(limit.value - first, last - first) if first <= limit.value <= last else -1
+        lines.append(limit._asdict() | {"x": x, "text": format_number(limit.value)})
     summary = f"{title}: {sum(counts):,} from {format_number(first)} to {format_number(last)} {unit}".strip()
     return render(
         "histogram.html",
@@ -194,15 +186,10 @@ def timeline(lanes: Mapping[str, Sequence[Stretch]], seconds: float) -> Markup:
     """Return lanes of spans, by their names, over so many seconds: shots of a source above the clips from it."""
     entries = []
     for number, spans in enumerate(lanes.values()):
-        pieces = [
-            {
-                "x": _percent(span.start, seconds),
-                "width": max(round(_percent(span.end - span.start, seconds) - 0.15, 2), 0.1),
-                "title": span.title,
-                "tone": span.tone,
-            }
-            for span in spans
-        ]
+        pieces = []
+        for span in spans:
+            width = max(round(_percent(span.end - span.start, seconds) - 0.15, 2), 0.1)
+            pieces.append(span._asdict() | {"x": _percent(span.start, seconds), "width": width})
         entries.append({"y": 2 + 16 * number, "pieces": pieces})
     counts = ", ".join(f"{len(spans)} {name}" for name, spans in lanes.items())
     summary = f"{counts} in {format_number(round(seconds, 2))} s"

@@ -25,7 +25,6 @@ from vttdata.media.decode import Video, open_video, stated_seconds
 from vttdata.media.pictures import turn_upright
 from vttdata.subprocesses import CallProcess, call
 
-_QUALITY = 55
 # Raised when the same video gives another picture than before.
 _VERSION = 2
 # Keyframes further than this, in seconds or as a share of what is shown, are too far from the time that is asked for.
@@ -100,7 +99,7 @@ def _write_still(still: Still, folder: Path) -> None:
     for number, picture in enumerate(pictures):
         strip.paste(picture, (number * width + (width - picture.width) // 2, (height - picture.height) // 2))
     data = BytesIO()
-    strip.save(data, "WEBP", quality=_QUALITY, method=2)
+    strip.save(data, "WEBP", quality=55, method=2)
     partial = target.with_name(f".{target.name}.{os.getpid()}.part")
     partial.write_bytes(data.getvalue())
     os.replace(partial, target)

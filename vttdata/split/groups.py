@@ -38,7 +38,7 @@ def group_clips(
     pairs: Iterable[tuple[str, str]] = (),
     uploaders: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Return the group of each clip.
+    """Return `video_id` -> group id, which is the smallest `video_id` of the group, whatever the order of anything.
 
     Args:
         clips: with distinct ids.
@@ -48,9 +48,6 @@ def group_clips(
             count as one original).
         pairs: two source ids each; sources without clips still connect others.
         uploaders: source id -> who published it.
-
-    Returns:
-        `video_id` -> group id, which is the smallest `video_id` of the group, whatever the order of anything.
     """
     uploaders = uploaders or {}
     nodes = DisjointSets()

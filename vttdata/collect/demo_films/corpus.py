@@ -1,30 +1,57 @@
 """Generate the videos of the demo with a manifest, captions and the true shot boundaries.
 
-Every film is a function of the settings, its number and the seed, and can be drawn alone. Some files are spoiled on
-purpose, so that every later check has something to detect.
+Every film is a function of the settings, its number and the seed, and can be drawn alone: it is planned down to every
+frame and caption before anything is drawn. Some files are spoiled on purpose, so that every later check has something
+to detect.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
+import math
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+import wave
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
+import numpy as np
 from annotated_types import Ge, Le
 
-from vttdata.collect.demo_films.drawing import View
-from vttdata.collect.demo_films.film import PART_SUFFIX, Film, Look, make_film, plan_film
-from vttdata.collect.demo_films.motifs import CATEGORIES
+from vttdata.collect.demo_films.drawing import Frame, View
+from vttdata.collect.demo_films.motifs import CATEGORIES, Motif, choose_motif
+from vttdata.collect.demo_films.props import LIGHTS
+from vttdata.errors import MediaError, VttdataError
 from vttdata.files.csv_safety import escape_formula
+from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.settings import Pixels, PositiveCount, Strict
+from vttdata.subprocesses import run
+
+Transition = Literal["start", "cut", "fade", "dissolve"]
+Look = Literal["plain", "frozen", "dark"]
+
+_MIN_SHOT_SECONDS, _MAX_SHOT_SECONDS = 3.0, 12.0
+_TRANSITIONS: tuple[Transition, ...] = ("cut", "cut", "cut", "fade", "dissolve")
+_RATE_FACTORS = (Fraction(1), Fraction(1), Fraction(24, 25), Fraction(1200, 1001), Fraction(4, 5), Fraction(3, 5))
+# The C major pentatonic scale around middle C, in hertz.
+_TONES = (220.0, 261.63, 293.66, 329.63, 392.0, 440.0, 523.25)
+_SAMPLE_RATE = 16000
+_ENCODE_SECONDS = 600.0
+# Ending of unfinished files and folders, whose names begin with a dot.
+_PART_SUFFIX = ".part"
+# One thread and bit-exact flags give the same bytes on every machine.
+_ENCODING = (
+    "-map 0:v -map 1:a -c:v libx264 -preset superfast -crf 22 -pix_fmt yuv420p -threads 1 -filter_threads 1 "
+    "-sws_flags bilinear+accurate_rnd+bitexact -c:a aac -aac_coder fast -b:a 48k "
+    "-map_metadata -1 -fflags +bitexact -flags +bitexact -movflags +faststart -f mp4"
+)
 
 _LICENCE = "cc0-1.0"
 _ANNOTATORS = tuple(f"a{number}" for number in range(1, 9))
@@ -49,8 +76,7 @@ class SceneSettings(Strict):
 
     Attributes:
         videos: how many good videos to draw.
-        width: of the frames in pixels; even.
-        height: of the frames in pixels; even.
+        width, height: of the frames in pixels; even.
         frame_rate: frames per second of most videos; others have 0.6, 0.8, 0.96 or 1200/1001 times as many.
         spoiled: whether to add a truncated file, one of 2 seconds, an exact copy, a frozen and a dark video, and a
             text file with a video's name, all listed as if they were good.
@@ -80,7 +106,7 @@ def draw_scenes(folder: Path, settings: SceneSettings, seed: int) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     # Left by a process that was killed while it drew.
-    for part in folder.glob(f".*{PART_SUFFIX}"):
+    for part in folder.glob(f".*{_PART_SUFFIX}"):
         shutil.rmtree(part) if part.is_dir() else part.unlink()
     for index in range(settings.videos):
         draw_scene(folder, index, settings, seed)
@@ -179,6 +205,160 @@ def _to_csv(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    part = path.with_name(f".{path.name}{PART_SUFFIX}")
+    part = path.with_name(f".{path.name}{_PART_SUFFIX}")
     part.write_bytes(data)
     os.replace(part, path)
+
+
+@dataclass(frozen=True, slots=True)
+class FilmShot:
+    """One shot of a film: its first frame, and how many it has, what they show, and the frequency of its tone in hertz.
+
+    The film passes to it from the shot before by a transition of `blend` frames on either side of `first`; 0 at a cut.
+    """
+
+    first: int
+    frames: int
+    motif: Motif
+    transition: Transition
+    blend: int
+    tone: float
+
+    @property
+    def end(self) -> int:
+        """Return the first frame after the shot."""
+        return self.first + self.frames
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """Planned film. With the look ``frozen`` it stands still, with ``dark`` it is almost black."""
+
+    file: str
+    frame_rate: Fraction
+    shots: tuple[FilmShot, ...]
+    look: Look = "plain"
+
+    @property
+    def frames(self) -> int:
+        """Return the number of frames."""
+        return self.shots[-1].end
+
+    def truth(self) -> dict[str, Any]:
+        """Return rate, length and transitions: the first frame after each cut, first and last of each gradual one."""
+        gradual = [[shot.first - shot.blend, shot.first + shot.blend - 1] for shot in self.shots if shot.blend]
+        cuts = [shot.first for shot in self.shots if shot.transition == "cut"]
+        return {"frame_rate": float(self.frame_rate), "frames": self.frames, "cuts": cuts, "gradual": gradual}
+
+
+def plan_film(file: str, queries: Sequence[str], frame_rate: Fraction, seed: int, seconds: float = 0) -> Film:
+    """Plan a film whose first shot shows the motif of the first query; neighbouring shots differ in motif and light.
+
+    The frame rate is a base that varies between films. `seconds` is the length of a film of a single shot; without it a
+    film has 20 to 40 seconds in shots of 3 to 12 seconds.
+    """
+    random = Random(f"{seed}\0{file}\0plan")
+    rate = frame_rate if seconds else frame_rate * random.choice(_RATE_FACTORS)
+    lengths = [seconds] if seconds else _choose_shot_lengths(random, random.uniform(20, 40))
+    lights = random.sample(LIGHTS, len(LIGHTS))
+    shots: list[FilmShot] = []
+    query = ""
+    for number, length in enumerate(lengths):
+        query = random.choice([other for other in queries if other != query]) if number else queries[0]
+        transition: Transition = random.choice(_TRANSITIONS) if number else "start"
+        shots.append(
+            FilmShot(
+                first=shots[-1].end if shots else 0,
+                frames=round(length * rate),
+                motif=choose_motif(query, Random(f"{seed}\0{file}\0{number}"), lights[number % len(lights)]),
+                transition=transition,
+                blend=round(random.uniform(0.3, 0.6) * rate) if transition in ("fade", "dissolve") else 0,
+                tone=random.choice(_TONES),
+            )
+        )
+    return Film(file, rate, tuple(shots))
+
+
+def _choose_shot_lengths(random: Random, total: float) -> list[float]:
+    lengths = []
+    while total > 0:
+        length = random.uniform(_MIN_SHOT_SECONDS, _MAX_SHOT_SECONDS)
+        if total - length < _MIN_SHOT_SECONDS:
+            length = total if total <= _MAX_SHOT_SECONDS else total / 2
+        lengths.append(length)
+        total -= length
+    return lengths
+
+
+def render_frames(film: Film, view: View) -> Iterator[Frame]:
+    """Draw every frame of a film, in order."""
+    drawings = [shot.motif.paint(view) for shot in film.shots]
+
+    def draw(number: int, index: int) -> Frame:
+        shot = film.shots[number]
+        seconds = 2.0 if film.look == "frozen" else float((index - shot.first) / film.frame_rate)
+        return drawings[number].frame(seconds, seconds / float(shot.frames / film.frame_rate))
+
+    for number, shot in enumerate(film.shots):
+        following = film.shots[number + 1] if number + 1 < len(film.shots) else None
+        for index in range(shot.first, shot.end):
+            frame = draw(number, index)
+            if index < shot.first + shot.blend:
+                frame = _blend(frame, draw(number - 1, index), shot, index)
+            elif following and index >= following.first - following.blend:
+                frame = _blend(frame, draw(number + 1, index), following, index)
+            yield np.right_shift(frame, 4, dtype=np.uint8) if film.look == "dark" else frame
+
+
+def _blend(frame: Frame, other: Frame, entered: FilmShot, index: int) -> Frame:
+    """Return a frame of a transition: darkened by a fade through black, or mixed with the other shot's frame."""
+    distance = abs(index + 0.5 - entered.first) / entered.blend
+    weight = round(256 * (distance if entered.transition == "fade" else (1 + distance) / 2))
+    mixed = frame.astype(np.uint16) * weight
+    if entered.transition == "dissolve":
+        mixed += other.astype(np.uint16) * (256 - weight)
+    return (mixed >> 8).astype(np.uint8)
+
+
+def make_film(film: Film, folder: Path, view: View) -> None:
+    """Draw a film with its sound and write it into a folder; the file appears when it is complete.
+
+    Raises:
+        MediaError: if encoding takes too long.
+        VttdataError: if ffmpeg cannot encode it.
+    """
+    part = folder / f".{film.file}{_PART_SUFFIX}"
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+
+    def feed(descriptor: int) -> None:
+        with os.fdopen(descriptor, "wb", closefd=False) as stream:
+            for frame in render_frames(film, view):
+                stream.write(frame.data)
+
+    try:
+        _write_tones(film, part / "tones.wav")
+        frame_size = f"{view.width}x{view.height}"
+        command = [ffmpeg_path(), "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", frame_size]
+        command += ["-r", str(film.frame_rate), "-i", "pipe:0", "-i", "tones.wav", *_ENCODING.split(), "film.mp4"]
+        done = run(command, seconds=_ENCODE_SECONDS, folder=part, feed=feed)
+        if done.stopped:
+            raise MediaError("timeout", f"ffmpeg exceeded the time limit for {film.file}.")
+        if done.code:
+            reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+            raise VttdataError(f"ffmpeg cannot encode the generated video {film.file}: {reason}.")
+        os.replace(part / "film.mp4", folder / film.file)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _write_tones(film: Film, path: Path) -> None:
+    """Write a tone for each shot, with soft ends that avoid clicks."""
+    ends = [round(shot.end / film.frame_rate * _SAMPLE_RATE) for shot in film.shots]
+    with wave.open(str(path), "wb") as stream:
+        stream.setparams((1, 2, _SAMPLE_RATE, 0, "NONE", ""))
+        for shot, (start, end) in zip(film.shots, itertools.pairwise([0, *ends]), strict=True):
+            index = np.arange(end - start)
+            envelope = np.minimum(1, np.minimum(index, index[::-1]) / (0.05 * _SAMPLE_RATE))
+            samples = 8000 * envelope * np.sin(2 * math.pi * shot.tone / _SAMPLE_RATE * index)
+            stream.writeframes(np.rint(samples).astype("<i2").tobytes())

@@ -31,7 +31,6 @@ class ClipTable:
     """Columns of n rows, one for each clip in each split.
 
     Fields:
-        split_names: names of the splits.
         split: n indices of `split_names`.
         video_id: n ids (Arrow).
         source: n indices of `source_ids`.

@@ -97,18 +97,8 @@ class Audit:
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values, in the order in which people read them."""
-        return {
-            "verdict": self.verdict,
-            "warnings": self.warnings,
-            "splits": self.splits,
-            "families": self.families,
-            "leaks": self.leaks,
-            "within": self.within,
-            "ok": self.ok,
-            "unknown": self.unknown,
-            "closest": self.closest,
-            "examples": self.examples,
-        }
+        parts = ("verdict", "warnings", "splits", "families", "leaks", "within", "ok", "unknown", "closest", "examples")
+        return {name: getattr(self, name) for name in parts}
 
 
 def audit(clips: Iterable[Clip], captions: Iterable[Caption] = (), near: SimilarSources | None = None) -> Audit:
