@@ -6,6 +6,7 @@ checked by a later stage.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -161,12 +162,10 @@ def _find_download(folder: Path, done: Completed, settings: CollectSettings) -> 
 
 def _store(candidate: Candidate, video: Path, store: Path) -> Source:
     """Move a download into the store, and describe it by the candidate and by what yt-dlp says of it."""
-    try:
+    info = None
+    with contextlib.suppress(OSError, ValueError, RecursionError):
         info = json.loads(video.with_name(f"{_NAME}.info.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
-        info = {}
-    if not isinstance(info, dict):
-        info = {}
+    info = info if isinstance(info, dict) else {}
     sha256, size = file_sha256(video), video.stat().st_size
     site_id = site_source_id(info.get("extractor_key"), info.get("id"))
     source_id = candidate.source_id or site_id or _content_id(sha256)

@@ -32,9 +32,8 @@ def list_folder(folder: Path) -> Iterator[Candidate]:
     folder that is reached twice is listed once. A dangling link with a video's name is yielded too, so that its failure
     is recorded with the others.
 
-    Returns:
-        Candidates of kind ``file``: `locator` is the path below `folder` with forward slashes, `title` the file's
-        name without extension, `stamp` its size and modification time.
+    Of each candidate, `locator` is the path below `folder` with forward slashes, `title` the file's name without
+    extension, and `stamp` its size and modification time.
 
     Raises:
         VttdataError: if `folder` or a subfolder cannot be read, a video's path is not valid UTF-8 and therefore cannot

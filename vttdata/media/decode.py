@@ -193,11 +193,10 @@ class Video:
 
 @contextlib.contextmanager
 def open_video(path: Path, *, threads: int = 1) -> Iterator[Video]:
-    """Open a video file for decoding its best video stream.
+    """Open a local video file for decoding its best video stream.
 
-    Args:
-        path: a local file; its name is never taken for a protocol, and playlists are refused.
-        threads: decoder threads; 1 costs least CPU in all, 0 lets the decoder choose.
+    Its name is never taken for a protocol, and playlists are refused. One decoder thread costs least CPU in all; with 0
+    the decoder chooses their number.
 
     Raises:
         MediaError: ``empty``, ``unreadable`` or ``no_video``.

@@ -105,15 +105,12 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
 
 def _read_captions(report: ReportInput) -> pa.Table:
     """Return the captions of all splits, with their annotators where those are known."""
-    tables = []
+    tables = [_CAPTIONS.empty_table()]
     for path in chain(*report.files.get("captions", {}).values()):
         with open_parquet(path, "video_id", "caption") as file:
-            names = [name for name in _CAPTIONS.names if name in file.schema_arrow.names]
-            table = file.read(columns=names)
-        for name in _CAPTIONS.names[len(names) :]:
-            table = table.append_column(name, pa.nulls(table.num_rows, pa.string()))
-        tables.append(table.select(_CAPTIONS.names).cast(_CAPTIONS))
-    return pa.concat_tables(tables) if tables else _CAPTIONS.empty_table()
+            table = file.read(columns=[name for name in _CAPTIONS.names if name in file.schema_arrow.names])
+        tables.append(table.cast(pa.schema([_CAPTIONS.field(name) for name in table.column_names])))
+    return pa.concat_tables(tables, promote_options="default")
 
 
 def _tiles(

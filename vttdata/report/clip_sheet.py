@@ -186,7 +186,7 @@ class _ClipPages:
         self._folder = folder
         self._rows: list[list[Any]] = []
         self._inline: list[list[Any]] = []
-        self._inline_bytes = self._picture_bytes = self._number = self._files = 0
+        self._inline_bytes = self._picture_bytes = self._number = 0
         folder.mkdir(parents=True, exist_ok=True)
 
     def add(self, row: list[Any], picture: Path | None) -> None:
@@ -205,9 +205,9 @@ class _ClipPages:
 
     def _flush(self) -> None:
         if self._rows:
-            path = self._folder / f"clips-{self._files:05d}.js"
-            path.write_text(f"vttdataReport.chunk({self._files}, {_json(self._rows)});\n", encoding="utf-8")
-            self._files += 1
+            file = (self._number - 1) // CHUNK
+            path = self._folder / f"clips-{file:05d}.js"
+            path.write_text(f"vttdataReport.chunk({file}, {_json(self._rows)});\n", encoding="utf-8")
             self._rows = []
 
     def finish(self, figures: ClipFigures) -> Markup:

@@ -30,6 +30,7 @@ from vttdata.collect.demo_films.motifs import CATEGORIES, Motif, choose_motif
 from vttdata.collect.demo_films.props import LIGHTS
 from vttdata.errors import MediaError, VttdataError
 from vttdata.files.csv_safety import escape_formula
+from vttdata.files.output_file import write_whole
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.settings import Pixels, PositiveCount, Strict
 from vttdata.subprocesses import run
@@ -134,7 +135,9 @@ def draw_spoiled(folder: Path, settings: SceneSettings, seed: int) -> None:
         make_film(film, folder, View(settings.width, settings.height))
     first = (folder / plan_scene(0, settings, seed).file).read_bytes()
     for name, spoil in _SPOILED_COPIES.items():
-        _write(folder / name, spoil(first))
+        part = folder / f".{name}{_PART_SUFFIX}"
+        part.write_bytes(spoil(first))
+        os.replace(part, folder / name)
 
 
 def plan_scene(index: int, settings: SceneSettings, seed: int) -> Film:
@@ -159,9 +162,9 @@ def write_scene_tables(folder: Path, settings: SceneSettings, seed: int) -> None
         rows.append((name, f"{query.capitalize()}, no. {number}", category, query, _LICENCE))
     captions = [row for index, film in enumerate(films) for row in _write_captions(film, index, seed)]
     truth = json.dumps({film.file: film.truth() for film in films}, indent=1) + "\n"
-    _write(folder / "manifest.csv", _to_csv(("path", "title", "category", "query", "licence"), rows))
-    _write(folder / "captions.csv", _to_csv(("source", "start", "end", "caption", "annotator"), captions))
-    _write(folder / "truth.json", truth.encode())
+    write_whole(folder / "manifest.csv", _to_csv(("path", "title", "category", "query", "licence"), rows))
+    write_whole(folder / "captions.csv", _to_csv(("source", "start", "end", "caption", "annotator"), captions))
+    write_whole(folder / "truth.json", truth)
 
 
 def _subject(index: int) -> tuple[str, int]:
@@ -197,17 +200,11 @@ def _write_captions(film: Film, index: int, seed: int) -> Iterator[tuple[str, st
             yield film.file, start, end, text, annotator
 
 
-def _to_csv(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> bytes:
+def _to_csv(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     stream = io.StringIO()
     cells = ([escape_formula(cell) for cell in row] for row in rows)
     csv.writer(stream, lineterminator="\n").writerows([header, *cells])
-    return stream.getvalue().encode()
-
-
-def _write(path: Path, data: bytes) -> None:
-    part = path.with_name(f".{path.name}{_PART_SUFFIX}")
-    part.write_bytes(data)
-    os.replace(part, path)
+    return stream.getvalue()
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,11 +104,8 @@ class Audit:
 def audit(clips: Iterable[Clip], captions: Iterable[Caption] = (), near: SimilarSources | None = None) -> Audit:
     """Audit the splits of clips; a clip that occurs twice with two splits is in both.
 
-    Args:
-        clips: with their splits.
-        captions: about these clips and others, which are left out.
-        near: sources that look alike, such as from `Matches.similar_sources` of
-            `vttdata.split.near_duplicates.matches`; None if nothing is known of them.
+    Captions of other clips are left out. `near` are sources that look alike, such as from `Matches.similar_sources` of
+    `vttdata.split.near_duplicates.matches`; None if nothing is known of them.
     """
     table = ClipTable.from_clips(clips)
     return audit_table(table, batch_captions(table, captions), near)
@@ -133,14 +130,14 @@ def audit_table(clips: ClipTable, captions: CaptionBatches, near: SimilarSources
         closest = describe_pair(near.closest, clips, splits_of_sources) if near.closest is not None else None
         closest = closest or next(iter(examples["near_duplicate"]), None)
     repeated = find_repeated_captions(clips, captions, _MAX_EXAMPLES)
-    leaks["caption"], examples["caption"] = repeated.leak, repeated.examples
+    leaks["caption"], examples["caption"], repeats_within, caption_counts = repeated
     clip_counts = clips.count_by_split(np.ones(len(clips), dtype=np.bool_))
     source_counts = splits_of_sources.sum(axis=0).tolist()
     splits = {
-        split: {"clips": clip_counts[split], "sources": sources, "captions": repeated.captions[split]}
+        split: {"clips": clip_counts[split], "sources": sources, "captions": caption_counts[split]}
         for split, sources in zip(clips.split_names, source_counts, strict=True)
     }
-    within = {"overlap_pairs": overlaps_within, **repeated.within}
+    within = {"overlap_pairs": overlaps_within, **repeats_within}
     unknown = {"sources": clips.clips_without_source, "spans": int((~has_span(clips.start, clips.end)).sum())}
     if near is not None:
         unknown["fingerprints"] = near.without_fingerprint

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,24 +26,15 @@ Hashes = npt.NDArray[np.uint64]
 _PORTION_BITS = 4
 
 
-class RepeatedCaptions(NamedTuple):
-    """Counts and examples of repeated captions.
+def find_repeated_captions(
+    clips: ClipTable, batches: CaptionBatches, max_examples: int
+) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, int], dict[str, int]]:
+    """Count repeated captions; the worst are the most frequent ones of several splits.
 
-    Fields:
-        captions: split -> number of captions.
-        leak: texts in more than one split, as in `Audit.leaks`.
-        within: repeats in a clip, in a split and in a source, as in `Audit.within`.
-        examples: most frequent texts of several splits: text, how often in each split, a clip of each.
+    Returns:
+        Texts in more than one split as in `Audit.leaks`, examples (text, how often in each split, a clip of each),
+        repeats in a clip, in a split and in a source as in `Audit.within`, and the number of captions of each split.
     """
-
-    captions: dict[str, int]
-    leak: dict[str, Any]
-    within: dict[str, int]
-    examples: list[dict[str, Any]]
-
-
-def find_repeated_captions(clips: ClipTable, batches: CaptionBatches, max_examples: int) -> RepeatedCaptions:
-    """Count repeated captions, and return the most frequent ones of several splits as examples."""
     hashed = [(rows.astype(np.uint32), hash_texts(texts)) for rows, texts in batches()]
     rows = np.concatenate([np.zeros(0, np.uint32), *(rows for rows, _ in hashed)])
     hashes = np.concatenate([np.zeros(0, np.uint64), *(hashes for _, hashes in hashed)])
@@ -82,7 +73,7 @@ def find_repeated_captions(clips: ClipTable, batches: CaptionBatches, max_exampl
         "duplicate_captions_in_split": in_split,
         "ambiguous_captions": in_source,
     }
-    return RepeatedCaptions(captions, leak, within, examples)
+    return leak, examples, within, captions
 
 
 def batch_captions(clips: ClipTable, captions: Iterable[Caption]) -> CaptionBatches:
