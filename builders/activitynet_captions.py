@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -172,25 +172,22 @@ def _records(
     clips: list[Clip] = []
     captions: list[Caption] = []
     for paragraph in paragraphs:
-        segments = list(_segments(paragraph))
-        if not segments:
-            findings.add("no_caption", paragraph.file.name, paragraph.video)
-        for clip, sen_id, sentence in segments:
-            check_spans(findings, paragraph.file.name, clip, paragraph.content.duration)
-            clips += [dataclasses.replace(clip, split=split) for split in splits[paragraph.video]]
-            captions.append(Caption(clip.video_id, sen_id, sentence, paragraph.annotator, language))
-        check_captions(findings, paragraph.file.name, captions[len(captions) - len(segments) :])
+        video, file, content = paragraph.video, paragraph.file.name, paragraph.content
+        url = youtube_url(video.removeprefix("v_")) if _VIDEO.fullmatch(video) else None
+        video_ids = [segment_id(video, paragraph.annotator, index) for index in range(len(content.sentences))]
+        if not video_ids:
+            findings.add("no_caption", file, video)
+        for video_id, span in zip(video_ids, content.timestamps, strict=True):
+            clip = Clip(video_id, video, *span, None, None, None, url)
+            check_spans(findings, file, clip, content.duration)
+            clips += [dataclasses.replace(clip, split=split) for split in splits[video]]
+        written = [
+            Caption(video_id, index, sentence, paragraph.annotator, language)
+            for index, (video_id, sentence) in enumerate(zip(video_ids, content.sentences, strict=True))
+        ]
+        check_captions(findings, file, written)
+        captions += written
     return clips, captions
-
-
-def _segments(paragraph: _Paragraph) -> Iterator[tuple[Clip, int, str]]:
-    video = paragraph.video
-    url = youtube_url(video.removeprefix("v_")) if _VIDEO.fullmatch(video) else None
-    for index, (span, sentence) in enumerate(
-        zip(paragraph.content.timestamps, paragraph.content.sentences, strict=True)
-    ):
-        video_id = segment_id(video, paragraph.annotator, index)
-        yield Clip(video_id, video, *span, None, None, None, url), index, sentence
 
 
 def _by_annotator(clips: list[Clip], captions: list[Caption]) -> dict[str, dict[str, list[str]]]:

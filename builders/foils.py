@@ -17,7 +17,7 @@ from vttdata.annotations import Annotations
 from vttdata.compose.foils import FoilRecipe, FoilTexts, build_foils, read_foil_texts
 from vttdata.dataset.foils.write import FoilSet, Paragraph
 from vttdata.errors import VttdataError
-from vttdata.generate.foils.optional_libraries import check_foil_libraries
+from vttdata.generate.foils import check_foil_libraries
 from vttdata.generate.foils.video_texts import ConceptAnnotation, VideoTexts
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import CAPTIONS, FINDINGS

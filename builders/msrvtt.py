@@ -8,7 +8,7 @@ category number, an address, ``start time`` and ``end time`` in seconds and a sp
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,10 +80,9 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
     infos = [(file, read_json(file, _SHAPE, checksums)) for file in _choose(folder, available, findings)]
     names = _category_names(available, checksums)
     clips = [clip for file, info in infos for clip in _clips(file, info.videos, names, findings)]
-    _check_doubles(infos, findings)
     captions = [caption for file, info in infos for caption in _captions(file, info, language)]
-    known = {clip.video_id for clip in clips}
-    _check_sentences(infos, known, findings)
+    _check_clips(infos, findings)
+    _check_sentences(infos, {clip.video_id for clip in clips}, findings)
     if not clips:
         raise VttdataError(f"{folder}: its files list no video.")
     return Annotations(
@@ -161,34 +160,32 @@ def _captions(file: OfficialFile, info: _Info, language: str) -> Iterable[Captio
         yield Caption(sentence.video_id, sentence.sen_id, sentence.caption, language=language)
 
 
-def _check_doubles(infos: list[tuple[OfficialFile, _Info]], findings: Findings) -> None:
-    """Add findings about clips that are listed twice in any files, and sentence numbers that are twice in one file."""
-    counts = Counter(video.video_id for _, info in infos for video in info.videos)
-    splits: dict[str, set[str]] = {}
+def _check_clips(infos: list[tuple[OfficialFile, _Info]], findings: Findings) -> None:
+    """Add findings about clips that are listed twice in any files, and that have no sentence."""
+    splits: dict[str, list[str]] = defaultdict(list)
+    for _, info in infos:
+        for video in info.videos:
+            splits[video.video_id].append(SPLITS.get(video.split, video.split))
+    described = {sentence.video_id for _, info in infos for sentence in info.sentences or ()}
     for file, info in infos:
         for video in info.videos:
-            splits.setdefault(video.video_id, set()).add(SPLITS.get(video.split, video.split))
-            if counts[video.video_id] > 1:
+            if len(splits[video.video_id]) > 1:
                 findings.add("doubled_video", file.name, video.video_id)
-        numbers = Counter(sentence.sen_id for sentence in info.sentences or ())
-        for sentence in info.sentences or ():
-            if numbers[sentence.sen_id] > 1:
-                findings.add("doubled_sentence", file.name, f"{sentence.video_id}/{sentence.sen_id}")
-    for file, info in infos:
         for video_id in dict.fromkeys(video.video_id for video in info.videos):
-            if len(splits[video_id]) > 1:
+            if len(set(splits[video_id])) > 1:
                 findings.add("several_splits", file.name, video_id)
+            if video_id not in described:
+                findings.add("no_caption", file.name, video_id)
 
 
 def _check_sentences(infos: list[tuple[OfficialFile, _Info]], known: set[str], findings: Findings) -> None:
-    described: set[str] = set()
+    """Add findings about texts, clips that are not listed, and numbers that are twice in one file."""
     for file, info in infos:
+        numbers = Counter(sentence.sen_id for sentence in info.sentences or ())
         for sentence in info.sentences or ():
-            described.add(sentence.video_id)
+            name = f"{sentence.video_id}/{sentence.sen_id}"
+            if numbers[sentence.sen_id] > 1:
+                findings.add("doubled_sentence", file.name, name)
             if sentence.video_id not in known:
-                findings.add("unknown_video", file.name, f"{sentence.video_id}/{sentence.sen_id}")
-    for file, info in infos:
+                findings.add("unknown_video", file.name, name)
         check_captions(findings, file.name, _captions(file, info, ""))
-        for video_id in dict.fromkeys(video.video_id for video in info.videos):
-            if video_id not in described:
-                findings.add("no_caption", file.name, video_id)

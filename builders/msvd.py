@@ -29,6 +29,7 @@ from vttdata.files.id_lists import ids_in
 from vttdata.files.tables import Columns, parse_delimited
 from vttdata.ids import youtube_url
 from vttdata.records import Caption, Clip
+from vttdata.text.language import LANGUAGE_NAMES
 
 _NAME = re.compile(r"([A-Za-z0-9_-]+)_(\d{1,6}(?:\.\d+)?)_(\d{1,6}(?:\.\d+)?)", re.ASCII)
 _LIST = re.compile(r"(?:msvd_)?(train|val|validate|validation|test)(?:_list|_ids|_videos)?\.(?:txt|csv|json)", re.I)
@@ -41,16 +42,8 @@ _CORPUS = Columns(
     ("videoid", "start", "end", "language", "description", "workerid"),
     (("videoid",), ("start",), ("end",), ("language",), ("description",)),
 )
-# Names of the languages in the corpus that have the most sentences; others are given by their name there.
-LANGUAGES = {"en": "English", "de": "German", "es": "Spanish", "fr": "French", "hi": "Hindi", "it": "Italian"} | {
-    "mk": "Macedonian",
-    "nl": "Dutch",
-    "ro": "Romanian",
-    "ru": "Russian",
-    "sl": "Slovene",
-    "sr": "Serbian",
-    "zh": "Chinese",
-}
+# Names of languages in the corpus; others are given by their name there.
+LANGUAGES = LANGUAGE_NAMES | {"sl": "Slovene"}
 
 _SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(dict[str, list[str]], config=SHAPE)
 
@@ -140,14 +133,10 @@ def read_sentences(
 ) -> dict[str, list[tuple[str, str | None]]]:
     """Return the sentences of each clip with the worker who wrote them, where the layout says who."""
     suffix = PurePosixPath(file.name).suffix.lower()
-    if suffix == ".json":
-        texts: dict[str, list[str]] = read_json(file, _SHAPE, checksums)
+    if suffix in (".json", ".pkl"):
+        texts: dict[str, list[str]]
+        texts = read_json(file, _SHAPE, checksums) if suffix == ".json" else unpickle_sentences(file, checksums)
         return {name: [(text, None) for text in sentences] for name, sentences in texts.items()}
-    if suffix == ".pkl":
-        return {
-            name: [(text, None) for text in sentences]
-            for name, sentences in unpickle_sentences(file, checksums).items()
-        }
     content = read_text(file, checksums)
     found: dict[str, list[tuple[str, str | None]]] = {}
     if suffix == ".txt":

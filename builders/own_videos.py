@@ -177,14 +177,9 @@ def guess_language_of(captions_file: Path, settings: CaptionSettings) -> str:
 
 
 class ListedVideos(NamedTuple):
-    """Videos before they are fetched.
+    """Videos before they are fetched: the folder in which their paths start, and the hosts of downloads.
 
-    Fields:
-        folder: in which their paths start.
-        candidates: the videos.
-        description: origin of the material, for the card.
-        hosts: from which they are downloaded.
-        captions_file: captions that come with the videos.
+    The description is that of the card; `captions_file` has captions that come with the videos.
     """
 
     folder: Path

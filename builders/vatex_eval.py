@@ -9,6 +9,7 @@ quality drift.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, NamedTuple
@@ -64,14 +65,7 @@ class Recipe(BaseRecipe):
 
 
 class Corpus(NamedTuple):
-    """Videos with a held-out caption each.
-
-    Fields:
-        splits: `video_id` -> split, in the order of the input.
-        source_of: `video_id` -> source.
-        held_out: `video_id` -> the held-out caption.
-        references: `video_id` -> the others, at least one.
-    """
+    """Videos by id, in the order of the input, with a held-out caption and at least one other each."""
 
     splits: Mapping[str, str]
     source_of: Mapping[str, str]
@@ -90,12 +84,7 @@ def build(recipe: Recipe, run: Build) -> None:
     ]
     language = recipe.language or "en"
     captions = [caption for video in corpus.splits for caption in _captions(video, corpus, candidates, language)]
-    rows = [
-        [video, system, texts[video]]
-        for system, texts in candidates.items()
-        for video in corpus.splits
-        if video in texts
-    ]
+    rows = [[v, name, texts[v]] for name, texts in candidates.items() for v in corpus.splits if v in texts]
     (run.folder / "candidates.csv").write_text(as_csv([["video_id", "system", "caption"], *rows]), encoding="utf-8")
     scores: list[CaptionScore] = []
     if recipe.ratings is not None:
@@ -111,13 +100,13 @@ def build(recipe: Recipe, run: Build) -> None:
     clips = list(run.stage(CLIPS, clips))
     captions = list(run.stage(CAPTIONS, captions))
     run.stage(SCORES, scores, may_be_empty=True)
-    texts: dict[str, list[Caption]] = {}
+    by_video: dict[str, list[Caption]] = defaultdict(list)
     for caption in captions:
-        texts.setdefault(caption.video_id, []).append(caption)
-    judged: dict[str, list[dict[str, object]]] = {}
+        by_video[caption.video_id].append(caption)
+    judged: dict[str, list[dict[str, object]]] = defaultdict(list)
     for score in scores:
-        row = judgment_row(score, corpus.source_of[score.video_id], texts[score.video_id])
-        judged.setdefault(corpus.splits[score.video_id], []).append(row)
+        row = judgment_row(score, corpus.source_of[score.video_id], by_video[score.video_id])
+        judged[corpus.splits[score.video_id]].append(row)
     layout = OfficialLayout(judgments={"judgments": judged} if judged else {})
     package(run, clips, captions, sources, None, None, official=layout)
 
@@ -135,17 +124,15 @@ def hold_out_captions(reference: str, columns: Mapping[str, str], seed: int) -> 
     held_out: dict[str, Caption] = {}
     references: dict[str, Sequence[Caption]] = {}
     for split in read_input(reference, columns).splits:
-        by_video: dict[str, list[Caption]] = {}
+        by_video: dict[str, list[Caption]] = defaultdict(list)
         for caption in split.captions:
             if caption.author == "human":
-                by_video.setdefault(caption.video_id, []).append(caption)
+                by_video[caption.video_id].append(caption)
         for video, captions in by_video.items():
             if len(captions) < 2:
                 continue
             checked_id(video, reference)
-            chosen = min(
-                captions, key=lambda caption: digest([seed, "held out", video, caption.sen_id, caption.caption])
-            )
+            chosen = min(captions, key=lambda own: digest([seed, "held out", video, own.sen_id, own.caption]))
             splits[video], held_out[video] = split.split or "test", chosen
             source_of[video] = split.source_of.get(video, video)
             references[video] = [caption for caption in captions if caption is not chosen]

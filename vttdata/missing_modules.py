@@ -30,7 +30,7 @@ MOVED = {
     "vttdata.annotations.trecvid.read_trecvid": _LOAD_BUILDER.format("trecvid_vtt"),
     "vttdata.assess.accuracy": "vttdata.generate.foils.blind.accuracy",
     "vttdata.assess.hits_files": "vttdata.assess.hits.write",
-    "vttdata.assess.needs": "vttdata.generate.foils.optional_libraries",
+    "vttdata.assess.needs": "vttdata.generate.foils",
     "vttdata.assess.page": "vttdata.annotate.da_page",
     "vttdata.assess.shortcuts": "vttdata.generate.foils.blind.shortcuts",
     "vttdata.collect.manifest": "vttdata.collect.video_list",

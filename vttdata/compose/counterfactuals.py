@@ -20,10 +20,10 @@ from vttdata.compose.package import metadata_of_build, provenance_of_build
 from vttdata.dataset.foils.write import FoilSet, write_foils
 from vttdata.dataset.provenance import write_provenance
 from vttdata.errors import VttdataError
+from vttdata.generate.foils import check_foil_libraries
 from vttdata.generate.foils.blind.attacker import TextPair
 from vttdata.generate.foils.blind.shortcuts import audit_shortcuts
 from vttdata.generate.foils.documents import FoilPair
-from vttdata.generate.foils.optional_libraries import check_foil_libraries
 from vttdata.generate.foils.swaps import Swap
 from vttdata.pipeline.build_folder import Build
 from vttdata.pipeline.stages.annotations import FINDINGS

@@ -22,8 +22,8 @@ _MIN_PROBABILITY = 0.002
 _SAMPLE_WORDS = 100
 _MIN_RATIO = 0.05
 
-# ISO 639 codes -> names, for messages.
-_NAMES: dict[str, str] = dict(
+# ISO 639 codes -> names.
+LANGUAGE_NAMES: dict[str, str] = dict(
     re.findall(
         r"(\w+):(\w+)",
         """
@@ -75,7 +75,7 @@ def detect_other_language(texts: Sequence[str], language: str) -> str | None:
     likeliest, probability = ranked[0]
     if dict(ranked)[language] >= _MIN_RATIO * probability:
         return None
-    return _NAMES.get(likeliest, f"in the language '{likeliest}'")
+    return LANGUAGE_NAMES.get(likeliest, f"in the language '{likeliest}'")
 
 
 @functools.cache

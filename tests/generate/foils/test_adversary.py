@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from vttdata.generate.foils.adversary import Adversary
 from vttdata.generate.foils.blind.attacker import TextPair
+from vttdata.generate.foils.search import Adversary
 
 PAIRS = [
     TextPair(f"a {true} runs in a {place}", f"a {foil} runs in a {place}", f"video{number}")

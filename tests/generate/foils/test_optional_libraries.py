@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from vttdata.errors import VttdataError
-from vttdata.generate.foils.optional_libraries import check_foil_libraries
+from vttdata.generate.foils import check_foil_libraries
 
 
 def test_installed_libraries_pass() -> None:

@@ -17,10 +17,9 @@ from vttdata.cli.main import main
 from vttdata.errors import VttdataError
 from vttdata.generate import mine_foils
 from vttdata.generate.foils import search
-from vttdata.generate.foils.adversary import Adversary
 from vttdata.generate.foils.documents import Document, FoilPair, VideoDocuments
 from vttdata.generate.foils.questions import arrange_questions, balance_questions
-from vttdata.generate.foils.search import FoilSettings, list_edits
+from vttdata.generate.foils.search import Adversary, FoilSettings, list_edits
 from vttdata.generate.foils.selection import Option
 from vttdata.generate.foils.swaps import Swap, summarize_mentions
 from vttdata.text.nouns.lexicon import Lexicon, Noun, load_lexicon

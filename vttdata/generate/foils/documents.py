@@ -45,9 +45,7 @@ class VideoDocuments:
 class FoilPair:
     """True caption and its foil; of a document several captions may be changed, always by the same pair of concepts.
 
-    Fields:
-        place: index of the caption in its document.
-        perplexity, foil_perplexity: of both texts, by the language model that scored candidates.
+    `place` is the index of the caption in its document; the perplexities are by the model that scored candidates.
     """
 
     video_id: str
@@ -102,15 +100,9 @@ def foil_id(caption_id: str, swap: Swap) -> str:
 def find_documents(
     video: VideoTexts, lexicon: Lexicon, pipeline: Any = None
 ) -> tuple[VideoDocuments | None, list[Rejection]]:
-    """Find the mentions in the texts of a video.
+    """Find the mentions in the texts of a video, by a pipeline of spaCy or, without one, by rule.
 
-    Args:
-        video: texts and annotations.
-        lexicon: the nouns that can be found.
-        pipeline: of spaCy, which finds mentions; by rule without one.
-
-    Returns:
-        The documents, or None where no caption can be used; and what was rejected.
+    The documents, or None where no caption can be used, come with what was rejected.
     """
     if video.needs_other_texts and not video.other_texts:
         return None, [(video.video_id, "no_reference", "there is no paragraph by another annotator")]

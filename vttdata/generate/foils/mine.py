@@ -111,17 +111,10 @@ def mine_videos(
     verdicts: Verdicts = MappingProxyType({}),
     watch: Progress | None = None,
 ) -> MinedFoils:
-    """Make foils of videos whose texts are already grouped.
+    """Make foils of videos whose texts are already grouped, in any order; arguments are as of `mine_foils`.
 
-    Args:
-        videos: in any order.
-        lexicon: of visible things.
-        settings: how to choose.
-        seed: of all choices.
-        make_scorer: makes the language model that scores candidates from training texts; an n-gram model if omitted.
-        pipeline: of spaCy, which finds mentions where there are no annotations.
-        verdicts: of foils that people judged.
-        watch: shows progress; see `mine_foils`.
+    `make_scorer` makes the language model that scores candidates from training texts; an n-gram model if omitted.
+    `pipeline`, of spaCy, finds mentions where there are no annotations.
 
     Raises:
         VttdataError: when the captions are not English, no caption has a concept, no concept can be swapped, there is

@@ -133,10 +133,6 @@ class NounUsage:
     A context is the word that governs a noun: the verb before it ("hold"), or the preposition before it with the word
     before that ("sit on"), or, at the beginning of a clause, the verb that follows ("> jump"). Articles and the
     commonest adjectives between them do not count, and verbs count in any form.
-
-    Args:
-        videos: the texts of each video.
-        lexicon: of the nouns.
     """
 
     def __init__(self, videos: Iterable[Sequence[str]], lexicon: Lexicon) -> None:
@@ -180,11 +176,7 @@ class NounUsage:
         return {mention.noun for mention in mentions}
 
     def _count_cooccurrences(self, texts: Sequence[tuple[Set[str], Set[str]]]) -> tuple[Floats, Floats, Floats]:
-        """Count texts, given by their nouns and words.
-
-        Returns:
-            Number of texts with a noun (rows) and a word (columns), number with a noun, and share with a word.
-        """
+        """Return numbers of texts with a noun (rows) and a word (columns), and with a noun, and shares with a word."""
         together = np.zeros((len(self._rows), len(self._columns)), np.float32)
         size, frequency = np.zeros((len(self._rows), 1), np.float32), np.zeros(len(self._columns), np.float32)
         for nouns, words in texts:
@@ -225,16 +217,10 @@ class NounUsage:
     ) -> float | None:
         """Estimate the probability, from 0 to 1, that a noun in the place of a mention makes no sound foil.
 
-        Args:
-            text: a caption.
-            mention: one of its mentions.
-            noun: of the same supercategory, and not in the video.
-            topic_fit: of the video; see `topic_fit`.
-
-        Returns:
-            None for a noun that hardly ever stands behind the preposition before the mention, and for one of another
-            subcategory than the true noun that was seen in such a context less than twice, and for one that was never
-            seen where half of all nouns are the true one, as in a fixed phrase.
+        The noun is of the same supercategory, and not in the video. None for a noun that hardly ever stands behind the
+        preposition before the mention, and for one of another subcategory than the true noun that was seen in such a
+        context less than twice, and for one that was never seen where half of all nouns are the true one, as in a fixed
+        phrase.
         """
         evidence = self.evidence(text, mention, noun, topic_fit)
         if evidence is None:

@@ -47,11 +47,7 @@ _MAX_NODES = 20
 class FoilQuestion:
     """Multiple-choice question whose options are a caption of the video and foils of it.
 
-    Fields:
-        caption_id: Caption that is the answer.
-        supercategory: Supercategory of the words by which the options differ.
-        choice: Question, options and the index of the answer.
-        split: Split of the video.
+    `caption_id` is that of the answer, and `supercategory` that of the words by which the options differ.
     """
 
     caption_id: str
@@ -80,12 +76,12 @@ def balance_questions(
     those that the questions would have with the drawn answers.
 
     Args:
-        options: Foils of captions; those of one place have one true word.
-        places: For each option, what identifies its caption and the changed place.
-        foils: Number of foils of a question.
-        seed: Decides the draw, and between questions that are equally good.
-        imbalance: Limit of how far the sums of each kind are from their targets, as a share of the pairs.
-        learn: Returns the margins of all options by classifiers that learned from the given ones; see `balance_foils`.
+        options: foils of captions; those of one place have one true word.
+        places: for each option, what identifies its caption and the changed place.
+        foils: number of foils of a question.
+        seed: decides the draw, and between questions that are equally good.
+        imbalance: limit of how far the sums of each kind are from their targets, as a share of the pairs.
+        learn: as of `balance_foils`.
 
     Returns:
         Indices of the options of each question; the order of the options does not change which are chosen.
@@ -130,11 +126,9 @@ def _draw_answer(seed: int, chosen: Sequence[Option]) -> int:
 
 
 def _change_answers(differences: Floats, answers: Sequence[int]) -> Floats:
-    """Return the differences of questions with other answers.
+    """Return the differences (questions x foils, by how much the answer is above each foil) with other answers.
 
-    Args:
-        differences: questions x foils, by how much the answer is above each foil.
-        answers: for each question, 0 for its answer, or the number of a foil from 1.
+    These are 0 for a question's own answer, or the number of a foil from 1.
     """
     values = np.concatenate([np.zeros((len(differences), 1)), -differences], axis=1)
     numbers = np.arange(values.shape[1])
@@ -173,11 +167,8 @@ def _balance_words(
 def _list_words(question: Sequence[Option], answer: int) -> Iterator[tuple[int, Hashable, int]]:
     """Yield the features of a question with an answer: kind, feature and value.
 
-    Kinds are 0 for words, 1 for words beside those of other options, and 2 for words beside others of the caption.
-
-    Args:
-        question: Options that are its foils.
-        answer: 0 for their true word, or the number of one of them from 1.
+    Kinds are 0 for words, 1 for words beside those of other options, and 2 for words beside others of the caption. The
+    answer is 0 for the true word, or the number of one of the options, which are foils, from 1.
     """
     words = [question[0].word, *(option.foil_word for option in question)]
     surplus: Counter[str] = Counter()
@@ -212,10 +203,8 @@ def _compare_words(options: Sequence[Option]) -> Floats:
 def _summarize(margins: Floats) -> Iterator[Floats]:
     """Yield what is 0 on average: sums of margins and of their signs, and how much oftener the answer has a rank.
 
-    An attacker answers with the option of a rank; options of one value share their ranks.
-
-    Args:
-        margins: questions x foils, by how much the answer is above each foil.
+    An attacker answers with the option of a rank; options of one value share their ranks. Margins are questions x
+    foils, by how much the answer is above each foil.
     """
     yield margins.sum(axis=1)
     yield np.sign(margins).sum(axis=1)

@@ -25,12 +25,9 @@ Perplexities = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Swaps of one concept for one other in a document.
+    """Swaps of one concept for one other in a document, each with the index of its caption there.
 
-    Fields:
-        video, document: where the captions are.
-        swaps: index of a caption in the document, and its swap.
-        perplexities: of each changed caption and its foil; empty until they are scored.
+    `perplexities`, of each changed caption and its foil, are empty until they are scored.
     """
 
     video: VideoDocuments

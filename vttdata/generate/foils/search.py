@@ -18,9 +18,12 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Ge, Gt, Le
 
-from vttdata.generate.foils.adversary import Adversary
 from vttdata.generate.foils.blind.attacker import AttackedPairs, TextPair
 from vttdata.generate.foils.blind.attackers.cooccurrence import measure_association
+from vttdata.generate.foils.blind.attackers.linear_classifier import compare_ngrams
+from vttdata.generate.foils.blind.attackers.position import count_by_section
+from vttdata.generate.foils.blind.attackers.word_pairs import pair_words
+from vttdata.generate.foils.blind.learning import Floats, logistic_regression
 from vttdata.generate.foils.documents import FoilPair, MinedFoils, VideoDocuments
 from vttdata.generate.foils.human_verdicts import Verdicts
 from vttdata.generate.foils.noun_usage import NounUsage
@@ -35,6 +38,7 @@ from vttdata.generate.foils.swaps import (
     select_absent_rivals,
     summarize_mentions,
 )
+from vttdata.generate.foils.video_texts import stable_hash
 from vttdata.settings import Count, PositiveCount, Ratio, Strict
 from vttdata.text.lm import Scorer
 from vttdata.text.nouns.lexicon import Lexicon, Noun
@@ -52,6 +56,8 @@ _MIN_LEARNED_PAIRS = 500
 _MIN_LEARNED_PAIRS_OF_QUESTIONS = 100
 # Correlation of two measures above which more than half of the variance of their mean is common to both.
 _MIN_ASSOCIATION_CORRELATION = 1 / 3
+# Of videos, for the adversary.
+_FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +141,15 @@ def search_foils(
     pairs = {(concept, rival.name) for concept, of_concept in rivals.items() for rival in of_concept}
     exclusive = {pair for pair in pairs if pair[::-1] in pairs}
     stream = iter(videos)
-    while block := list(itertools.islice(stream, _VIDEOS_PER_BLOCK)):
-        if balanced and len(edits) >= _OPTIONS_PER_CHOICE:
+    while True:
+        block = list(itertools.islice(stream, _VIDEOS_PER_BLOCK))
+        if balanced and (not block or len(edits) >= _OPTIONS_PER_CHOICE):
             mined.pairs += choose_balanced(
                 edits, margins, second_scorer, association_texts, settings, seed, [*earlier, *mined.pairs]
             )
             edits, margins = [], []
+        if not block:
+            return mined
         new = []
         for video in block:
             dropped: Counter[str] = Counter()
@@ -156,11 +165,6 @@ def search_foils(
             options = [edit.option(margin) for edit, margin in zip(new, new_margins, strict=True)]
             chosen = choose(options, settings.selection, seed=seed)
             mined.pairs += [pair for index in chosen for pair in new[index].pairs()]
-    if balanced:
-        mined.pairs += choose_balanced(
-            edits, margins, second_scorer, association_texts, settings, seed, [*earlier, *mined.pairs]
-        )
-    return mined
 
 
 def choose_balanced(
@@ -220,6 +224,40 @@ def choose_balanced(
             changed = edits[indices[index]].pairs()
             in_set += [TextPair(pair.caption, pair.foil, pair.video_id) for pair in changed]
     return [pair for index in sorted(chosen) for pair in edits[index].pairs()]
+
+
+class Adversary:
+    """Classifiers that learn from the chosen pairs of some videos, and are tried on all others.
+
+    They go by words beside others, by n-grams, by words in their places, and by `numbers`: pairs x further numbers in
+    which each true text differs from its foil. `earlier` are pairs of other videos that are in the set already; nothing
+    is learned of fewer than `min_pairs`. The folds are not those of `vttdata.generate.foils.blind`, which reports how
+    hard the chosen set is.
+    """
+
+    def __init__(
+        self, pairs: Sequence[TextPair], numbers: Floats, earlier: Sequence[TextPair] = (), *, min_pairs: int
+    ) -> None:
+        # Pairs are measured once, for all choices among them.
+        attacked = AttackedPairs([*pairs, *earlier])
+        scale = np.sqrt((numbers**2).mean(axis=0))
+        self._differences = [measure(attacked) for measure in (pair_words, compare_ngrams, count_by_section)]
+        self._differences.append(numbers / np.where(scale > 0, scale, 1))
+        self._earlier, self._min_pairs = len(earlier), min_pairs
+        self._folds = np.array([stable_hash("adversary", pair.video_id) % _FOLDS for pair in pairs])
+
+    def margins(self, chosen: Sequence[int]) -> Iterator[Floats]:
+        """Yield the margins of all pairs by each classifier learned on earlier pairs and other folds, or none."""
+        if len(chosen) + self._earlier < self._min_pairs:
+            return
+        of_fold = [np.flatnonzero(self._folds == fold) for fold in range(_FOLDS)]
+        for differences in self._differences:
+            margins = np.zeros(len(self._folds))
+            for indices in of_fold:
+                earlier = np.arange(len(self._folds), differences.shape[0])
+                training = np.concatenate([np.setdiff1d(chosen, indices).astype(np.int64), earlier])
+                margins[indices] = differences[indices] @ logistic_regression(differences[training])
+            yield margins
 
 
 def measure_associations(
@@ -306,11 +344,7 @@ def group_by_place(
     place up to twice as many as a question needs: those that are about as frequent as the true concept, so that many
     places have the same concepts and each of them can be the answer beside the others.
 
-    Args:
-        edits: of one video, the preferred ones first.
-        foils: of a question.
-        exclusive: pairs of concepts that are rivals of each other, in both orders.
-        counts: number of mentions of each concept in the corpus.
+    The edits are of one video, the preferred ones first; `exclusive` has pairs of rivals in both orders.
     """
     places: dict[tuple[str, int], dict[str, Edit]] = defaultdict(dict)
     for edit in edits:

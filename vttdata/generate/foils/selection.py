@@ -11,7 +11,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -81,24 +81,13 @@ class Option:
     context: tuple[str, ...] = ()
 
 
-def choose(options: Sequence[Option], selection: Selection, *, seed: int, **limits: Any) -> list[int]:
-    """Choose at most one option of each unit.
+def choose(options: Sequence[Option], selection: Selection, *, seed: int) -> list[int]:
+    """Choose one option of each unit without regard to the others; a balanced choice is that of `balance_foils`.
 
-    Args:
-        options: any number for each unit.
-        selection: ``paper`` takes the option of lowest perplexity of each unit (Shi et al., CVPR 2022, section 4.2),
-            ``random`` one of each unit by a hash, ``balanced`` is described at `balance_foils`.
-        seed: decides between options that are equally good.
-        limits: `pair_share`, `imbalance` and `unsound_penalty`; see `balance_foils`.
-
-    Returns:
-        Indices of the chosen options, ascending; the order of the options does not change which are chosen.
-
-    Raises:
-        VttdataError: when ``scipy``, which `balance_foils` needs, is not installed.
+    ``paper`` takes the option of lowest perplexity of each unit (Shi et al., CVPR 2022, section 4.2), ``random`` one by
+    a hash, and the seed decides between options that are equally good. The indices of the chosen options are ascending;
+    the order of the options does not change which are chosen.
     """
-    if selection == "balanced":
-        return balance_foils(options, seed=seed, **limits)
     best: dict[str, int] = {}
     ranks = [
         (option.margin if selection == "paper" else 0.0, hash_to_unit_interval(seed, option), option.key)
@@ -225,12 +214,9 @@ class Programme:
     """
 
     def __init__(self, units: Integers, arrows: Integers, arrow_share: float) -> None:
-        """Limit each unit to one option, and each arrow from a word to another to a share of the units.
+        """Limit each unit to one option, and each arrow from a word to another to a share (0..1) of the units.
 
-        Args:
-            units: number of the unit of each option, from 0.
-            arrows: number of its arrow, from 0.
-            arrow_share: from 0 to 1.
+        Every option has the number of its unit and that of its arrow, from 0.
         """
         # Arrays take a tenth of the memory of tuples, and there are a dozen entries an option.
         self._rows, self._columns, self._values = array("i"), array("i"), array("d")
@@ -256,11 +242,8 @@ class Programme:
     ) -> None:
         """Limit the total by which sums of weights are further than their slack from their targets, to either side.
 
-        Args:
-            sums: options and their weights, -1 to 1 or so.
-            slack: of each sum.
-            max_gain: share of chosen options that may be told by the signs of the sums, above one half.
-            targets: of each sum.
+        A sum is of options with their weights, -1 to 1 or so. `max_gain` is the share of chosen options that may be
+        told by the signs of the sums, above one half.
         """
         first = self._width
         for weights, target in zip(sums, targets, strict=False):
@@ -283,9 +266,7 @@ class Programme:
     def solve(self, costs: Floats, *, max_nodes: int = _MAX_NODES) -> list[int]:
         """Return the options of lowest cost, as near as rounding comes.
 
-        Args:
-            costs: of each option.
-            max_nodes: limit of the search in integers; without a solution in it, the options are rounded.
+        Without a solution in `max_nodes` of the search in integers, the options are rounded.
         """
         try:
             from scipy import optimize, sparse
@@ -344,10 +325,6 @@ def combine_margins(margins: Floats, second_margins: Floats) -> Floats:
     Choosing by a model's margins also chooses by the noise in them, so a set on which that model is right half of the
     time is easier for every other one. The mean of two models has less noise, and their correlation tells how much is
     left: it shrinks the mean towards that of all options, by the formula of Spearman and Brown (1910).
-
-    Args:
-        margins: of options under one model.
-        second_margins: of the same options under the other.
     """
     mean = (margins + second_margins) / 2
     if len(mean) < 2 or not (margins.std() and second_margins.std()):

@@ -121,13 +121,8 @@ def summarize_mentions(
 def pair_concepts(counts: Mapping[str, int], lexicon: Lexicon, *, min_count: int) -> dict[str, tuple[Noun, ...]]:
     """Pair each concept with those it may be swapped for, as in section 4.2 of EMScore (Shi et al., CVPR 2022).
 
-    Args:
-        counts: number of mentions of each concept in the whole corpus.
-        lexicon: decides on supercategories, synonyms, hypernyms and hyponyms.
-        min_count: rarer concepts are neither swapped nor swapped in.
-
-    Returns:
-        Concept -> its rivals by name; concepts without a rival are left out.
+    Concepts with fewer mentions in the whole corpus than `min_count` are neither swapped nor swapped in. The result has
+    concept -> its rivals by name; concepts without a rival are left out.
     """
     paired: dict[str, tuple[Noun, ...]] = {}
     for noun in sorted((lexicon.nouns[name] for name, count in counts.items() if count >= min_count), key=_name):
@@ -157,11 +152,7 @@ def select_absent_rivals(
         pronoun: a pronoun may mean them. No man becomes a woman where a text says "her" of anybody; where only one of
             "he" and "she" is said, a child may be meant, and may become a person of that gender.
 
-    Args:
-        rivals: concept -> nouns that may replace it; see `pair_concepts`.
-        video: everything that any text or annotation says is in it.
-        lexicon: of the nouns.
-        dropped: counts the dropped rivals of the concepts of this video by reason.
+    The summary of the video is of everything that any text or annotation says is in it.
     """
     present = [name for name in video.possible if not lexicon.nouns[name].vague]
     vague = video.possible - set(present)
@@ -203,17 +194,11 @@ def find_swaps(
 ) -> list[Swap]:
     """Find all swaps of a text, in the order of its mentions and then of the name of the false noun.
 
-    Args:
-        text: a caption.
-        mentions: the nouns in it.
-        lexicon: of these nouns.
-        rivals: concept -> nouns that may replace it in this video; see `select_absent_rivals`.
-        document: summary of everything that is shown together with the text, and of the text itself. A swap that
-            pronouns anywhere in it would give away is left out.
-        unsound_probability: estimates the soundness of foils and leaves out nouns that are out of place; without it,
-            all nouns count as sound.
-        spellings: the words to be written for a noun; its name alone by default.
-        dropped: counts, as ``negated``, rivals of nouns that the text denies, or names as what something looks like.
+    `rivals` are those of `select_absent_rivals`. A swap is left out that pronouns anywhere in the document, which is
+    everything that is shown together with the text and the text itself, would give away. `unsound_probability` leaves
+    out nouns that are out of place; without it, all nouns count as sound. Without `spellings` the name alone is written
+    for a noun. `dropped` counts, as ``negated``, rivals of nouns that the text denies, or names as what something looks
+    like.
     """
     swaps: list[Swap] = []
     for mention in mentions:

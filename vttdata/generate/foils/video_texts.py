@@ -7,6 +7,7 @@ that no model behind the foils has read. Training itself is the business of `vtt
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -65,25 +66,22 @@ class VideoTexts:
 def group_texts_by_video(captions: Captions, splits: Mapping[str, str | None] | None = None) -> list[VideoTexts]:
     """Group captions by video, in the order of the video ids; a text that a video repeats counts once.
 
-    Args:
-        captions: as for `vttdata.generate.mine_foils`. The id of a caption is ``VIDEO_SEN``, with the `sen_id` of its
-            record or else its index, from 0, among the different texts of its video.
-        splits: video id -> split.
+    Arguments are as of `vttdata.generate.mine_foils`. The id of a caption is ``VIDEO_SEN``, with the `sen_id` of its
+    record or else its index, from 0, among the different texts of its video.
 
     Raises:
         VttdataError: when there are no captions, a caption is not a text, or two of a video share a `sen_id`.
     """
-    texts_of: dict[str, Mapping[str, str] | Sequence[str]] = {}
+    texts_of: Mapping[str, Mapping[str, str] | Sequence[str]]
     if isinstance(captions, Mapping):
-        texts_of |= captions
+        texts_of = captions
     else:
-        by_id: dict[str, dict[str, str]] = {}
+        texts_of = by_id = defaultdict[str, dict[str, str]](dict)
         for caption in captions:
             caption_id = f"{caption.video_id}_{caption.sen_id}"
-            if caption_id in by_id.setdefault(caption.video_id, {}):
+            if caption_id in by_id[caption.video_id]:
                 raise VttdataError(f"Two captions of video {caption.video_id[:80]!a} have the sen_id {caption.sen_id}.")
             by_id[caption.video_id][caption_id] = caption.caption
-        texts_of |= by_id
     videos = [_video_texts(name, texts, (splits or {}).get(name)) for name, texts in sorted(texts_of.items())]
     if not any(text for video in videos for text in video.texts):
         raise VttdataError("There are no captions to make foils of, or no words in them.")
@@ -117,12 +115,7 @@ class TrainingTexts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TrainingFolds:
-    """Folds of videos, and the texts that train the models of each fold.
-
-    Fields:
-        fold_of: video id -> number of its fold.
-        training: training texts of each fold, by its number.
-    """
+    """Folds of videos (video id -> number), and the texts that train the models of each fold."""
 
     fold_of: Mapping[str, int]
     training: Sequence[TrainingTexts]

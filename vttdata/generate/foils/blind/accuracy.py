@@ -22,12 +22,7 @@ _MIN_OVERLAP = 0.4
 
 @dataclass(frozen=True, slots=True)
 class PairAccuracy:
-    """Number of pairs that the true text wins.
-
-    Fields:
-        pairs, wins, ties: numbers of pairs; a win is strictly greater.
-        groups: the same of each group (such as a supercategory), where groups were given.
-    """
+    """Number of pairs that the true text wins, which is strictly greater then, and of ties; the same of each group."""
 
     pairs: int
     wins: int
@@ -52,15 +47,9 @@ class PairAccuracy:
     def as_json(self) -> dict[str, Any]:
         """Return plain values, rounded to six digits."""
         low, high = self.interval
-        values: dict[str, Any] = {
-            "pairs": self.pairs,
-            "wins": self.wins,
-            "ties": self.ties,
-            "strict": round(self.strict, 6),
-            "half_credit": round(self.half_credit, 6),
-            "low": round(low, 6),
-            "high": round(high, 6),
-        }
+        shares = {"strict": self.strict, "half_credit": self.half_credit, "low": low, "high": high}
+        values: dict[str, Any] = {"pairs": self.pairs, "wins": self.wins, "ties": self.ties}
+        values |= {name: round(share, 6) for name, share in shares.items()}
         if self.groups:
             values["groups"] = {name: group.as_json() for name, group in self.groups.items()}
         return values
@@ -71,10 +60,7 @@ def pairwise_accuracy(
 ) -> PairAccuracy:
     """Count how often a true text scores strictly higher than its foil (FOIL-COCO, ActivityNet-FOIL).
 
-    Args:
-        true_scores: of the true texts; higher is better.
-        foil_scores: of their foils, in the same order.
-        groups: the group of each pair, such as its supercategory.
+    `groups` has the group of each pair, such as its supercategory.
 
     Raises:
         ValueError: when the numbers of scores differ, or a score is not a finite number.
@@ -108,11 +94,8 @@ def resample_videos(right: npt.ArrayLike, videos: npt.ArrayLike) -> list[tuple[f
     """Return 95 % intervals of shares of pairs, from 1,000 samples of videos drawn with replacement.
 
     Where nothing differs from pair to pair, every sample has the same mean: the interval is then Wilson's, and counts
-    videos instead of pairs.
-
-    Args:
-        right: whether an attacker is right on a pair, 0 to 1: attackers x pairs.
-        videos: number of the video of each pair, from 0.
+    videos instead of pairs. `right` says whether an attacker is right on a pair, 0 to 1: attackers x pairs; `videos`
+    are the numbers of the pairs' videos, from 0.
     """
     right, videos = np.atleast_2d(np.asarray(right, dtype=float)), np.asarray(videos)
     number = int(videos.max()) + 1
@@ -141,12 +124,7 @@ def select_references(
     """Select the sentences of another paragraph about a span, as ActivityNet-FOIL's published scoring does.
 
     These are the sentences whose overlap with the span is more than 0.4 of their length; all sentences where there
-    are none. Lengths count whole seconds, the first and the last included.
-
-    Args:
-        span: of the caption, seconds.
-        spans: of the other paragraph's sentences, seconds.
-        sentences: of the other paragraph.
+    are none. Spans are in seconds; lengths count whole ones, the first and the last included.
     """
     start, end = int(span[0]), int(span[1])
     selected = []

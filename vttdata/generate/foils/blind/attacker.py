@@ -47,12 +47,9 @@ class TextPair:
 
 @dataclass(frozen=True)
 class AttackedPairs:
-    """Pairs of texts, cut into words once for all attackers.
+    """Pairs of texts, cut into words once for all attackers, and the encoder of sentences, if the user has one.
 
-    Fields:
-        pairs: of texts.
-        texts: fold of a pair -> true texts of other videos, the texts of one video together; None where there are none.
-        encoder: of sentences, if the user has one.
+    `texts` has fold of a pair -> true texts of other videos, those of one video together; None where there are none.
     """
 
     pairs: Sequence[TextPair]

@@ -73,10 +73,8 @@ def naive_bayes(differences: Any) -> Floats:
 def logistic_regression(differences: Any) -> Floats:
     """Return the weights of the logistic regression that takes true texts for true, with an L2 penalty of strength 1.
 
-    Newton's method, whose steps conjugate gradients find: hundreds of such fits take a second.
-
-    Args:
-        differences: pairs x features.
+    Newton's method, whose steps conjugate gradients find: hundreds of such fits take a second. Differences are pairs x
+    features.
     """
     transposed = differences.T.tocsr() if hasattr(differences, "tocsr") else differences.T
     weights = np.zeros(differences.shape[1])
@@ -102,10 +100,7 @@ def nonnegative_logistic_regression(differences: Floats) -> Floats:
     """Return the weights, none below 0, of a logistic regression that leaves out columns that are no more than noise.
 
     Its penalty is on the sum of the weights, and as strong as two standard deviations of what a column of random signs
-    would gain. Weights are found one by one, by Newton's method.
-
-    Args:
-        differences: pairs x features, of about the same size.
+    would gain. Weights are found one by one, by Newton's method. Differences are pairs x features, of about one size.
     """
     weights, margins = np.zeros(differences.shape[1]), np.zeros(len(differences))
     penalty = np.sqrt(len(differences))
@@ -137,17 +132,11 @@ def _logistic(values: Floats) -> Floats:
 
 
 def cross_fit(differences: Any, folds: Integers, learner: Learner) -> Floats:
-    """Return the margin of each pair by learners that saw neither its fold nor one more.
+    """Return the margin of each pair by learners that saw neither its fold nor one more: folds x pairs.
 
-    Args:
-        differences: pairs x features.
-        folds: of each pair, from 0.
-        learner: returns weights.
-
-    Returns:
-        Folds x pairs. Row k holds the margins by what was learned without fold k and without the pair's fold, so that
-        what is learned from this row, in turn, has seen nothing of fold k; of the pairs of fold k itself they are
-        margins by what was learned from all other folds.
+    Row k holds the margins by what was learned without fold k and without the pair's fold, so that what is learned from
+    this row, in turn, has seen nothing of fold k; of the pairs of fold k itself they are margins by what was learned
+    from all other folds. Differences are pairs x features.
     """
     number = int(folds.max()) + 1
     margins = np.zeros((number, len(folds)))
@@ -163,11 +152,7 @@ def cross_fit(differences: Any, folds: Integers, learner: Learner) -> Floats:
 
 
 def ngram_differences(words: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Any:
-    """Return how many more of each 1- to 3-gram a true text has than its foil: pairs x n-grams.
-
-    Args:
-        words: of the true text and of the foil of each pair.
-    """
+    """Return how many more of each 1- to 3-gram a true text has than its foil, given their words: pairs x n-grams."""
     return count_differences((_list_ngrams(true, foil), _list_ngrams(foil, true)) for true, foil in words)
 
 
@@ -195,10 +180,7 @@ def perplexity_margins(true: Sequence[str], foil: Sequence[str], model: Scorer) 
 def margins_by_classifier(true: Sequence[str], foil: Sequence[str], folds: Integers) -> Floats:
     """Guess by a logistic regression on the 1- to 3-grams by which the two texts of a pair differ.
 
-    Args:
-        true: texts.
-        foil: their foils.
-        folds: of the pairs; what is learned from a fold is not tried on it.
+    What is learned from a fold is not tried on it.
 
     Raises:
         VttdataError: when SciPy is not installed.

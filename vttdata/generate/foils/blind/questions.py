@@ -51,14 +51,10 @@ class MultipleChoice:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAttack:
-    """Result of a blind attacker on questions.
+    """Result of a blind attacker on questions: its name, how it decides, and the share of questions that it answers.
 
-    Fields:
-        name: of the attacker.
-        meaning: how it decides.
-        accuracy: share of questions that it answers; options that it cannot tell apart share one.
-        interval: 95 % interval of the accuracy, by drawing videos with replacement.
-        guessing: accuracy of guessing.
+    Options that it cannot tell apart share one. The 95 % interval of the accuracy is by drawing videos with
+    replacement; `guessing` is the accuracy of guessing.
     """
 
     name: str
@@ -153,10 +149,7 @@ def pair_options(questions: Sequence[MultipleChoice]) -> tuple[AttackedPairs, np
 def answer_questions(margins: Floats, numbers: Integers, count: int) -> Floats:
     """Return how far each question is answered: 1, 0, or a share where wrong options are as good as the right one.
 
-    Args:
-        margins: by how much the right option is preferred to a wrong one, for each wrong option.
-        numbers: question of each margin.
-        count: of questions.
+    Margins are by how much the right option is preferred to a wrong one, each of the question with this number.
     """
     worse = np.bincount(numbers, margins < 0, count)
     tied = np.bincount(numbers, margins == 0, count)
@@ -242,12 +235,6 @@ def _difference_columns(
     rows: Sequence[tuple[int, int]],
     values: Sequence[Sequence[tuple[float, float]]],
 ) -> Floats:
-    """Return how much higher two values of the right option are than those of the wrong one of each pair, scaled.
-
-    Args:
-        questions: all.
-        rows: question and wrong option of each pair.
-        values: of the options of each question.
-    """
+    """Return how much higher two values of the right option are than those of the wrong one of each pair, scaled."""
     pairs = [(values[number][questions[number].answer], values[number][option]) for number, option in rows]
     return scaled_columns([[right[which] - wrong[which] for right, wrong in pairs] for which in range(2)])

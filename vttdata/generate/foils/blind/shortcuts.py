@@ -49,15 +49,10 @@ _UNSPACED_SCRIPTS = frozenset({"CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KH
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """Result of a blind attacker.
+    """Result of a blind attacker: its name, how it decides, and the counts of pairs that it is right on.
 
-    Fields:
-        name: of the attacker.
-        meaning: how it decides.
-        result: counts of pairs that it is right on.
-        interval: 95 % interval of its accuracy, by drawing videos with replacement.
-        learned_from: what it was trained on.
-        unavailable: why it could not try the set; empty where it did.
+    The 95 % interval of its accuracy is by drawing videos with replacement. `unavailable` says why it could not try the
+    set; empty where it did.
     """
 
     name: str
@@ -145,16 +140,16 @@ def audit_shortcuts(
         members.append((name, "Which text is likelier by this model", "nothing of this set", margins))
     stacked = stack_margins(np.array([margins for *_, margins in members]), attacked.folds)
     meaning = f"Logistic regression on the margins of the other {len(members)}"
-    ensemble, *attacks = _judge_margins(
-        [
-            (ENSEMBLE, meaning, "pairs of other videos", stacked),
-            *(
-                (name, meaning, learned_from, margins[attacked.folds, np.arange(len(pairs))])
-                for name, meaning, learned_from, margins in members
-            ),
-        ],
-        attacked.videos,
-    )
+    guesses = [(ENSEMBLE, meaning, "pairs of other videos", stacked)]
+    for name, meaning, learned_from, margins in members:
+        guesses.append((name, meaning, learned_from, margins[attacked.folds, np.arange(len(pairs))]))
+    right = np.array([(np.sign(margins) + 1) / 2 for *_, margins in guesses])
+    ensemble, *attacks = [
+        Attack(name, meaning, pairwise_accuracy(margins, np.zeros(len(pairs))), interval, learned_from)
+        for (name, meaning, learned_from, margins), interval in zip(
+            guesses, resample_videos(right, attacked.videos), strict=True
+        )
+    ]
     return [ensemble, *sorted(attacks, key=lambda attack: (-attack.accuracy, attack.name)), *unavailable]
 
 
@@ -185,11 +180,8 @@ def check_pairs(pairs: Sequence[TextPair]) -> None:
 def stack_margins(margins: Floats, folds: Integers) -> Floats:
     """Return the margins of a logistic regression on those of several attackers, without weights below 0.
 
-    What it learns for a fold comes from margins that nothing of the fold has gone into.
-
-    Args:
-        margins: attackers x folds x pairs; see `cross_fit`.
-        folds: of the pairs.
+    What it learns for a fold comes from margins (attackers x folds x pairs; see `cross_fit`) that nothing of the fold
+    has gone into.
     """
     stacked = np.zeros(len(folds))
     for fold in range(margins.shape[1]):
@@ -198,16 +190,6 @@ def stack_margins(margins: Floats, folds: Integers) -> Floats:
         scaled = np.clip(of_fold / np.where(scale > 0, scale, 1), -_MAX_SCALED_MARGIN, _MAX_SCALED_MARGIN)
         stacked[folds == fold] = scaled[folds == fold] @ nonnegative_logistic_regression(scaled[folds != fold])
     return stacked
-
-
-def _judge_margins(guesses: Sequence[tuple[str, str, str, Floats]], videos: Integers) -> list[Attack]:
-    """Return the results of attackers from their names, meanings, training and margins."""
-    right = np.array([(np.sign(margins) + 1) / 2 for *_, margins in guesses])
-    intervals = resample_videos(right, videos)
-    return [
-        Attack(name, meaning, pairwise_accuracy(margins, np.zeros(len(margins))), interval, learned_from)
-        for (name, meaning, learned_from, margins), interval in zip(guesses, intervals, strict=True)
-    ]
 
 
 def attack_rows(attacks: Sequence[Attack]) -> list[tuple[str, ...]]:

@@ -26,10 +26,7 @@ _COMMON = 3
 def describe_form(text: str, words: list[str], known: Mapping[str, int]) -> Iterator[tuple[str, float]]:
     """Yield the properties of a text's form that are not 0.
 
-    Args:
-        text: as it is written.
-        words: of the text, in lower case.
-        known: number of videos whose texts have each word, that of the text itself included.
+    `known` has the number of videos whose texts have each (lower-cased) word, that of the text itself included.
     """
     yield "characters a word", len(text) / max(1, len(words))
     yield "capitals", float(sum(character.isupper() for character in text))
