@@ -108,7 +108,10 @@ class OpenPage:
     def barriers(
         self, schemes: Sequence[Scheme] = ("light", "dark"), widths: Iterable[int] = WIDTHS, part: str = "html"
     ) -> list[Any]:
-        """Return what axe finds wrong in each scheme and width, in the elements that a CSS selector matches."""
+        """Return what axe finds wrong in each scheme and width, in the elements that a CSS selector matches.
+
+        All rules are checked in the first scheme, and those of colours in the others.
+        """
         load_axe(self.browser)
         found = []
         for width, (number, scheme) in itertools.product(widths, enumerate(schemes)):
