@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from vttdata.collect.demo_films.corpus import (
     Film,
     SceneSettings,
-    draw_scene,
     draw_scenes,
     draw_spoiled,
+    make_film,
     plan_scene,
     render_frames,
     write_scene_tables,
@@ -157,7 +157,7 @@ def test_films_have_the_same_bytes_in_any_order_and_after_an_interruption(drawn:
     leftover.mkdir()
     (leftover / "film.mp4").write_bytes(b"half a film")
     for index in (3, 0):
-        draw_scene(tmp_path, index, SMALL, SEED)
+        make_film(plan_scene(index, SMALL, SEED), tmp_path, View(SMALL.width, SMALL.height))
     draw_spoiled(tmp_path, SMALL, SEED)
     write_scene_tables(tmp_path, SMALL, SEED)
     assert len(list(tmp_path.iterdir())) == 2 + 6 + 3

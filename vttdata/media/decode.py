@@ -355,19 +355,12 @@ def stated_seconds(container: Any, stream: Any) -> float:
     return (container.duration or 0) / MICROSECONDS
 
 
-@dataclass(frozen=True, slots=True)
-class PacketsRead:
-    """Number of packets to be shown of a video stream, and where the packets of all other streams end.
-
-    `others_end` is the container's timestamp in seconds, 0 without other packets.
-    """
-
-    shown: int
-    others_end: float
-
-
-def count_packets(path: Path, video_stream: int) -> PacketsRead:
+def count_packets(path: Path, video_stream: int) -> tuple[int, float]:
     """Read all packets of a file without decoding, as far as they can be read.
+
+    Returns:
+        Number of packets to be shown of a video stream, and the container's timestamp in seconds at which the packets
+        of all other streams end, 0 without other packets.
 
     Raises:
         MediaError: what `open_container` raises.
@@ -384,7 +377,7 @@ def count_packets(path: Path, video_stream: int) -> PacketsRead:
             pass
         except av.error.FFmpegError as error:
             check_momentary(path, error)
-    return PacketsRead(shown, others_end)
+    return shown, others_end
 
 
 def _sentence(error: BaseException) -> str:

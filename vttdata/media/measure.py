@@ -197,12 +197,12 @@ def check_end(path: Path, video: Video, end: float, timing: Timing) -> None:
     stated = stated_seconds(video.container, video.stream)
     if end >= stated - max(2 * timing.longest, _PLAUSIBLE_SHORTFALL_SECONDS):
         return
-    again = count_packets(path, video.stream.index)
-    if again.shown > max(video.tally.packets, timing.frames):
+    shown, others_end = count_packets(path, video.stream.index)
+    if shown > max(video.tally.packets, timing.frames):
         raise momentary_error()
     # How long the last frame is shown is rarely stored; some writers count from the container's zero.
     tolerance = _END_TOLERANCE_SECONDS + _END_TOLERANCE_SHARE * stated + timing.longest + max(video.start_time, 0)
-    if max(end, again.others_end) >= stated - tolerance:
+    if max(end, others_end) >= stated - tolerance:
         return
     raise MediaError(
         "truncated",

@@ -104,18 +104,12 @@ def render_page(
     data: str | Markup = "",
     script: str = "",
 ) -> str:
-    """Return a whole page.
+    """Return a whole page; its title is the name of the browser's tab too, and the navigation lists the sections.
 
-    Args:
-        title: heading, and the name of the browser's tab.
-        sections: parts, in order; the navigation lists them.
-        kicker: words above the title, such as ``Build report``.
-        lead: sentence below the title.
-        tiles: figures at the top.
-        alerts: tone (``good``, ``warn`` or ``bad``) and sentence of each notice above the tiles.
-        footer: how the page was made.
-        data: ``<script type="application/json">`` elements that the script reads.
-        script: file of the folder ``templates`` with a further script.
+    The kicker is above the title, such as ``Build report``, and the lead, a sentence, below it. An alert is the tone
+    (``good``, ``warn`` or ``bad``) and the sentence of a notice above the tiles. The footer says how the page was made.
+    `data` are ``<script type="application/json">`` elements that a script reads; a further script is a file of the
+    folder ``templates``.
     """
     style = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
     scripts = [(_TEMPLATES / name).read_text(encoding="utf-8") for name in ("page.js", script) if name]

@@ -35,13 +35,10 @@ _START_SECONDS = 60.0
 
 
 class Still(NamedTuple):
-    """Picture that is wanted.
+    """Picture that is wanted: frames of a video at times in seconds since time zero, as many pixels wide each.
 
-    Fields:
-        key: what it shows, such as the checksum of the video.
-        path: the video.
-        times: seconds since time zero, a frame for each; none for the middle of what the container states.
-        width: of a frame in pixels; the height is nine sixteenths of it.
+    Without times it is the frame in the middle of what the container states. The height of a frame is nine sixteenths
+    of its width. The key stands for what is shown, such as the checksum of the video.
     """
 
     key: str

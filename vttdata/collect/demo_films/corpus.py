@@ -110,19 +110,10 @@ def draw_scenes(folder: Path, settings: SceneSettings, seed: int) -> None:
     for part in folder.glob(f".*{_PART_SUFFIX}"):
         shutil.rmtree(part) if part.is_dir() else part.unlink()
     for index in range(settings.videos):
-        draw_scene(folder, index, settings, seed)
+        make_film(plan_scene(index, settings, seed), folder, View(settings.width, settings.height))
     if settings.spoiled:
         draw_spoiled(folder, settings, seed)
     write_scene_tables(folder, settings, seed)
-
-
-def draw_scene(folder: Path, index: int, settings: SceneSettings, seed: int) -> None:
-    """Write the good video with a number (0-based) into a folder, in any order and in parallel with others.
-
-    Raises:
-        VttdataError: if ffmpeg cannot encode it.
-    """
-    make_film(plan_scene(index, settings, seed), folder, View(settings.width, settings.height))
 
 
 def draw_spoiled(folder: Path, settings: SceneSettings, seed: int) -> None:
@@ -141,7 +132,7 @@ def draw_spoiled(folder: Path, settings: SceneSettings, seed: int) -> None:
 
 
 def plan_scene(index: int, settings: SceneSettings, seed: int) -> Film:
-    """Plan the good video with a number, frame by frame and word by word, without drawing it."""
+    """Plan the good video with a number (0-based), frame by frame and word by word, without drawing it."""
     category, lead = _subject(index)
     queries = list(CATEGORIES[category])
     ordered = (queries.pop(lead), *queries)
@@ -318,7 +309,7 @@ def _blend(frame: Frame, other: Frame, entered: FilmShot, index: int) -> Frame:
 
 
 def make_film(film: Film, folder: Path, view: View) -> None:
-    """Draw a film with its sound and write it into a folder; the file appears when it is complete.
+    """Draw a film with its sound, in any order with others, and write it into a folder, where it appears when complete.
 
     Raises:
         MediaError: if encoding takes too long.
