@@ -16,7 +16,7 @@ from vttdata.records import Candidate
 def search(query: str, category: str, settings: CollectSettings) -> tuple[Candidate, ...]:
     """Return the first `per_query` results for a query, best first, without repeated addresses.
 
-    The query are words for the search box, never interpreted as an option or an address. One search has the time limit
+    `query` holds words for the search box, never interpreted as an option or an address. One search has the time limit
     of one item. Candidates have title, query, category and, where the site has ids, the id that `fetch` would give. A
     video that several queries find is returned by each of them.
 
