@@ -65,11 +65,9 @@ def segment_id(video: str, annotator: str, index: int) -> str:
 def read(folder: Path, *, language: str = "en") -> Annotations:
     """Read a folder, or a zip archive in it, with the official JSON files.
 
-    Args:
-        folder: holds ``train.json``, both ``val_1.json`` and ``val_2.json`` or both ``anet_entities_test_1.json`` and
-            ``anet_entities_test_2.json`` (or all of them); optionally ``split_ids_anet_entities.json``, which then
-            decides the splits, and the concepts of ActivityNet-Entities.
-        language: of the sentences.
+    These are ``train.json``, both ``val_1.json`` and ``val_2.json`` or both ``anet_entities_test_1.json`` and
+    ``anet_entities_test_2.json`` (or all of them); optionally ``split_ids_anet_entities.json``, which then decides the
+    splits, and the concepts of ActivityNet-Entities.
 
     Returns:
         One clip for each segment, in the order of the files. `source_id` is the official id of the video, `sen_id` the

@@ -92,12 +92,8 @@ def activitynet_texts(
 ) -> tuple[list[VideoTexts], list[Paragraph]]:
     """Return the test videos with both paragraphs, and the other videos, whose texts only train models.
 
-    The validation videos take the place of test videos where the files have none of these.
-
-    Args:
-        official: the official files.
-        captions: their captions.
-        both: change either annotator's paragraph; the paper changes the first annotator's.
+    The validation videos take the place of test videos where the files have none of these. With `both`, either
+    annotator's paragraph may be changed; the paper changes the first annotator's.
 
     Raises:
         VttdataError: when no test video, or no validation video in its place, has two paragraphs.

@@ -63,10 +63,8 @@ _SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_Info)
 def read(folder: Path, *, language: str = "en") -> Annotations:
     """Read a folder that holds the two archives, what is in them, or JSON files of the same shape.
 
-    Args:
-        folder: of the files. If one has an official name, both must be present, and only these are read; otherwise all
-            JSON files are. ``category.txt`` names the categories; without it numbers stand for them.
-        language: of the sentences.
+    If one file has an official name, both must be present, and only these are read; otherwise all JSON files are.
+    ``category.txt`` names the categories; without it numbers stand for them.
 
     Returns:
         Clips and captions in the order of the files, under their official ids; `validate` and `val` are `validation`.

@@ -51,11 +51,9 @@ _SHAPE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(dict[str, list[str]], c
 def read(folder: Path, *, language: str = "en") -> Annotations:
     """Read a folder, or a zip archive in it, with the JSON file of sentences and the lists of ids.
 
-    Args:
-        folder: holds the file of sentences (JSON under any name), and ``train``, ``val`` and ``test`` (or
-            ``train_list`` and so on) as ``.txt`` (an id per line), ``.csv`` (column `video_id`) or ``.json`` (list), or
-            ``youtube_mapping.txt``.
-        language: of the sentences; of the corpus, which has many, those that are read.
+    The sentences are JSON under any name, or in another layout; the lists are ``train``, ``val`` and ``test`` (or
+    ``train_list`` and so on) as ``.txt`` (an id per line), ``.csv`` (column `video_id`) or ``.json`` (list), or
+    ``youtube_mapping.txt``. Of the corpus, which has many languages, sentences in one are read.
 
     Returns:
         Clips under their official ids in the order of the lists; those on no list come last, in the split `unlisted`.

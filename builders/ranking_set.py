@@ -214,13 +214,10 @@ def count_votes(
     """Return figures about votes: relevant pairs, captions with several relevant videos, what the filter loses."""
     relevant = {pair for pair, numbers in votes.items() if is_relevant(*numbers)}
     judged, sampled = [pair for pair in kept if pair in votes], [pair for pair in audited if pair in votes]
-    per_caption: dict[str, int] = {}
-    for name, _ in relevant:
-        per_caption[name] = per_caption.get(name, 1) + 1
     return [
         ["pairs judged", len(judged)],
         ["relevant pairs beyond the originals", len(relevant)],
-        ["captions with more than one relevant video", len(per_caption)],
+        ["captions with more than one relevant video", len({name for name, _ in relevant})],
         ["pairs of the audit sample judged", len(sampled)],
         ["of these relevant, which the filter would have lost", sum(pair in relevant for pair in sampled)],
     ]

@@ -99,10 +99,8 @@ def judgment_configurations(
 def read(folder: Path, *, language: str = "en") -> Annotations:
     """Read ``single-annotator/YEAR`` and ``multiple-annotator/YEAR`` in a folder, as many years as there are.
 
-    Args:
-        folder: each year has ``ad-seg-scores-en-en.csv``, captions in ``systems/``, human ones in ``references/``, and
-            the addresses of the videos in ``url`` or ``urls``.
-        language: of the captions.
+    Each year has ``ad-seg-scores-en-en.csv``, captions in ``systems/``, human ones in ``references/``, and the
+    addresses of the videos in ``url`` or ``urls``.
 
     Returns:
         One clip for each video, ``vtt<year>_<line from 1>``, in the split ``year<year>``. Captions are by people

@@ -45,9 +45,7 @@ _FIRST_CHINESE = 10
 def read(folder: Path, *, language: str = "en") -> Annotations:
     """Read a folder, or a zip archive in it, with the official JSON files; the test sets may be missing.
 
-    Args:
-        folder: of the files.
-        language: ``en``, ``zh`` or ``mul`` (both).
+    The language is ``en``, ``zh`` or ``mul`` (both).
 
     Returns:
         Clips under their official ids in the order of the files; the splits are train, validation, test (the public

@@ -65,10 +65,8 @@ def match_adversarially(
     Raises:
         VttdataError: when no such matching exists, or SciPy is not installed.
     """
-    try:
-        from scipy.optimize import linear_sum_assignment
-    except ModuleNotFoundError as error:
-        raise VttdataError("Adversarial matching needs SciPy: pip install 'vttdata[assess]'.") from error
+    from scipy.optimize import linear_sum_assignment
+
     names = np.array(sources)
     forbidden = (names[:, None] == names[None, :]) | (relevance > max_relevance)
     matchings: list[list[int]] = []

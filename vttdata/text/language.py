@@ -80,8 +80,6 @@ def detect_other_language(texts: Sequence[str], language: str) -> str | None:
 
 @functools.cache
 def _load_detector() -> Any:
-    try:
-        from py3langid.langid import MODEL_FILE, LanguageIdentifier
-    except ImportError as error:
-        raise VttdataError("To check the language of captions: pip install 'vttdata[build]'.") from error
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -18,7 +18,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from vttdata.generate.degrade.donors import Donors, inner_words
 from vttdata.records import Caption, Degraded
@@ -109,6 +109,9 @@ def bad_refs_starts(length: int, words: int) -> range:
     return range(1, length - words - 1) if length >= 5 else range(min(length - 1, 1), min(length - 1, 1) + 1)
 
 
+APPRAISE = Variant(
+    appraise_count, starts_before_last, appraise_count, "other_caption", donor_first=0, short_donors=True
+)
 # ``video-2018`` is the design of Graham, Awad and Smeaton (PLOS ONE 2018): a run without the first and the last word
 # gives way to a run from the human caption of a different video, here of a different source. Its lengths are those of
 # WMT17 wherever they leave the first and the last word.
@@ -133,17 +136,8 @@ VARIANTS: dict[VariantName, Variant] = {
         0,
         replacement_of_single_word="The",
     ),
-    "appraise-wmt19": Variant(
-        appraise_count, starts_before_last, appraise_count, "other_caption", donor_first=0, short_donors=True
-    ),
-    "wmt22": Variant(
-        appraise_count,
-        starts_before_last,
-        lambda length: max(2, appraise_count(length)),
-        "other_caption",
-        donor_first=0,
-        short_donors=True,
-    ),
+    "appraise-wmt19": APPRAISE,
+    "wmt22": dataclasses.replace(APPRAISE, inserted=lambda length: max(2, appraise_count(length))),
 }
 
 
@@ -186,7 +180,7 @@ def degrade(
     length = len(task.words)
     variant = VARIANTS[settings.variant]
     if not task.end:
-        return task.result(flag="empty")
+        return task.record("empty")
     if length == 1 and variant.replacement_of_single_word is not None:
         return task.replace(0, 1, [variant.replacement_of_single_word])
     if not variant.careful:
@@ -196,31 +190,23 @@ def degrade(
         return _draw_run(task, count)
     if settings.whole:
         return _draw_run(task, task.end - task.first, whole=True)
-    return task.result(flag="too_short")
-
-
-class _Points(NamedTuple):
-    """Random numbers of 64 bits for one draw."""
-
-    start: int
-    source: int
-    caption: int
-    donor_start: int
+    return task.record("too_short")
 
 
 class _Task:
     """Caption to degrade, with its words and the range of them without detached punctuation at its ends."""
 
     def __init__(self, caption: Caption, donors: Donors, settings: DegradeSettings, seed: int) -> None:
-        self.caption, self.donors, self._settings, self._seed = caption, donors, settings, seed
+        self.caption, self.donors, self._variant, self._seed = caption, donors, settings.variant, seed
         self.source_id = donors.source_of(caption)
         self.words, self.first, self.end = inner_words(caption.caption)
 
-    def draws(self) -> Iterator[tuple[int, _Points]]:
-        """Yield the number of each draw and its random numbers."""
+    def draws(self) -> Iterator[tuple[int, int, tuple[int, int], int]]:
+        """Yield the number of each draw, and 64 random bits each for start, donor's source, donor and its start."""
         for number in range(_MAX_DRAWS):
             key = ascii((GENERATOR, self._seed, self.caption.video_id, self.caption.sen_id, number))
-            yield number, _Points(*struct.unpack("<4Q", blake2b(key.encode(), digest_size=32).digest()))
+            start, source, caption, donor_start = struct.unpack("<4Q", blake2b(key.encode(), digest_size=32).digest())
+            yield number, start, (source, caption), donor_start
 
     def replace(
         self,
@@ -229,7 +215,6 @@ class _Task:
         inserted: Sequence[str],
         donor: Caption | None = None,
         donor_start: int | None = None,
-        flag: str | None = None,
     ) -> Degraded:
         """Return the caption with `count` words from `start` on replaced and every other character as it was."""
         text, words = self.caption.caption, self.words
@@ -239,33 +224,21 @@ class _Task:
             spans = [match.span() for match in _WORD.finditer(text)]
             before, after = text[: spans[start][0]], text[spans[start + count - 1][1] :]
             text = before + " ".join(inserted) + after if inserted else before.rstrip() + after
-        return self.result(text, start, count, donor, donor_start, flag)
-
-    def result(
-        self,
-        text: str | None = None,
-        start: int | None = None,
-        count: int | None = None,
-        donor: Caption | None = None,
-        donor_start: int | None = None,
-        flag: str | None = None,
-    ) -> Degraded:
-        """Return the record of what was done; without a text, only the flag says why not."""
-        return Degraded(
-            self.caption.video_id,
-            self.caption.sen_id,
-            text,
-            self.caption.caption,
-            start,
-            count,
-            donor.video_id if donor else None,
-            donor.sen_id if donor else None,
-            donor_start,
-            self._settings.variant,
-            GENERATOR,
-            self._seed,
-            flag,
+        return dataclasses.replace(
+            self.record(),
+            caption=text,
+            start=start,
+            words=count,
+            donor_video_id=donor.video_id if donor else None,
+            donor_sen_id=donor.sen_id if donor else None,
+            donor_start=donor_start,
         )
+
+    def record(self, flag: str | None = None) -> Degraded:
+        """Return the record of the caption without a degraded one; the flag says why there is none."""
+        caption, unset = self.caption, (None, None, None, None, None)
+        origin = (self._variant, GENERATOR, self._seed)
+        return Degraded(caption.video_id, caption.sen_id, None, caption.caption, *unset, *origin, flag)
 
 
 def _draw_run(task: _Task, count: int, *, whole: bool = False) -> Degraded:
@@ -274,16 +247,14 @@ def _draw_run(task: _Task, count: int, *, whole: bool = False) -> Degraded:
     limits: tuple[int, int | None] = (count + 2, None)
     if whole:
         starts, limits = [task.first], (count, count)
-    for number, points in task.draws():
-        donor = task.donors.draw(
-            task.caption.language, *limits, (points.source, points.caption), not_about=task.source_id
-        )
+    for number, start_point, donor_points, donor_start_point in task.draws():
+        donor = task.donors.draw(task.caption.language, *limits, donor_points, not_about=task.source_id)
         if donor is None:
             break
         donor_words, donor_first, donor_end = inner_words(donor.caption)
         donor_starts = [donor_first] if whole else range(donor_first + 1, donor_end - count)
-        donor_start = donor_starts[points.donor_start % len(donor_starts)]
-        start = starts[points.start % len(starts)]
+        donor_start = donor_starts[donor_start_point % len(donor_starts)]
+        start = starts[start_point % len(starts)]
         inserted = donor_words[donor_start : donor_start + count]
         if _are_alike(inserted, task.words[start : start + count]) or _are_alike(donor_words, task.words):
             continue
@@ -291,10 +262,10 @@ def _draw_run(task: _Task, count: int, *, whole: bool = False) -> Degraded:
         reads_well = _LOOSE_ENDS.search(text) is None and text.isupper() == task.caption.caption.isupper()
         if number < _FLUENT_DRAWS and not (reads_well or whole):
             continue
-        result = task.replace(start, count, inserted, donor, donor_start, "whole" if whole else None)
+        result = task.replace(start, count, inserted, donor, donor_start)
         if not task.donors.has_caption(task.source_id, result.caption or ""):
-            return result
-    return task.result(flag="no_donor")
+            return dataclasses.replace(result, flag="whole") if whole else result
+    return task.record("no_donor")
 
 
 def _are_alike(first: Sequence[str], second: Sequence[str]) -> bool:
@@ -311,13 +282,11 @@ def _draw_as_published(task: _Task, variant: Variant) -> Degraded:
     count, wanted = min(variant.replaced(length), length), variant.inserted(length)
     starts = variant.starts(length, count)
     min_words = 1 if variant.short_donors else wanted + 1 + variant.donor_first
-    for _, points in task.draws():
-        start = starts[points.start % len(starts)]
+    for _, start_point, donor_points, donor_start_point in task.draws():
+        start = starts[start_point % len(starts)]
         if variant.source == "none":
             return task.replace(start, count, ())
-        donor = task.donors.draw(
-            task.caption.language, min_words, None, (points.source, points.caption), not_about=None
-        )
+        donor = task.donors.draw(task.caption.language, min_words, None, donor_points, not_about=None)
         if donor is None:
             break
         is_same = (donor.video_id, donor.sen_id) == (task.caption.video_id, task.caption.sen_id)
@@ -325,11 +294,11 @@ def _draw_as_published(task: _Task, variant: Variant) -> Degraded:
             continue
         donor_words, donor_first, donor_end = inner_words(donor.caption)
         donor_starts = max(1, donor_end - donor_first - wanted - variant.donor_first)
-        donor_start = donor_first + variant.donor_first + points.donor_start % donor_starts
+        donor_start = donor_first + variant.donor_first + donor_start_point % donor_starts
         inserted = donor_words[donor_start : min(donor_start + wanted, donor_end)]
         if variant.lowers:
             inserted = [inserted[0].title() if length == 1 else inserted[0].lower(), *inserted[1:]]
         result = task.replace(start, count, inserted, donor, donor_start)
         unchanged = result.caption == task.caption.caption
         return dataclasses.replace(result, flag="unchanged") if unchanged else result
-    return task.result(flag="no_donor")
+    return task.record("no_donor")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 from vttdata.errors import VttdataError
 from vttdata.generate.foils.swaps import MentionSummary, Swap, summarize_mentions
@@ -107,32 +107,24 @@ def find_documents(
     if video.needs_other_texts and not video.other_texts:
         return None, [(video.video_id, "no_reference", "there is no paragraph by another annotator")]
     rejected: list[Rejection] = []
-    annotations = video.annotations or (None,) * len(video.texts)
+    ids = (*video.ids, *(video.other_ids or [video.video_id] * len(video.other_texts)))
+    texts = (*video.texts, *video.other_texts)
+    annotations = (*(video.annotations or (None,) * len(video.texts)), *(None for _ in video.other_texts))
     captions = [
-        _find_in_caption(*caption, lexicon, pipeline, rejected)
-        for caption in zip(video.ids, video.texts, annotations, strict=True)
+        (caption_id, text, _find_in_caption(caption_id, text, annotation, lexicon, pipeline, rejected))
+        for caption_id, text, annotation in zip(ids, texts, annotations, strict=True)
     ]
-    other_ids = video.other_ids or [video.video_id] * len(video.other_texts)
-    others = [
-        _find_in_caption(caption_id, text, None, lexicon, pipeline, rejected)
-        for caption_id, text in zip(other_ids, video.other_texts, strict=True)
-    ]
-    paragraphs = [captions, others] if video.other_ids else [captions]
-    paragraphs = [paragraph for paragraph in paragraphs if any(caption.mentions for caption in paragraph)]
+    count = len(video.texts)
+    paragraphs = [captions[:count], captions[count:]] if video.other_ids else [captions[:count]]
+    paragraphs = [paragraph for paragraph in paragraphs if any(mentions for *_, mentions in paragraph)]
     if not paragraphs:
         rejected.append((video.video_id, "no_concept", "no caption names a thing of the lexicon"))
         return None, rejected
-    summary = summarize_mentions([(text, found) for _, text, found in (*captions, *others)], lexicon, video.present)
+    summary = summarize_mentions([(text, found) for _, text, found in captions], lexicon, video.present)
     if not video.paragraph:
-        paragraphs = [[caption] for paragraph in paragraphs for caption in paragraph if caption.mentions]
+        paragraphs = [[(*caption, found)] for paragraph in paragraphs for *caption, found in paragraph if found]
     documents = tuple(Document(*zip(*paragraph, strict=True)) for paragraph in paragraphs)
     return VideoDocuments(video.video_id, documents, summary, video.split), rejected
-
-
-class _Caption(NamedTuple):
-    caption_id: str
-    text: str
-    mentions: tuple[Mention, ...]
 
 
 def _find_in_caption(
@@ -142,18 +134,18 @@ def _find_in_caption(
     lexicon: Lexicon,
     pipeline: Any,
     rejected: list[Rejection],
-) -> _Caption:
+) -> tuple[Mention, ...]:
     """Find the mentions in a caption, and add those of its annotation that overlap none of them."""
     if len(text.split()) < MIN_WORDS:
         rejected.append((caption_id, "empty", "fewer than two words"))
-        return _Caption(caption_id, text, ())
+        return ()
     try:
         mentions = find_mentions(text, lexicon, pipeline=pipeline)
         if annotation is None:
-            return _Caption(caption_id, text, tuple(mentions))
+            return tuple(mentions)
         annotated = mentions_of_annotation(text, annotation.tokens, annotation.indices, annotation.classes, lexicon)
     except VttdataError as error:
         rejected.append((caption_id, "misaligned", str(error)))
-        return _Caption(caption_id, text, ())
+        return ()
     clear = [new for new in annotated if not any(new.start < old.end and old.start < new.end for old in mentions)]
-    return _Caption(caption_id, text, tuple(sorted([*mentions, *clear], key=lambda mention: mention.start)))
+    return tuple(sorted([*mentions, *clear], key=lambda mention: mention.start))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vttdata.generate.foils.noun_context import ADJECTIVES, DETERMINERS
+from vttdata.generate.foils.swaps import ADJECTIVES, DETERMINERS
 from vttdata.text.nouns.lexicon import Lexicon, Mention, Noun
 from vttdata.text.nouns.mentions import find_mentions
 

@@ -268,10 +268,8 @@ class Programme:
 
         Without a solution in `max_nodes` of the search in integers, the options are rounded.
         """
-        try:
-            from scipy import optimize, sparse
-        except ImportError as error:
-            raise VttdataError("Balanced foils need scipy: pip install 'vttdata[foil]'.") from error
+        from scipy import optimize, sparse
+
         entries = (np.asarray(self._values), (np.asarray(self._rows), np.asarray(self._columns)))
         matrix = sparse.csc_matrix(entries, shape=(len(self._upper), self._width))
         lower, upper = np.array(self._lower), np.array(self._upper)

@@ -89,16 +89,12 @@ def group_texts_by_video(captions: Captions, splits: Mapping[str, str | None] | 
 
 
 def _video_texts(video_id: str, texts: Sequence[str] | Mapping[str, str], split: str | None) -> VideoTexts:
-    listed = texts.values() if isinstance(texts, Mapping) else texts
-    if isinstance(texts, str) or not all(isinstance(text, str) for text in listed):
+    listed = list(texts.items()) if isinstance(texts, Mapping) else [("", text) for text in texts]
+    if isinstance(texts, str) or not all(isinstance(text, str) for _, text in listed):
         raise VttdataError(f"The captions of video {video_id[:80]!a} should be a list of texts.")
     ids: dict[str, str] = {}
-    if isinstance(texts, Mapping):
-        for caption_id, text in texts.items():
-            ids.setdefault(text.strip(), caption_id)
-    else:
-        for text in texts:
-            ids.setdefault(text.strip(), f"{video_id}_{len(ids)}")
+    for caption_id, text in listed:
+        ids.setdefault(text.strip(), caption_id or f"{video_id}_{len(ids)}")
     return VideoTexts(video_id, tuple(ids.values()), tuple(ids), split=split)
 
 

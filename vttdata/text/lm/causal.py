@@ -170,11 +170,7 @@ class CausalModel(Scorer):
         return self._score(self._tokenize(texts), [[number] for number in range(len(texts))])
 
     def perplexity(self, texts: Sequence[str]) -> Floats:
-        """Return the perplexity of each text: exp of the mean negative log-probability of its tokens; 1 for none.
-
-        Raises:
-            VttdataError: when a text has more tokens than the model can see.
-        """
+        """Return the perplexity of each text; 1 for one without tokens. Errors are those of `log_probabilities`."""
         return _to_perplexities(self.log_probabilities(texts))
 
     def substitution_perplexities(self, substitutions: Sequence[Substitution]) -> list[Floats]:
@@ -182,9 +178,6 @@ class CausalModel(Scorer):
 
         What changed texts of one text begin with is read once for all of them, where the model takes an attention mask
         that says so.
-
-        Raises:
-            VttdataError: when a span does not lie in its text, or a changed text has too many tokens.
         """
         for substitution in substitutions:
             substitution.check()

@@ -138,11 +138,7 @@ class NgramModel(Scorer):
         return np.concatenate(blocks)
 
     def substitution_perplexities(self, substitutions: Sequence[Substitution]) -> list[Floats]:
-        """Score many texts at once; for each replacement only the words around the span are scored.
-
-        Raises:
-            VttdataError: when a span does not lie in its text.
-        """
+        """Score many texts at once; for each replacement only the words around the span are scored."""
         perplexities: list[Floats] = []
         block: list[Substitution] = []
         size = 0

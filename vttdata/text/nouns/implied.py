@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from vttdata.text.nouns.grammar import inflect_verb
 from vttdata.text.nouns.lexicon import Lexicon
@@ -31,25 +31,20 @@ def derived_nouns(words: Iterable[str], lexicon: Lexicon) -> frozenset[str]:
 
 def implied_nouns(words: Iterable[str], lexicon: Lexicon) -> frozenset[str]:
     """Return the names of the nouns whose `Noun.implied_by` has a beginning of one of the words."""
-    beginnings = _beginnings(lexicon)
+    beginnings = _derivations(lexicon).beginnings
     parts = {word[:length] for word in words for length in range(1, len(word) + 1)}
     return frozenset().union(*(beginnings[part] for part in parts & beginnings.keys()))
 
 
-@functools.lru_cache(maxsize=4)
-def _beginnings(lexicon: Lexicon) -> Mapping[str, set[str]]:
-    names: defaultdict[str, set[str]] = defaultdict(set)
-    for noun in lexicon.nouns.values():
-        for beginning in noun.implied_by:
-            names[beginning].add(noun.name)
-    return names
-
-
 class _Derivations:
-    """Index of the nouns of a lexicon by verb forms, by beginnings and ends of words, and by spelling."""
+    """Index of the nouns of a lexicon by beginnings that imply them, verb forms, parts of words, and spelling."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
+        self.beginnings: defaultdict[str, set[str]] = defaultdict(set)
+        for noun in lexicon.nouns.values():
+            for beginning in noun.implied_by:
+                self.beginnings[beginning].add(noun.name)
         self._verb_forms: defaultdict[str, set[str]] = defaultdict(set)
         self._affixes: defaultdict[str, set[str]] = defaultdict(set)
         self._spellings: defaultdict[str, set[str]] = defaultdict(set)

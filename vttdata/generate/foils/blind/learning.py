@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vttdata.errors import VttdataError
 from vttdata.generate.foils.blind.words import lower_words
 from vttdata.text.lm import Scorer
 
@@ -39,10 +38,8 @@ def sparse_matrix(rows: Iterable[Mapping[Any, float]]) -> Any:
     Raises:
         VttdataError: when SciPy is not installed.
     """
-    try:
-        from scipy import sparse
-    except ImportError as error:
-        raise VttdataError("Blind attackers need scipy: pip install 'vttdata[foil]'.") from error
+    from scipy import sparse
+
     columns: dict[Any, int] = {}
     ends, indices, values = [0], list[int](), list[float]()
     for row in rows:
