@@ -196,9 +196,8 @@ def list_videos(recipe: Recipe, run: Build, encoder: str) -> ListedVideos:
     """
     collect = recipe.collect
     if collect.folder is not None:
-        folder = Path(collect.folder)
         description = "Videos of one folder, cut at shots that were found by colour histogram."
-        return ListedVideos(folder, list_folder(folder), description)
+        return ListedVideos(Path(collect.folder), list_folder(Path(collect.folder)), description)
     if collect.manifest is not None:
         manifest = Path(collect.manifest)
         description = (

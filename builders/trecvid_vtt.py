@@ -12,6 +12,7 @@ of the videos of the same year, in the same order, and are brought back to these
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -119,7 +120,12 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
         matched_sets = [match_videos(judged, judged_sets[0], findings) for judged in judged_sets]
         year_clips = list(_clips(judged_sets, findings))
         lines = _captions_by_author(matched_sets, findings)
-        year_captions = list(_caption_records(year_clips, lines, language))
+        year_captions = [
+            Caption(clip.video_id, sen_id, texts[position], letter or None, language, author)
+            for position, clip in enumerate(year_clips)
+            for sen_id, ((author, letter), texts) in enumerate(lines.items())
+            if position in texts
+        ]
         check_captions(findings, judged_sets[0].year, year_captions)
         for matched in matched_sets:
             set_scans = _scan(matched, lines)
@@ -128,9 +134,9 @@ def read(folder: Path, *, language: str = "en") -> Annotations:
             scans += set_scans
         clips += year_clips
         captions += year_captions
-    years: dict[str, set[str | None]] = {}
+    years: dict[str, set[str | None]] = defaultdict(set)
     for clip in clips:
-        years.setdefault(clip.source_id, set()).add(clip.split)
+        years[clip.source_id].add(clip.split)
     for clip in clips:
         if len(years[clip.source_id]) > 1:
             findings.add("video_of_several_years", "urls", clip.video_id)
@@ -201,13 +207,6 @@ def _captions_by_author(matched_sets: Sequence[MatchedSet], findings: Findings) 
 def _author(system: str) -> tuple[str, str]:
     letter = human_letter(system)
     return ("human", letter) if letter else (system, "")
-
-
-def _caption_records(clips: Sequence[Clip], lines: Lines, language: str) -> Iterator[Caption]:
-    for position, clip in enumerate(clips):
-        for sen_id, ((author, letter), texts) in enumerate(lines.items()):
-            if position in texts:
-                yield Caption(clip.video_id, sen_id, texts[position], letter or None, language, author)
 
 
 def _scan(matched: MatchedSet, lines: Lines) -> list[OffsetScan]:

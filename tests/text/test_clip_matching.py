@@ -115,9 +115,9 @@ def test_name_of_a_copy_and_of_another_source_is_ambiguous() -> None:
 
 def test_every_caption_is_matched_or_unmatched_with_its_line() -> None:
     raws = [RawCaption("one", 2, "c1"), RawCaption("two", 3, "c9"), RawCaption("three", 4, "c1")]
-    matched = match_captions(raws, CLIPS, SOURCES)
-    assert matched.by_clip == {"c1": (raws[0], raws[2]), "c2": (), "c3": ()}
-    assert [(caption.reason, caption.raw.line) for caption in matched.unmatched] == [("unknown_clip", 3)]
+    by_clip, unmatched = match_captions(raws, CLIPS, SOURCES)
+    assert by_clip == {"c1": [raws[0], raws[2]], "c2": [], "c3": []}
+    assert [(caption.reason, caption.raw.line) for caption in unmatched] == [("unknown_clip", 3)]
 
 
 def test_order_of_clips_and_sources_does_not_matter() -> None:

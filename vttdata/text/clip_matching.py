@@ -31,14 +31,6 @@ class UnmatchedCaption:
     raw: RawCaption
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedCaptions:
-    """Captions of each clip by `video_id`, in the order of the clips and then of their lines, and unmatched ones."""
-
-    by_clip: dict[str, tuple[RawCaption, ...]]
-    unmatched: tuple[UnmatchedCaption, ...]
-
-
 class CaptionMatcher:
     """Rule by which captions belong to clips.
 
@@ -118,8 +110,8 @@ def match_captions(
     clips: Iterable[Clip],
     sources: Iterable[Source],
     copies: Iterable[tuple[Source, str]] = (),
-) -> MatchedCaptions:
-    """Match captions to clips by the rule of `CaptionMatcher`; clips without captions get an empty tuple."""
+) -> tuple[dict[str, list[RawCaption]], list[UnmatchedCaption]]:
+    """Return the captions of each clip, in the order of clips, by the rule of `CaptionMatcher`, and unmatched ones."""
     clips = list(clips)
     matcher = CaptionMatcher(clips, sources, copies)
     by_clip: dict[str, list[RawCaption]] = {clip.video_id: [] for clip in clips}
@@ -130,7 +122,7 @@ def match_captions(
             unmatched.append(match)
         else:
             by_clip[match].append(raw)
-    return MatchedCaptions({video_id: tuple(captions) for video_id, captions in by_clip.items()}, tuple(unmatched))
+    return by_clip, unmatched
 
 
 def _unique_aliases(pairs: Iterable[tuple[str | None, str]]) -> dict[str, str]:

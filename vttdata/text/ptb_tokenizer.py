@@ -82,32 +82,19 @@ PUNCTUATION = frozenset(
     ["''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";"]
 )
 
-Emit = Callable[[str], list[str]]
+Emit = Callable[[str], str]
 
 
-def _word(token: str) -> list[str]:
-    token = token.lower().replace("&amp;", "&").replace(" ", "\xa0")
-    return [token.replace("\xad", "") or "-"]
+def _verbatim(token: str) -> str:
+    return token.lower().replace(" ", "\xa0")
 
 
-def _verbatim(token: str) -> list[str]:
-    return [token.lower().replace(" ", "\xa0")]
+def _word(token: str) -> str:
+    return _verbatim(token).replace("&amp;", "&").replace("\xad", "") or "-"
 
 
-def _with_brackets(token: str) -> list[str]:
-    return [token.lower().replace(" ", "\xa0").replace("(", "-lrb-").replace(")", "-rrb-")]
-
-
-def _quotes(token: str) -> list[str]:
-    return [token.lower().translate(QUOTES)]
-
-
-def _entity(token: str) -> list[str]:
-    return [ENTITIES.get(token.lower(), "'")]
-
-
-def _punctuation(token: str) -> list[str]:  # noqa: ARG001
-    return []
+def _quotes(token: str) -> str:
+    return token.lower().translate(QUOTES)
 
 
 DOTTED = rf"{WORD}(?:[.!?]{WORD})*"
@@ -202,7 +189,7 @@ RULES: list[tuple[Emit, list[str]]] = [
         ],
     ),
     (
-        _with_brackets,
+        lambda token: _verbatim(token).replace("(", "-lrb-").replace(")", "-rrb-"),
         [
             r"(?:\([0-9]{2,3}\)[ \xa0]?|(?:\+\+?)?(?:[0-9]{2,4}[- \xa0])?[0-9]{2,4}[- \xa0])"
             r"[0-9]{3,4}[- \xa0]?[0-9]{3,5}",
@@ -210,8 +197,9 @@ RULES: list[tuple[Emit, list[str]]] = [
             rf"{EYE}_{EYE}|\({EYE}[_.]?{EYE}\)|\({EYE_BESIDE_DASH}-{EYE_BESIDE_DASH}\)",
         ],
     ),
-    (_entity, ["&(?i:amp|lt|gt|quot|apos|nbsp|mdash|ndash);"]),
-    (_punctuation, [r"\.\.\.+|--+|''"]),
+    (lambda token: ENTITIES.get(token.lower(), "'"), ["&(?i:amp|lt|gt|quot|apos|nbsp|mdash|ndash);"]),
+    # Left out, as all of coco-caption's punctuation.
+    (lambda _: "--", [r"\.\.\.+|--+|''"]),
 ]
 PATTERNS = [(re.compile(pattern), emit) for emit, patterns in RULES for pattern in patterns]
 TWO_WORDS = re.compile(rf"(?i:(can)(not)|(gon|wan)(na)|(got)(ta)|(lem|gim)(me)|([{APOSTROPHE}]t)(is|was))")
@@ -238,7 +226,7 @@ def _read_tokens(text: str) -> Iterable[str]:
             position += 1
         else:
             token = best[best.re.groups]
-            yield from emit(token)
+            yield emit(token)
             position += len(token)
 
 

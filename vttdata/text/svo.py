@@ -16,13 +16,8 @@ def extract_svo(doc: Any) -> dict[str, frozenset[str]]:
 
     A caption without a finite verb, such as ``a man singing a song``, has the verb that modifies its main noun, whose
     subject is that noun. Subjects and objects that are joined by ``and`` count each; the subject of a passive is its
-    grammatical one.
-
-    Args:
-        doc: a parsed sentence of spaCy; of several sentences the first one with a verb counts.
-
-    Returns:
-        Role of `ROLES` -> lemmas; roles that the sentence does not have are left out.
+    grammatical one. Of several sentences in a document of spaCy the first one with a verb counts. Roles (`ROLES`) that
+    the sentence does not have are left out.
     """
     roots = [token for token in doc if token.dep_ == "ROOT"]
     for root in sorted(roots, key=lambda token: token.pos_ not in ("VERB", "AUX")):

@@ -23,15 +23,10 @@ _SOUNDNESS = {"sound": 1.0, "odd": 0.5}
 
 
 def read_verdicts(path: Path) -> Verdicts:
-    """Read a table of verdicts.
+    """Read the mean verdict of each foil from a table: CSV, TSV or JSON.
 
-    Args:
-        path: CSV, TSV or JSON with the columns `foil_id`, as in datasets of foils, and `verdict`: ``sound`` (1),
-            ``odd`` (0.5) for a foil that is right but reads as if something were wrong, or any other word for what is
-            wrong (0).
-
-    Returns:
-        Foil id -> mean of its verdicts.
+    Its columns are `foil_id`, as in datasets of foils, and `verdict`: ``sound`` (1), ``odd`` (0.5) for a foil that is
+    right but reads as if something were wrong, or any other word for what is wrong (0).
 
     Raises:
         VttdataError: when a column is missing or a row has no value in it; the message names file and line.

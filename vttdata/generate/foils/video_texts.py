@@ -32,7 +32,6 @@ class VideoTexts:
     """Texts and annotations of one video.
 
     Fields:
-        video_id: of the video.
         ids, texts: its captions; only these get foils.
         paragraph: whether the captions are read together; otherwise each stands alone.
         other_texts: further texts about the video, which say what is present.

@@ -48,17 +48,17 @@ def group_raw_captions(
     Raises:
         VttdataError: when the table cannot be read, or none of its captions fits any of the clips.
     """
-    matched = match_captions(read_caption_table(file, settings.columns), clips, sources, copies)
-    if matched.unmatched and not any(matched.by_clip.values()):
-        first = matched.unmatched[0].detail
-        example = next(iter(matched.by_clip), None)
+    by_clip, unmatched = match_captions(read_caption_table(file, settings.columns), clips, sources, copies)
+    if unmatched and not any(by_clip.values()):
+        first = unmatched[0].detail
+        example = next(iter(by_clip), None)
         known_ids = f"the clips are called like '{example}'" if example else "the build has no clip"
-        raise VttdataError(f"{file}: none of its {len(matched.unmatched)} captions fits a clip ({first}); {known_ids}.")
-    for video_id, captions in matched.by_clip.items():
-        yield RawClipCaptions(video_id, captions)
-    for unmatched in matched.unmatched:
-        raw = unmatched.raw
-        yield RawClipCaptions(raw.video_id or raw.source or "", (raw,), unmatched.reason, unmatched.detail)
+        raise VttdataError(f"{file}: none of its {len(unmatched)} captions fits a clip ({first}); {known_ids}.")
+    for video_id, captions in by_clip.items():
+        yield RawClipCaptions(video_id, tuple(captions))
+    for caption in unmatched:
+        raw = caption.raw
+        yield RawClipCaptions(raw.video_id or raw.source or "", (raw,), caption.reason, caption.detail)
 
 
 @dataclass(frozen=True)

@@ -224,12 +224,10 @@ _FILE: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(_File)
 
 
 def load_lexicon(path: Path | None = None) -> Lexicon:
-    """Load a lexicon and check it.
+    """Load a lexicon from a file of the packaged one's shape, or the packaged one, and check it.
 
-    Args:
-        path: a file of the packaged lexicon's shape; the packaged one by default. A file with ``extends: packaged``
-            adds its nouns to the packaged ones or, under a known name, replaces them; words that it excludes are
-            removed from the packaged ones, and excluded words that it defines are restored.
+    A file with ``extends: packaged`` adds its nouns to the packaged ones or, under a known name, replaces them; words
+    that it excludes are removed from the packaged ones, and excluded words that it defines are restored.
 
     Raises:
         VttdataError: when a file is damaged, of another shape or contradictory.

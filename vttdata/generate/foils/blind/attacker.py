@@ -70,11 +70,6 @@ class AttackedPairs:
         fold_of = {name: rank % _FOLDS for rank, name in enumerate(ranked)}
         return np.array([fold_of[pair.video_id] for pair in self.pairs], dtype=np.int64)
 
-    @property
-    def fold_count(self) -> int:
-        """Number of folds."""
-        return int(self.folds.max()) + 1
-
     @cached_property
     def words(self) -> list[tuple[list[str], list[str]]]:
         """Words of the true text and of the foil of each pair, in lower case."""

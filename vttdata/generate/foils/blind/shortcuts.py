@@ -136,7 +136,7 @@ def audit_shortcuts(
         members.append((name, meanings[name], learned_from, margins))
     for name, model in (models or {}).items():
         margin = perplexity_margins([pair.true for pair in pairs], [pair.foil for pair in pairs], model)
-        margins = np.tile(margin, (attacked.fold_count, 1))
+        margins = np.tile(margin, (int(attacked.folds.max()) + 1, 1))
         members.append((name, "Which text is likelier by this model", "nothing of this set", margins))
     stacked = stack_margins(np.array([margins for *_, margins in members]), attacked.folds)
     meaning = f"Logistic regression on the margins of the other {len(members)}"
@@ -154,11 +154,7 @@ def audit_shortcuts(
 
 
 def check_pairs(pairs: Sequence[TextPair]) -> None:
-    """Check that pairs can be attacked.
-
-    Raises:
-        VttdataError: when they cannot; says what to do.
-    """
+    """Raise VttdataError, which says what to do, unless pairs can be attacked."""
     if not pairs:
         raise VttdataError("There are no pairs of texts to audit.")
     if len({pair.video_id for pair in pairs}) < 2:
