@@ -180,7 +180,7 @@ def degrade(
     length = len(task.words)
     variant = VARIANTS[settings.variant]
     if not task.end:
-        return task.record("empty")
+        return task.refuse("empty")
     if length == 1 and variant.replacement_of_single_word is not None:
         return task.replace(0, 1, [variant.replacement_of_single_word])
     if not variant.careful:
@@ -190,7 +190,7 @@ def degrade(
         return _draw_run(task, count)
     if settings.whole:
         return _draw_run(task, task.end - task.first, whole=True)
-    return task.record("too_short")
+    return task.refuse("too_short")
 
 
 class _Task:
@@ -224,21 +224,21 @@ class _Task:
             spans = [match.span() for match in _WORD.finditer(text)]
             before, after = text[: spans[start][0]], text[spans[start + count - 1][1] :]
             text = before + " ".join(inserted) + after if inserted else before.rstrip() + after
-        return dataclasses.replace(
-            self.record(),
-            caption=text,
-            start=start,
-            words=count,
-            donor_video_id=donor.video_id if donor else None,
-            donor_sen_id=donor.sen_id if donor else None,
-            donor_start=donor_start,
-        )
+        donor_ids = (None, None) if donor is None else (donor.video_id, donor.sen_id)
+        return self._record(text, (start, count, *donor_ids, donor_start))
 
-    def record(self, flag: str | None = None) -> Degraded:
-        """Return the record of the caption without a degraded one; the flag says why there is none."""
-        caption, unset = self.caption, (None, None, None, None, None)
-        origin = (self._variant, GENERATOR, self._seed)
-        return Degraded(caption.video_id, caption.sen_id, None, caption.caption, *unset, *origin, flag)
+    def refuse(self, flag: str) -> Degraded:
+        """Return the record of a caption that cannot be degraded; the flag says why."""
+        return self._record(None, (None, None, None, None, None), flag)
+
+    def _record(
+        self,
+        text: str | None,
+        change: tuple[int | None, int | None, str | None, int | None, int | None],
+        flag: str | None = None,
+    ) -> Degraded:
+        caption, origin = self.caption, (self._variant, GENERATOR, self._seed)
+        return Degraded(caption.video_id, caption.sen_id, text, caption.caption, *change, *origin, flag)
 
 
 def _draw_run(task: _Task, count: int, *, whole: bool = False) -> Degraded:
@@ -265,7 +265,7 @@ def _draw_run(task: _Task, count: int, *, whole: bool = False) -> Degraded:
         result = task.replace(start, count, inserted, donor, donor_start)
         if not task.donors.has_caption(task.source_id, result.caption or ""):
             return dataclasses.replace(result, flag="whole") if whole else result
-    return task.record("no_donor")
+    return task.refuse("no_donor")
 
 
 def _are_alike(first: Sequence[str], second: Sequence[str]) -> bool:
@@ -301,4 +301,4 @@ def _draw_as_published(task: _Task, variant: Variant) -> Degraded:
         result = task.replace(start, count, inserted, donor, donor_start)
         unchanged = result.caption == task.caption.caption
         return dataclasses.replace(result, flag="unchanged") if unchanged else result
-    return task.record("no_donor")
+    return task.refuse("no_donor")
