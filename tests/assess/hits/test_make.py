@@ -91,7 +91,8 @@ def test_systems_have_equal_shares_of_every_hit_and_videos_are_spread(number, vi
         used = Counter(video for _, _, video in items_of_kind(plan, "human"))
         assert max(used.values()) - min(used[f"v{n}"] for n in range(videos)) <= 1
     times = Counter((system, video) for _, system, video in items_of_kind(plan, "system"))
-    if number * videos >= 2 * settings.system:
+    # Small campaigns may lack other captions with which to fill their last HITs.
+    if number * videos >= 3 * settings.system:
         assert set(times.values()) <= {settings.assessments, settings.assessments + 1}
 
 
