@@ -22,8 +22,7 @@ import pydantic
 from vttdata.annotations import Annotations, Findings
 from vttdata.annotations.model import check_captions, sources_of
 from vttdata.annotations.trecvid.id_offsets import OffsetScan, can_tell, peak, scan_offsets
-from vttdata.annotations.trecvid.judgments import JudgedSet, human_letter, read_set
-from vttdata.annotations.trecvid.subset_alignment import MatchedSet, match_videos, video_id
+from vttdata.annotations.trecvid.judgments import JudgedSet, MatchedSet, human_letter, match_videos, read_set, video_id
 from vttdata.compose.package import package
 from vttdata.dataset import OfficialLayout
 from vttdata.dataset.rows import judgment_row

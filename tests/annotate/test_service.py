@@ -17,10 +17,9 @@ httpx = pytest.importorskip("httpx", reason="httpx is not installed")
 
 from tests.annotate.served import CAPTIONS, Client, Running, make, served, write_rows
 from vttdata.annotate.campaign import read_campaign
-from vttdata.annotate.service import Service
+from vttdata.annotate.service import Service, UnitQueue
 from vttdata.annotate.store import Store
 from vttdata.annotate.task import Item, Unit
-from vttdata.annotate.unit_queue import UnitQueue
 from vttdata.cli.main import main
 
 SECRET_SYSTEM = "system-nobody-may-see"

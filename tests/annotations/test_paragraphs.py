@@ -4,7 +4,7 @@ from pathlib import Path
 
 from builders.activitynet_captions import read
 from tests.helpers.official_files import write_activitynet
-from vttdata.annotations.paragraphs import join_paragraphs
+from vttdata.annotations.model import join_paragraphs
 
 
 def test_paragraphs_join_the_sentences_of_each_annotator(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from builders.didemo import read
-from vttdata.annotations.paragraphs import join_paragraphs
+from vttdata.annotations.model import join_paragraphs
 from vttdata.errors import VttdataError
 
 

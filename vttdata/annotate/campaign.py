@@ -1,4 +1,4 @@
-"""Folder of a campaign: its settings, units, videos and secret, written once and checked whenever it is opened.
+"""Make a campaign and read it: a folder with its settings, units, videos and secret, checked whenever it is opened.
 
 Answers are in a database (`vttdata.annotate.store`): ``answers.sqlite`` in the folder unless another one is named.
 """
@@ -13,15 +13,20 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from vttdata.annotate.task import Item, Task, Unit, load_task
-from vttdata.annotate.videos import PageVideo
+import pydantic
+
+from vttdata.annotate.task import Item, Material, Task, Unit, load_task
+from vttdata.annotate.videos import PageVideo, prepare_video, presentation_times
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.reading import file_sha256
+from vttdata.files.strict_yaml import parse_yaml
 from vttdata.ids import digest
 from vttdata.settings import Count, PositiveCount, PositiveSeconds, Strict
 
@@ -225,3 +230,81 @@ def check_videos(campaign: Campaign) -> None:
             raise VttdataError(f"{path}: this video of the campaign is missing.")
         if path.stat().st_size != video.bytes or file_sha256(path) != video.sha256:
             raise VttdataError(f"{path}: this video was changed since the campaign was made; make a new campaign.")
+
+
+def make_campaign(
+    folder: Path,
+    task_name: str,
+    material: Material,
+    overrides: Sequence[str] = (),
+    database: str | None = None,
+) -> Campaign:
+    """Make a campaign.
+
+    Args:
+        folder: to write; it must not hold a campaign.
+        task_name: name of the task.
+        material: what it is made from; gets notes about what was left out.
+        overrides: settings ``key=value`` of the task or of the campaign; values are YAML.
+        database: SQLAlchemy URL; None for SQLite in the folder.
+
+    Raises:
+        VttdataError: when the folder holds a campaign, a setting or an input cannot be used, or a video not be shown.
+    """
+    check_new_folder(folder)
+    task_class = load_task(task_name)
+    task_settings, settings = read_settings(task_class, overrides)
+    task = task_class(task_settings)
+    units = task.make(material)
+    names = sorted({item.video_id for unit in units for item in unit.items})
+    files = material.videos(names)
+    media = folder / MEDIA
+    is_new = not media.exists()
+    try:
+        videos = {name: prepare_video(name, files[name], media, exact=task.keeps_times) for name in names}
+        if task.keeps_times:
+            units = [_with_times(unit, videos) for unit in units]
+        return write_campaign(folder, task_name, task, settings, units, videos.values(), database)
+    except BaseException:
+        if is_new:
+            shutil.rmtree(media, ignore_errors=True)
+        raise
+
+
+def read_settings(task_class: type[Task], overrides: Sequence[str]) -> tuple[Any, CampaignSettings]:
+    """Return the settings of a task and of its campaign from ``key=value``, where values are YAML.
+
+    Raises:
+        VttdataError: naming the key, what was found, and what there is.
+    """
+    ours = {field.name for field in dataclasses.fields(CampaignSettings)}
+    tasks = {field.name for field in dataclasses.fields(task_class.Settings)}
+    values: dict[str, dict[str, Any]] = {"campaign": {}, "task": {}}
+    for text in overrides:
+        key, equals, value = text.partition("=")
+        if not equals or key not in ours | tasks:
+            raise VttdataError(f"--set {text[:80]!a}: settings are {', '.join(sorted(ours | tasks))}, as KEY=VALUE.")
+        values["task" if key in tasks else "campaign"][key] = parse_yaml(value, f"--set {key}")
+    return _validate(task_class.Settings, values["task"]), _validate(CampaignSettings, values["campaign"])
+
+
+def _validate(settings: type, values: Mapping[str, Any]) -> Any:
+    try:
+        return pydantic.TypeAdapter(settings).validate_json(json.dumps(dict(values)))
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(step) for step in first["loc"]) or "the settings"
+        found = repr(first.get("input"))[:80] if first["loc"] else ""
+        message = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+        raise VttdataError(f"--set {key}{'=' if found else ''}{found}: {message}.") from error
+
+
+def _with_times(unit: Unit, videos: Mapping[str, PageVideo]) -> Unit:
+    """Add the time of every frame of the page's file, and the original's path for the results."""
+    items = []
+    for item in unit.items:
+        video = videos[item.video_id]
+        times = presentation_times(Path(video.page), from_start=False)
+        shown, facts = dict(item.shown) | {"times": times}, dict(item.facts) | {"file": video.file}
+        items.append(Item(item.item, item.video_id, shown, facts))
+    return Unit(unit.unit, tuple(items), unit.is_control)

@@ -24,7 +24,7 @@ from vttdata.pipeline.executors import create_executor
 from vttdata.pipeline.remote_build import open_remote_build
 from vttdata.pipeline.shard_folder import ShardBuild, open_shard
 from vttdata.pipeline.shards import UnmergedError, parse_shard
-from vttdata.publish.unchanged_version import warn_if_rows_changed
+from vttdata.publish.diff import warn_if_rows_changed
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, load_recipe
 from vttdata.text.captions import COLUMNS as CAPTION_COLUMNS

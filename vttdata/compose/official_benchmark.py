@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 import pydantic
 
 from vttdata.annotations import Annotations, Finding, read_protocol
-from vttdata.annotations.paragraphs import join_paragraphs
+from vttdata.annotations.model import join_paragraphs
 from vttdata.annotations.protocols import check_name
 from vttdata.compose.package import package
 from vttdata.dataset import OfficialLayout
@@ -49,7 +49,7 @@ class OfficialRecipe(BaseRecipe):
         annotations: folder of the official files.
         videos: folder with files ``<video_id>.<extension>`` (or ``<source_id>.<extension>``, as the builder says).
         paragraphs: make one clip of each video, whose caption is all sentences about it; see
-            `vttdata.annotations.paragraphs`.
+            `vttdata.annotations.model`.
         protocols: name -> split -> file of clip ids, or name -> protocol file; each becomes a configuration.
         degrade: how to degrade every sentence into the configuration `degraded`; by default there is none.
         paper: figures in the benchmark's paper, which the card compares.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,12 @@ from vttdata.dataset.front_matter import find_files, read_front_matter, read_inf
 from vttdata.dataset.parquet import check_footers
 from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
 from vttdata.errors import VttdataError
+from vttdata.export.reader import SCHEMAS, CaptionCounts, DatasetReader, evaluation_rows
+from vttdata.files.reading import is_inside, links_out
 from vttdata.hub_timeout import limit_hub_waits
-from vttdata.ids import is_dataset_name
-from vttdata.load.evaluation_tables import is_evaluation_table, load_evaluation_table
+from vttdata.ids import VIDEO_EXTENSIONS, is_dataset_name
 from vttdata.load.integrity import find_cached, loaded_version, verify_files, verify_row_counts
-from vttdata.load.local_videos import add_local_videos
+from vttdata.load.local_builds import folder_of_videos
 from vttdata.load.lookup import (
     EMBEDDED_VIDEOS,
     HUB_PREFIX,
@@ -41,6 +43,9 @@ from vttdata.load.remote_datasets import fetch_dataset, remote_videos
 from vttdata.recipe import packaged
 
 _DATASETS_SIGNATURE = inspect.signature(datasets.load_dataset)
+_VIDEO_COLUMNS = ("video", "video_id", "source_id")
+# Decoding at each access to a row would need torchcodec, and open a file for every caption that is read.
+_VIDEO_FEATURE = datasets.Video(decode=False)
 
 
 def load_dataset(path: str | os.PathLike[str], *args: Any, verify: bool = False, **kwargs: Any) -> Any:
@@ -104,20 +109,20 @@ def _load_named(reference: str, revision: object, arguments: dict[str, Any], *, 
             _check_card(folder)
             loaded = _load(reference, {"path": str(folder), **arguments})
             verify_row_counts(loaded, folder, reference, arguments.get("split"))
-            return add_local_videos(loaded, folder)
+            return _add_local_videos(loaded, folder)
         if local is not None:
             _check_card(local)
-            return add_local_videos(_load(reference, {"path": str(local), **arguments}), local)
+            return _add_local_videos(_load(reference, {"path": str(local), **arguments}), local)
         return _load_from_hub(reference, revision, arguments)
     except UnknownPartError:
-        if not is_evaluation_table(arguments.get("name")):
+        if str(arguments.get("name")).rpartition("-")[2] not in SCHEMAS:
             raise
         folder = local or download(reference, revision, token=arguments.get("token"))
         with _explained(reference):
-            table = load_evaluation_table(folder, arguments)
+            table = _make_evaluation_table(folder, arguments)
         if table is None:
             raise
-        return add_local_videos(table, folder)
+        return _add_local_videos(table, folder)
 
 
 def _load_remote(address: str, revision: object, arguments: Mapping[str, Any], *, verify: bool) -> Any:
@@ -129,7 +134,7 @@ def _load_remote(address: str, revision: object, arguments: Mapping[str, Any], *
         verify_files(folder, address)
     _check_card(folder)
     loaded = _load(address, {"path": str(folder), **arguments})
-    return add_local_videos(loaded, folder, remote_videos(address, folder))
+    return _add_local_videos(loaded, folder, remote_videos(address, folder))
 
 
 def _load_protocol(file: Path, reference: str, revision: object, *, split: str | None = None, **arguments: Any) -> Any:
@@ -213,3 +218,94 @@ def _explained(reference: str) -> Iterator[None]:
         if explanation is None:
             raise
         raise explanation from error
+
+
+def _make_evaluation_table(folder: Path, arguments: Mapping[str, Any]) -> Any:
+    """Make ``items``, ``queries`` or ``relevance`` of clips or ``PROTOCOL-items`` and so on; None if it cannot be made.
+
+    Of the arguments of `datasets.load_dataset`, only ``name``, ``split`` and ``streaming`` have an effect.
+
+    Raises:
+        VttdataError: if the dataset cannot be read.
+        ValueError: if the split does not exist.
+    """
+    name: str = arguments["name"]
+    protocol, _, table = name.rpartition("-")
+    config, dataset = protocol or "clips", DatasetReader(folder)
+    if name in dataset.configs or "captions" not in dataset.configs or config not in dataset.clip_configs():
+        return None
+    features = datasets.Features.from_arrow_schema(SCHEMAS[table])
+    names, requested = dataset.splits(config), arguments.get("split")
+    splits = datasets.DatasetDict()
+    for split in [requested] if requested in names else names:
+        with tempfile.TemporaryDirectory() as scratch:
+            clips = dataset.references(config, split, Path(scratch), CaptionCounts())
+            rows = [row for clip in clips for row in evaluation_rows(clip)[table]]
+        info = datasets.DatasetInfo(features=features, version=dataset.version, config_name=name)
+        columns = {column: [row[column] for row in rows] for column in features}
+        splits[split] = datasets.Dataset.from_dict(columns, info=info, split=datasets.NamedSplit(split))
+    chosen = _select_rows(splits, requested)
+    if not arguments.get("streaming"):
+        return chosen
+    if isinstance(chosen, datasets.DatasetDict):
+        return datasets.IterableDatasetDict({split: rows.to_iterable_dataset() for split, rows in chosen.items()})
+    return chosen.to_iterable_dataset()
+
+
+def _select_rows(splits: datasets.DatasetDict, split: Any) -> Any:
+    """Return the rows of a split, or of an instruction such as ``train+test[:10]``; all splits for None."""
+    if split is None:
+        return splits
+    if isinstance(split, (list, tuple)):
+        return [_select_rows(splits, part) for part in split]
+    spec = split if isinstance(split, datasets.ReadInstruction) else datasets.ReadInstruction.from_spec(str(split))
+    parts = spec.to_absolute({name: rows.num_rows for name, rows in splits.items()})
+    chosen = [splits[part.splitname].select(range(part.from_, part.to)) for part in parts]
+    return chosen[0] if len(chosen) == 1 else datasets.concatenate_datasets(chosen)
+
+
+def _add_local_videos(loaded: Any, folder: Path, addresses: Mapping[str, str] | None = None) -> Any:
+    """Return what `datasets.load_dataset` gave with the paths of video files, if the dataset has files on this machine.
+
+    If the build that the dataset lies in used a folder of `videos`, rows have its files ``<video_id>.<extension>`` or
+    ``<source_id>.<extension>``. Addresses in remote storage, by names of videos in the dataset, stand for paths.
+
+    Returns:
+        The same rows, in which ``video`` is ``{"path": ..., "bytes": None}`` or None instead of a relative path. Tables
+        without this column, and those of a dataset without files, are returned as they are.
+    """
+    beside = folder_of_videos(folder)
+    paths = sorted(beside.iterdir()) if beside is not None and beside.is_dir() else []
+    by_id = {path.stem: path for path in paths if path.suffix.lower() in VIDEO_EXTENSIONS}
+    if not by_id and not addresses and next((folder / "videos").rglob("metadata.jsonl"), None) is None:
+        return loaded
+
+    def find_file(video: str | None, *ids: str) -> dict[str, Any] | None:
+        if addresses:
+            return {"path": addresses[video], "bytes": None} if video is not None and video in addresses else None
+        path = folder / video if video is not None else next((by_id[name] for name in ids if name in by_id), None)
+        # Tables may come from anybody, and must name no other file of this machine.
+        is_own = path is not None and (video is None or (is_inside(video) and not links_out(folder, path)))
+        is_video = path is not None and is_own and path.is_file()
+        return {"path": str(path.resolve()), "bytes": None} if path is not None and is_video else None
+
+    def add(rows: Any) -> Any:
+        features = rows.features
+        if features is None or any(features.get(name) != datasets.Value("string") for name in _VIDEO_COLUMNS):
+            return rows
+        if isinstance(rows, datasets.IterableDataset):
+            playable = datasets.Features(features | {"video": _VIDEO_FEATURE})
+            return rows.map(
+                lambda row: {"video": find_file(*(row[name] for name in _VIDEO_COLUMNS))}, features=playable
+            )
+        columns = rows.select_columns(list(_VIDEO_COLUMNS)).to_dict()
+        files = list(map(find_file, *(columns[name] for name in _VIDEO_COLUMNS)))
+        return (
+            rows.remove_columns("video")
+            .add_column("video", files, feature=_VIDEO_FEATURE)
+            .select_columns(list(features))
+        )
+
+    if isinstance(loaded, datasets.DatasetDict | datasets.IterableDatasetDict):
+        return type(loaded)({split: add(rows) for split, rows in loaded.items()})
+    return add(loaded)

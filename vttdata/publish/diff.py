@@ -6,9 +6,11 @@ row. Rows and columns are compared, and neither media nor cards.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.dataset.card.sections import escape
+from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.dataset.tables import ConfigTables, key_columns, read_tables
-from vttdata.files.reading import file_sha256
+from vttdata.errors import VttdataError
+from vttdata.files.output_file import link_file
+from vttdata.files.reading import file_sha256, is_inside
 from vttdata.publish.row_hashes import Hashes, combine_hashes, hash_batches, hash_column, read_batches
 from vttdata.publish.version_rule import VersionChange, next_version
 
@@ -314,3 +319,54 @@ def _describe_one_sided(config: str, old: ConfigTables | None, new: ConfigTables
     if old is None:
         return ConfigDifference(config, (0, rows), added=rows, examples={"added": ids})
     return ConfigDifference(config, (rows, 0), removed=rows, examples={"removed": ids})
+
+
+@contextlib.contextmanager
+def warn_if_rows_changed(dataset: Path, warn: Callable[[str], None]) -> Iterator[None]:
+    """Compare the dataset in a folder before the block with the one after it, if there are two of one version.
+
+    Tables of the same content have the same names, so an unchanged dataset costs nothing; meanwhile the older tables
+    are kept by hard links. `warn` gets one sentence if rows differ.
+    """
+    kept = dataset.with_name(f".{dataset.name}.before")
+    shutil.rmtree(kept, ignore_errors=True)
+    try:
+        version = _keep_tables(dataset, kept)
+        yield
+        if version is not None:
+            # A damaged older dataset is no failure of the build.
+            with contextlib.suppress(VttdataError):
+                _compare(dataset, kept, version, warn)
+    finally:
+        shutil.rmtree(kept, ignore_errors=True)
+
+
+def _keep_tables(dataset: Path, kept: Path) -> str | None:
+    """Link card and tables into another folder, and return the version; None without a dataset that is complete."""
+    try:
+        manifest = read_dataset_manifest(dataset)
+        for name in ["README.md", MANIFEST, *_table_names(manifest)]:
+            if not is_inside(name):
+                return None
+            (kept / name).parent.mkdir(parents=True, exist_ok=True)
+            link_file(dataset / name, kept / name)
+    except (VttdataError, OSError):
+        return None
+    return str(manifest.get("version"))
+
+
+def _table_names(manifest: dict[str, Any]) -> list[str]:
+    return sorted(name for name, entry in manifest["files"].items() if "rows" in entry)
+
+
+def _compare(dataset: Path, kept: Path, version: str, warn: Callable[[str], None]) -> None:
+    before, after = read_dataset_manifest(kept), read_dataset_manifest(dataset)
+    if after.get("version") != version or _table_names(before) == _table_names(after):
+        return
+    difference = compare_datasets(kept, dataset)
+    if difference.needed != "none":
+        counts = "; ".join(config.as_text(examples=False) for config in difference.configs if config.needed != "none")
+        warn(
+            f"The rows differ from those of the dataset that was here, but both have version {version} ({counts}); "
+            f"set version to {difference.next_version(version)} before you publish."
+        )

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 
-from vttdata.assess.hits.caption_selection import Selection
-from vttdata.assess.hits.controls import choose_controls
+from vttdata.assess.hits.caption_selection import Selection, choose_controls
 from vttdata.assess.hits.hit_records import NOTES, HitPlan, HitSettings
 from vttdata.assess.hits.layout import lay_out_hits
 from vttdata.errors import VttdataError

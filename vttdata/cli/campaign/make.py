@@ -60,7 +60,7 @@ def command(
     A campaign is a folder with everything that is asked. 'vttdata annotate' serves its pages, and 'vttdata campaign
     score' turns the answers into tables.
     """
-    from vttdata.annotate.make import make_campaign
+    from vttdata.annotate.campaign import make_campaign
     from vttdata.annotate.store import Store
     from vttdata.annotate.task import Material
     from vttdata.annotate.videos import locate_videos

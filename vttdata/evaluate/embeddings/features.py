@@ -19,6 +19,7 @@ import math
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,11 +28,11 @@ from numpy.typing import NDArray
 
 from vttdata.errors import MediaError, VttdataError
 from vttdata.evaluate.embeddings.matching import Floats, Tokens, unit_vectors
-from vttdata.evaluate.metric import MetricInputs, VideoSpan
+from vttdata.evaluate.metric import MetricInputs, VideoMetric, VideoSpan
 from vttdata.evaluate.score_cache import keep_arrays, read_arrays
 from vttdata.files.reading import file_sha256, refuse_special
 from vttdata.ids import VIDEO_EXTENSIONS
-from vttdata.text.lm.pretrained import identify_model, split_revision
+from vttdata.text.lm.pretrained import explain_missing, identify_model, split_revision
 
 DEFAULT_MODEL = "openai/clip-vit-base-patch32"
 """CLIP ViT-B/32, which the papers of CLIPScore and EMScore use."""
@@ -318,3 +319,23 @@ def find_videos(folders: Iterable[Path]) -> dict[str, Path]:
             if path.suffix.lower() in VIDEO_EXTENSIONS and path.is_file():
                 found.setdefault(path.stem, path)
     return found
+
+
+class ClipMetric(VideoMetric):
+    """Metric that compares embeddings of captions and frames, by a model or from a file."""
+
+    needs = "a CLIP model or a file of embeddings: pip install 'vttdata[build,lm]'"
+    uses_tokens = False
+
+    @cached_property
+    def features(self) -> Features:
+        """Embeddings that the metric's inputs give.
+
+        Raises:
+            VttdataError: if the inputs name neither a model nor a file, or these cannot be read.
+        """
+        return open_features(self.inputs, self.name, self.cache)
+
+    def unavailable(self) -> str | None:
+        """Return which library is missing where embeddings are not all in a file."""
+        return None if self.inputs.features else explain_missing("av")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from vttdata.evaluate.embeddings.clip_metric import ClipMetric
+from vttdata.evaluate.embeddings.features import ClipMetric
 from vttdata.evaluate.metric import ColumnScores, VideoSpan, check_texts
 
 # Hessel et al., EMNLP 2021, section 3.

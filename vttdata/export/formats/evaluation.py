@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.export.evaluation_rows import evaluation_rows
 from vttdata.export.files import JsonList, as_json, text_file
 from vttdata.export.format import ExportRequest, Format, Written
+from vttdata.export.reader import evaluation_rows
 
 RULES = (
     "`items.jsonl` has a line for each clip with human captions: its id, its file in the dataset where one is shipped, "
