@@ -65,16 +65,8 @@ class CampaignSettings(Strict):
 class Campaign:
     """Campaign as its folder has it.
 
-    Fields:
-        folder: of the campaign.
-        task_name: name of the task.
-        task: with its settings.
-        settings: of the campaign.
-        units: in the order in which equally covered ones are handed out.
-        videos: `video_id` -> its files.
-        database: SQLAlchemy URL.
-        secret: from which links and hashes are derived.
-        digest: of units and settings; answers belong to it.
+    `units` are in the order in which equally covered ones are handed out, `videos` by their ids; `database` is an
+    SQLAlchemy URL. Links and hashes are derived from `secret`; answers belong to `digest`, that of units and settings.
     """
 
     folder: Path

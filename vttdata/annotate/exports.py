@@ -20,14 +20,9 @@ from vttdata.errors import DescribeOSErrors, VttdataError
 
 
 def export_campaign(campaign: Campaign, store: Store, form: str, folder: Path, videos: str | None = None) -> list[str]:
-    """Write a campaign in another form.
+    """Write a campaign in another form, one of `FORMS`, and return the names of what was written.
 
-    Args:
-        campaign: to export.
-        store: its answers.
-        form: one of `FORMS`.
-        folder: to write; made if need be.
-        videos: address of the videos with ``{video_id}`` in it; None for the files of the campaign.
+    `videos` is an address with ``{video_id}`` in it; None for the files of the campaign.
 
     Returns:
         Names of what was written.

@@ -28,14 +28,9 @@ _CHANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class WorkerQuality:
-    """Quality of a worker.
+    """Quality of a worker: number of answers, median time of one, and what controls tell.
 
-    Fields:
-        worker: name.
-        answers: number of answers.
-        median_seconds: of an answer.
-        verdict: of the task, by controls.
-        flags: (``rushing``, ``straight_lining`` or ``copying``, evidence in a sentence).
+    A flag is ``rushing``, ``straight_lining`` or ``copying``, and its evidence in a sentence.
     """
 
     worker: str
@@ -74,10 +69,13 @@ def worker_quality(task: Task, answers: Sequence[Answered]) -> list[WorkerQualit
     copies = _find_copies(labels)
     reports = []
     for worker, entries in sorted(by_worker.items()):
-        flags = [("rushing", text) for text in _find_rushing(entries, typical)]
+        flags = []
+        middle = median([entry.seconds for entry in entries])
+        of_all = median([typical[entry.unit, entry.item.item] for entry in entries])
+        if len(entries) >= _MIN_ANSWERS and middle < _RUSH * of_all:
+            flags.append(("rushing", f"median {middle:.1f} s an answer, all workers {of_all:.1f} s on the same items"))
         flags += [("straight_lining", text) for text in _find_run(task, entries, labels)]
         flags += [("copying", text) for text in copies.get(worker, ())]
-        middle = median([entry.seconds for entry in entries])
         reports.append(WorkerQuality(worker, len(entries), middle, task.verdict(entries), tuple(flags)))
     return reports
 
@@ -103,16 +101,6 @@ def agreement(task: Task, answers: Sequence[Answered]) -> list[Agreement]:
             )
         )
     return rows
-
-
-def _find_rushing(entries: Sequence[Answered], typical: dict[tuple[str, str], float]) -> list[str]:
-    if len(entries) < _MIN_ANSWERS:
-        return []
-    ours = median([entry.seconds for entry in entries])
-    theirs = median([typical[entry.unit, entry.item.item] for entry in entries])
-    if ours >= _RUSH * theirs:
-        return []
-    return [f"median {ours:.1f} s an answer, all workers {theirs:.1f} s on the same items"]
 
 
 def _find_run(task: Task, entries: Sequence[Answered], labels: dict[tuple[str, str], dict[str, str]]) -> list[str]:

@@ -54,7 +54,11 @@ class _Site:
 
     def __init__(self, campaign: Campaign, service: Service) -> None:
         self.campaign, self.service = campaign, service
-        self.pages = _load_pages(campaign)
+        site = files("vttdata.annotate").joinpath("site")
+        self.pages = {path.name: path.read_bytes() for path in site.iterdir() if Path(path.name).suffix in _TYPES}
+        shared = files("vttdata.annotate.da_page")
+        self.pages |= {name: shared.joinpath(name).read_bytes() for name in ("page.css", "task.css", "scale.js")}
+        self.pages["task.js"] = script_of(campaign.task_name).read_bytes()
         self.videos = [Path(video.page) for video in campaign.videos.values()]
 
     def page(self, name: str, frames: str = "'none'") -> Response:
@@ -228,14 +232,6 @@ def _text(body: dict[str, Any], name: str, length: int = _MAX_ID) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= length or not value.isprintable():
         raise RequestError(400, f"The request has no valid '{name}'.")
     return value
-
-
-def _load_pages(campaign: Campaign) -> dict[str, bytes]:
-    site = files("vttdata.annotate").joinpath("site")
-    pages = {path.name: path.read_bytes() for path in site.iterdir() if Path(path.name).suffix in _TYPES}
-    shared = files("vttdata.annotate.da_page")
-    pages |= {name: shared.joinpath(name).read_bytes() for name in ("page.css", "task.css", "scale.js")}
-    return pages | {"task.js": script_of(campaign.task_name).read_bytes()}
 
 
 @contextlib.contextmanager

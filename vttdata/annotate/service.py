@@ -29,13 +29,9 @@ from vttdata.ids import digest
 class UnitQueue:
     """Choice of the unit that a worker gets next: the least covered one, never one twice, and controls in between.
 
-    A unit is covered by the workers who finished it and by those who have it reserved; reservations expire.
-
-    Args:
-        units: in the order in which equally covered ones are handed out.
-        judgments: how many workers each unit needs.
-        control_every: one unit in so many is a control.
-        clock: seconds that only go forward.
+    A unit is covered by the workers who finished it and by those who have it reserved; reservations expire. Of equally
+    covered units the first one is handed out. Each needs a number of `judgments`, one in `control_every` is a control,
+    and `clock` gives seconds that only go forward.
     """
 
     def __init__(self, units: Iterable[Unit], judgments: int, control_every: int, clock: Callable[[], float]) -> None:
@@ -88,10 +84,8 @@ class UnitQueue:
     def choose(self, worker: str, *, started: Iterable[str] = (), finishing: str | None = None) -> str | None:
         """Return the unit that a worker should get next, None when there is none now.
 
-        Args:
-            worker: their name.
-            started: units of which the worker has answered some items, which come first.
-            finishing: unit that the worker is about to finish.
+        Units in `started`, of which the worker has answered some items, come first; `finishing` is about to be
+        finished.
         """
         while self._expiries and self._expiries[0][0] <= self.clock():
             expires, reserver, unit = heapq.heappop(self._expiries)
@@ -105,14 +99,11 @@ class UnitQueue:
             if unit not in seen:
                 return unit
         regular = next((unit for bucket in self._buckets for unit in bucket if unit not in seen), None)
-        # Controls alone would check nobody.
-        if regular is not None and self._is_turn_of_control(worker, len(seen)):
-            control = min(
-                (unit for unit in self.controls if unit not in seen),
-                key=lambda unit: digest([worker, unit]),
-                default=None,
-            )
-            return control or regular
+        # One unit of each run is a control, where nobody can foresee it. Controls alone would check nobody.
+        run, position = divmod(len(seen), self.control_every)
+        if regular is not None and int(digest([worker, run])[:8], 16) % self.control_every == position:
+            controls = (unit for unit in self.controls if unit not in seen)
+            return min(controls, key=lambda unit: digest([worker, unit]), default=regular)
         return regular
 
     def may_come_back(self, worker: str) -> bool:
@@ -121,11 +112,6 @@ class UnitQueue:
         return any(
             self._holders[unit] and unit not in seen for unit in self.order if self.finished[unit] < self.judgments
         )
-
-    def _is_turn_of_control(self, worker: str, number: int) -> bool:
-        """Return whether the worker's unit of a number is a control: one in each run, where nobody can foresee it."""
-        run, position = divmod(number, self.control_every)
-        return bool(self.controls) and int(digest([worker, run])[:8], 16) % self.control_every == position
 
     def _move(self, unit: str, before: int) -> None:
         after = self.coverage(unit)
@@ -171,10 +157,7 @@ def lock_campaign(folder: Path) -> Any:
 class Service:
     """Running campaign.
 
-    Args:
-        campaign: to run.
-        store: its database.
-        wall, clock: seconds since the epoch, and seconds that only go forward.
+    `wall` gives seconds since the epoch, and `clock` seconds that only go forward.
     """
 
     def __init__(self, campaign: Campaign, store: Store, *, wall: Any = time.time, clock: Any = time.monotonic) -> None:
@@ -234,9 +217,7 @@ class Service:
     def join(self, key: str, query: dict[str, str]) -> str:
         """Return the token of a worker whom a crowd platform sends, and who is new or comes back.
 
-        Args:
-            key: in the link for platforms.
-            query: its parameters: ``PROLIFIC_PID``, or ``workerId`` of Mechanical Turk.
+        `key` is that of the link for platforms, whose query has ``PROLIFIC_PID``, or ``workerId`` of Mechanical Turk.
 
         Raises:
             RequestError: when the key is wrong or the worker is not named.
@@ -373,16 +354,9 @@ class Service:
     ) -> Row:
         """Save an answer and return the worker's next state.
 
-        An answer that arrives again, or a second one to the same item from another window, changes nothing.
-
-        Args:
-            worker: their name.
-            answer_id: made by the page, the same however often it is sent.
-            unit: of the item.
-            item: that is answered.
-            answer: of the task; None with a problem.
-            problem: why the item cannot be answered.
-            seconds: since the item was shown.
+        An answer that arrives again, or a second one to the same item from another window, changes nothing. The page
+        makes `answer_id`, the same however often it is sent. With a `problem`, why the item cannot be answered,
+        `answer` is None; `seconds` count from showing the item.
 
         Raises:
             RequestError: when it is refused; 422 when the worker can correct it.

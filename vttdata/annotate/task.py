@@ -258,9 +258,8 @@ def majority(votes: Iterable[str]) -> str | None:
 def ratings_csv(rows: Iterable[Row], human: str = "") -> str:
     """Return ratings of captions as ``vttdata evaluate-metric`` reads them.
 
-    Args:
-        rows: with `video_id`, `system`, `candidate`, `score` and `annotator`.
-        human: name of human captions among the systems.
+    Rows have `video_id`, `system`, `candidate`, `score` and `annotator`; `human` is the name of human captions among
+    the systems.
     """
     names = ("video_id", "system", "candidate", "score", "annotator")
     table = [[*(row[name] for name in names), "yes" if row["system"] == human else "no"] for row in rows]

@@ -32,14 +32,9 @@ _TOLERANCE = 0.002
 
 @dataclass(frozen=True, slots=True)
 class PageVideo:
-    """Video of a campaign.
+    """Video of a campaign: its original `file`, and the file that the page plays, which may be the same; both absolute.
 
-    Fields:
-        video_id: id.
-        file: original file, absolute.
-        page: file that the page plays: the original, or one in the campaign's folder.
-        bytes: size of `page`.
-        sha256: of `page`.
+    `bytes` and `sha256` are those of `page`.
     """
 
     video_id: str
@@ -75,11 +70,7 @@ def locate_videos(folder: Path, video_ids: Iterable[str] | None = None) -> dict[
 def prepare_video(video_id: str, file: Path, folder: Path, *, exact: bool) -> PageVideo:
     """Return a video as the page plays it; a file that browsers cannot play is written anew into a folder.
 
-    Args:
-        video_id: id.
-        file: original.
-        folder: for written files; made if need be.
-        exact: frames of the page's file must be those of the original, at the same times from the first one on.
+    If `exact`, frames of the page's file must be those of the original, at the same times from the first one on.
 
     Raises:
         VttdataError: when the file is missing, damaged or cannot be made playable; the message names it.

@@ -20,12 +20,9 @@ if TYPE_CHECKING:
 
 
 class RecordCollector:
-    """Records of one benchmark.
+    """Records of one benchmark, irregularities found so far, and the SHA-256 of each file that was read.
 
-    Fields:
-        language: of captions for which nothing else is said.
-        findings: irregularities so far.
-        checksums: name of each file that was read -> its SHA-256.
+    `language` is that of captions for which nothing else is said.
     """
 
     def __init__(self, language: str = "en") -> None:

@@ -117,13 +117,7 @@ def summarise(
 ) -> Summary:
     """Judge workers, keep the reliable ones, standardise and average their scores, and test the systems.
 
-    Args:
-        results: judgments and findings.
-        settings: conditions of reliability; their `alpha` decides wins between systems as well.
-        convention: see `vttdata.assess.scores.Convention`.
-        moments: published means and deviations to use instead of computed ones.
-        keep_all: score with unreliable workers too.
-        seed: seed of the bootstrap intervals.
+    See `score_hits` for the arguments; `moments` are published means and deviations to use instead of computed ones.
 
     Raises:
         VttdataError: if no worker is reliable, no reliable worker can be standardised, or SciPy is not installed.

@@ -146,12 +146,7 @@ def print_note(sentence: str) -> None:
 
 
 def print_summary(run: Build, started: float) -> int:
-    """Print what a finished build holds and what to do next; return the exit code.
-
-    Args:
-        run: the build.
-        started: `time.monotonic` at its start.
-    """
+    """Print what a finished build holds, its time, and what to do next; return the exit code."""
     from vttdata.load.local_builds import builds_named, dataset_in
     from vttdata.pipeline.attrition import main_losses
 
@@ -185,23 +180,14 @@ def print_summary(run: Build, started: float) -> int:
 
 
 def contents_text(audit: Mapping[str, Any]) -> str:
-    """Return the clips of each split, all captions and the verdict on leaks, in words.
-
-    Args:
-        audit: the ``audit`` of ``build.json``.
-    """
+    """Return the clips of each split, all captions and the verdict on leaks, by the ``audit`` of ``build.json``."""
     clips = ", ".join(f"{counts['clips']:,} {split}" for split, counts in audit["splits"].items())
     captions = sum(counts["captions"] for counts in audit["splits"].values())
     return f"Clips: {clips}; captions: {captions:,}. {audit['verdict']}"
 
 
 def next_step(run: Build, reference: str) -> str:
-    """Return what to do with a finished build: give it captions, a licence, or to others.
-
-    Args:
-        run: the build.
-        reference: its name or folder, quoted for a shell.
-    """
+    """Return what to do with a finished build, by its quoted name: give it captions, a licence, or to others."""
     recipe = run.loaded.recipe
     splits = (run.audit or {}).get("splits", {}).values()
     if "captions" in type(recipe).model_fields and not sum(counts["captions"] for counts in splits):

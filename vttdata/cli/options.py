@@ -93,12 +93,7 @@ class Command(click.Command):
 
 
 class CommandFolder(Command, click.Group):
-    """Group of the commands that the modules of a package define as `command`, each imported when it is needed.
-
-    Args:
-        package: dotted name of the package.
-        others: as for `Command` and `click.Group`.
-    """
+    """Group of the commands that the modules of a package define as `command`, each imported when it is needed."""
 
     collect_usage_pieces = click.Group.collect_usage_pieces
     format_options = click.Group.format_options
@@ -151,11 +146,8 @@ class Argument(click.Argument):
 class GroupedOption(click.Option):
     """Option that may belong to a group of the help; those of a group are left out of the synopsis.
 
-    Args:
-        args: as for `click.Option`.
-        group: title of the group.
-        former: further names that keep working and are not in the help.
-        others: as for `click.Option`; choices are their own metavar.
+    Names in `former` keep working and are not in the help. Other arguments are those of `click.Option`; choices are
+    their own metavar.
     """
 
     def __init__(self, *args: Any, group: str | None = None, former: Sequence[str] = (), **others: Any) -> None:
@@ -290,10 +282,7 @@ class WholeNumber(ParamType):
 class Names(ParamType):
     """Text that completes to names, and to files where a path may be given too.
 
-    Args:
-        name: of the type.
-        list_names: returns all names; or where it is, as ``module:function``, imported when names are completed.
-        files: a path may be given as well.
+    `list_names` returns all names, or is where that is done, as ``module:function``, imported when names are completed.
     """
 
     def __init__(self, name: str, list_names: str | Callable[[], Iterable[str]], *, files: bool = False) -> None:
@@ -326,11 +315,7 @@ def _first_argument(ctx: click.Context, name: str) -> str:
 
 
 class DatasetParts(ParamType):
-    """Name of a split or configuration, which completes to those of the command's dataset if it is on this machine.
-
-    Args:
-        name: of the type, ``split`` or ``config``.
-    """
+    """Name of a ``split`` or ``config``, which completes to those of the command's dataset if it is on this machine."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -88,9 +88,7 @@ def command(dataset: str, settings: tuple[str, ...], reference: str | None, rebu
 def find_tables(reference: str, *, videos: Sequence[str] = ()) -> Path:
     """Return the folder of a dataset by path or name, or a folder of tables with a manifest and without a card.
 
-    Args:
-        reference: which one.
-        videos: videos to download with a dataset of the Hub, see `vttdata.load.lookup.find_dataset`.
+    See `vttdata.load.lookup.find_dataset` for `videos`.
     """
     from vttdata.dataset.manifest import MANIFEST
     from vttdata.load.local_builds import ACCOUNT

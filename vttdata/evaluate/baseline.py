@@ -38,10 +38,7 @@ class TrainingClip(NamedTuple):
 class Setting:
     """Items to predict for, and what a baseline may use.
 
-    Fields:
-        items: without their captions' being used as predictions for themselves.
-        folder: dataset folder.
-        seed: of random choices.
+    `items` come without their captions' being used as predictions for themselves; `seed` is that of random choices.
     """
 
     items: Items

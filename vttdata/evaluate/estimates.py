@@ -31,12 +31,9 @@ _LENGTH_QUANTILES = (0.25, 0.5, 0.75)
 
 @dataclass(frozen=True, slots=True)
 class Estimator:
-    """Estimates on the items of a report, all from the same draws of their sources.
+    """Estimates on the items of a report, all from the same bootstrap draws of their sources.
 
-    Fields:
-        items: of the columns.
-        seed: of the draws and of the random swaps of two systems.
-        draws: number of bootstrap draws.
+    `seed` is that of the draws and of the random swaps of two systems.
     """
 
     items: Items

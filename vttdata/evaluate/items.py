@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from vttdata.dataset.protocol_file import Protocol, is_protocol_file, read_protocol_file
+from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
 from vttdata.errors import VttdataError
 from vttdata.evaluate.metric import VideoSpan
 from vttdata.evaluate.resampling import Integers
@@ -94,10 +94,7 @@ def digest_of(ids: Iterable[str]) -> str:
 def read_clips(folder: Path, *, config: str = "clips", split: str | None = None) -> Items:
     """Read the clips of a split that have human captions.
 
-    Args:
-        folder: dataset folder.
-        config: ``clips``, a protocol, or the path of a protocol file.
-        split: ``test``, or the only one, if omitted.
+    `config` is ``clips``, a protocol, or the path of a protocol file; `split` is ``test``, or the only one, if omitted.
 
     Raises:
         VttdataError: if there is no such configuration or split, or no clip in it has a human caption.
@@ -106,7 +103,10 @@ def read_clips(folder: Path, *, config: str = "clips", split: str | None = None)
     dataset.require_captions()
     protocol = read_protocol_file(Path(config)) if is_protocol_file(config) and config not in dataset.configs else None
     if protocol is not None:
-        split, wanted = _split_of_protocol(protocol, split)
+        asked, split = split, split or ("test" if "test" in protocol.splits else next(iter(protocol.splits)))
+        if split not in protocol.splits or (asked is None and split != "test" and len(protocol.splits) > 1):
+            raise VttdataError(f"{protocol.name}: choose a split with --split; it has {', '.join(protocol.splits)}.")
+        wanted = {video_id: place for place, video_id in enumerate(protocol.splits[split])}
         parts = [("clips", part) for part in dataset.splits("clips")]
         known = {row["video_id"] for part in parts for row in dataset.rows(*part, ["video_id"])}
         protocol.check_ids(known, config)
@@ -152,14 +152,6 @@ def read_clips(folder: Path, *, config: str = "clips", split: str | None = None)
         other_split={} if protocol is not None else _other_splits(dataset, config, split, "video_id"),
         notes=notes,
     )
-
-
-def _split_of_protocol(protocol: Protocol, split: str | None) -> tuple[str, dict[str, int]]:
-    """Return a split of a protocol, ``test`` or the only one if none is asked for, and the place of each of its ids."""
-    name = split or ("test" if "test" in protocol.splits else next(iter(protocol.splits)))
-    if name not in protocol.splits or (split is None and name != "test" and len(protocol.splits) > 1):
-        raise VttdataError(f"{protocol.name}: choose a split with --split; it has {', '.join(protocol.splits)}.")
-    return name, {video_id: place for place, video_id in enumerate(protocol.splits[name])}
 
 
 def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = None) -> Items:

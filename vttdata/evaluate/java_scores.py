@@ -45,8 +45,7 @@ def _read_version(program: str) -> int | str:
 def find_jar(name: str) -> Path | str:
     """Return the path of a program in pycocoevalcap, or what is missing to run it, in one sentence.
 
-    Args:
-        name: path in the package, such as ``meteor/meteor-1.5.jar``.
+    `name` is a path in the package, such as ``meteor/meteor-1.5.jar``.
     """
     version = java_version()
     if isinstance(version, str):
@@ -91,14 +90,10 @@ def run_java(arguments: Sequence[str], folder: Path, text: str = "") -> list[str
 def cached_rows(
     cache: Path | None, name: str, content: object, shape: tuple[int, int], compute: Callable[[], list[list[float]]]
 ) -> FloatArray:
-    """Return rows of numbers, from the cache if they were computed from the same content before.
+    """Return rows of numbers, from the folder `cache` if they were computed from the same content before.
 
-    Args:
-        cache: folder; None to compute.
-        name: of the metric and everything that its results depend on besides the content.
-        content: what JSON can hold.
-        shape: number of rows and of columns.
-        compute: returns the rows.
+    `name` states the metric and everything that its results depend on besides `content`, which JSON can hold; `shape`
+    is the number of rows and of columns.
     """
     name = f"{name}-{hashlib.sha256(json.dumps([name, content]).encode()).hexdigest()[:32]}"
     rows = read_arrays(cache, name, lambda arrays: arrays["rows"].reshape(shape))

@@ -57,12 +57,8 @@ class ColumnScores:
     def corpus(self, sums: ArrayLike, count: ArrayLike) -> FloatArray:
         """Return corpus scores of samples of items.
 
-        For a bootstrap with ``draws`` (samples x n, how often each item is drawn), ``sums`` is ``draws @ statistics``
-        and ``count`` is ``draws.sum(axis=1)``.
-
-        Args:
-            sums: summed statistics, ``(..., k)``.
-            count: numbers of items summed, ``(...,)``.
+        For a bootstrap with ``draws`` (samples x n, how often each item is drawn), ``sums`` is ``draws @ statistics``,
+        ``(..., k)``, and ``count`` is ``draws.sum(axis=1)``, ``(...,)``.
 
         Returns:
             Scores, ``(...,)``; NaN for samples without items.

@@ -202,10 +202,8 @@ class Evaluation:
 def check_folder(folder: Path, files: Sequence[str] = (_REPORT, _ITEMS), what: str = "an evaluation") -> None:
     """Check that a folder holds nothing but what it may hold of an earlier run.
 
-    Args:
-        folder: of the results.
-        files: names of these results, the one that is always written first.
-        what: they are, with an article, for messages.
+    `files` are the names of its results, the one that is always written first; `what` says what they are, with an
+    article.
 
     Raises:
         VttdataError: if it holds something else, or lies in a dataset.

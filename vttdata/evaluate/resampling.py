@@ -64,12 +64,7 @@ class ScoredRows:
         return np.stack([*columns, np.bincount(self.sources, minlength=number)], axis=1).astype(np.float64)
 
     def score(self, weights: Floats, totals: Floats) -> Floats:
-        """Return the corpus score of each draw.
-
-        Args:
-            weights: how often each source counts, draws x sources.
-            totals: `weights` times `sum_by_source`.
-        """
+        """Return the corpus score of each draw; `totals` is `weights` (draws x sources) times `sum_by_source`."""
         if not isinstance(self.scores, MedianScores):
             return self.scores.corpus(totals[:, :-1], totals[:, -1])
         order = np.argsort(self.scores.items, kind="stable")
@@ -149,12 +144,8 @@ def randomise_systems(
 ) -> dict[K, float]:
     """Return two-sided p-values of paired randomisation: all items of a source are swapped together.
 
-    Args:
-        first: scores of one system.
-        second: scores of the other one, on the same items.
-        number: of sources.
-        seed: of the swaps.
-        swaps: number of random assignments; the smallest p-value is 1 / (`swaps` + 1) (Phipson and Smyth, 2010).
+    Both systems are scored on the same items; `number` is that of their sources. With `swaps` random assignments the
+    smallest p-value is 1 / (`swaps` + 1) (Phipson and Smyth, 2010).
     """
     pairs = [(first[key], second[key]) for key in first]
     sums = [[selection.sum_by_source(number) for selection in pair] for pair in pairs]

@@ -99,10 +99,7 @@ class Queries:
 def choose_queries(items: Items, query_ids: Sequence[str] | None, rows: int) -> Queries:
     """Return the queries that predictions are about: every caption where ids contain ``#``, else one for each clip.
 
-    Args:
-        items: clips with their captions.
-        query_ids: of the predictions; None where they have none.
-        rows: number of queries in predictions without ids.
+    `query_ids` are None for predictions without ids, which are about a number of `rows`.
     """
     if query_ids is not None:
         clips = set(items.ids)

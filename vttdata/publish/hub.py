@@ -30,13 +30,7 @@ _TABLE_SUFFIX = ".parquet"
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """Result of publishing.
-
-    Fields:
-        plan: Planned changes.
-        url: Address of the dataset.
-        commit: Commit that the version's tag names; None in a dry run.
-    """
+    """Result of publishing: the address of the dataset, and the commit of the version; None in a dry run."""
 
     plan: PublishPlan
     url: str

@@ -87,13 +87,7 @@ class HitView:
 
 
 def hit_view(hit: Hit, videos: Mapping[str, str], question: str = DEFAULT_QUESTION) -> HitView:
-    """Return what an assessor sees of a HIT.
-
-    Args:
-        hit: HIT of a plan.
-        videos: `video_id` -> URL, or path relative to the page.
-        question: question of every item.
-    """
+    """Return what an assessor sees of a HIT; `videos` is `video_id` -> URL, or path relative to the page."""
     items = (ItemView(item.item, videos[item.video_id], item.caption) for item in hit.items)
     return HitView(hit.hit, tuple(items), question)
 

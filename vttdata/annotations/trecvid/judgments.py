@@ -28,16 +28,10 @@ _HUMAN = re.compile(r"HUMAN[-_]([A-Za-z])", re.ASCII)
 
 
 class ScoreRow(NamedTuple):
-    """Row of a table of scores.
+    """Row of a table of scores, with the line that it is on.
 
-    Fields:
-        line: line number in the file.
-        system: whose caption was judged.
-        caption_id: number of the caption, as the file states it.
-        raw: mean raw score, 0..100.
-        z: mean of scores that were standardised by assessor.
-        assessments: number of assessments behind the means.
-        hit: task in which it was judged, where the file states it.
+    `raw`, 0..100, and `z`, standardised by assessor, are means over a number of `assessments`; `caption_id` is as the
+    file states it, and `hit` the task in which it was judged, where the file states it.
     """
 
     line: int
@@ -202,12 +196,7 @@ def _parse_row(file: OfficialFile, line: int, cells: Sequence[str], columns: int
 
 @dataclass(frozen=True, slots=True)
 class MatchedSet:
-    """Set of judgments whose videos are known.
-
-    Fields:
-        judged: the set.
-        positions: position of each of its videos in the list of the year, from 0.
-    """
+    """Set of judgments, and the position of each of its videos in the list of the year, from 0."""
 
     judged: JudgedSet
     positions: Sequence[int]
@@ -229,7 +218,10 @@ def match_videos(judged: JudgedSet, base: JudgedSet, findings: Findings) -> Matc
     if judged is base:
         return MatchedSet(judged, range(judged.size))
     common = [system for system in judged.systems if system in base.systems]
-    rows, base_rows = (list(_caption_rows(each, common)) for each in (judged, base))
+    rows, base_rows = (
+        list(zip(*([text.strip() for text in each.systems[system]] for system in common), strict=True))
+        for each in (judged, base)
+    )
     if not common or rows == base_rows:
         if judged.size != base.size:
             raise VttdataError(
@@ -247,10 +239,6 @@ def match_videos(judged: JudgedSet, base: JudgedSet, findings: Findings) -> Matc
     for position in sorted(set(range(base.size)) - set(first)):
         findings.add("video_not_in_set", judged.name, video_id(judged.year, position))
     return MatchedSet(judged, first)
-
-
-def _caption_rows(judged: JudgedSet, systems: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    return zip(*([text.strip() for text in judged.systems[system]] for system in systems), strict=True)
 
 
 def _match_subsequence(rows: Sequence[tuple[str, ...]], base: Sequence[tuple[str, ...]]) -> list[int] | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from vttdata.assess.answers.intake import Intake
@@ -61,7 +61,11 @@ def take_wmt(file: Path, intake: Intake, moments: Mapping[str, Moments] | None =
     # WMT records the time of a whole HIT.
     items_of_hit = Counter((cells[0], cells[1]) for _, cells in rows)
     counts: Counter[tuple[str, str]] = Counter()
-    numbers_restart = _numbers_restart([cells for _, cells in rows])
+    keys = {
+        (hit, worker, system, kind, segment, item) for _, (hit, worker, *_, system, item, kind, segment, _, _) in rows
+    }
+    # Segments may be numbered anew in each document.
+    numbers_restart = len(keys) - len({key[:-1] for key in keys}) > _MAX_REPEATED_SEGMENTS * len(keys)
     for line, (hit, worker, *_, system, item, kind, segment, score, time) in rows:
         position, counts[hit, worker] = counts[hit, worker], counts[hit, worker] + 1
         video_id = f"{item}/{segment}" if numbers_restart else segment
@@ -83,12 +87,6 @@ def take_wmt(file: Path, intake: Intake, moments: Mapping[str, Moments] | None =
 def split_cells(line: str) -> list[str]:
     """Return the cells of a line, without quotes around them."""
     return [bare or quoted for quoted, bare in _CELL.findall(line)]
-
-
-def _numbers_restart(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether segments are numbered anew in each document."""
-    items = {(hit, worker, system, kind, segment, item) for hit, worker, *_, system, item, kind, segment, _, _ in rows}
-    return len(items) - len({key[:-1] for key in items}) > _MAX_REPEATED_SEGMENTS * len(items)
 
 
 def _raw_score(z: float, moments: Moments) -> float:

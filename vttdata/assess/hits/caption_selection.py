@@ -34,13 +34,8 @@ def choose_controls(
     """Choose one human caption of each video, as in the paper, and degrade it.
 
     Of several captions of a video, the first one that can be degraded in an order drawn by the seed is chosen; the
-    others only lend words.
-
-    Args:
-        human: human captions, in an order that does not depend on the input's.
-        source_of: `video_id` -> `source_id`; a video without an entry is its own source.
-        videos: sorted videos with captions of systems.
-        seed: seed of all draws.
+    others only lend words. The order of `human` must not depend on that of the input; `videos` are sorted, and one
+    without an entry in `source_of` is its own source.
 
     Returns:
         Human captions with their degraded forms, at most one per video, sorted by video; and kind of
@@ -133,11 +128,8 @@ class _Queue:
 class Selection:
     """Selection of the captions of a campaign's HITs.
 
-    Args:
-        systems: name -> `video_id` -> caption, all sorted, none empty.
-        human: human captions, at most one per video, sorted by video.
-        settings: composition of HITs.
-        seed: seed of all draws.
+    Systems are name -> `video_id` -> caption, all sorted, none empty; human captions, at most one per video, are sorted
+    by video.
 
     Raises:
         VttdataError: if there are too few captions or videos for one HIT.

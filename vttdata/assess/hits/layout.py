@@ -25,11 +25,7 @@ _MAX_ATTEMPTS = 100
 def lay_out_hits(contents: Iterable[HitContent], campaign: str, settings: HitSettings, seed: int) -> Iterator[Hit]:
     """Yield HITs with ids, no two of which show the same captions in the same order.
 
-    Args:
-        contents: captions of each HIT.
-        campaign: digest of the campaign, from which ids are derived.
-        settings: composition of HITs.
-        seed: seed of all draws.
+    Ids are derived from `campaign`, a digest of what it is made of.
 
     Raises:
         VttdataError: if HITs are too small to differ.

@@ -16,12 +16,7 @@ MAX_CAPTIONS = 10**6
 
 
 class NumberList(ParamType):
-    """Numbers in a range, separated by commas.
-
-    Args:
-        number: type of each number.
-        example: of a value, for errors.
-    """
+    """Numbers of a type in a range, separated by commas; errors quote an `example`."""
 
     name = "numbers"
 

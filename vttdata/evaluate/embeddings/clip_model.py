@@ -91,10 +91,7 @@ class Preprocessing:
 class ClipModel:
     """Model of the CLIP family; made by `load`.
 
-    Args:
-        model: a ``transformers`` model with projections of texts and pictures into one space.
-        tokenizer: its tokenizer.
-        preprocessing: of pictures.
+    It is a ``transformers`` model with projections of texts and pictures into one space, with its tokenizer.
     """
 
     def __init__(self, model: Any, tokenizer: Any, preprocessing: Preprocessing) -> None:

@@ -59,15 +59,7 @@ class TextVectors(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FeatureFile:
-    """Content of a file of features.
-
-    Fields:
-        path: of the file.
-        model: name of the model, empty if unknown.
-        videos: by their ids.
-        texts: by themselves.
-        digest: of the file's content.
-    """
+    """Content of a file of features: `videos` by their ids, `texts` by themselves; `model` is empty if unknown."""
 
     path: Path
     model: str

@@ -47,12 +47,7 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TokenWeights:
-    """Inverse document frequencies of tokens.
-
-    Fields:
-        weights: of the tokens that the texts have.
-        unseen: of any other token.
-    """
+    """Inverse document frequencies of the tokens that texts have, and of any other one."""
 
     weights: Mapping[int, float]
     unseen: float
@@ -63,13 +58,10 @@ class TokenWeights:
 
 
 def weigh_tokens(texts: Iterable[Tokens], convention: Convention) -> TokenWeights:
-    """Return the inverse document frequencies of tokens in texts.
+    """Return the inverse document frequencies of tokens in texts, the end token of each last.
 
-    The end token, which every text has, gets the mean of all weights instead of 0 (section 3.2).
-
-    Args:
-        texts: tokens of each text, the end token last.
-        convention: see the module.
+    The end token, which every text has, gets the mean of all weights instead of 0 (section 3.2). See the module for
+    conventions.
     """
     counts: Counter[int] = Counter()
     number, end = 0, None

@@ -71,9 +71,7 @@ class PeopleAgreement:
 class Draws:
     """Draws of the videos of a table: how often each video counts, first once, then as drawn.
 
-    Fields:
-        weights: (1 + draws) x videos.
-        signature: what they depend on.
+    `weights` are (1 + draws) x videos; `signature` is what they depend on.
     """
 
     weights: Floats
@@ -95,11 +93,8 @@ def measure_agreement(
 ) -> PeopleAgreement:
     """Return the agreement of a metric with people.
 
-    Args:
-        table: n captions.
-        scores: of its rows by the metric; NaN where it has none.
-        draws: of the table's videos.
-        cache: folder for results by content; None to keep none.
+    `scores` are those of the n captions of the table by the metric, NaN where it has none. Results are kept by content
+    in the folder `cache`, if there is one.
     """
     scored = table.judged & np.isfinite(scores.items)
     values = scores.items[scored]

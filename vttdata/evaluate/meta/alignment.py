@@ -80,10 +80,7 @@ def check_alignment(table: JudgmentTable) -> str | None:
 def correlate_at_offsets(table: JudgmentTable, scores: Floats, people: Floats) -> dict[int, float]:
     """Return Pearson's r of people's scores and a metric's scores of the captions at every distance of `OFFSETS`.
 
-    Args:
-        table: with captions that nobody judged.
-        scores: by the metric, n.
-        people: by people, n, NaN where nobody judged.
+    Both are (n,), and NaN where nobody judged; the table has captions that nobody judged, too.
 
     Returns:
         Distance in items, 0 as the ids say -> r within systems: both sides are centred by system, so that better

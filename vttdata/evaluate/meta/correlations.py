@@ -53,11 +53,8 @@ class TieRuns(NamedTuple):
 def correlate_captions(first: Floats, second: Floats, sources: Integers, weights: Floats) -> Values:
     """Return the coefficients of two scores of n captions in every draw.
 
-    Args:
-        first: scores, finite, ``(n,)``.
-        second: other scores of the same captions.
-        sources: video of each caption, ``(n,)``.
-        weights: how often each video is drawn, draws x videos.
+    Scores are finite; `sources` is the video of each caption, ``(n,)``, and `weights` how often each video is drawn,
+    draws x videos.
     """
     empty = np.full(len(weights), math.nan)
     if len(first) < 2:
@@ -123,10 +120,8 @@ def kendall_taus(concordance: Floats, number: Floats, tied: Sequence[Floats] | F
 def sum_pairs(first: Integers, second: Integers, sources: Integers) -> Floats:
     """Return for every two videos how many more pairs of their captions are concordant than discordant.
 
-    Args:
-        first: rank of each caption by one score, ``(n,)``; equal ranks are ties.
-        second: by the other score.
-        sources: video of each caption, ascending.
+    `first` and `second` are the ranks of captions by two scores, ``(n,)``, in which equal ranks are ties, and `sources`
+    the video of each caption, ascending.
 
     Returns:
         A row and a column for each video that has captions, ascending. The matrix is symmetric; its diagonal counts
@@ -189,12 +184,8 @@ def pair_rows(groups: Integers) -> Pairs:
 def correlate_groups(first: Floats, second: Floats, groups: Integers, number: int, pairs: Pairs) -> Values:
     """Return the coefficients of two scores within each group of captions.
 
-    Args:
-        first: scores, finite, ``(n,)``.
-        second: other scores of the same captions.
-        groups: of each caption, from 0.
-        number: of groups.
-        pairs: those of `groups`, see `pair_rows`.
+    Scores are finite, ``(n,)``; `groups` is the group of each caption, from 0, and `pairs` are those of `groups`, see
+    `pair_rows`.
 
     Returns:
         Coefficient -> value of each group, ``(number,)``.
@@ -242,12 +233,10 @@ def pearson_in_groups(first: Floats, second: Floats, groups: Integers, sizes: Fl
 
 
 def mean_of_groups(values: Floats, sources: Integers, weights: Floats) -> Floats:
-    """Return the mean of groups in every draw; groups without a value are left out.
+    """Return the mean of groups in every draw; groups without a value, NaN, are left out.
 
-    Args:
-        values: of each group, NaN where it has none, ``(groups,)``.
-        sources: video of each group.
-        weights: how often each video is drawn, draws x videos.
+    `values` is ``(groups,)``, `sources` the video of each group, and `weights` how often each video is drawn, draws x
+    videos.
     """
     known = ~np.isnan(values)
     sums = np.bincount(sources[known], values[known], weights.shape[1])
@@ -327,12 +316,8 @@ class PairOrder(NamedTuple):
 def pair_accuracy(metric: Floats, people: Floats, pairs: Pairs, sources: Integers, weights: Floats) -> PairOrder:
     """Return how many pairs of captions of the same video a metric orders as people do.
 
-    Args:
-        metric: scores, finite, ``(n,)``.
-        people: scores by people.
-        pairs: of captions of the same video.
-        sources: video of each caption.
-        weights: how often each video is drawn, draws x videos.
+    Scores are finite, ``(n,)``; `sources` is the video of each caption, and `weights` how often each video is drawn,
+    draws x videos.
     """
     difference, wanted = (scores[pairs.first] - scores[pairs.second] for scores in (metric, people))
     ordered_alike = np.sign(difference) == np.sign(wanted)

@@ -44,14 +44,10 @@ def year_of(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ScoredSet:
-    """Judged captions of one set with scores by metrics.
+    """Judged captions of one set with scores by metrics, (n, metrics), and by people, (n,).
 
-    Fields:
-        name: of the set.
-        scores: of the captions, (n, metrics).
-        human: people's scores, (n,).
-        sources: number of the original video of each caption, (n,).
-        draws: how often each video counts, (1 + draws, videos); the first row counts each once.
+    `sources` is the number of each caption's original video, (n,), and `draws` how often each video counts, (1 + draws,
+    videos); the first row counts each once.
     """
 
     name: str
@@ -156,11 +152,8 @@ def score_columns(
 ) -> dict[str, ColumnScores]:
     """Score a table by columns of metrics, and look up scores in files, which are named by them.
 
-    Args:
-        table: judged captions.
-        names: columns, or families, which stand for all of their columns.
-        files: tables of anybody's scores, see `read_scores`.
-        inputs: models, videos and features of the metrics that use them.
+    `names` are columns, or families, which stand for all of their columns; `files` are tables of anybody's scores, see
+    `read_scores`.
 
     Raises:
         VttdataError: if a metric is unknown or unavailable, or a file cannot be read.

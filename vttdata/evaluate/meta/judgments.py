@@ -165,12 +165,9 @@ def _make_table(name: str, rows: Sequence[_Row], **others: Any) -> JudgmentTable
 
 
 def read_dataset_judgments(folder: Path) -> list[JudgmentTable]:
-    """Read the judgments of a dataset: one table for each year, and for single and multiple annotators.
+    """Read the configuration ``judgments`` of a dataset: a table for each year, and for single and multiple annotators.
 
     Rows are all captions by the judged systems, and references what people wrote, the caption itself left out.
-
-    Args:
-        folder: of a dataset with the configuration ``judgments``.
 
     Raises:
         VttdataError: if there is no such configuration, or a file is damaged.

@@ -137,16 +137,10 @@ class StressReport:
 
 @dataclass(slots=True)
 class MetricReport:
-    """Result of `evaluate_metrics`.
+    """Result of `evaluate_metrics`: agreement with people on each set, and true captions against altered ones.
 
-    Fields:
-        seed: of the draws of videos.
-        draws: number of draws.
-        sets: agreement with people on each set.
-        stress: true captions against altered ones.
-        ranking: metrics over all sets, the best first; empty for a single set.
-        signatures: metric -> what its scores depend on.
-        unavailable: metric -> why it was not computed.
+    `ranking` has the metrics over all sets, the best first; it is empty for a single set. `signatures` state what
+    scores depend on, and `unavailable` why a metric was not computed. `seed` is that of the `draws` of videos.
     """
 
     seed: int

@@ -143,11 +143,7 @@ def score_in_passes(
 
 
 def score_table(metric: CaptioningMetric, table: JudgmentTable) -> dict[str, ColumnScores]:
-    """Score the captions of a table of judgments by a metric.
-
-    Args:
-        metric: see `score_captions`.
-        table: judged captions, and other ones by the same systems.
+    """Score the captions of a table of judgments, judged or not, by a metric; see `score_captions`.
 
     Returns:
         Column -> scores of its n rows.

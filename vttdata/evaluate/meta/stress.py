@@ -80,11 +80,8 @@ def read_stress_set(folder: Path, *, split: str | None = None) -> list[StressSet
     """Read the pairs of a set of foils, or make pairs of the captions of a dataset.
 
     Of every clip one caption is compared: one that the dataset degraded, if it has degraded captions; otherwise it is
-    degraded here. Its references are the other human captions of the clip.
-
-    Args:
-        folder: of a dataset.
-        split: ``test``, or the only one, if omitted.
+    degraded here. Its references are the other human captions of the clip. The split is ``test``, or the only one, if
+    omitted.
 
     Raises:
         VttdataError: if it has no captions, or only one of each clip.

@@ -44,14 +44,10 @@ class RougeL(CaptioningMetric):
 
 
 def common_subsequences(candidates: Texts, references: Texts, item_of: IntArray) -> IntArray:
-    """Return the length of the longest common subsequence of each reference and its candidate.
+    """Return the length of the longest common subsequence of the tokens of each reference and its candidate.
 
     Bit p of a word stands for a candidate's token p (Hyyrö 2004); all references are read in step, a token at a time.
-
-    Args:
-        candidates: tokens of each item's candidate.
-        references: tokens of the references.
-        item_of: for each reference its item.
+    `item_of` is the candidate of each reference.
     """
     long = (candidates.lengths[item_of] > _BITS) | (references.lengths > _LONGEST_REFERENCE)
     common = np.zeros(len(item_of), dtype=np.int64)
