@@ -2,7 +2,7 @@
 
 It reads the options that the scripts of `vttdata slurm` have, on its command line and in lines ``#SBATCH``, checks that
 jobs are only waited for that exist, and gives jobs the variables that Slurm does. It knows nothing of queues, nodes and
-limits. ``$SBATCH_KILL`` names a task of the first array that is killed once it has stored a result.
+limits. ``$SBATCH_KILL`` names a task of the first array that is killed once it has begun, before it finishes a stage.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def main() -> None:
                 start_new_session=True,
             )
             if str(task) == os.environ.get("SBATCH_KILL") and not jobs:
-                kill_after_a_result(process)
+                kill_after_begin(process, task)
             codes[str(task)] = process.wait()
     entry = {"script": Path(arguments[script]).name, "options": options, "codes": codes}
     with log.open("a") as stream:
@@ -68,11 +68,10 @@ def task_numbers(array: str) -> list[int]:
     return numbers
 
 
-def kill_after_a_result(process: subprocess.Popen[bytes]) -> None:
-    """Kill a job with all its processes when a log of results has appeared."""
-    folder = Path(os.environ["SBATCH_WATCH"])
-    before = set(folder.glob("stages/*/items/*.jsonl"))
-    while process.poll() is None and set(folder.glob("stages/*/items/*.jsonl")) <= before:
+def kill_after_begin(process: subprocess.Popen[bytes], task: int | None) -> None:
+    """Kill a job with all its processes when the account of its shard has appeared."""
+    accounts = Path(os.environ["SBATCH_WATCH"]) / "shards"
+    while process.poll() is None and not list(accounts.glob(f"{task}-of-*.json")):
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGKILL)
 
