@@ -27,7 +27,8 @@ SPACE = " \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 # Accented vowels as entities are letters. A soft hyphen is a letter that is removed in the end.
 ACCENTED = "&[aeiouAEIOU](?i:acute|grave|uml);"
 LETTER = f"(?:[A-Za-z{LETTERS_AND_DIGITS}{OTHER_LETTERS}\xad]|{ACCENTED})"
-WORD = f"{LETTER}(?:[A-Za-z0-9{LETTERS_AND_DIGITS}{OTHER_LETTERS}\xad]++|{ACCENTED})*+"
+# An atomic group, since a possessive repetition of alternatives matches wrongly before Python 3.11.5 (gh-106052).
+WORD = f"{LETTER}(?>(?:[A-Za-z0-9{LETTERS_AND_DIGITS}{OTHER_LETTERS}\xad]++|{ACCENTED})*)"
 PLAIN_LETTER = f"[A-Za-z{LETTERS_AND_DIGITS}]"
 ALNUM = f"[A-Za-z0-9{LETTERS_AND_DIGITS}]"
 PART = f"(?:[dDoOlL][{QUOTE}]{ALNUM})?{ALNUM}+"
