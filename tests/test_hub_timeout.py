@@ -95,6 +95,21 @@ def test_what_is_waited_for_is_said_after_some_seconds(tmp_path: Path) -> None:
     assert (code, len(others)) == (2, 1)
 
 
+def test_notice_counts_what_a_client_gave_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("vttdata.hub_timeout._SECONDS_UNTIL_NOTICE", 0.8)
+    client = huggingface_hub.get_session()
+    with silent_server() as server, limit_hub_waits("me/x"):
+        with pytest.raises(Exception, match="timed out"):
+            client.get(server.url, timeout=0.6)
+        with pytest.raises(HubTimeoutError, match="has not answered for 1 s"):
+            client.get(server.url, timeout=None)
+    assert capsys.readouterr().err == (
+        f"vttdata: waiting for the Hub ({server.url}) to answer about me/x, for at most 1 s\n"
+    )
+
+
 def test_hub_that_is_not_there_is_tried_three_times(tmp_path: Path) -> None:
     results = call(tmp_path, "http://127.0.0.1:9", [["load_dataset", "me/x", {}]], VTTDATA_HUB_TIMEOUT="60")
     ((code, text),) = results.values()

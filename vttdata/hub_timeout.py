@@ -121,14 +121,17 @@ class HubWait:
             except BaseException as error:
                 answer.set_exception(error)
 
+        # Counted from the first request without an answer: clients may give one up, some of them after 3 seconds too.
+        now = time.monotonic()
+        until_notice = max((self._since or now) + _SECONDS_UNTIL_NOTICE - now, 0.0)
         threading.Thread(target=run, daemon=True).start()
-        is_there = futures.wait([answer], min(left, _SECONDS_UNTIL_NOTICE)).done
-        if not is_there and left > _SECONDS_UNTIL_NOTICE:
+        is_there = futures.wait([answer], min(left, until_notice)).done
+        if not is_there and left > until_notice:
             if not self._has_notice:
                 self._has_notice = True
                 text = f"vttdata: waiting for {_host(request)} to answer about {self._subject}, for at most {limit:g} s"
                 print(text, file=sys.stderr, flush=True)
-            is_there = futures.wait([answer], None if left == math.inf else left - _SECONDS_UNTIL_NOTICE).done
+            is_there = futures.wait([answer], None if left == math.inf else left - until_notice).done
         if not is_there:
             answer.add_done_callback(lambda late: late.exception() or late.result().close())
             raise self._fail(_not_answered(request, limit))
