@@ -5,6 +5,7 @@ The quality of the pictures between the ends is not judged.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import compress, pairwise
 from pathlib import Path
@@ -128,13 +129,17 @@ def verify_sound(clip: Path, span: SpanFrames) -> float:
     Raises:
         MediaError: ``cut_mismatch`` when it does not start at 0 or differs by more than one frame and one AAC frame.
     """
-    samples, rate, start = 0, 1, None
+    samples, rate, start, end = 0, 1, None, math.inf
     with open_container(clip) as container:
         stream = container.streams.best("audio", related=best_video(container))
-        for frame in container.decode(stream) if stream else ():
-            start = frame.time if start is None else start
-            samples, rate = samples + frame.samples, frame.rate
-    seconds = samples / rate
+        for packet in container.demux(stream) if stream else ():
+            if packet.pts is not None and packet.duration:
+                end = float((packet.pts + packet.duration) * packet.time_base)
+            for frame in packet.decode():
+                start = frame.time if start is None else start
+                samples, rate = samples + frame.samples, frame.rate
+    # Before FFmpeg 9, the decoder gives out the whole last frame, of which the container says how much is sound.
+    seconds = min(samples / rate, end - (start or 0.0))
     tolerance = span.seconds / len(span.pts) + _AAC_FRAME_SAMPLES / rate
     if start is None or abs(start) > _AAC_FRAME_SAMPLES / rate or abs(seconds - span.seconds) > tolerance:
         raise MediaError("cut_mismatch", f"the clip has {seconds:.3f} s of sound for {span.seconds:.3f} s of pictures.")
