@@ -14,6 +14,7 @@ import statistics
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ import av
 
 from vttdata.errors import MediaError, UnavailableError
 from vttdata.media.ffmpeg_program import SAFE_INPUT, file_url
+from vttdata.media.pyav import open_input
 from vttdata.settings import environment_number
 from vttdata.subprocesses import OUT_OF_MEMORY
 
@@ -77,8 +79,14 @@ class Video:
     _time_base: tuple[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        # Read once, since PyAV makes a Fraction at each reading.
-        self._time_base = self.stream.time_base.as_integer_ratio()
+        # Read once, since PyAV makes a ratio at each reading.
+        ratio = self.stream.time_base
+        self._time_base = ratio.numerator, ratio.denominator
+
+    @property
+    def time_base(self) -> Fraction:
+        """Return the unit of the video stream's timestamps, in seconds."""
+        return Fraction(*self._time_base)
 
     @property
     def is_timed(self) -> bool:
@@ -236,7 +244,7 @@ def open_container(path: Path) -> Iterator[Any]:
     try:
         _check_file(path)
         try:
-            container = av.open(file_url(path), options=dict(SAFE_INPUT), metadata_errors="replace")
+            container = open_input(file_url(path), SAFE_INPUT)
         except av.error.FFmpegError as error:
             check_memory(error)
             raise MediaError("unreadable", f"not a readable video container: {_sentence(error)}") from error
@@ -305,7 +313,7 @@ def check_momentary(path: Path, error: BaseException | None) -> None:
     """
     if getattr(error, "errno", None) == errno.EIO:
         with contextlib.suppress(av.error.FFmpegError, IndexError):
-            with av.open(file_url(path), options=dict(SAFE_INPUT), metadata_errors="replace") as container:
+            with open_input(file_url(path), SAFE_INPUT) as container:
                 for _ in container.demux():
                     pass
             raise momentary_error()

@@ -145,7 +145,7 @@ def _decode_span(video: Video, start: float, end: float, begin: float | None, de
     last = -2 if after else -1
     return SpanFrames(
         pts=tuple(inside),
-        time_base=Fraction(video.stream.time_base),
+        time_base=video.time_base,
         end_pts=end_of_span(video, inside, end, after.pts if after else None, tail[last].seconds),
         first=reference_frame([frame.picture for frame in head], 1 if before else 0),
         last=reference_frame([frame.picture for frame in tail], len(tail) + last),
@@ -237,7 +237,7 @@ def _read_packets(video: Video, begin: float | None, start: float, end: float, d
     last_ticks = video.frame_ticks(pictures[inside[-1]].duration, intervals[-RECENT_INTERVALS:])
     return SpanFrames(
         pts=tuple(inside),
-        time_base=Fraction(video.stream.time_base),
+        time_base=video.time_base,
         end_pts=end_of_span(video, inside, end, after, video.seconds_in(last_ticks)),
         first=reference_frame([pictures[pts] for pts in head], head.index(inside[0])),
         last=reference_frame([pictures[pts] for pts in tail], tail.index(inside[-1])),
@@ -308,7 +308,7 @@ def end_of_span(video: Video, pts: Sequence[int], end: float, pts_after: int | N
     `end` is that of the span in seconds, less `_TIME_TOLERANCE`; `seconds` is the duration of the last of the span's
     frames, which counts where there is none after it.
     """
-    time_base = Fraction(video.stream.time_base)
+    time_base = video.time_base
     mean_interval = (pts[-1] - pts[0]) // max(len(pts) - 1, 1)
     duration = round(seconds / time_base) if pts_after is None else pts_after - pts[-1]
     until_span_ends = round((end + _TIME_TOLERANCE - video.seconds_of(pts[-1])) / time_base)

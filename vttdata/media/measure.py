@@ -234,7 +234,7 @@ class Timing:
             frames=self.frames,
             seconds=end,
             first_frame_time=self.first,
-            variable_frame_rate=self.varies(float(video.stream.time_base)),
+            variable_frame_rate=self.varies(float(video.time_base)),
             scores=scores.finish(end),
         )
 

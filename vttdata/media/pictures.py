@@ -9,13 +9,14 @@ import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import MediaError
 from vttdata.media.decode import open_video
+from vttdata.media.pyav import display_matrix
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -69,10 +70,9 @@ def sample_frames(path: Path, number: int, start: float = 0.0, end: float = math
 def turn_upright(pixels: npt.NDArray[Any], picture: Any) -> npt.NDArray[Any]:
     """Return the pixels of a decoded picture, (height, width, ...), rotated and mirrored as players show it."""
     rotated = np.rot90(pixels, picture.rotation // 90)
-    display_matrix = picture.side_data.get("DISPLAYMATRIX")
-    if display_matrix is None:
+    matrix = display_matrix(picture)
+    if matrix is None:
         return rotated
-    matrix = np.frombuffer(cast(bytes, display_matrix), np.int32).astype(np.float64)
     is_mirrored = matrix[0] * matrix[4] < matrix[1] * matrix[3]
     return np.flip(rotated, 1 if picture.rotation % 180 else 0) if is_mirrored else rotated
 
