@@ -1,4 +1,5 @@
-# Every target sets itself up: it creates a virtual environment in .venv and installs what it needs from PyPI.
+# Every target sets itself up: it creates a virtual environment in .venv and installs what it needs from PyPI, in the
+# exact versions of pins/.
 PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
@@ -6,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Benchmarks that need no files; benchmarks/RESULTS.md has the commands of the others.
 BENCHES := crowd cutting degrade differences engine exports hits splits stages
 
-.PHONY: demo pictures test test-lowest lint bench clean
+.PHONY: demo pictures test test-extras test-newest test-lowest pins lint bench clean
 
 demo: .venv/build-ready
 	$(BIN)/vttdata build demo
@@ -25,7 +26,29 @@ pictures: .venv/build-ready
 	$(BIN)/python docs/pictures.py
 
 test: .venv/dev-ready
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --outcomes .venv/outcomes.json
+
+# The tests that `make test` skipped for want of a library, in an environment that has them all.
+test-extras: .venv-extras/ready .venv-extras/old-datasets
+	@test -f .venv/outcomes.json || { echo 'make test says which tests lack a library: run it first.'; exit 1; }
+	VTTDATA_OLD_DATASETS=$(CURDIR)/.venv-extras/old-datasets/bin/python \
+	  .venv-extras/bin/python -m pytest --only-skipped .venv/outcomes.json --outcomes .venv-extras/outcomes.json
+
+# Without pins, on the newest Python of this machine: tells what the next releases break. MINUTES limits it.
+NEWEST_FIRST := tests/media tests/pipeline tests/integration
+test-newest: .venv-newest/ready
+	.venv-newest/bin/python -m pytest --dist load --outcomes .venv-newest/outcomes.json $(MINUTES:%=--minutes %) \
+	  $(NEWEST_FIRST) $(filter-out $(NEWEST_FIRST) tests/helpers tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/))) \
+	  $(wildcard tests/test_*.py)
+
+# Renews the pinned versions: the newest ones that pyproject.toml allows, for Python 3.11 and for all newer ones.
+pins: .venv/bin/python
+	@$(BIN)/python -m pip install --quiet uv
+	for version in 3.11 3.12; do \
+	  printf '%s\n' editables setuptools wheel | $(BIN)/uv pip compile --quiet --upgrade --no-header --no-annotate \
+	    --no-emit-index-url --python-version $$version --extra test-extras pyproject.toml - \
+	    --output-file pins/python$$version.txt || exit 1; \
+	done
 
 # With the lowest versions that pyproject.toml allows; LOWEST names the tests.
 LOWEST := tests/recipe tests/builders tests/files tests/split tests/load tests/dataset tests/pipeline tests/cli/test_verify.py \
@@ -52,18 +75,43 @@ bench: .venv/dev-ready
 	$(BIN)/python benchmarks/shots/run.py --quick
 
 clean:
-	rm -rf .venv .venv-lowest build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-extras .venv-newest .venv-lowest build .pytest_cache .mypy_cache .ruff_cache
+
+# Checks the version and creates an environment: $(call create,PYTHON,FOLDER).
+define create
+	@$(1) -c 'import sys; sys.exit("vttdata needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	@$(1) -m venv $(2) || { rm -rf $(2); echo "$(1) has no venv module: install the python3-venv package"; exit 1; }
+endef
+
+INSTALL := echo 'Installing from PyPI; this takes about half a minute.'
 
 .venv/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit("vttdata needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
-	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "python3 has no venv module: install the python3-venv package"; exit 1; }
+	$(call create,$(PYTHON),.venv)
 
-.venv/build-ready: .venv/bin/python pyproject.toml
-	@echo 'Installing into .venv; this takes about half a minute.'
-	@$(BIN)/python -m pip install --quiet --editable '.[build]'
+.venv/build-ready: .venv/bin/python pyproject.toml $(wildcard pins/*)
+	@$(INSTALL)
+	@$(BIN)/python pins/install.py build
 	@touch $@
 
-.venv/dev-ready: .venv/bin/python pyproject.toml
-	@echo 'Installing into .venv; this takes about half a minute.'
-	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+.venv/dev-ready: .venv/bin/python pyproject.toml $(wildcard pins/*)
+	@$(INSTALL)
+	@$(BIN)/python pins/install.py dev
 	@touch $@ .venv/build-ready
+
+.venv-extras/ready: pyproject.toml $(wildcard pins/*)
+	$(call create,$(PYTHON),.venv-extras)
+	@$(INSTALL)
+	@.venv-extras/bin/python pins/install.py test-extras
+	@touch $@
+
+.venv-extras/old-datasets: .venv-extras/ready
+	@.venv-extras/bin/python -m pip install --quiet uv
+	@.venv-extras/bin/uv venv --quiet --clear --python .venv-extras/bin/python $@
+	@.venv-extras/bin/uv pip install --quiet --python $@ --resolution lowest-direct .
+
+.venv-newest/ready: pyproject.toml
+	@newest=$$(sh pins/newest_python.sh) || { echo 'This machine has no Python newer than 3.11.'; exit 1; }; \
+	  rm -rf .venv-newest; $$newest -m venv .venv-newest
+	@$(INSTALL)
+	@.venv-newest/bin/python pins/install.py dev --newest
+	@touch $@

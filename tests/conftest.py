@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +15,10 @@ from hypothesis import settings
 
 import vttdata.subprocesses
 from tests.helpers.forked import COMMANDS, STARTERS, WORKERS, YTDLP, Programs
+from tests.helpers.needs import program
 from tests.helpers.session_files import make_once
+
+pytest_plugins = ["tests.helpers.outcomes"]
 
 if TYPE_CHECKING:
     from selenium.webdriver.remote.webdriver import WebDriver
@@ -113,13 +115,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
-    names = ("chromium", "chromium-browser", "google-chrome")
-    program = next((path for name in names if (path := shutil.which(name))), None)
-    driver = shutil.which("chromedriver")
-    if program is None or driver is None:
-        pytest.skip("a real browser is needed: Chromium and chromedriver are not installed")
     options = webdriver.ChromeOptions()
-    options.binary_location = program
+    options.binary_location = program("chromium", "chromium-browser", "google-chrome")
+    driver = program("chromedriver")
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
     for flag in (*CHROMIUM_FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
         options.add_argument(flag)

@@ -9,12 +9,13 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
-import pytest
 from PIL import Image
 
-pytest.importorskip("starlette", reason="the extra annotate is not installed")
-pytest.importorskip("sqlalchemy", reason="the extra annotate is not installed")
-pytest.importorskip("httpx", reason="httpx is not installed")
+from tests.helpers.needs import library
+
+library("starlette")
+library("sqlalchemy")
+library("httpx")
 
 from selenium.webdriver import Keys
 

@@ -8,11 +8,11 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-import pytest
+from tests.helpers.needs import library
 
-pytest.importorskip("starlette", reason="the extra annotate is not installed")
-pytest.importorskip("sqlalchemy", reason="the extra annotate is not installed")
-pytest.importorskip("httpx", reason="httpx is not installed")
+library("starlette")
+library("sqlalchemy")
+library("httpx")
 
 from tests.annotate.served import Client, Process, make, write_rows
 from vttdata.annotate.store import Store

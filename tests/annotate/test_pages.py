@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette", reason="the extra annotate is not installed")
-pytest.importorskip("sqlalchemy", reason="the extra annotate is not installed")
-pytest.importorskip("httpx", reason="httpx is not installed")
+from tests.helpers.needs import library
+
+library("starlette")
+library("sqlalchemy")
+library("httpx")
 
 from selenium.webdriver import Keys
 

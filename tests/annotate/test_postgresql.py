@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette", reason="the extra annotate is not installed")
-pytest.importorskip("sqlalchemy", reason="the extra annotate is not installed")
-pytest.importorskip("httpx", reason="httpx is not installed")
-pytest.importorskip("psycopg", reason="psycopg is not installed")
+from tests.helpers.needs import PROGRAM, library
+
+library("starlette")
+library("sqlalchemy")
+library("httpx")
+library("psycopg")
 
 from tests.annotate.test_killed import kill_while_people_answer
 
@@ -25,7 +27,7 @@ def database() -> Iterator[str]:
     installed = [Path(path) for path in (shutil.which("initdb"),) if path]
     installed += sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not installed:
-        pytest.skip("PostgreSQL is not installed")
+        pytest.skip(PROGRAM.format("postgresql"))
     programs = installed[-1].resolve().parent
     # PostgreSQL refuses to run as root.
     user = {"user": "postgres"} if os.geteuid() == 0 else {}

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("starlette", reason="the extra annotate is not installed")
-pytest.importorskip("sqlalchemy", reason="the extra annotate is not installed")
-pytest.importorskip("sklearn", reason="the extra foil is not installed")
-stats = pytest.importorskip("scipy.stats", reason="the extra assess is not installed")
+from tests.helpers.needs import library
+
+library("starlette")
+library("sqlalchemy")
+library("sklearn")
+stats = library("scipy.stats")
 
 from datasets import load_dataset
 

@@ -11,9 +11,11 @@ from random import Random
 
 import pytest
 
-pytest.importorskip("starlette", reason="the extra annotate is not installed")
-pytest.importorskip("sqlalchemy", reason="the extra annotate is not installed")
-httpx = pytest.importorskip("httpx", reason="httpx is not installed")
+from tests.helpers.needs import library
+
+library("starlette")
+library("sqlalchemy")
+httpx = library("httpx")
 
 from tests.annotate.served import CAPTIONS, Client, Running, make, served, write_rows
 from vttdata.annotate.campaign import read_campaign

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from tests.helpers.judgments import caption_scores_around
+from tests.helpers.needs import library
 from vttdata.assess import (
     cohen_kappa,
     correlate,
@@ -37,7 +38,7 @@ def test_correlations_of_constants_are_undefined() -> None:
 
 
 def test_kappa_is_that_of_a_peer() -> None:
-    metrics = pytest.importorskip("sklearn.metrics")
+    metrics = library("sklearn.metrics")
     draw = random.Random(2)
     for agreement in (0.1, 0.5, 0.95):
         first = [draw.random() < 0.3 for _ in range(200)]

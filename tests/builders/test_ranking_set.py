@@ -10,9 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("starlette", reason="the extra annotate is not installed")
-pytest.importorskip("sqlalchemy", reason="the extra annotate is not installed")
-pytest.importorskip("snowballstemmer", reason="snowballstemmer is not installed")
+from tests.helpers.needs import library
+
+library("starlette")
+library("sqlalchemy")
+library("snowballstemmer")
 
 from tests.helpers.films import write_film
 from vttdata.annotate.campaign import read_campaign

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.helpers.needs import program
 
 SCRIPTS = {
     "bash": """
@@ -35,8 +36,7 @@ SCRIPTS = {
 
 @pytest.fixture(params=sorted(SCRIPTS))
 def shell(request: pytest.FixtureRequest) -> str:
-    if shutil.which(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
+    program(request.param)
     return str(request.param)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.cli.test_foil import FRAMES, write_captions
+from tests.helpers.needs import library
 from vttdata.cli.main import main
 from vttdata.text.lm import CausalModel, Substitution
 from vttdata.text.lm.pretrained import load_encoder
@@ -20,8 +21,8 @@ TEXTS = [frame.format(animal) for frame in FRAMES for animal in ("dog", "cat", "
 
 def save_tiny(place: Path, family: str) -> Path:
     """A model of two layers with drawn weights, and a byte-level tokenizer trained on captions."""
-    torch = pytest.importorskip("torch", reason="the extra 'lm' is not installed (torch)")
-    transformers = pytest.importorskip("transformers", reason="the extra 'lm' is not installed (transformers)")
+    torch = library("torch")
+    transformers = library("transformers")
     from tokenizers import ByteLevelBPETokenizer
 
     pieces = ByteLevelBPETokenizer()

@@ -14,6 +14,7 @@ import datasets
 import pytest
 
 from tests.dataset.conftest import Material, contents, load, written_foils
+from tests.helpers.needs import library
 from vttdata.dataset import OfficialLayout, find_damage
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.records import Concepts, Degraded
@@ -58,7 +59,7 @@ def by_content(rows: list[dict[str, Any]]) -> list[str]:
 
 def reference_library() -> Any:
     """Return mlcroissant, which takes half a second to import; skip the test where it is not installed."""
-    return pytest.importorskip("mlcroissant", reason="the reference library for Croissant is not installed")
+    return library("mlcroissant")
 
 
 def opened(folder: Path) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.leaking_dataset import write_predictions
+from tests.helpers.needs import library
 from vttdata import evaluate
 from vttdata.errors import VttdataError
 from vttdata.evaluate.java_scores import JavaError, find_jar
@@ -164,7 +165,7 @@ def test_meteor_formula_gives_what_the_program_prints() -> None:
 def test_java_that_ends_early_leaves_the_other_scores(
     dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, message: str
 ) -> None:
-    pytest.importorskip("pycocoevalcap")
+    library("pycocoevalcap")
     version = 'if [ "$1" = -version ]; then echo \'openjdk version "17.0.1"\' >&2; exit 0; fi'
     write_java(tmp_path / "bin", f"#!/bin/sh\n{version}\n{end}\n", monkeypatch)
     with pytest.raises(JavaError, match=message):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.helpers.needs import library
 from tests.helpers.tiny_models import save_encoder
 from vttdata.cli.main import main
 from vttdata.errors import VttdataError
@@ -34,8 +35,8 @@ def judged(name: str, seed: int, number: int = 60) -> JudgedCaptions:
 
 @pytest.fixture(scope="module", autouse=True)
 def torch() -> Any:
-    pytest.importorskip("transformers", reason="the extra 'lm' is not installed (transformers)")
-    torch = pytest.importorskip("torch", reason="the extra 'lm' is not installed (torch)")
+    library("transformers")
+    torch = library("torch")
     torch.set_num_threads(1)
     return torch
 

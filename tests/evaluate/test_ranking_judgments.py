@@ -18,6 +18,7 @@ from benchmarks.ranking_judgments import (
     stemmed_figures,
     unigram_precision,
 )
+from tests.helpers.needs import library
 from vttdata.evaluate.items import Items
 from vttdata.evaluate.predictions import Similarity, read_relevance
 from vttdata.evaluate.retrieval import score_similarity
@@ -41,7 +42,7 @@ def test_figures_of_bleu_are_those_of_the_paper(judgments: Judgments) -> None:
 
 def test_figures_of_stemmed_words_are_near_those_of_the_paper(judgments: Judgments) -> None:
     # The paper names neither its stemmer nor its stop words.
-    pytest.importorskip("snowballstemmer")
+    library("snowballstemmer")
     figures = {name: (measured, printed) for name, measured, printed in stemmed_figures(judgments)}
     for references in ("5 references", "4 other references"):
         measured, printed = figures[f"kappa of ROUGE, {references}"]

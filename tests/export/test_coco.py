@@ -16,6 +16,7 @@ from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
 from pycocotools.coco import COCO
 
 from tests.export.conftest import SPLITS, Write, clips, texts_of
+from tests.helpers.needs import PROGRAM
 from vttdata.errors import VttdataError
 from vttdata.export import export
 from vttdata.records import Caption
@@ -82,13 +83,13 @@ def test_scores_equal_those_of_files_written_by_hand(exported: tuple[COCO, COCO]
     assert 0 < computed["bleu"][3] < 1
 
 
-@pytest.mark.skipif(shutil.which("java") is None, reason="coco-caption's tokenizer needs Java")
+@pytest.mark.skipif(shutil.which("java") is None, reason=PROGRAM.format("java"))
 def test_scores_with_the_java_tokenizer_equal_those_of_files_written_by_hand(exported: tuple[COCO, COCO]) -> None:
     computed = scores(*exported, PTBTokenizer().tokenize)
     assert computed == scores(*files_by_hand(), PTBTokenizer().tokenize)
 
 
-@pytest.mark.skipif(shutil.which("java") is None, reason="coco-caption's tokenizer needs Java")
+@pytest.mark.skipif(shutil.which("java") is None, reason=PROGRAM.format("java"))
 def test_no_control_character_shifts_later_captions(write: Write, tmp_path: Path) -> None:
     characters = [chr(code) for code in [*range(0x20), *range(0x7F, 0xA1), 0x200B, 0x2028, 0x2029, 0xFEFF]]
     hostile = [Caption("video11", number, f"one {character} two") for number, character in enumerate(characters)]

@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from tests.export.conftest import BARE, texts_of
+from tests.helpers.needs import PROGRAM
 from vttdata.errors import VttdataError
 from vttdata.export import export, lmms_eval_utils
 from vttdata.export.files import LINE_BREAKS
@@ -93,7 +94,7 @@ def test_documents_have_their_video_and_all_human_captions(task: dict[str, Any],
     assert BARE not in [result["video_id"] for result in collected["CIDEr"]]
 
 
-@pytest.mark.skipif(shutil.which("java") is None, reason="coco-caption's tokenizer needs Java")
+@pytest.mark.skipif(shutil.which("java") is None, reason=PROGRAM.format("java"))
 @pytest.mark.parametrize("metric", ["Bleu_4", "ROUGE_L"])
 def test_reference_as_answer_scores_one(task: dict[str, Any], tmp_path: Path, metric: str) -> None:
     texts = iter([texts_of("video11")[0], texts_of("video12")[0]])
@@ -102,7 +103,7 @@ def test_reference_as_answer_scores_one(task: dict[str, Any], tmp_path: Path, me
     assert aggregate(collected[metric]) == pytest.approx(1, abs=1e-6)
 
 
-@pytest.mark.skipif(shutil.which("java") is None, reason="coco-caption's tokenizer needs Java")
+@pytest.mark.skipif(shutil.which("java") is None, reason=PROGRAM.format("java"))
 def test_line_break_in_answer_does_not_shift_other_answers(task: dict[str, Any]) -> None:
     cider = next(entry["aggregation"] for entry in task["metric_list"] if entry["metric"] == "CIDEr")
     texts = ["a dog runs in a park", "two men cook fish", "a red car drives by"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.export.conftest import BARE, SPLITS, Write, clips, texts_of
+from tests.helpers.needs import library
 from vttdata.dataset import OfficialLayout
 from vttdata.export import export
 from vttdata.export.formats import webdataset as shards
@@ -31,7 +32,7 @@ def with_videos(write: Write, tmp_path: Path) -> Path:
 
 
 def samples(folder: Path, pattern: str) -> list[dict[str, bytes]]:
-    webdataset = pytest.importorskip("webdataset", reason="webdataset is not installed")
+    webdataset = library("webdataset")
     paths = [str(path) for path in sorted(folder.glob(pattern))]
     return list(webdataset.WebDataset(paths, shardshuffle=False, empty_check=False))
 

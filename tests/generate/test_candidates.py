@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.helpers.needs import library
 from vttdata.errors import VttdataError
 from vttdata.generate.candidates import draw_quality_drift, match_adversarially, tfidf_relevance
 
@@ -47,7 +48,7 @@ def test_matching_is_the_best_one_and_leaves_out_what_says_the_same() -> None:
 
 
 def test_relevance_is_that_of_scikit_learn() -> None:
-    text = pytest.importorskip("sklearn.feature_extraction.text", reason="scikit-learn is not installed")
+    text = library("sklearn.feature_extraction.text")
     references = [["a dog runs on the beach", "the dog runs"], ["a cat sleeps"], ["a man rides a dog"], ["rain"]]
     captions = ["a dog sleeps", "the man runs", "snow", "a a a"]
     documents = [" ".join(texts) for texts in references]

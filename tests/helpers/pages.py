@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import pytest
 from selenium.webdriver.remote.webdriver import WebDriver
+
+from tests.helpers.needs import library
 
 WIDTHS = (1400, 800, 360)
 # Rules of axe whose outcome differs between a page's schemes.
@@ -21,7 +22,7 @@ Scheme = Literal["light", "dark"]
 
 def load_axe(browser: WebDriver) -> None:
     """Have axe in the page that is shown; skip the test where it is not installed."""
-    package = pytest.importorskip("axe_playwright_python", reason="axe is not installed")
+    package = library("axe_playwright_python")
     source = Path(package.__file__).parent / "axe.min.js"
     browser.execute_cdp_cmd("Runtime.evaluate", {"expression": source.read_text(encoding="utf-8")})
 

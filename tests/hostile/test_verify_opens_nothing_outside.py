@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.damage import seal, write_rich_dataset
+from tests.helpers.needs import PROGRAM
 
 ROOT = Path(__file__).resolve().parents[2]
 _OPENED = re.compile(r'(?:open|openat|openat2|creat)\((?:AT_FDCWD, )?"((?:[^"\\]|\\.)*)"')
@@ -57,7 +58,7 @@ def allowed_roots(dataset: Path, home: Path) -> tuple[str, ...]:
     return tuple({str(root) for root in roots} | {os.path.realpath(root) for root in roots})
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@pytest.mark.skipif(shutil.which("strace") is None, reason=PROGRAM.format("strace"))
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_verify_of_a_hostile_dataset_stays_inside(recipe: str, tmp_path: Path) -> None:
     outside = tmp_path / "outside"

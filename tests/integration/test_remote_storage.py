@@ -19,6 +19,7 @@ import requests
 
 import vttdata.pipeline.remote_build as remote_build
 from tests.helpers.builds import TINY_DEMO
+from tests.helpers.needs import library
 from tests.helpers.s3_server import FaultyProxy
 from vttdata.cli.main import main
 from vttdata.compose.build import build
@@ -40,8 +41,8 @@ sys.exit(main(sys.argv[1:]))
 @pytest.fixture(scope="module")
 def proxy() -> Iterator[FaultyProxy]:
     """Run a local S3 server behind a proxy, with a bucket, and put its address into the environment."""
-    server = pytest.importorskip("moto.server", reason="moto[server] is not installed")
-    s3fs = pytest.importorskip("s3fs", reason="s3fs is not installed")
+    server = library("moto.server")
+    s3fs = library("s3fs")
     moto = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     moto.start()
     port = moto.get_host_and_port()[1]
@@ -293,7 +294,7 @@ def test_inputs_at_addresses_are_those_of_a_disk(proxy: FaultyProxy, tmp_path: P
     ],
 )
 def test_bad_addresses(address: str, words: str) -> None:
-    pytest.importorskip("s3fs", reason="s3fs is not installed")
+    library("s3fs")
     with pytest.raises(VttdataError, match=words) as raised:
         build("demo", out=address, quiet=True)
     assert "secret" not in str(raised.value)

@@ -8,6 +8,7 @@ import datasets
 import pytest
 
 from tests.helpers.builds import TINY_DEMO
+from tests.helpers.needs import library
 from vttdata.compose.build import build
 from vttdata.load.load_dataset import load_dataset
 
@@ -15,7 +16,7 @@ from vttdata.load.load_dataset import load_dataset
 @pytest.mark.parametrize("mode", ["files", "embedded"])
 def test_rows_decode_to_all_frames_at_their_times(mode: str, tmp_path: Path) -> None:
     try:
-        pytest.importorskip("torchcodec", reason="torchcodec is not installed")
+        library("torchcodec")
     except (OSError, RuntimeError) as error:
         pytest.skip(f"torchcodec finds no FFmpeg or another PyTorch: {str(error).splitlines()[0]}")
     build("demo", out=tmp_path / "build", settings=TINY_DEMO | {"publish.media": mode}, workers=1, quiet=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.needs import LIBRARY
 from tests.helpers.toy_stages import Double, Number
 from vttdata.errors import HaltError, VttdataError
 from vttdata.media.ffmpeg_program import ffmpeg_path
@@ -22,10 +22,7 @@ from vttdata.pipeline.executors.local import LocalExecutor
 from vttdata.pipeline.executors.ray import MAX_BATCH, BatchQueue, RayExecutor
 from vttdata.pipeline.stage import Kept, Outcome, Stage
 
-needs_ray = pytest.mark.skipif(
-    importlib.util.find_spec("ray") is None or not sys.platform.startswith("linux"),
-    reason="needs Ray (pip install 'vttdata[ray]') on Linux",
-)
+needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason=LIBRARY.format("ray"))
 
 
 @dataclass(frozen=True)

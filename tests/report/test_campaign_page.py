@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("selenium", reason="selenium is not installed")
-pytest.importorskip("starlette", reason="the extra annotate is not installed")
-pytest.importorskip("sqlalchemy", reason="the extra annotate is not installed")
+from tests.helpers.needs import library
+
+library("selenium")
+library("starlette")
+library("sqlalchemy")
 
 from selenium.webdriver.remote.webdriver import WebDriver
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("selenium", reason="selenium is not installed")
-pytest.importorskip("jinja2", reason="the extra build is not installed")
+from tests.helpers.needs import library
+
+library("selenium")
+library("jinja2")
 
 from selenium.webdriver.remote.webdriver import WebDriver
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("av", reason="the extra build is not installed")
+from tests.helpers.needs import library
+
+library("av")
 
 from PIL import Image
 

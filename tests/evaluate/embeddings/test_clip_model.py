@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.builds import film
+from tests.helpers.needs import library
 from tests.helpers.tiny_models import save_clip, save_encoder
 from vttdata.cli.main import main
 from vttdata.errors import VttdataError
@@ -29,8 +30,8 @@ SCORES = ("emscore", "emscore-code", "clip-score")
 
 @pytest.fixture(scope="module")
 def torch() -> Any:
-    pytest.importorskip("transformers", reason="the extra 'lm' is not installed (transformers)")
-    return pytest.importorskip("torch", reason="the extra 'lm' is not installed (torch)")
+    library("transformers")
+    return library("torch")
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.helpers.needs import library
 from vttdata.errors import VttdataError
 from vttdata.text.lm import CausalModel, Scorer, Substitution, load_scorer
 from vttdata.text.lm.causal import batch_packs, pack_rows
@@ -30,8 +31,8 @@ ROWS = st.lists(st.lists(st.integers(0, 2), max_size=7), max_size=12)
 
 @pytest.fixture(scope="module")
 def torch() -> Any:
-    pytest.importorskip("transformers", reason="the extra 'lm' is not installed (transformers)")
-    torch = pytest.importorskip("torch", reason="the extra 'lm' is not installed (torch)")
+    library("transformers")
+    torch = library("torch")
     torch.set_num_threads(1)  # several only wait for each other where a model is tiny
     return torch
 
