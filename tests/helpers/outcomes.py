@@ -25,7 +25,7 @@ _STARTED = pytest.StashKey[float]()
 _WANTED = pytest.StashKey[Mapping[str, str]]()
 
 
-@dataclass
+@dataclass(eq=False)
 class Outcomes:
     """Ids of passed tests, and of tests and whole files that were skipped, with the reason."""
 
