@@ -21,7 +21,7 @@ from selenium.webdriver import Keys
 
 from tests.annotate.da_page.site import Assessor
 from tests.annotate.served import make, served
-from tests.annotate.test_pages import audit, enter, press_and_wait, score
+from tests.annotate.test_pages import enter, press_and_wait, score
 from tests.helpers.barcode import read_number, write_movies
 
 # The number of the frame that the video element shows, by its picture.
@@ -74,7 +74,7 @@ def test_ends_are_the_frames_that_are_shown(assessor: Assessor, tmp_path: Path) 
                 times = tuple(state["shown"]["times"])
                 assessor.wait(lambda: assessor.text("frame") != "")
                 if not worker and not number:
-                    audit(assessor)
+                    assessor.audit()
                     assert assessor.js("return document.querySelectorAll('.frames button').length") == 8
                 draw = Random(f"{video} {worker}")
                 numbers = []

@@ -20,7 +20,6 @@ from selenium.webdriver import Keys
 
 from tests.annotate.da_page.site import Assessor
 from tests.annotate.served import CAPTIONS, Running, make, served, write_rows
-from tests.helpers.pages import load_axe, run_axe
 from vttdata import load_dataset
 from vttdata.cli.main import main
 from vttdata.evaluate.meta.judgments import read_judgment_table
@@ -29,16 +28,6 @@ from vttdata.generate.foils.human_verdicts import read_verdicts
 
 HOSTILE = "</script><img src=x onerror=window.hacked=1>\u202e=cmd|' /C calc'!A0 a b c"
 VIDEOS = ("red clip #1", "blue")
-
-
-def audit(assessor: Assessor) -> None:
-    """Check the page that is shown by axe, at 320 pixels too, where nothing may scroll sideways."""
-    load_axe(assessor.browser)
-    for width in (1000, 320):
-        assessor.resize(width)
-        assert run_axe(assessor.browser) == []
-        assert assessor.js("return document.documentElement.scrollWidth") <= width
-    assessor.resize(1000, 900)
 
 
 def enter(assessor: Assessor, running: Running, worker: str = "ann", *, agree: bool = True) -> None:
@@ -84,10 +73,10 @@ def test_captions_are_written_checked_live_and_built_into_a_dataset(
     campaign = make(tmp_path / "campaign", "caption", clips, "--set", "judgments=2")
     with served(campaign) as running:
         enter(shown, running, agree=False)
-        audit(shown)
+        shown.audit()
         shown.click("agree")
         shown.wait(lambda: shown.is_shown("quiz"))
-        audit(shown)
+        shown.audit()
 
         def take_quiz(*choices: int) -> None:
             for number, choice in enumerate(choices):
@@ -98,7 +87,7 @@ def test_captions_are_written_checked_live_and_built_into_a_dataset(
         shown.wait(lambda: "once more" in shown.text("quiz-note"))
         take_quiz(0, 1, 1, 0)
         shown.wait(lambda: shown.is_shown("task"))
-        audit(shown)
+        shown.audit()
         shown.click("text")
         shown.press("two words", Keys.ENTER)
         assert "at least 5" in shown.text("hint")
@@ -164,7 +153,7 @@ def test_direct_assessment_is_answered_on_a_phone_and_ranked(shown: Assessor, cl
     with served(campaign) as running:
         enter(shown, running)
         shown.wait(lambda: shown.is_shown("task"))
-        audit(shown)
+        shown.audit()
         shown.resize(320)
         unit = next(iter(campaign.units.values()))
         for number, item in enumerate(unit.items):
@@ -205,7 +194,7 @@ def test_ratings_on_a_scale_with_two_criteria_two_windows_and_no_network(
     with served(campaign) as running:
         enter(shown, running)
         shown.wait(lambda: shown.is_shown("task"))
-        audit(shown)
+        shown.audit()
         assert HOSTILE.replace("\u202e", "") in shown.text("caption")
         shown.press(Keys.ENTER)
         assert "every question" in shown.text("hint")
@@ -262,7 +251,7 @@ def test_foils_are_reviewed_and_their_verdicts_read(shown: Assessor, clips: Path
         for number in range(2):
             shown.wait(lambda number=number: shown.is_shown("task") and shown.text("count") == f"Video {number + 1}")
             if not number:
-                audit(shown)
+                shown.audit()
             marks[shown.text("caption")] = shown.browser.find_element("tag name", "mark").text
             press_and_wait(shown, running, str(1 + 3 * number), Keys.ENTER)
         shown.wait(lambda: "Thank you" in shown.text("message-title"))
@@ -287,7 +276,7 @@ def test_relevance_is_judged_with_a_control_and_read_for_retrieval(
         enter(shown, running)
         for number, item in enumerate(unit.items):
             shown.wait(lambda number=number: shown.is_shown("task") and shown.text("count") == f"{number + 1} of 2")
-            audit(shown)
+            shown.audit()
             shown.press(Keys.ENTER)
             assert "none" in shown.text("hint")
             shown.press("n")
@@ -338,7 +327,7 @@ def test_requester_sees_progress_workers_and_problems(shown: Assessor, clips: Pa
                 )
         shown.open(running.requester)
         shown.wait(lambda: "foil-review" in shown.text("summary"))
-        audit(shown)
+        shown.audit()
         assert "failed_controls (left out)" in shown.text("workers")
         assert "</script>" in shown.text("workers")
         assert "cannot be played" in shown.text("problems")

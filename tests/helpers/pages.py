@@ -22,8 +22,8 @@ Scheme = Literal["light", "dark"]
 
 def load_axe(browser: WebDriver) -> None:
     """Have axe in the page that is shown; skip the test where it is not installed."""
-    package = library("axe_selenium_python")
-    source = Path(package.__file__).parent / "node_modules/axe-core/axe.min.js"
+    package = library("axe_playwright_python")
+    source = Path(package.__file__).parent / "axe.min.js"
     browser.execute_cdp_cmd("Runtime.evaluate", {"expression": source.read_text(encoding="utf-8")})
 
 
@@ -33,10 +33,11 @@ def run_axe(browser: WebDriver, part: str = "html", rules: Sequence[str] = ()) -
     Args:
         browser: Fixture of that name.
         part: CSS selector of what is checked.
-        rules: Ids of rules; by default all that are enabled.
+        rules: Ids of rules; by default all that are enabled, and that on the size of targets.
     """
-    # That violations alone are wanted spares axe the description of all that is right.
-    options: dict[str, Any] = {"resultTypes": ["violations"]}
+    # That violations alone are wanted spares axe the description of all that is right. Its rule on the size of targets,
+    # of WCAG 2.2 at level AA, has to be asked for.
+    options: dict[str, Any] = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
     if rules:
         options["runOnly"] = {"type": "rule", "values": list(rules)}
     script = (

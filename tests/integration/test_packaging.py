@@ -1,30 +1,52 @@
-"""The wheel holds what an installed package needs, installs no stray module, and its base install stays light."""
+"""The archives hold what they are for, pages that show them find every link, and the base install stays light."""
 
 from __future__ import annotations
 
-import email
+import email.message
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
+from vttdata import __version__
 from vttdata.recipe import packaged
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if not (ROOT / "pyproject.toml").is_file():
-        pytest.skip("the tests do not run from a checkout")
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+def archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the source archive, and the wheel that is built from it."""
+    folder = tmp_path_factory.mktemp("archives")
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return next(folder.glob("*.whl"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(archives: Path) -> Path:
+    return next(archives.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def metadata(wheel: Path) -> email.message.Message:
+    with zipfile.ZipFile(wheel) as archive:
+        name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return email.message_from_bytes(archive.read(name))
+
+
+def test_the_source_archive_holds_what_make_and_its_tests_need(archives: Path) -> None:
+    with tarfile.open(next(archives.glob("*.tar.gz"))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    needed = ("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "pyproject.toml")
+    assert not {*needed, ".ci/run", "benchmarks/RESULTS.md", "pins/install.py", "tests/conftest.py"} - names
+    assert not {name for name in names if name.startswith((".venv", "build/", "shared/")) or name.endswith(".pyc")}
 
 
 def test_the_wheel_installs_one_top_level_package(wheel: Path) -> None:
@@ -41,10 +63,32 @@ def test_the_wheel_holds_every_file_of_the_package_that_is_no_code(wheel: Path) 
         assert not data - set(archive.namelist())
 
 
-def test_the_base_install_is_for_loading_only(wheel: Path) -> None:
+def test_only_the_verdicts_on_foils_are_large(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-        metadata = email.message_from_bytes(archive.read(name))
+        large = {entry.filename: entry.file_size for entry in archive.infolist() if entry.file_size > 200_000}
+    assert large.keys() == {"vttdata/_recipes/activitynet-foil.csv"}
+    assert max(large.values()) < 1_000_000
+
+
+def test_links_of_the_description_lead_to_files_of_this_version(metadata: email.message.Message) -> None:
+    page = f"https://github.com/vttdata/vttdata/blob/v{__version__}/"
+    picture = f"https://raw.githubusercontent.com/vttdata/vttdata/v{__version__}/"
+    links = re.findall(r"(!?)\[[^\]]*\]\(([^)]*)\)", str(metadata.get_payload()))
+    assert len(links) > 20
+    for mark, link in links:
+        start = picture if mark else page
+        assert link.startswith(start)
+        assert (ROOT / link.removeprefix(start)).is_file()
+
+
+def test_citation_and_changelog_are_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == __version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (\d\S*)", changes, re.MULTILINE)[0] == __version__
+
+
+def test_the_base_install_is_for_loading_only(metadata: email.message.Message) -> None:
     needs = [need for need in metadata.get_all("Requires-Dist", []) if "extra ==" not in need]
     names = {re.split(r"[\s<>=!;\[]", need)[0] for need in needs}
     assert {"click", "datasets"} <= names

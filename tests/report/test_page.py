@@ -30,7 +30,7 @@ def make_page() -> str:
         plots.bars(
             bars, caption=HOSTILE, columns=("metric", "score"), limits=[plots.Limit(0.3, HOSTILE)], sortable=True
         ),
-        plots.stacked_bars({HOSTILE: [3, 4], "b": [1, 0]}, ["train", HOSTILE], caption="clips"),
+        plots.stacked_bars({HOSTILE: [3, 4], "b": [1, 0]}, ["train", HOSTILE], caption="clips", heading="source"),
         plots.histogram([1, 0, 3], [0, 1, 2, 4], title=HOSTILE, unit="s", limits=[plots.Limit(1.5, HOSTILE)]),
         plots.timeline({"shots": [plots.Stretch(0, 3, HOSTILE), plots.Stretch(3, 10, tone="b")]}, 10),
     ]

@@ -45,8 +45,8 @@ def audit_page(folder: Path, audit: Audit) -> str:
     parts = [render_table(header, rows, "Clips that share with another split", header[2:])]
     clips = {split: [counts["clips"]] for split, counts in audit.splits.items()}
     parts.append(plots.stacked_bars(clips, ["clips"], caption="Clips of each split", heading="split"))
-    counts, *count_lines = count_rows(audit)
-    parts.append(render_table(counts, count_lines, "Contents of each split", counts[1:]))
+    (_, *splits), *counts = count_rows(audit)
+    parts.append(render_table(("number of", *splits), counts, "Contents of each split", splits))
     sections = [PageSection("leaks", "What splits share", Markup().join(parts), note=" ".join(notes(audit)))]
     for leak, found in examples.items():
         shown = [(text, [(video_id, stills.get(video_id, "")) for video_id in clips]) for text, clips in found]

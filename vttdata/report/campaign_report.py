@@ -38,6 +38,7 @@ def campaign_page(campaign: Campaign, store: Store) -> str:
         {"judgments": [state["collected"], state["wanted"] - state["collected"]]},
         ["collected", "missing"],
         caption=f"Judgments, {state['judgments']:,} for each of {state['units']:,} units",
+        heading="number of",
     )
     sections = [PageSection("progress", "Progress", progress)]
     if answers:

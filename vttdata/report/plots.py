@@ -59,7 +59,7 @@ def bars(
     rows: Sequence[Bar],
     *,
     caption: str,
-    columns: tuple[str, str] = ("", ""),
+    columns: tuple[str, str],
     minimum: float = 0.0,
     maximum: float | None = None,
     limits: Sequence[Limit] = (),
@@ -97,9 +97,7 @@ def bars(
     return render("bars.html", rows=entries, caption=caption, columns=columns, limits=lines, sortable=sortable)
 
 
-def stacked_bars(
-    rows: Mapping[str, Sequence[float]], series: Sequence[str], *, caption: str, heading: str = ""
-) -> Markup:
+def stacked_bars(rows: Mapping[str, Sequence[float]], series: Sequence[str], *, caption: str, heading: str) -> Markup:
     """Return a table with a bar of several parts in each row: label -> a number for each series."""
     top = max((sum(counts) for counts in rows.values()), default=0)
     tones = [SERIES[index % len(SERIES)] for index in range(len(series))]

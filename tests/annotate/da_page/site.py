@@ -14,6 +14,8 @@ from typing import Any
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.remote.webdriver import WebDriver
 
+from tests.helpers.pages import load_axe, run_axe
+
 THUMB = 28
 
 
@@ -86,6 +88,15 @@ class Assessor:
     def resize(self, width: int, height: int = 720) -> None:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def audit(self) -> None:
+        """Check the page that is shown by axe, at 320 pixels too, where nothing may scroll sideways."""
+        load_axe(self.browser)
+        for width in (1000, 320):
+            self.resize(width)
+            assert (violations := run_axe(self.browser)) == [], violations
+            assert self.js("return document.documentElement.scrollWidth") <= width
+        self.resize(1000, 900)
 
     def get(self, name: str) -> Any:
         return self.browser.find_element("id", name)

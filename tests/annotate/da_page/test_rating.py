@@ -189,6 +189,17 @@ def test_worker_id_is_asked_for_if_the_address_has_none(
     ]
 
 
+def test_every_view_of_the_page_is_accessible(
+    assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
+) -> None:
+    assessor.open(page(hit("a"), query="")).audit()
+    assessor.get("worker").send_keys("W1")
+    assessor.click("begin")
+    assessor.audit()
+    assessor.finish()
+    assessor.audit()
+
+
 def test_answers_of_other_workers_and_pages_are_separate(
     assessor: Assessor, page: Callable[..., str], hit: Callable[..., HitView]
 ) -> None:
