@@ -104,7 +104,7 @@ def test_sound_that_starts_late_is_preceded_by_silence(tmp_path: Path) -> None:
     media = cut_file(movie.path, 2.0, 6.0, tmp_path / "clip.mp4")
     assert_in_step(movie, 2.0, 6.0, tmp_path / "clip.mp4")
     assert np.abs(read_sound(tmp_path / "clip.mp4"))[: int(0.9 * 48000)].max() < 0.01
-    assert media.audio_seconds == pytest.approx(4.0, abs=1 / 30 + 1024 / 48000)
+    assert media.audio_seconds == pytest.approx(4.0, abs=0.001)
 
 
 @pytest.mark.parametrize(("start", "end"), [(4.0, 7.0), (6.0, 7.0)])
@@ -112,7 +112,7 @@ def test_sound_that_ends_early_is_followed_by_silence(start: float, end: float, 
     movie = write_barcode(tmp_path / "short.mp4", range(240), Fraction(1, 30), sound=(0.0, 5.2))
     media = cut_file(movie.path, start, end, tmp_path / "clip.mp4")
     sound = read_sound(tmp_path / "clip.mp4")
-    assert media.audio_seconds == pytest.approx(end - start, abs=1 / 30 + 1024 / 48000)
+    assert media.audio_seconds == pytest.approx(end - start, abs=0.001)
     assert np.abs(sound[int(max(5.4 - start, 0) * 48000) :]).max() < 0.01
 
 
