@@ -180,7 +180,7 @@ def test_a_set_with_a_name_a_licence_and_other_choices_is_made_again(
     [
         ("dog: {synonyms: [hound]}\n    cat: {synonyms: [hound]}", "'hound' is in two places"),
         ("dog: {hypernyms: [hound]}\n    hound: {hypernyms: [dog]}", "form a cycle"),
-        ("dog: [1, 2]", "nouns: pet: dog: input"),
+        ("dog: [1, 2]", "nouns: pet: dog: found [1, 2]; it should be a mapping of keys."),
     ],
 )
 def test_a_lexicon_of_ones_own_that_contradicts_itself_is_refused_in_one_sentence(

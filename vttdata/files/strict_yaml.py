@@ -15,6 +15,7 @@ import yaml
 
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.reading import read_regular
+from vttdata.validation import describe_problem
 
 if TYPE_CHECKING:
     import pydantic
@@ -118,9 +119,7 @@ def read_yaml_as(file: Path, shape: pydantic.TypeAdapter[Shape]) -> tuple[Shape,
     except pydantic.ValidationError as error:
         detail = error.errors(include_url=False)[0]
         key = ": ".join(ascii(part)[:_MAX_SHOWN].strip("'") for part in detail["loc"] if part != "[key]")
-        message = detail["msg"].removeprefix("Value error, ")
-        message = f"{message[:1].lower()}{message[1:]}, found {ascii(detail['input'])[:_MAX_SHOWN]}"
-        raise VttdataError(f"{file}: {key or 'the file'}: {message}.") from error
+        raise VttdataError(f"{file}: {key or 'the file'}: {describe_problem(detail)}.") from error
 
 
 def _read(file: Path) -> tuple[Any, bytes]:
