@@ -41,9 +41,10 @@ def test_error_in_a_builder_file_names_the_line_and_the_present_path(tmp_path: P
 
 
 def test_other_missing_modules_fail_as_usual() -> None:
-    with pytest.raises(ModuleNotFoundError, match="No module named 'vttdata\\.no_such_module'") as error:
+    with pytest.raises(ModuleNotFoundError) as error:
         importlib.import_module("vttdata.no_such_module")
     assert error.value.name == "vttdata.no_such_module"
+    assert "it is in" not in str(error.value)
 
 
 def test_recipe_and_base_class_are_in_the_package_of_recipes() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -100,8 +101,9 @@ def test_notice_counts_what_a_client_gave_up(
 ) -> None:
     monkeypatch.setattr("vttdata.hub_timeout._SECONDS_UNTIL_NOTICE", 0.8)
     client = huggingface_hub.get_session()
+    httpx = sys.modules[type(client).__module__.partition(".")[0]]
     with silent_server() as server, limit_hub_waits("me/x"):
-        with pytest.raises(Exception, match="timed out"):
+        with pytest.raises(httpx.ReadTimeout):
             client.get(server.url, timeout=0.6)
         with pytest.raises(HubTimeoutError, match="has not answered for 1 s"):
             client.get(server.url, timeout=None)
@@ -114,7 +116,7 @@ def test_hub_that_is_not_there_is_tried_three_times(tmp_path: Path) -> None:
     results = call(tmp_path, "http://127.0.0.1:9", [["load_dataset", "me/x", {}]], VTTDATA_HUB_TIMEOUT="60")
     ((code, text),) = results.values()
     assert code == "VttdataError"
-    assert "the Hub (http://127.0.0.1:9) cannot be reached ([Errno 111] Connection refused)." in text
+    assert "the Hub (http://127.0.0.1:9) cannot be reached (" in text
     assert "Retry" not in text
 
 

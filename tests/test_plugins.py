@@ -63,8 +63,8 @@ def test_a_variable_that_names_no_folder_is_an_error(tmp_path: Path, monkeypatch
     ("text", "line", "problem"),
     [
         ("x = 1\ndef f(:\n", 2, "SyntaxError: "),
-        ("\n\nimport no_such_library\n", 3, "ModuleNotFoundError: No module named 'no_such_library'"),
-        ("def f():\n    return 1 / 0\n\nf()\n", 2, "ZeroDivisionError: division by zero"),
+        ("\n\nimport no_such_library\n", 3, "ModuleNotFoundError: "),
+        ("def f():\n    return 1 / 0\n\nf()\n", 2, "ZeroDivisionError: "),
         ("import json\njson.loads('{')\n", 2, "JSONDecodeError: "),
         ("raise SystemExit(3)\n", 1, "SystemExit: 3"),
     ],

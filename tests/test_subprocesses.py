@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -74,8 +75,9 @@ def test_program_that_exceeds_its_folder_limit_is_killed(tmp_path: Path) -> None
 
 
 def test_full_disk_message_of_a_program_raises_os_error() -> None:
-    with pytest.raises(OSError, match="no space left"):
-        run([PYTHON, "-c", "import sys; sys.exit('No space left on device')"], seconds=20)
+    with pytest.raises(OSError, match="no space left on the disk") as error:
+        run([PYTHON, "-c", f"import sys; sys.exit({os.strerror(errno.ENOSPC)!r})"], seconds=20)
+    assert error.value.errno == errno.ENOSPC
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel ends orphans on Linux only")

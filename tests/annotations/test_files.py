@@ -33,7 +33,7 @@ def refusal(file: OfficialFile) -> str:
     [
         ('{"a": [1, 2', "cut off, damaged or not JSON"),
         ("", "cut off, damaged or not JSON"),
-        ('{"a": [1]} x', "Extra data"),
+        ('{"a": [1]} x', "cut off, damaged or not JSON"),
         ('{"a": [1], "a": [2]}', 'the key "a" is duplicated'),
         ("[" * 100_000, "cut off, damaged or not JSON"),
         ('{"a": [1, "x"]}', 'a[1]: found "x"'),

@@ -50,7 +50,7 @@ def test_kappa_of_one_answer_to_all_is_undefined() -> None:
     for answers in ([], [True, True], [False]):
         assert math.isnan(cohen_kappa(answers, answers))
     assert cohen_kappa([True, True], [False, False]) == 0
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match="there are 2 values and 1 to compare them with"):
         cohen_kappa([True, False], [True])
 
 

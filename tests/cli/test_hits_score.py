@@ -122,4 +122,4 @@ def test_file_as_output_folder_is_refused_in_one_sentence(tmp_path: Path, capsys
 
 def test_invalid_significance_level_is_bad_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*campaign(tmp_path, {"a": "diligent"}), "--alpha", "5"]) == 2
-    assert "5.0 is not in the range 0<x<1" in capsys.readouterr().err
+    assert "--alpha" in capsys.readouterr().err

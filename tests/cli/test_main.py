@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import shlex
@@ -60,7 +61,7 @@ def test_no_command_prints_the_help_and_ends_as_bad_usage(group: list[str]) -> N
         [sys.executable, "-m", "vttdata", *group, "--help"], capture_output=True, text=True, check=True
     )
     assert done.stderr == help_text.stdout
-    assert done.stderr.startswith(f"Usage: {' '.join(['vttdata', *group])} ")
+    assert f" {' '.join(['vttdata', *group])} " in done.stderr.splitlines()[0]
 
 
 @pytest.mark.parametrize(
@@ -68,9 +69,9 @@ def test_no_command_prints_the_help_and_ends_as_bad_usage(group: list[str]) -> N
     [
         (["bild"], "vttdata: There is no command 'bild'. Did you mean 'build'? See 'vttdata --help'."),
         (["hits", "mak"], "vttdata hits: There is no command 'mak'. Did you mean 'make'? See 'vttdata hits --help'."),
-        (["build", "--wrokers", "2"], "Did you mean '--workers'?"),
+        (["build", "--wrokers", "2"], "--workers"),
         (["build", "demo", "--workers", "x"], "'x' is not a positive integer. See 'vttdata build --help'."),
-        (["export", "me/x", "--format", "coco"], "Missing option '--out'"),
+        (["export", "me/x", "--format", "coco"], "--out"),
         (["verify", "me/x", "--rebuild", "--files-only"], "--rebuild and --files-only exclude each other."),
     ],
 )
@@ -87,7 +88,7 @@ def test_help_has_a_description_and_examples_that_can_be_parsed(
 ) -> None:
     assert main([*path, "--help"]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith(f"Usage: vttdata {' '.join(path)}")
+    assert f" vttdata {' '.join(path)} " in printed.splitlines()[0]
     command = COMMANDS[path]
     assert command.short_help
     assert command.examples
@@ -146,7 +147,7 @@ def test_importing_the_package_pulls_nothing_heavy(module: str) -> None:
 
 def test_too_long_name_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stats", "x" * 300]) == 2
-    assert capsys.readouterr().err.startswith("vttdata: File name too long (xxx")
+    assert capsys.readouterr().err.startswith(f"vttdata: {os.strerror(errno.ENAMETOOLONG)} (xxx")
 
 
 def test_a_closed_pipe_ends_quietly_and_a_full_disk_with_a_sentence() -> None:
@@ -160,4 +161,4 @@ def test_a_closed_pipe_ends_quietly_and_a_full_disk_with_a_sentence() -> None:
         with open("/dev/full", "w") as full:
             done = subprocess.run(recipes, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         assert done.returncode == 1
-        assert done.stderr == "vttdata: No space left on device.\n"
+        assert done.stderr == f"vttdata: {os.strerror(errno.ENOSPC)}.\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -35,8 +36,9 @@ def test_written_files_pass_their_own_tests_and_build(
     assert main(["new-benchmark", "tiny_talks", "--out", str(tmp_path / "other")]) == 2
     assert "There is a benchmark 'tiny-talks' already" in capsys.readouterr().err
     style = [sys.executable, "-m", "ruff", "check", "--config", str(ROOT / "pyproject.toml"), "--ignore", "TD,FIX,D103"]
-    checked = subprocess.run([*style, str(tmp_path / "plugins")], capture_output=True, text=True, check=False)
-    assert checked.returncode == 0 or "No module named ruff" in checked.stderr, checked.stdout
+    if importlib.util.find_spec("ruff") is not None:
+        checked = subprocess.run([*style, str(tmp_path / "plugins")], capture_output=True, text=True, check=False)
+        assert checked.returncode == 0, checked.stdout
 
 
 @pytest.mark.parametrize("name", ["", "../x", "Talks", "two words", "a" * 70, "-x", "x-"])

@@ -14,17 +14,25 @@ import pytest
 # What a terminal obeys, apart from what rich writes to draw: erasing lines, moving the cursor, styles.
 _DRAWING = re.compile(r"\x1b\[(?:\d*[AK]|\?25[hl])|\x1b\[[\d;]*m|\r")
 _STEPS = """
-import sys, time
+import time
+from types import SimpleNamespace
 from vttdata.cli.terminal import print_styled
 from vttdata.pipeline import progress
-progress._LINE_EVERY_SECONDS = 0.05
-build = progress.BuildProgress(started=time.monotonic() - 200)
+lines = []
+visible = progress.visible
+progress.visible = lambda text: lines.append(text) or visible(text)
+progress._LINE_EVERY_SECONDS = 0.01
+progress.time = SimpleNamespace(monotonic=lambda: 200.0)
+build = progress.BuildProgress(started=0.0)
 for label in ("[6/15] measure", "[red]evil[/red] \\x1b]0;title\\x07 [link=https://evil.example]x[/link]"):
     with progress.Progress(label, 1200, build=build) as step:
         with progress.Progress("inside", 3, build=build):
             for number in range(400):
                 step.advance(rejected=number < 7, failed=number < 2)
-            time.sleep(0.3)
+            while build._bars is None and not any(line.startswith(f"{label}: 400 ") for line in lines):
+                time.sleep(0.01)
+            if build._bars is not None:
+                build._bars.refresh()
     print_styled(f"done: {label}", bold=True, fg="green")
 """
 

@@ -67,15 +67,17 @@ def test_listed_attributes_take_precedence_over_the_site(server: MediaServer, tm
 
 
 FAILURES = [
-    ("/stall.mp4", "timeout", True, "Read timed out"),
-    ("/truncated.mp4", "network", True, "more expected"),
-    ("/nothing.mp4", "network", True, "Did not get any data"),
-    ("/huge.mp4", "too_large", True, "limit of 1 MB"),
-    ("/endless.mp4", "too_large", True, "limit of 1 MB"),
-    ("/loop.mp4", "unsupported", False, "redirect loop"),
-    ("/page.html", "unsupported", False, "Unsupported URL"),
-    ("/several.html", "unsupported", False, "a list of videos"),
+    ("/stall.mp4", "timeout", True),
+    ("/truncated.mp4", "network", True),
+    ("/nothing.mp4", "network", True),
+    ("/huge.mp4", "too_large", True),
+    ("/endless.mp4", "too_large", True),
+    ("/loop.mp4", "unsupported", False),
+    ("/page.html", "unsupported", False),
+    ("/several.html", "unsupported", False),
 ]
+# Of failures that yt-dlp has no error for.
+SENTENCES = {"/huge.mp4": "limit of 1 MB", "/endless.mp4": "limit of 1 MB", "/several.html": "a list of videos"}
 
 
 REFUSALS = [("/gone.mp4", "removed", 404), ("/forbidden.mp4", "forbidden", 403), ("/busy.mp4", "rate_limit", 429)]
@@ -88,18 +90,17 @@ def test_refused_requests_are_not_retried(
     before = server.hits[path]
     error = failing(server.url(path), tmp_path, quick(60.0, retries=5, socket_timeout_seconds=30.0))
     assert error.reason == reason
-    assert f"HTTP Error {status}" in error.detail
+    assert str(status) in error.detail
     assert server.hits[path] == before + 1
 
 
-@pytest.mark.parametrize(("path", "reason", "retry", "words"), FAILURES)
-def test_each_failure_has_its_reason(
-    server: MediaServer, tmp_path: Path, path: str, reason: str, retry: bool, words: str
-) -> None:
+@pytest.mark.parametrize(("path", "reason", "retry"), FAILURES)
+def test_each_failure_has_its_reason(server: MediaServer, tmp_path: Path, path: str, reason: str, retry: bool) -> None:
     settings = quick(socket_timeout_seconds=1.0) if path == "/stall.mp4" else quick()
     error = failing(server.url(path), tmp_path, settings)
     assert (error.reason, error.retry) == (reason, retry)
-    assert words in error.detail
+    assert SENTENCES.get(path, "") in error.detail
+    assert error.detail
     assert str(tmp_path) not in error.detail
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import pickle
+import socket
 
 import pytest
 
@@ -101,6 +103,7 @@ TRANSIENT = {
         "connection: [Errno 111] Connection refused (caused by TransportError(...))",
         "[generic] x: Unable to download webpage: [Errno 101] Network is unreachable",
         "[generic] x: Unable to download webpage: [Errno 113] No route to host",
+        *(f"[generic] x: [Errno {number}] other words" for number in (errno.ECONNREFUSED, socket.EAI_NONAME)),
     ],
     "network": [
         "[generic] down: Unable to download webpage: HTTP Error 503: Service Unavailable (caused by <HTTPError 503>)",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import re
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ import yaml
 
 from tests.dataset.conftest import Material, contents, load
 from vttdata.dataset import Metadata, compute_statistics, find_damage
+from vttdata.dataset.sorted_captions import SortedCaptions
 from vttdata.errors import VttdataError
 from vttdata.records import Caption
 
@@ -93,7 +96,16 @@ class TestContradictions:
                 material.write(tmp_path / "d", **({"captions": []} | changes))
         assert not list(tmp_path.iterdir())
 
-    def test_full_disk_is_reported_for_the_scratch_file(self, tmp_path: Path) -> None:
+    def test_full_disk_is_reported_for_the_scratch_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        database = sqlite3.connect(tmp_path / "scratch", isolation_level=None)
+        database.execute("PRAGMA max_page_count = 10")
+        monkeypatch.setattr(sqlite3, "connect", lambda *_, **__: database)
+        captions = (Caption("v", number, "word " * 50) for number in range(1_000))
+        with pytest.raises(OSError, match="captions cannot be sorted on disk") as error:
+            SortedCaptions(tmp_path / "scratch", {"v": 0}, captions)
+        assert (error.value.errno, error.value.filename) == (errno.ENOSPC, str(tmp_path / "scratch"))
+
+    def test_limit_on_the_size_of_files_is_reported_for_the_scratch_file(self, tmp_path: Path) -> None:
         code = (
             "import resource, signal, sys; from pathlib import Path;"
             "from vttdata.dataset.sorted_captions import SortedCaptions;"
@@ -104,8 +116,7 @@ class TestContradictions:
         )
         command = [sys.executable, "-c", code, str(tmp_path / "scratch")]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
-        assert "OSError: [Errno" in done.stderr.splitlines()[-1]
-        assert "captions cannot be sorted on disk" in done.stderr
+        assert f"OSError: [Errno {errno.EIO}] captions cannot be sorted on disk" in done.stderr.splitlines()[-1]
 
     def test_invalid_names_and_versions_are_refused(self) -> None:
         for name in ("demo", "../demo", "a/b/c", "a/b..c", "a/b\nc"):

@@ -204,7 +204,7 @@ def test_zip_files_without_usable_arrays_are_refused(tmp_path: Path) -> None:
     with pytest.raises(VttdataError, match="'query_ids' is not a list of texts"):
         read_similarity(path)
     path.write_text("clip,caption\n")
-    with pytest.raises(VttdataError, match=r"\(no NumPy file, or it holds Python objects\)"):
+    with pytest.raises(VttdataError, match=r"\(damaged, no NumPy file, or it holds Python objects\)"):
         read_similarity(path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import subprocess
@@ -90,10 +91,10 @@ def test_failed_export_keeps_the_earlier_one(dataset: Path, tmp_path: Path, monk
     before = contents(tmp_path / "x")
 
     def fail(*_: Any) -> Iterator[Any]:
-        raise OSError(28, "No space left on device")
+        raise OSError(errno.ENOSPC, "the toy disk is full")
 
     monkeypatch.setattr(export_module, "write_checksums", fail)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match="the toy disk is full"):
         export(dataset, "jsonl", tmp_path / "x")
     assert contents(tmp_path / "x") == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dataset", "x"]

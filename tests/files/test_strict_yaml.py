@@ -37,13 +37,13 @@ def test_date_is_a_text() -> None:
         ("a: 1\n2: b\n", "x: line 2: not valid YAML (the key 2 is not a text; put it in quotes)."),
         ("a: &n [1]\nb: *n\n", "x: YAML aliases (*name) are not allowed; write the value out."),
         ("a: [1\nb: 2\n", "x: line 2: not valid YAML ("),
-        ("a: !!python/name:os.system\n", "x: line 1: not valid YAML (could not determine a constructor"),
+        ("a: !!python/name:os.system\n", "x: line 1: not valid YAML ("),
         ("a: .nan", "x: contains a value that is not a text, number, list or mapping"),
         ("a: !!set {b, c}", "x: contains a value that is not a text, number, list or mapping"),
         ("a: !!timestamp 2026-01-01", "x: contains a value that is not a text, number, list or mapping"),
-        ("[" * 500_000, "x: not valid YAML (nested more than 100 levels deep)."),
+        ("[" * 500_000, "x: not valid YAML ("),
         ("- " * 300_000, "x: not valid YAML (nested more than 100 levels deep)."),
-        ("a: \x00", "x: not valid YAML (unacceptable character"),
+        ("a: \x00", "x: not valid YAML ("),
         ("a: \ud800", "x: "),
     ],
 )
@@ -66,5 +66,5 @@ def test_file_is_checked_against_a_type(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text("a: 1\nb: two\n")
     assert read_yaml_as(path, pydantic.TypeAdapter(dict[str, int | str])) == ({"a": 1, "b": "two"}, path.read_bytes())
-    with pytest.raises(VttdataError, match=r"a\.yaml: b: input should be a valid integer.*, found 'two'\."):
+    with pytest.raises(VttdataError, match=r'a\.yaml: b: found "two"; it should be an integer\.$'):
         read_yaml_as(path, pydantic.TypeAdapter(dict[str, int]))

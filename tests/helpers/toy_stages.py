@@ -52,7 +52,7 @@ class Double(Stage):
             case "media":
                 raise MediaError("damaged", "broken on purpose")
             case "full":
-                raise OSError(errno.ENOSPC, "No space left on device", "somewhere")
+                raise OSError(errno.ENOSPC, "the toy disk is full", "somewhere")
             case "limit":
                 yield Failed(item.source_id, "rate_limit", "HTTP Error 429", retry=True)
             case "later":
@@ -92,7 +92,7 @@ class Trouble(Stage):
             case "memory":
                 raise MemoryError
             case "device":
-                raise OSError(errno.EIO, "Input/output error", "somewhere")
+                raise OSError(errno.EIO, "the toy disk is broken", "somewhere")
             case "program":
                 run(["sh", "-c", "kill -9 $$"], seconds=10)
         yield Kept(item)

@@ -114,7 +114,7 @@ def rich(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("license: cc-by-4.0", "license: 2026-01-01", "me/rich: 1.0.0, 4 clips; "),
         ("license: cc-by-4.0", r'license: "\ud800"', "README.md: its front matter contains an unpaired surrogate."),
         ("---\n", "--\n", "README.md: does not begin with the YAML front matter of a dataset card."),
-        ("---\n", "---\n" + "[" * 5000, "README.md: its front matter: not valid YAML"),
+        ("---\n", "---\n" + "[" * 5000, "README.md: its front matter: line 1: not valid YAML ("),
     ],
 )
 def test_odd_card_is_listed_beside_the_others(rich: Path, old: str, new: str, line: str) -> None:

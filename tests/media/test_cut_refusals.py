@@ -82,9 +82,10 @@ def test_message_of_ffmpeg_is_passed_on_without_paths(
     movies: dict[str, Movie], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules["vttdata.media.cut"]._ENCODERS, "h264", {"c:v": "nonesuch"})
-    with pytest.raises(MediaError, match="Encoder not found") as caught:
+    with pytest.raises(MediaError) as caught:
         cut_file(movies["30 fps"].path, 1.0, 2.0, tmp_path / "clip.mp4")
     assert caught.value.reason == "cut_failed"
+    assert caught.value.detail not in ("", "ffmpeg failed without a message.")
     assert str(tmp_path) not in caught.value.detail
     assert os.listdir(tmp_path) == []
 

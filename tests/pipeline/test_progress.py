@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +21,12 @@ from vttdata.pipeline.progress import BuildProgress, Progress
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_LINE_EVERY_SECONDS", 0.01)
+
+
+@pytest.fixture
+def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let it be 200 s after the start of the clock all the time."""
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: 200.0))
 
 
 @pytest.fixture
@@ -49,18 +56,18 @@ def lines_of(step: Progress, capsys: pytest.CaptureFixture[str]) -> list[str]:
     return shown.splitlines()
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("impatient", "stopped_clock")
 def test_step_over_all_items_at_once_shows_its_time(capsys: pytest.CaptureFixture[str]) -> None:
-    step = Progress("[8/14] copies", None, BuildProgress(started=time.monotonic() - 200))
+    step = Progress("[8/14] copies", None, BuildProgress(started=0.0))
     assert lines_of(step, capsys)[0] == "[8/14] copies: 00:00, build 03:20"
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("impatient", "stopped_clock")
 def test_step_without_a_finished_item_shows_that(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines_of(Progress("measure", 12, BuildProgress()), capsys)[0] == "measure: 0 of 12, 00:00"
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("impatient", "stopped_clock")
 def test_losses_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     step = Progress("measure", 12, BuildProgress())
     step.advance(rejected=1)

@@ -108,8 +108,9 @@ def test_address_of_another_form_is_refused(address: str) -> None:
 @needs_ray
 def test_cluster_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     executor = RayExecutor(address="127.0.0.1:1")
-    with pytest.raises(VttdataError, match=r"No connection to a Ray cluster at 127\.0\.0\.1:1 \(Connection refused\)"):
+    with pytest.raises(VttdataError, match=r"No connection to a Ray cluster at 127\.0\.0\.1:1 \(") as error:
         list(executor.run(Double(tmp_path), numbers("a")))
+    assert isinstance(error.value.__cause__, ConnectionRefusedError)
     executor.close()
 
 
@@ -150,7 +151,7 @@ def test_results_are_those_of_the_local_executor(executor: RayExecutor, tmp_path
 
 @needs_ray
 def test_halting_item_stops_the_run(executor: RayExecutor, tmp_path: Path) -> None:
-    with pytest.raises(HaltError, match="No space left on device"):
+    with pytest.raises(HaltError, match="the toy disk is full"):
         list(executor.run(Double(tmp_path), numbers("full-1")))
 
 

@@ -38,8 +38,8 @@ def refuse(folder: Path, builder: str) -> str:
 @pytest.mark.parametrize(
     ("builder", "message"),
     [
-        ("x = 1\nclass Recipe(:\n", "/mine.py:2: cannot be loaded as a builder (SyntaxError: invalid syntax)."),
-        ("import no_such_library\n", "/mine.py:1: cannot be loaded as a builder (ModuleNotFoundError: No module"),
+        ("x = 1\nclass Recipe(:\n", "/mine.py:2: cannot be loaded as a builder (SyntaxError: "),
+        ("import no_such_library\n", "/mine.py:1: cannot be loaded as a builder (ModuleNotFoundError: "),
         (
             f"{HEAD}class Recipe(BaseRecipe):\n    words: object()\n{BUILD}",
             "/mine.py:3: cannot be loaded as a builder (",

@@ -29,6 +29,7 @@ from vttdata.files.reading import file_sha256
 from vttdata.files.strict_yaml import parse_yaml
 from vttdata.ids import digest
 from vttdata.settings import Count, PositiveCount, PositiveSeconds, Strict
+from vttdata.validation import describe_problem
 
 CAMPAIGN, UNITS, SECRET, DATABASE, MEDIA = "campaign.json", "units.jsonl", "secret", "answers.sqlite", "media"
 FORMAT = 1
@@ -286,9 +287,7 @@ def _validate(settings: type, values: Mapping[str, Any]) -> Any:
     except pydantic.ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(step) for step in first["loc"]) or "the settings"
-        found = repr(first.get("input"))[:80] if first["loc"] else ""
-        message = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
-        raise VttdataError(f"--set {key}{'=' if found else ''}{found}: {message}.") from error
+        raise VttdataError(f"--set {key}: {describe_problem(first)}.") from error
 
 
 def _with_times(unit: Unit, videos: Mapping[str, PageVideo]) -> Unit:

@@ -21,6 +21,7 @@ import pydantic
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.reading import ZIP_ERRORS, read_regular
 from vttdata.files.tables import refuse_duplicate_keys
+from vttdata.validation import MISSING, describe_problem
 
 # Official files are checked without conversions, for finite numbers; further keys are allowed.
 SHAPE = pydantic.ConfigDict(strict=True, allow_inf_nan=False)
@@ -187,13 +188,8 @@ def parse_json_text(file: str, text: str, shape: pydantic.TypeAdapter[Shape]) ->
         return shape.validate_json(text)
     except pydantic.ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = key_path(first["loc"])
-        if first["type"] == "missing":
-            raise VttdataError(f"{file}: {place} is missing.") from error
-        shown = json.dumps(first["input"], ensure_ascii=True)
-        shown = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
-        wanted = re.sub(r"^(Input|\w+) should be", "it should be", first["msg"].removeprefix("Value error, "))
-        raise VttdataError(f"{file}: {place}: found {shown}; {wanted.rstrip('.')}.") from error
+        colon = "" if first["type"] in MISSING else ":"
+        raise VttdataError(f"{file}: {key_path(first['loc'])}{colon} {describe_problem(first)}.") from error
 
 
 def _refuse_surrogates(file: str, value: Any, place: tuple[str | int, ...]) -> None:

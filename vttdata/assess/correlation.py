@@ -69,6 +69,8 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
     Raises:
         ValueError: if the lists are of different lengths.
     """
+    if len(first) != len(second):
+        raise ValueError(f"there are {len(first)} values and {len(second)} to compare them with")
     n, both = len(first), sum(x == y for x, y in zip(first, second, strict=True))
     in_second = Counter(second)
     # In whole numbers, times n squared.

@@ -6,9 +6,12 @@ into a closed list of reasons; to recognise another message, add a line to `_MES
 
 from __future__ import annotations
 
+import errno
 import importlib.util
+import os
 import re
 import shutil
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -25,7 +28,9 @@ _COOKIES = "cookies.txt"
 # What yt-dlp and a JavaScript runtime take for themselves.
 BASE_MEMORY = 2**29
 # The text of Python's MemoryError is empty.
-_OUT_OF_MEMORY = re.compile(r"^ERROR:\s*$|\bMemoryError\b|Cannot allocate memory", re.MULTILINE)
+_OUT_OF_MEMORY = re.compile(
+    rf"^ERROR:\s*$|\bMemoryError\b|\[Errno {errno.ENOMEM}\]|{re.escape(os.strerror(errno.ENOMEM))}", re.MULTILINE
+)
 
 MEGABYTE = 1_000_000
 """Unit of ``megabytes_per_item``."""
@@ -53,6 +58,15 @@ TRANSIENT_REASONS = frozenset({"network", "timeout", UNREACHABLE})
 
 _MAX_DETAIL_CHARACTERS = 600
 
+# Numbers of an `OSError` that mean that there is no connection to a host.
+_NO_CONNECTION = "|".join(
+    str(number)
+    for number in (
+        *(errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN),
+        *(socket.EAI_NONAME, socket.EAI_AGAIN, socket.EAI_FAIL),
+    )
+)
+
 # Reason, whether it is permanent, and a pattern of the message; the first match wins.
 _MESSAGES: tuple[tuple[str, bool, str], ...] = (
     ("forbidden", True, r"is not a public address"),
@@ -75,6 +89,7 @@ _MESSAGES: tuple[tuple[str, bool, str], ...] = (
     ("unsupported", True, r"unsupported url|is not a valid url|redirect loop|does not pass filter|\bDRM\b"),
     ("unsupported", True, r"no video formats found|requested format is not available|only images are available"),
     ("unsupported", True, r"no video (in|could be found)|is not a video"),
+    (UNREACHABLE, False, rf"\[Errno ({_NO_CONNECTION})\]"),
     (UNREACHABLE, False, r"connect timeout|connection refused|failed to resolve|name or service not known"),
     (UNREACHABLE, False, r"name resolution|getaddrinfo|no address associated|unreachable|no route to host"),
     ("timeout", False, r"timed? ?out"),

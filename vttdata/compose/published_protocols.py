@@ -23,6 +23,7 @@ from vttdata.files.strict_yaml import read_yaml
 from vttdata.ids import find_video_id
 from vttdata.plugins import discover
 from vttdata.recipe import packaged
+from vttdata.validation import describe_problem
 
 
 class ProtocolSplit(pydantic.BaseModel):
@@ -72,7 +73,7 @@ def read_specification(path: Path) -> PublishedProtocol:
     except pydantic.ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise VttdataError(f"{path}: {place}: {first['msg'].removeprefix('Value error, ')}.") from error
+        raise VttdataError(f"{path}: {place}: {describe_problem(first)}.") from error
 
 
 def make_protocol(name: str, folder: Path, lists: Mapping[str, Path]) -> Protocol:

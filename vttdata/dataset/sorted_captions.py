@@ -49,7 +49,7 @@ class SortedCaptions:
             self._database.execute("COMMIT")
         except sqlite3.OperationalError as error:
             self.close()
-            code = errno.ENOSPC if "full" in str(error) else errno.EIO
+            code = errno.ENOSPC if error.sqlite_errorcode == sqlite3.SQLITE_FULL else errno.EIO
             raise OSError(code, f"captions cannot be sorted on disk: {error}", str(path)) from error
 
     def _insert(self, captions: list[Caption], positions: Mapping[str, int]) -> None:

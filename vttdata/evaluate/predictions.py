@@ -343,7 +343,8 @@ def read_similarity(path: Path) -> Similarity:
         raise VttdataError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except _NOT_NUMPY as error:
         # NumPy takes any other content for a pickle, and recommends to load it.
-        reason = "no NumPy file, or it holds Python objects" if "pickle" in str(error) else " ".join(str(error).split())
+        is_large = isinstance(error, MemoryError)
+        reason = "larger than memory" if is_large else "damaged, no NumPy file, or it holds Python objects"
         raise VttdataError(f"{path}: cannot be read as NumPy arrays ({reason}).") from error
     if scores.shape != (len(query_ids), len(video_ids)):
         raise VttdataError(

@@ -15,6 +15,7 @@ import yaml
 
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.reading import read_regular
+from vttdata.validation import describe_problem
 
 if TYPE_CHECKING:
     import pydantic
@@ -76,11 +77,12 @@ def parse_yaml(text: str, place: str) -> Any:
             if nodes > _MAX_NODES:
                 raise VttdataError(f"{place}: has more than {_MAX_NODES} values, the limit for YAML.")
             if depth > _MAX_DEPTH:
-                raise VttdataError(f"{place}: not valid YAML (nested more than {_MAX_DEPTH} levels deep).")
+                line = _line(event.start_mark, text)
+                raise VttdataError(f"{place}: {line}not valid YAML (nested more than {_MAX_DEPTH} levels deep).")
         value = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except yaml.MarkedYAMLError as error:
-        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark and "\n" in text else ""
+        line = _line(error.problem_mark, text)
         raise VttdataError(f"{place}: {line}not valid YAML ({error.problem or error.context}).") from error
     except yaml.YAMLError as error:
         raise VttdataError(f"{place}: not valid YAML ({' '.join(str(error).split())[:_MAX_SHOWN]}).") from error
@@ -89,6 +91,11 @@ def parse_yaml(text: str, place: str) -> Any:
             f"{place}: contains a value that is not a text, number, list or mapping ({error})."
         ) from error
     return value
+
+
+def _line(mark: Any, text: str) -> str:
+    """Return the line of a place for a message, such as ``line 4: ``; empty where there is one line only."""
+    return f"line {mark.line + 1}: " if mark is not None and "\n" in text else ""
 
 
 def read_yaml(file: Path) -> dict[str, Any]:
@@ -118,9 +125,7 @@ def read_yaml_as(file: Path, shape: pydantic.TypeAdapter[Shape]) -> tuple[Shape,
     except pydantic.ValidationError as error:
         detail = error.errors(include_url=False)[0]
         key = ": ".join(ascii(part)[:_MAX_SHOWN].strip("'") for part in detail["loc"] if part != "[key]")
-        message = detail["msg"].removeprefix("Value error, ")
-        message = f"{message[:1].lower()}{message[1:]}, found {ascii(detail['input'])[:_MAX_SHOWN]}"
-        raise VttdataError(f"{file}: {key or 'the file'}: {message}.") from error
+        raise VttdataError(f"{file}: {key or 'the file'}: {describe_problem(detail)}.") from error
 
 
 def _read(file: Path) -> tuple[Any, bytes]:

@@ -294,7 +294,8 @@ def parse_delimited(
             if any(row.values()) or any(map(str.strip, cells)):
                 yield line, row
     except csv.Error as error:
-        raise VttdataError(f"{place}:{line + 1}: {error} (in the row that begins on this line).") from error
+        place = f"{place}:{line + 1}"
+        raise VttdataError(f"{place}: not valid CSV in the row that begins on this line ({error}).") from error
 
 
 def _find_delimiter(place: str, suffix: str, stream: TextIO, columns: Columns) -> tuple[str, int]:

@@ -114,11 +114,11 @@ def _load_named(reference: str, revision: object, arguments: dict[str, Any], *, 
             _check_card(local)
             return _add_local_videos(_load(reference, {"path": str(local), **arguments}), local)
         return _load_from_hub(reference, revision, arguments)
-    except UnknownPartError:
+    except (UnknownPartError, ValueError):
         if str(arguments.get("name")).rpartition("-")[2] not in SCHEMAS:
             raise
         folder = local or download(reference, revision, token=arguments.get("token"))
-        with _explained(reference):
+        with _explained(reference, arguments):
             table = _make_evaluation_table(folder, arguments)
         if table is None:
             raise
@@ -196,7 +196,7 @@ def _check_card(folder: Path) -> None:
 def _load(reference: str, arguments: Mapping[str, Any]) -> Any:
     """Load with `datasets`; explain an unknown configuration or split, or a damaged table, in one sentence."""
     try:
-        with _explained(reference):
+        with _explained(reference, arguments):
             return datasets.load_dataset(**arguments)
     except (datasets.exceptions.DatasetGenerationError, NonMatchingSplitsSizesError) as error:
         reason = " ".join(str(error.__cause__ or error).split())[:300]
@@ -209,12 +209,12 @@ def _load(reference: str, arguments: Mapping[str, Any]) -> Any:
 
 
 @contextlib.contextmanager
-def _explained(reference: str) -> Iterator[None]:
+def _explained(reference: str, arguments: Mapping[str, Any]) -> Iterator[None]:
     """Explain an unknown configuration or split in one sentence."""
     try:
         yield
     except ValueError as error:
-        explanation = explain_unknown_part(reference, error)
+        explanation = explain_unknown_part(reference, error, arguments.get("name"), arguments.get("split"))
         if explanation is None:
             raise
         raise explanation from error

@@ -12,7 +12,6 @@ import dataclasses
 import inspect
 import json
 import os
-import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,11 +26,11 @@ from vttdata.ids import digest, is_dataset_name
 from vttdata.plugins import load_module
 from vttdata.recipe import packaged
 from vttdata.settings import Count, Ratio, check_date, check_licence
+from vttdata.validation import MISSING, UNKNOWN_KEY, describe_problem
 
 _MAX_SHOWN = 80
 # Other spelling of a key of every recipe -> the key.
 _SPELLINGS = {"license": "licence"}
-_SHOULD = re.compile(r"^\w+ should")
 _OWN_VIDEO_SECTIONS = {"collect", "filter", "shots", "clips", "media", "captions", "split"}
 
 # An input is a table of captions, or a dataset by folder or name.
@@ -300,21 +299,12 @@ def _origin(file: Path, key: str, overrides: Sequence[str]) -> str:
 
 def _describe(key: str, problem: Any, model: type[BaseRecipe]) -> str:
     """Return a pydantic error as the second half of a sentence."""
-    if problem["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
+    if problem["type"] in UNKNOWN_KEY:
         *sections, name = key.split(".")
         return f"{key}: there is no such key; allowed are {list_choices(name, _keys_of_section(model, sections))}."
     field = model.model_fields.get(key)
-    wanted = field.description if field else None
-    if problem["type"] in {"missing", "missing_argument"}:
-        return f"{key}: is missing; it should be {wanted}." if wanted else f"{key}: is missing and has no default."
-    if wanted and problem["type"].startswith("string"):
-        return f"{key}: found {json.dumps(problem['input'])}; it should be {wanted}."
-    allowed, substitutions = _SHOULD.subn("it should", problem["msg"].removeprefix("Value error, "))
-    if not substitutions:
-        return f"{key}: {allowed.rstrip('.')}."
-    shown = json.dumps(problem["input"], ensure_ascii=False)
-    shown = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
-    return f"{key}: found {shown}; {allowed}."
+    is_explained = problem["type"] in MISSING or problem["type"].startswith("string")
+    return f"{key}: {describe_problem(problem, field.description if field and is_explained else None)}."
 
 
 def _keys_of_section(model: type[BaseRecipe], sections: Sequence[str]) -> list[str]:

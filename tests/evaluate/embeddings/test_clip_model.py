@@ -147,7 +147,7 @@ def test_what_is_no_clip_is_refused(torch: Any, folder: Path, tmp_path: Path) ->
     pickled = shutil.copytree(folder, tmp_path / "pickled")
     torch.save(load_file(pickled / "model.safetensors"), pickled / "pytorch_model.bin")
     (pickled / "model.safetensors").unlink()
-    with pytest.raises(VttdataError, match=r"cannot be loaded on cpu: .*safetensors"):
+    with pytest.raises(VttdataError, match="cannot be loaded on cpu: "):
         ClipModel.load(str(pickled))
     config = json.loads((folder / "preprocessor_config.json").read_text())
     for change, message in [({"resample": 1}, "filter 1"), ({"size": "big"}, "incomplete")]:

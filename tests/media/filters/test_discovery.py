@@ -150,7 +150,7 @@ def test_filter_cannot_take_the_name_of_a_column(plugins: Path) -> None:
     ("expression", "message"),
     [('float("nan")', "filter 'bright' scored nan, which is not between 0 and 1."),
      ("1.5", "filter 'bright' scored 1.5, which is not between 0 and 1."),
-     ("1 / 0", "bright.py:15: filter 'bright' failed (ZeroDivisionError: division by zero).")],
+     ("1 / 0", "bright.py:15: filter 'bright' failed (ZeroDivisionError: ")],
 )  # fmt: skip
 def test_unusable_score_stops_the_build_in_one_sentence(
     videos: Path, tmp_path: Path, plugins: Path, expression: str, message: str
@@ -158,7 +158,7 @@ def test_unusable_score_stops_the_build_in_one_sentence(
     (plugins / "bright.py").write_text(BRIGHT.replace("float(picture.luma.mean() / 255)", expression))
     done = build(tmp_path / "out", f"collect.folder={videos}", *LOOSE)
     assert done.returncode == 1
-    assert done.stderr.rstrip().endswith(message)
+    assert message in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import errno
+import re
 import resource
 import tempfile
 import tracemalloc
@@ -92,8 +94,8 @@ def test_full_disk_is_an_error_that_names_its_folder(
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
     try:
-        with pytest.raises(OSError, match="File too large") as caught:
+        with pytest.raises(OSError, match=re.escape(str(tmp_path))) as caught:
             match_sources(sources_in_files)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert caught.value.filename == str(tmp_path)
+    assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(tmp_path))
