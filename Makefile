@@ -44,7 +44,7 @@ test-lowest: .venv/bin/python
 lint: .venv/dev-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	for system in linux darwin win32; do $(BIN)/mypy --platform $$system --cache-dir .mypy_cache/$$system || exit 1; done
 
 bench: .venv/dev-ready
 	@$(BIN)/python -m pip install --quiet --editable '.[bench]'

@@ -24,6 +24,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Mapping, Sequence
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any
@@ -103,12 +104,13 @@ class ForkServer:
         self._socket: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start_module(self, module: str, connection: Connection, output: IO[bytes] | None = None) -> ForkedProcess:
+    def start_module(self, module: str, output: IO[bytes] | None = None) -> tuple[ForkedProcess, Connection]:
         """Do what `vttdata.subprocesses.start_module` does."""
+        connection, theirs = Pipe()
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-        process = self.start([module], environment, Path.cwd(), output or 1, output or 2, [connection.fileno()])
-        connection.close()
-        return process
+        process = self.start([module], environment, Path.cwd(), output or 1, output or 2, [theirs.fileno()])
+        theirs.close()
+        return process, connection
 
     def run(
         self, arguments: Sequence[str], environment: Mapping[str, str], folder: Path | None = None

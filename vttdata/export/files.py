@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any, TextIO
 
 from vttdata.files.reading import file_sha256
 
@@ -52,7 +52,7 @@ def text_file(path: Path) -> Iterator[TextIO]:
 class JsonList:
     """Items of a JSON list, written one by one; the brackets are the caller's."""
 
-    stream: TextIO
+    stream: IO[str]
     length: int = 0
 
     def append(self, item: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ import hashlib
 import lzma
 import os
 import stat
+import sys
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
@@ -46,7 +47,7 @@ def read_regular(path: Path, limit: int) -> bytes:
             content without a length.
     """
     refuse_special(path)
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as stream:
+    with open(path, "rb", opener=_open_at_once) as stream:
         data: bytes | None = stream.read(limit)
         has_length = os.fstat(stream.fileno()).st_size > 0
     if data and not has_length:
@@ -56,6 +57,13 @@ def read_regular(path: Path, limit: int) -> bytes:
     if data is None:
         raise OSError(errno.EAGAIN, "it waits for content", str(path))
     return data
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file without waiting, such as for the other end of a pipe; Windows has no such files in folders."""
+    if sys.platform != "win32":
+        flags |= os.O_NONBLOCK
+    return os.open(path, flags)
 
 
 def is_inside(name: str) -> bool:

@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import mmap
 import os
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -73,7 +74,7 @@ class Arrays:
     def release_pages(self) -> None:
         """Take pages of files out of the memory of this process; the system keeps them as long as it has room."""
         for pages in self._maps:
-            if hasattr(mmap, "MADV_DONTNEED"):
+            if sys.platform != "win32":
                 pages.madvise(mmap.MADV_DONTNEED)
 
 
