@@ -90,4 +90,4 @@ def write_checksums(folder: Path) -> None:
     """Write the SHA-256 of every file of an export."""
     paths = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     lines = (f"{file_sha256(folder / path)}  {path}\n" for path in paths)
-    (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
+    (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8", newline="\n")

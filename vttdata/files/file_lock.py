@@ -114,7 +114,7 @@ def named_owner(path: Path) -> Iterator[None]:
     """
     for _ in range(2):
         try:
-            with path.open("x", encoding="utf-8") as stream:
+            with path.open("x", encoding="utf-8", newline="\n") as stream:
                 json.dump([socket.gethostname(), os.getpid()], stream)
             break
         except FileExistsError:

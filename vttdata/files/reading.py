@@ -14,7 +14,7 @@ import stat
 import sys
 import zipfile
 import zlib
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from vttdata.errors import DescribeOSErrors, VttdataError
 
@@ -67,9 +67,12 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 def is_inside(name: str) -> bool:
-    """Return whether a path from an untrusted file stays inside the folder that it starts from, links aside."""
-    path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts
+    """Return whether a path from an untrusted file stays inside the folder that it starts from, links aside.
+
+    Windows also has drives, and backslashes that divide folders.
+    """
+    path = PureWindowsPath(name) if sys.platform == "win32" else PurePosixPath(name)
+    return not path.drive and not path.root and ".." not in path.parts
 
 
 def links_out(dataset: Path, path: Path) -> bool:

@@ -35,7 +35,7 @@ class Journal:
     def note(self, event: str, **facts: Any) -> None:
         """Add an event with the current time."""
         line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **facts}
-        with self._path.open("a", encoding="utf-8") as stream:
+        with self._path.open("a", encoding="utf-8", newline="\n") as stream:
             stream.write(json.dumps(line) + "\n")
 
 
@@ -101,5 +101,5 @@ def _hold_as_shard(folder: Path, stack: contextlib.ExitStack) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file in one step, so that a reader sees the old content or the new one."""
     temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
     temporary.replace(path)
