@@ -91,6 +91,7 @@ def test_disk_without_locks_is_told_from_a_lock_that_is_held(tmp_path: Path, no_
 
 
 @pytest.mark.parametrize("reader", ["on a disk without locks", "without write permission"])
+@pytest.mark.not_on("win32")
 def test_build_is_noticed_by_a_reader_that_cannot_lock(
     reader: str, tmp_path: Path, holder: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +125,7 @@ def test_file_of_an_owner_may_be_damaged(content: str, owner: LockOwner, tmp_pat
 
 
 @pytest.mark.parametrize("process", [2**31 - 1, 2**40, 2**70])
+@pytest.mark.not_on("win32")
 def test_file_of_a_process_that_has_ended_is_replaced(process: int, tmp_path: Path) -> None:
     path = tmp_path / "owner"
     path.write_text(json.dumps([socket.gethostname(), process]))

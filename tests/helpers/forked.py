@@ -31,6 +31,7 @@ from typing import IO, Any
 
 from PIL import Image
 
+from tests.helpers.other_systems import ROOT, SIMULATED
 from vttdata.plugins import PLUGINS_VARIABLE
 from vttdata.subprocesses import die_with_parent
 
@@ -55,7 +56,6 @@ MODULES = {
 # Modules of the package that start Python processes.
 STARTERS = ("vttdata.subprocesses", "vttdata.pipeline.executors.local")
 _LENGTH = struct.Struct("!I")
-ROOT = Path(__file__).resolve().parents[2]
 # The search path but for PYTHONPATH; an installation from the checkout puts its root behind all others.
 LIBRARIES = [*(entry for entry in sys.path if entry != str(ROOT)), str(ROOT)]
 
@@ -180,7 +180,7 @@ class ForkServer:
             [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), self._purpose],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
-            env=environment | {"PYTHONPATH": str(ROOT)},
+            env=environment | {"PYTHONPATH": os.pathsep.join(map(str, [SIMULATED, ROOT]))},
         )
         theirs.close()
         return self._socket

@@ -15,10 +15,9 @@ SIMULATED = ROOT / "tests" / "helpers" / "simulated"
 
 def environment(system: str, **variables: str) -> dict[str, str]:
     """Return the variables of a process in which the package sees a system; ``linux`` is the real one."""
-    path = [str(ROOT)] if system == "linux" else [str(SIMULATED), str(ROOT)]
-    others = {name: value for name, value in os.environ.items() if name != "VTTDATA_SIMULATE"}
-    simulated = {} if system == "linux" else {"VTTDATA_SIMULATE": system}
-    return others | simulated | {"PYTHONPATH": os.pathsep.join(path)} | variables
+    simulated = "" if system == "linux" else system
+    path = os.pathsep.join(map(str, [SIMULATED, ROOT]))
+    return os.environ | {"VTTDATA_SIMULATE": simulated, "PYTHONPATH": path} | variables
 
 
 def run_python(system: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
