@@ -65,9 +65,9 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, where the system can."""
-        from vttdata.subprocesses import check_system
-
         if self.not_on_windows:
+            from vttdata.subprocesses import check_system
+
             check_system(f"'{ctx.command_path}'")
         return super().invoke(ctx)
 

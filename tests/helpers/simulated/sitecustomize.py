@@ -125,14 +125,20 @@ class OtherSystem(importlib.abc.MetaPathFinder):
 
 
 class OtherLoader(importlib.machinery.SourceFileLoader):
-    """Loader whose modules have other built-in functions."""
+    """Loader whose modules have other built-in functions, also where one is run as a program."""
 
     builtins: dict[str, Any]
+    code: types.CodeType
 
-    def exec_module(self, module: types.ModuleType) -> None:
-        """Run a module's code."""
-        module.__dict__["__builtins__"] = self.builtins
-        super().exec_module(module)
+    def get_code(self, fullname: str) -> types.CodeType | None:
+        """Return code that runs that of a module with other built-in functions."""
+        code = super().get_code(fullname)
+        if code is None:
+            return None
+        self.code = code
+        return compile(
+            "globals()['__builtins__'] = __loader__.builtins; exec(__loader__.code, globals())", self.path, "exec"
+        )
 
 
 def refuse_proc(event: str, details: tuple[Any, ...]) -> None:
