@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Benchmarks that need no files; benchmarks/RESULTS.md has the commands of the others.
 BENCHES := crowd cutting degrade differences engine exports hits splits stages
 
-.PHONY: demo pictures test test-extras test-newest test-lowest pins lint bench clean
+.PHONY: demo pictures test test-extras test-newest test-systems test-lowest pins lint bench clean
 
 demo: .venv/build-ready
 	$(BIN)/vttdata build demo
@@ -64,10 +64,25 @@ test-lowest: .venv/bin/python
 	  pytest pytest-xdist hypothesis filelock snowballstemmer 'mlcroissant[parquet]'
 	PYTHONPATH=$(CURDIR) .venv-lowest/bin/python -m pytest $(LOWEST)
 
+# Where the package sees another system than Linux; see tests/helpers/simulated. Windows builds nothing.
+SYSTEM_TESTS := tests/load tests/evaluate tests/export tests/publish tests/files tests/dataset tests/split/audit \
+  tests/cli/test_audit.py tests/cli/test_audit_foils.py tests/cli/test_audit_questions.py tests/cli/test_evaluate.py
+WIN32_TESTS := tests/assess tests/annotate/test_quality.py tests/annotate/test_results_used.py tests/cli/test_protocol.py \
+  tests/cli/test_evaluate_metric.py tests/cli/test_hits_compare.py tests/cli/test_hits_make.py tests/cli/test_hits_power.py \
+  tests/cli/test_hits_score.py tests/cli/test_main.py tests/cli/test_stats_diff_datasets.py
+DARWIN_TESTS := tests/test_subprocesses.py tests/pipeline tests/collect tests/split/near_duplicates tests/media/test_cut.py \
+  tests/integration/test_build.py tests/integration/test_continued_build.py tests/integration/test_interruption.py \
+  tests/cli/test_shots.py tests/cli/test_verify.py tests/annotate/test_killed.py
+
+test-systems: export PYTHONPATH = $(CURDIR)/tests/helpers/simulated
+test-systems: .venv/dev-ready
+	VTTDATA_SIMULATE=win32 $(BIN)/python -m pytest $(SYSTEM_TESTS) $(WIN32_TESTS)
+	VTTDATA_SIMULATE=darwin $(BIN)/python -m pytest $(SYSTEM_TESTS) $(DARWIN_TESTS)
+
 lint: .venv/dev-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	for system in linux darwin win32; do $(BIN)/mypy --platform $$system --cache-dir .mypy_cache/$$system || exit 1; done
 
 bench: .venv/dev-ready
 	@$(BIN)/python -m pip install --quiet --editable '.[bench]'

@@ -102,7 +102,7 @@ def build(recipe: Recipe, run: Build) -> None:
         relevant = {(video, video): 1 for video in pool.videos}
         relevant |= {pair: int(is_relevant(*votes[pair])) for pair in sorted(votes)}
         lines = [f"{name} 0 {video} {value}\n" for (name, video), value in sorted(relevant.items())]
-        (run.folder / "relevance.txt").write_text("".join(lines), encoding="utf-8")
+        (run.folder / "relevance.txt").write_text("".join(lines), encoding="utf-8", newline="\n")
     _write(run.folder / "counts.csv", [["figure", "number"], *counts])
     clips = [
         Clip(video, pool.source_of[video], 0.0, 0.0, None, None, None, split=recipe.split or "test")
@@ -224,4 +224,4 @@ def count_votes(
 
 
 def _write(path: Path, table: list[list[Any]]) -> None:
-    path.write_text(as_csv(table), encoding="utf-8")
+    path.write_text(as_csv(table), encoding="utf-8", newline="\n")

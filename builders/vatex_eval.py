@@ -85,7 +85,9 @@ def build(recipe: Recipe, run: Build) -> None:
     language = recipe.language or "en"
     captions = [caption for video in corpus.splits for caption in _captions(video, corpus, candidates, language)]
     rows = [[v, name, texts[v]] for name, texts in candidates.items() for v in corpus.splits if v in texts]
-    (run.folder / "candidates.csv").write_text(as_csv([["video_id", "system", "caption"], *rows]), encoding="utf-8")
+    (run.folder / "candidates.csv").write_text(
+        as_csv([["video_id", "system", "caption"], *rows]), encoding="utf-8", newline="\n"
+    )
     scores: list[CaptionScore] = []
     if recipe.ratings is not None:
         if recipe.date is None:
@@ -255,7 +257,7 @@ def _write_ratings(
         for (video, system), by_name in sorted(ratings.items())
         for name, score in sorted(by_name.items())
     ]
-    (folder / "ratings.csv").write_text(as_csv([list(_RATING), *single]), encoding="utf-8")
+    (folder / "ratings.csv").write_text(as_csv([list(_RATING), *single]), encoding="utf-8", newline="\n")
     values = {f"{system}/{video}": by_name for (video, system), by_name in ratings.items()}
     pairs = pair_agreement(values)
     table: list[list[str | float]] = [
@@ -265,7 +267,7 @@ def _write_ratings(
         ["Kendall's tau-b, mean of pairs of annotators", pairs.kendall],
         ["Spearman's rho, mean of pairs of annotators", pairs.spearman],
     ]
-    (folder / "agreement.csv").write_text(as_csv(table), encoding="utf-8")
+    (folder / "agreement.csv").write_text(as_csv(table), encoding="utf-8", newline="\n")
     means: dict[str, dict[str, float]] = {}
     for score in scores:
         means.setdefault(score.video_id, {})[score.system] = score.raw
@@ -274,4 +276,4 @@ def _write_ratings(
         drawn = draw_quality_drift(means, quality, seed)
         rows = [[video, candidates[system][video], system] for video, system in drawn.items()]
         text = as_csv([["video_id", "caption", "system"], *rows])
-        (folder / "drift" / f"quality-{quality}.csv").write_text(text, encoding="utf-8")
+        (folder / "drift" / f"quality-{quality}.csv").write_text(text, encoding="utf-8", newline="\n")

@@ -36,18 +36,23 @@ CHROMIUM_FLAGS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--mute-audio"),
 )
 START_MODULE = vttdata.subprocesses.start_module
+SIMULATED = os.environ.get("VTTDATA_SIMULATE", "")
+if SIMULATED and vttdata.subprocesses.sys.platform != SIMULATED:  # type: ignore[attr-defined]
+    sys.exit("With VTTDATA_SIMULATE, PYTHONPATH must begin with tests/helpers/simulated.")
 MARKERS_BY_FIXTURE = {"shared": "real_data", "browser": "browser"}
 
 
 def pytest_xdist_auto_num_workers() -> int:
     """Return one worker more than there are cores, since some tests wait."""
-    return len(os.sched_getaffinity(0)) + 1
+    return vttdata.subprocesses.usable_cores() + 1
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by the fixtures they use, directly or through another fixture."""
+    """Mark tests by the fixtures they use, directly or through another fixture, and skip those for other systems."""
     for item in items:
+        if any(SIMULATED in mark.args for mark in item.iter_markers("not_on")):
+            item.add_marker(pytest.mark.skip(f"needs what {SIMULATED} lacks"))
         for fixture in MARKERS_BY_FIXTURE.keys() & set(getattr(item, "fixturenames", ())):
             item.add_marker(MARKERS_BY_FIXTURE[fixture])
 
@@ -68,7 +73,13 @@ def home_of_builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def forked_processes() -> Iterator[None]:
-    """Fork the package's own processes, which spares each of them its imports; `fresh_interpreters` does without."""
+    """Fork the package's own processes, which spares each of them its imports; `fresh_interpreters` does without.
+
+    Where another system is simulated, all processes start as users start them.
+    """
+    if SIMULATED:
+        yield
+        return
     with pytest.MonkeyPatch.context() as patch:
         for module in STARTERS:
             patch.setattr(f"{module}.start_module", WORKERS.start_module)

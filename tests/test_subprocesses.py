@@ -14,7 +14,7 @@ import pytest
 
 from tests.helpers.decoys import write_decoys
 from vttdata.errors import MediaError
-from vttdata.subprocesses import CallProcess, call, limit_this_process, run
+from vttdata.subprocesses import CallProcess, call, limit_this_process, run, usable_cores
 
 pytestmark = pytest.mark.usefixtures("fresh_interpreters")
 
@@ -80,7 +80,6 @@ def test_full_disk_message_of_a_program_raises_os_error() -> None:
     assert error.value.errno == errno.ENOSPC
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel ends orphans on Linux only")
 def test_program_dies_with_its_killed_parent(tmp_path: Path) -> None:
     parent = (
         f"from vttdata.subprocesses import run\n"
@@ -148,7 +147,8 @@ def count_threads() -> int:
     return len(os.listdir("/proc/self/task"))
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+@pytest.mark.not_on("darwin")
+@pytest.mark.skipif(usable_cores() < 2, reason="needs two cores")
 def test_matrix_products_of_a_process_take_one_thread_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     assert call(count_threads, seconds=60) == 1

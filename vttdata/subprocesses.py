@@ -1,7 +1,8 @@
 """External programs and functions of this package in processes of their own, with limits on time and on disk use.
 
-Each program gets its own process group, which is ended as a whole. On Linux the kernel also ends a process when the one
-that started it dies. No shell is ever involved.
+Each program gets its own process group, which is ended as a whole. A process ends when the one that started it dies: on
+Linux the kernel does that, and elsewhere what `die_with_parent` and `_watch_group` describe. Limits on memory are kept
+by Linux alone. On Windows nothing here works, which `check_system` says; no command is ever given to a shell.
 """
 
 from __future__ import annotations
@@ -12,30 +13,36 @@ import errno
 import functools
 import multiprocessing
 import os
-import resource
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from vttdata.errors import ProgramKilledError, VttdataError
 from vttdata.settings import environment_number
 
-# From <linux/prctl.h>.
-_PR_SET_PDEATHSIG = 1
-# Loaded before any fork: the function that uses it runs between fork and exec, where no lock may be taken.
-_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform.startswith("linux") else None
+if sys.platform == "linux":
+    import resource
+
+    # From <linux/prctl.h>.
+    _PR_SET_PDEATHSIG = 1
+    # Loaded before any fork: the function that uses it runs between fork and exec, where no lock may be taken.
+    _LIBC = ctypes.CDLL(None, use_errno=True)
+    _USER_MEMORY_LIMITS = resource.getrlimit(resource.RLIMIT_DATA)
+
+KILLED = -9
+"""Exit code of a process that SIGKILL ended, which Windows does not have."""
 
 OUT_OF_MEMORY = "the memory of this machine, or the limit for a worker (VTTDATA_WORKER_MEMORY), did not suffice"
 """Detail of a failure for want of memory."""
 
-_USER_MEMORY_LIMITS = resource.getrlimit(resource.RLIMIT_DATA)
 _POLL_SECONDS = 0.05
 _SHORTAGES = (errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ESTALE, errno.EDQUOT, errno.EFBIG)
 _MAX_OUTPUT_BYTES = 32 * 2**20
@@ -51,20 +58,54 @@ class Completed:
     stopped: str | None
 
 
+if sys.platform == "win32":
+
+    def check_system(what: str) -> NoReturn:
+        """Refuse what needs processes as Linux and macOS have them."""
+        raise VttdataError(f"{what} needs Linux or macOS; on Windows, run vttdata in WSL.")
+
+else:
+
+    def check_system(what: str) -> None:
+        """Do nothing: what needs processes as Linux and macOS have them works here."""
+
+    def _end_after(parent: int) -> None:
+        """Kill this process once another one is its parent, which is so when the first one has died."""
+        while os.getppid() == parent:
+            time.sleep(4 * _POLL_SECONDS)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def usable_cores() -> int:
+    """Return the number of processor cores that this process may use, as far as the system tells."""
+    if sys.version_info >= (3, 13):
+        return os.process_cpu_count() or 1
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def die_with_parent() -> None:
-    """Ask the kernel to kill this process when the one that started it dies. Does nothing except on Linux."""
-    if _LIBC is not None:
+    """Let this process be killed when the one that started it dies.
+
+    Where the kernel cannot do that, a thread looks at the parent several times a second. Programs that this process
+    runs have a watcher of their own.
+    """
+    if sys.platform == "linux":
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    elif sys.platform != "win32":
+        threading.Thread(target=_end_after, args=(os.getppid(),), daemon=True).start()
 
 
 def limit_memory(limit: int) -> None:
     """Limit the data of this process in bytes, where the user's limit is not lower; more ends in a MemoryError.
 
-    Programs that `run` starts get the user's limit again.
+    Programs that `run` starts get the user's limit again. Systems other than Linux know no such limit.
     """
-    user_limit, hard_limit = _USER_MEMORY_LIMITS
-    lower = limit if user_limit == resource.RLIM_INFINITY else min(limit, user_limit)
-    resource.setrlimit(resource.RLIMIT_DATA, (lower, hard_limit))
+    if sys.platform == "linux":
+        user_limit, hard_limit = _USER_MEMORY_LIMITS
+        lower = limit if user_limit == resource.RLIM_INFINITY else min(limit, user_limit)
+        resource.setrlimit(resource.RLIMIT_DATA, (lower, hard_limit))
 
 
 def worker_memory() -> int:
@@ -77,11 +118,35 @@ def worker_memory() -> int:
 
 
 def _prepare_program(max_memory: int | None) -> None:
-    if max_memory is None:
-        resource.setrlimit(resource.RLIMIT_DATA, _USER_MEMORY_LIMITS)
-    else:
-        limit_memory(max_memory)
-    die_with_parent()
+    if sys.platform == "linux":
+        if max_memory is None:
+            resource.setrlimit(resource.RLIMIT_DATA, _USER_MEMORY_LIMITS)
+        else:
+            limit_memory(max_memory)
+        die_with_parent()
+
+
+@contextlib.contextmanager
+def _watch_group(group: int) -> Iterator[None]:
+    """Let a process group be killed when this process dies, by a process that reads a pipe which then ends.
+
+    The kernel of Linux needs no such help.
+    """
+    if sys.platform == "linux":
+        yield
+        return
+    watcher = subprocess.Popen(
+        ["/bin/sh", "-c", 'read -r end; kill -KILL "-$0"', str(group)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield
+    finally:
+        watcher.kill()
+        watcher.communicate()
 
 
 def run(
@@ -101,7 +166,7 @@ def run(
         seconds: wall-clock limit, after which the whole process group is killed.
         folder: working folder of the program.
         max_bytes: size limit for everything in `folder`; a program that exceeds it is killed.
-        max_memory: limit in bytes for the data of each of its processes; by default that of the user.
+        max_memory: limit in bytes for the data of each of its processes, on Linux; by default that of the user.
         feed: writes the program's standard input to the file descriptor that it gets; without it the input is empty.
         environment: variables that differ from those of this process.
 
@@ -109,7 +174,9 @@ def run(
         OSError: ENOSPC when the program says that the disk is full, whatever its exit code; one of `_SHORTAGES`
             when it failed and says so.
         ProgramKilledError: when something else than this function killed the program.
+        VttdataError: on Windows.
     """
+    check_system(f"Running {Path(command[0]).name}")
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         process = subprocess.Popen(
             [os.fspath(part) for part in command],
@@ -119,22 +186,24 @@ def run(
             cwd=folder,
             env=os.environ | (environment or {}),
             start_new_session=True,
-            preexec_fn=functools.partial(_prepare_program, max_memory),  # noqa: PLW1509 - C calls, no locks taken
+            # C calls, no locks taken.
+            preexec_fn=functools.partial(_prepare_program, max_memory) if sys.platform == "linux" else None,  # noqa: PLW1509
         )
         try:
-            if feed and process.stdin:
-                # The program may end, or close its input, before it has read everything.
-                with contextlib.suppress(BrokenPipeError):
-                    feed(process.stdin.fileno())
-                    process.stdin.close()
-            stopped = _wait(process, seconds, folder, max_bytes)
+            with _watch_group(process.pid):
+                if feed and process.stdin:
+                    # The program may end, or close its input, before it has read everything.
+                    with contextlib.suppress(BrokenPipeError):
+                        feed(process.stdin.fileno())
+                        process.stdin.close()
+                stopped = _wait(process, seconds, folder, max_bytes)
         finally:
             # The program's own children may outlive it.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         completed = Completed(process.returncode, _read_text(stdout), _read_text(stderr), stopped)
-    if completed.code == -signal.SIGKILL and stopped is None:
+    if completed.code == KILLED and stopped is None:
         raise ProgramKilledError(f"the program {Path(command[0]).name} was killed from outside.")
     if os.strerror(errno.ENOSPC) in completed.stderr:
         raise OSError(errno.ENOSPC, f"{os.fspath(command[0])}: no space left on the disk")
@@ -186,16 +255,21 @@ def folder_bytes(folder: Path) -> int:
     return total
 
 
-def start_module(module: str, connection: Connection, output: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
-    """Start a module, by its dotted name, as a program in a Python process, and give it a connection.
+def start_module(module: str, output: IO[bytes] | None = None) -> tuple[subprocess.Popen[bytes], Connection]:
+    """Start a module, by its dotted name, as a program in a Python process; return that and a connection to it.
 
     The process imports from where this one does, but never from the working folder, whose files may have the names of
     libraries. Unlike `multiprocessing.Process`, it does not import the user's script again. The file descriptor of its
-    connection, which is closed here, is its argument. Its output and errors go to `output`, or where those of this
-    process go. Its matrix products take one thread, unless the environment says otherwise: there is a process for each
-    core, and sums that do not depend on the number of cores.
+    end of the connection is its argument. Its output and errors go to `output`, or where those of this process go. Its
+    matrix products take one thread, unless the environment says otherwise: there is a process for each core, and sums
+    that do not depend on the number of cores.
+
+    Raises:
+        VttdataError: on Windows.
     """
-    descriptor = connection.fileno()
+    check_system("Processing videos")
+    connection, child_connection = multiprocessing.Pipe()
+    descriptor = child_connection.fileno()
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", module, str(descriptor)],
         pass_fds=[descriptor],
@@ -206,8 +280,8 @@ def start_module(module: str, connection: Connection, output: IO[bytes] | None =
         | os.environ
         | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
     )
-    connection.close()
-    return process
+    child_connection.close()
+    return process, connection
 
 
 class CallProcess:
@@ -228,9 +302,9 @@ class CallProcess:
 
     def call(self, function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
         """Call a function in the process; see `call`."""
+        check_system("Processing videos")
         if self._process is None or self._connection is None:
-            self._connection, theirs = multiprocessing.Pipe()
-            self._process = start_module(__name__, theirs)
+            self._process, self._connection = start_module(__name__)
         try:
             self._connection.send((function, arguments, seconds))
             result, error = self._connection.recv()
@@ -274,11 +348,13 @@ def call(function: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
 
 def limit_this_process(seconds: float) -> None:
     """Have the kernel end this process so many seconds from now, instead of at any limit set before."""
+    check_system("A limit on time")
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def main() -> None:
     """Run the program of a `CallProcess`."""
+    check_system("Processing videos")
     # Ctrl-C reaches the whole process group; the parent ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Without a Python handler the signal ends the process even while a C library is at work.

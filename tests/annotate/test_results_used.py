@@ -51,6 +51,7 @@ def link_videos(folder: Path, names: set[str]) -> Path:
     return folder
 
 
+@pytest.mark.not_on("win32")
 def test_foils_that_reviewers_reject_are_not_made_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     captions = write_captions(tmp_path / "captions.csv")
     foil = ["foil", str(captions), "--min-count", "2", "--quiet"]
@@ -94,6 +95,7 @@ def test_foils_that_reviewers_reject_are_not_made_again(tmp_path: Path, capsys: 
     assert "only the selection 'balanced' reads verdicts" in capsys.readouterr().err
 
 
+@pytest.mark.not_on("win32")
 def test_ratings_on_a_scale_become_judgments_of_metrics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     numbers = range(12)
     rows = [(f"v{n}", "a dog runs" if n % 3 else "a dog runs over grass") for n in numbers]

@@ -145,6 +145,7 @@ def manifest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "list.csv"
 
 
+@pytest.mark.not_on("win32")
 def test_a_build_refuses_splits_that_leak_and_packages_them_for_a_reason(manifest: Path, tmp_path: Path) -> None:
     settings = [f"collect.manifest={manifest}", *LOOSE, "filter.max_frozen=1.0", "media.keep=none"]
     settings += ["split.ratios={train: 0.5, test: 0.5}"]
@@ -174,6 +175,7 @@ def test_a_build_refuses_splits_that_leak_and_packages_them_for_a_reason(manifes
     assert main(["audit", str(tmp_path)]) == 3
 
 
+@pytest.mark.not_on("win32")
 def test_build_with_only_unknown_pins_is_refused_and_known_pins_keep_their_split(
     manifest: Path, tmp_path: Path
 ) -> None:

@@ -63,6 +63,7 @@ def test_a_text_that_json_lacks_is_missing(tmp_path: Path, capsys: pytest.Captur
     assert "should hold" not in error
 
 
+@pytest.mark.not_on("win32")
 def test_a_set_is_audited_by_the_name_it_was_built_under(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

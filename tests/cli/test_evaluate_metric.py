@@ -100,6 +100,7 @@ def trecvid(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
+@pytest.mark.not_on("win32")
 def test_judgments_of_a_dataset_are_compared_at_every_level(trecvid: Path, run: Run) -> None:
     report = run(trecvid, "--metric", "bleu1", "--metric", "cider-d")
     (found,) = report["sets"]
@@ -119,6 +120,7 @@ def test_judgments_of_a_dataset_are_compared_at_every_level(trecvid: Path, run: 
     assert report["signatures"]["bleu"].startswith("bleu|tok:")
 
 
+@pytest.mark.not_on("win32")
 def test_out_folder_has_the_same_bytes_in_every_run(trecvid: Path, tmp_path: Path, run: Run) -> None:
     for name in ("first", "second"):
         run(trecvid, "--metric", "bleu1", "--out", tmp_path / name)

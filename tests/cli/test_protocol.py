@@ -64,6 +64,7 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "protocols" / "two.yaml"
 
 
+@pytest.mark.not_on("win32")
 def test_list_of_the_user_and_the_rest_make_a_protocol(
     dataset: Path, plugins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -99,6 +100,7 @@ def test_list_of_the_user_and_the_rest_make_a_protocol(
         (["youcook2-validation", "{dataset}", "--out", "a.json"], "and here 2"),
     ],
 )
+@pytest.mark.not_on("win32")
 def test_mistake_is_one_sentence(
     dataset: Path, plugins: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: str
 ) -> None:

@@ -132,3 +132,18 @@ def test_name_that_is_not_utf8_is_rejected_in_a_printable_sentence(tmp_path: Pat
     with pytest.raises(VttdataError, match=r"caf\\xe9\.mp4' is not valid UTF-8; rename it") as caught:
         locators(tmp_path)
     str(caught.value).encode()
+
+
+def test_title_of_a_decomposed_name_is_composed_and_its_file_still_found(tmp_path: Path) -> None:
+    decomposed, composed = "cafe\u0301.mp4", "caf\u00e9.mp4"
+    make(tmp_path, decomposed)
+    (candidate,) = list_folder(tmp_path)
+    assert candidate.title == composed.removesuffix(".mp4")
+    assert (tmp_path / candidate.locator).is_file()
+
+
+def test_names_that_differ_by_case_or_composition_only_are_videos_of_their_own(tmp_path: Path) -> None:
+    names = {"Cat.mp4", "cat.mp4", "cafe\u0301.mp4", "caf\u00e9.mp4"}
+    make(tmp_path, *names)
+    there = {path.name for path in tmp_path.iterdir()}
+    assert set(locators(tmp_path)) == there

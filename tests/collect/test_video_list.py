@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vttdata.collect import list_manifest
+from vttdata.collect.video_list import MISSING
 from vttdata.errors import VttdataError
 from vttdata.records import Candidate, Span
 
@@ -78,6 +79,14 @@ def test_path_written_on_windows_is_found(tmp_path: Path) -> None:
         ("street/a.mp4", True),
         ("odd\\name.mp4", True),
     ]
+
+
+@pytest.mark.parametrize("name", ["caf\u00e9.mp4", "cafe\u0301.mp4"])
+def test_path_in_another_unicode_form_than_its_file_is_found(name: str, tmp_path: Path) -> None:
+    (tmp_path / "cafe\u0301.mp4").write_bytes(b"x")
+    (candidate,) = read(tmp_path, f"path\n{name}\n")
+    assert (tmp_path / candidate.locator).is_file()
+    assert candidate.stamp != MISSING
 
 
 def test_json_rows_may_contain_numbers_as_ids_and_times(tmp_path: Path) -> None:
@@ -149,6 +158,11 @@ CONTRADICTIONS: dict[str, tuple[dict[str, object], ...]] = {
     "this video already has a clip from 1 to 2 s": (
         {"url": URL, "start": 1, "end": 2, "video_id": "a"},
         {"url": URL, "start": 1, "end": 2, "video_id": "b"},
+    ),
+    "source_id 's' differs from 'S' on line 1 only by case": ({"url": URL, "id": "S"}, {"url": OTHER, "id": "s"}),
+    "video_id 'b' differs from 'B' on line 1 only by case": (
+        {"url": URL, "start": 1, "end": 2, "video_id": "B"},
+        {"url": OTHER, "start": 1, "end": 2, "video_id": "b"},
     ),
     "video_id 'a' is already used on line 1": (
         {"url": URL, "start": 1, "end": 2, "video_id": "a"},

@@ -30,6 +30,7 @@ def clip(number: int, *, has_file: bool = True) -> Clip:
     return Clip(f"c{number}", f"s{min(number, 2)}", 0.0, 1.0, None, None, None, media=file)
 
 
+@pytest.mark.not_on("win32")
 def test_picture_begins_with_every_source_and_follows_from_the_clips(media: Path, tmp_path: Path) -> None:
     clips = [clip(number) for number in range(14)]
     for name, order in (("a", clips), ("b", clips[::-1])):

@@ -100,6 +100,7 @@ def test_dumped_recipe_with_inputs_does_not_load_without_them(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("write", [write_unpacked, write_zipped])
+@pytest.mark.not_on("win32")
 def test_official_files_are_recorded_by_their_content_packed_or_not(tmp_path: Path, write: object) -> None:
     files = write(tmp_path / "files")  # type: ignore[operator]
     assert main(["build", "msrvtt", "--quiet", "--out", str(tmp_path / "out"), "--set", f"annotations={files}"]) == 0
@@ -123,6 +124,7 @@ def test_official_files_are_recorded_by_their_content_packed_or_not(tmp_path: Pa
     assert {"ffmpeg", "pyarrow"} <= account["tools"].keys()
 
 
+@pytest.mark.not_on("win32")
 def test_clips_are_cut_again_from_their_videos_and_another_video_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,6 +15,7 @@ import yaml
 
 from tests.dataset.conftest import Material, contents, load
 from vttdata.dataset import compute_statistics, find_damage, shards
+from vttdata.dataset.videos import add_video_files
 from vttdata.errors import VttdataError
 from vttdata.records import ClipMedia
 
@@ -130,6 +131,18 @@ class TestFiles:
         assert [row["video"] for row in rows] == ["videos/test/video11.mp4", None]
         assert (tmp_path / "d" / rows[0]["video"]).is_file()
         assert find_damage(tmp_path / "d") == []
+
+
+def test_clips_whose_files_differ_only_by_case_are_refused(filmed: Material, tmp_path: Path) -> None:
+    clip = next(clip for clip in filmed.clips if clip.media is not None)
+    assert clip.media is not None
+    name = clip.video_id.swapcase()
+    media = dataclasses.replace(clip.media, video=f"videos/{name}.mp4")
+    (filmed.media / f"{name}.mp4").write_bytes((filmed.media / f"{clip.video_id}.mp4").read_bytes())
+    clips = [clip, dataclasses.replace(clip, video_id=name, media=media)]
+    (tmp_path / "d").mkdir()
+    with pytest.raises(VttdataError, match="differ only by case"):
+        add_video_files(tmp_path / "d", filmed.media, clips)
 
 
 class TestNone:

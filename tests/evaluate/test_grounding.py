@@ -45,6 +45,7 @@ def write(path: Path, rows: list[tuple[Any, ...]], head: str = "video_id,start,e
     return path
 
 
+@pytest.mark.not_on("win32")
 def test_recall_and_mean_overlap_are_those_worked_out_by_hand(
     dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -69,6 +70,7 @@ def test_recall_and_mean_overlap_are_those_worked_out_by_hand(
     assert "task:grounding" in report["signature"]
 
 
+@pytest.mark.not_on("win32")
 def test_several_spans_are_ranked_by_score_and_five_count(
     dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -79,6 +81,7 @@ def test_several_spans_are_ranked_by_score_and_five_count(
     assert report["scores"]["grounding/r5@0.5"]["all"]["score"] == pytest.approx(4 / 5)
 
 
+@pytest.mark.not_on("win32")
 def test_missing_spans_are_refused_or_score_worst(
     dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -100,6 +103,7 @@ def test_missing_spans_are_refused_or_score_worst(
         ([], "contains no predicted spans"),
     ],
 )
+@pytest.mark.not_on("win32")
 def test_bad_span_is_one_sentence(
     dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: list[tuple[Any, ...]], words: str
 ) -> None:

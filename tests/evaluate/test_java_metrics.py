@@ -118,6 +118,7 @@ def meteor(cache: Path, tmp_path_factory: pytest.TempPathFactory) -> ColumnScore
         return load_metric("meteor", cache=cache).score(CANDIDATES, REFERENCES)["meteor"]
 
 
+@pytest.mark.not_on("win32")
 def test_meteor_is_that_of_pycocoevalcap(meteor: ColumnScores, tmp_path: Path) -> None:
     peer_module = runpy.run_path(str(write_meteor(tmp_path).with_name("meteor.py")))
     tokenize = load_tokenizer("ptb-3.4.1")
@@ -131,6 +132,7 @@ def test_meteor_is_that_of_pycocoevalcap(meteor: ColumnScores, tmp_path: Path) -
     assert meteor.statistics[:, PARAPHRASE_COLUMNS].any()
 
 
+@pytest.mark.not_on("win32")
 def test_meteor_is_kept_by_content(
     meteor: ColumnScores, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +164,7 @@ def test_meteor_formula_gives_what_the_program_prints() -> None:
         ("head -n 1 > /dev/null; echo 0", "METEOR returned 1 lines for "),
     ],
 )
+@pytest.mark.not_on("win32")
 def test_java_that_ends_early_leaves_the_other_scores(
     dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, message: str
 ) -> None:
@@ -179,6 +182,7 @@ def test_java_that_ends_early_leaves_the_other_scores(
         evaluate(dataset, captions, metrics=["meteor"], draws=10, cache=tmp_path / "scores")
 
 
+@pytest.mark.not_on("win32")
 def test_java_metrics_say_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "English" in str(load_metric("meteor", "unicode").unavailable())
     write_java(tmp_path / "bin", "#!/bin/sh\necho 'No Java runtime present' >&2; exit 1\n", monkeypatch)
@@ -203,6 +207,7 @@ def spice_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.not_on("win32")
 def test_spice_reads_what_its_program_writes(spice_site: Path, tmp_path: Path) -> None:
     metric = load_metric("spice", cache=tmp_path / "scores")
     assert metric.unavailable() is None
@@ -222,6 +227,7 @@ def test_spice_reads_what_its_program_writes(spice_site: Path, tmp_path: Path) -
         metric.score(["another"], [["a cat"]])
 
 
+@pytest.mark.not_on("win32")
 def test_spice_says_which_java_and_models_it_needs(
     spice_site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

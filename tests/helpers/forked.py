@@ -24,12 +24,14 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Mapping, Sequence
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any
 
 from PIL import Image
 
+from tests.helpers.other_systems import ROOT, SIMULATED
 from vttdata.plugins import PLUGINS_VARIABLE
 from vttdata.subprocesses import die_with_parent
 
@@ -54,7 +56,6 @@ MODULES = {
 # Modules of the package that start Python processes.
 STARTERS = ("vttdata.subprocesses", "vttdata.pipeline.executors.local")
 _LENGTH = struct.Struct("!I")
-ROOT = Path(__file__).resolve().parents[2]
 # The search path but for PYTHONPATH; an installation from the checkout puts its root behind all others.
 LIBRARIES = [*(entry for entry in sys.path if entry != str(ROOT)), str(ROOT)]
 
@@ -103,12 +104,13 @@ class ForkServer:
         self._socket: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start_module(self, module: str, connection: Connection, output: IO[bytes] | None = None) -> ForkedProcess:
+    def start_module(self, module: str, output: IO[bytes] | None = None) -> tuple[ForkedProcess, Connection]:
         """Do what `vttdata.subprocesses.start_module` does."""
+        connection, theirs = Pipe()
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-        process = self.start([module], environment, Path.cwd(), output or 1, output or 2, [connection.fileno()])
-        connection.close()
-        return process
+        process = self.start([module], environment, Path.cwd(), output or 1, output or 2, [theirs.fileno()])
+        theirs.close()
+        return process, connection
 
     def run(
         self, arguments: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
@@ -178,7 +180,7 @@ class ForkServer:
             [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), self._purpose],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
-            env=environment | {"PYTHONPATH": str(ROOT)},
+            env=environment | {"PYTHONPATH": os.pathsep.join(map(str, [SIMULATED, ROOT]))},
         )
         theirs.close()
         return self._socket

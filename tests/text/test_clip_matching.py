@@ -123,3 +123,18 @@ def test_every_caption_is_matched_or_unmatched_with_its_line() -> None:
 def test_order_of_clips_and_sources_does_not_matter() -> None:
     raw = RawCaption("x", 2, source="s1", start=9.0, end=12.5)
     assert CaptionMatcher(CLIPS[::-1], SOURCES[::-1]).match(raw) == CaptionMatcher(CLIPS, SOURCES).match(raw) == "c2"
+
+
+@pytest.mark.parametrize("file", ["caf\u00e9.mp4", "cafe\u0301.mp4"])
+@pytest.mark.parametrize("name", ["caf\u00e9.mp4", "cafe\u0301"])
+def test_names_are_compared_in_their_composed_form(file: str, name: str) -> None:
+    matcher = CaptionMatcher([clip("c1", "s1", 0, 10)], [source("s1", file)])
+    assert matcher.match(RawCaption("x", 4, source=name)) == "c1"
+
+
+def test_names_that_differ_only_by_composition_are_ambiguous() -> None:
+    sources = [source("s1", "a/caf\u00e9.mp4"), source("s2", "b/cafe\u0301.mp4")]
+    matcher = CaptionMatcher([clip("c1", "s1", 0, 10), clip("c2", "s2", 0, 10)], sources)
+    result = matcher.match(RawCaption("x", 4, source="caf\u00e9.mp4"))
+    assert isinstance(result, UnmatchedCaption)
+    assert result.reason == "ambiguous"

@@ -155,10 +155,12 @@ def write_campaign(
     with DescribeOSErrors(f"{folder}: the campaign cannot be written"):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / UNITS).write_text(text, encoding="utf-8", newline="\n")
-        with open(folder / SECRET, "x", encoding="ascii", opener=lambda path, flags: os.open(path, flags, 0o600)) as f:
+        with open(
+            folder / SECRET, "x", encoding="ascii", newline="\n", opener=lambda path, flags: os.open(path, flags, 0o600)
+        ) as f:
             f.write(secrets.token_hex(32))
         # Last, so that a folder with this file is complete.
-        (folder / CAMPAIGN).write_text(json.dumps(content, indent=1), encoding="utf-8")
+        (folder / CAMPAIGN).write_text(json.dumps(content, indent=1), encoding="utf-8", newline="\n")
     return read_campaign(folder)
 
 

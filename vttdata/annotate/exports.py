@@ -62,7 +62,9 @@ def _write_pages(campaign: Campaign, store: Store, folder: Path, videos: Mapping
     settings = HitSettings(ours.system, ours.human, ours.degraded, ours.repeat, ours.assessments, 0)
     pages = folder / "pages"
     relative = {
-        name: address if address.startswith(("http://", "https://")) else os.path.relpath(address, pages.resolve())
+        name: address
+        if address.startswith(("http://", "https://"))
+        else Path(os.path.relpath(address, pages.resolve())).as_posix()
         for name, address in videos.items()
     }
     return write_hits(HitPlan(hits, settings, 0), folder, relative, page_writer(relative, question), question)
@@ -88,10 +90,10 @@ def _write_label_studio(campaign: Campaign, store: Store, folder: Path, videos: 
         data = {"video": videos[item.video_id], "unit": unit, "item": name, **texts}
         data["text"] = texts.get("caption") or texts.get("sentence") or "\n".join(texts.get("captions", ()))
         tasks.append({"data": data, "annotations": annotations})
-    (folder / "tasks.json").write_text(json.dumps(tasks, ensure_ascii=False, indent=1), encoding="utf-8")
+    (folder / "tasks.json").write_text(json.dumps(tasks, ensure_ascii=False, indent=1), encoding="utf-8", newline="\n")
     shown = '<Text name="text" value="$text"/>' if campaign.task_name not in ("caption", "choose") else ""
     xml = f'<View><Video name="video" value="$video"/>{shown}{config}</View>\n'
-    (folder / "labeling_config.xml").write_text(xml, encoding="utf-8")
+    (folder / "labeling_config.xml").write_text(xml, encoding="utf-8", newline="\n")
     return ["tasks.json", "labeling_config.xml"]
 
 
@@ -126,7 +128,7 @@ def _label_result(kind: str, answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def _write_answers(campaign: Campaign, store: Store, folder: Path, videos: Mapping[str, str]) -> list[str]:  # noqa: ARG001
     """Write every answer under hashed workers, a line of JSON each."""
-    with (folder / "answers.jsonl").open("w", encoding="utf-8") as stream:
+    with (folder / "answers.jsonl").open("w", encoding="utf-8", newline="\n") as stream:
         for entry in published_answers(campaign, store):
             answer = {
                 "annotator": entry.worker,

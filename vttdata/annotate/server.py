@@ -241,16 +241,10 @@ def opened_campaign(campaign: Campaign) -> Iterator[Service]:
     Raises:
         VttdataError: when another server works on it, a video was changed, or the database cannot be opened.
     """
-    lock = lock_campaign(campaign.folder)
-    try:
+    with lock_campaign(campaign.folder):
         check_videos(campaign)
-        store = Store(campaign)
-        try:
+        with contextlib.closing(Store(campaign)) as store:
             yield Service(campaign, store)
-        finally:
-            store.close()
-    finally:
-        lock.close()
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -6,14 +6,14 @@ that was killed goes on where it was.
 
 from __future__ import annotations
 
-import fcntl
+import contextlib
 import heapq
 import hmac
 import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -23,6 +23,7 @@ from vttdata.annotate.quality import agreement, worker_quality
 from vttdata.annotate.store import DuplicateError, Reservation, Store, StoredAnswer, WorkerState, answered
 from vttdata.annotate.task import AnswerError, Earlier, Row, Unit
 from vttdata.errors import DescribeOSErrors, VttdataError
+from vttdata.files.file_lock import LockHeldError, hold_lock
 from vttdata.ids import digest
 
 
@@ -138,20 +139,20 @@ class RequestError(Exception):
         self.status, self.message = status, message
 
 
-def lock_campaign(folder: Path) -> Any:
-    """Return a lock on a campaign's answers, which lasts until it is closed or this process ends.
+@contextlib.contextmanager
+def lock_campaign(folder: Path) -> Iterator[None]:
+    """Hold the lock of a campaign's answers, which is released however this process ends.
 
     Raises:
-        VttdataError: when a server works on them.
+        VttdataError: when a server works on them, or the folder cannot be written.
     """
-    with DescribeOSErrors(f"{folder}: cannot be written"):
-        lock = (folder / "server.lock").open("w")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
-        raise VttdataError(f"{folder}: a server works on this campaign; stop it first.") from error
-    return lock
+    with contextlib.ExitStack() as stack:
+        try:
+            with DescribeOSErrors(f"{folder}: cannot be written"):
+                stack.enter_context(hold_lock(folder / "server.lock"))
+        except LockHeldError as error:
+            raise VttdataError(f"{folder}: a server works on this campaign; stop it first.") from error
+        yield
 
 
 class Service:

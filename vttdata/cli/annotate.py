@@ -13,6 +13,7 @@ from vttdata.cli.options import FILE, Command, WholeNumber, argument, option
 @click.command(
     "annotate",
     cls=Command,
+    not_on_windows=True,
     notes=[
         "Answers are saved one by one; after a crash the same command goes on. Beyond one machine, put a web server "
         "with HTTPS before it, and name its address with --url."

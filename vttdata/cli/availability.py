@@ -18,6 +18,7 @@ from vttdata.errors import VttdataError
 @click.command(
     "availability",
     cls=Command,
+    not_on_windows=True,
     notes=[
         "Wherever the name of a protocol goes, the file protocol.json goes as well: load_dataset(NAME, "
         "'protocol.json'), vttdata evaluate --config protocol.json, vttdata audit --config protocol.json, and "

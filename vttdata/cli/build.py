@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 @click.command(
     "build",
     cls=Command,
+    not_on_windows=True,
     examples=[
         "vttdata build demo",
         "vttdata build own-folder --set collect.folder=VIDEOS --set name=me/street --out street",

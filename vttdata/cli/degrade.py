@@ -22,7 +22,9 @@ from vttdata.cli.options import (
 from vttdata.errors import DescribeOSErrors
 
 
-@click.command("degrade", cls=Command, examples=["vttdata degrade captions.csv --out degraded --seed 7"])
+@click.command(
+    "degrade", cls=Command, not_on_windows=True, examples=["vttdata degrade captions.csv --out degraded --seed 7"]
+)
 @input_argument("may name source_id, sen_id, language and author too")
 @out_option("Folder for the tables; other files in it stay.")
 @replace_option("Write into DIR though it holds a build or a dataset, whose files of the same names are replaced.")

@@ -31,6 +31,7 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.search:FoilSett
 @click.command(
     "foil",
     cls=Command,
+    not_on_windows=True,
     examples=[
         "vttdata foil captions.csv --out foils --seed 7",
         "vttdata foil vttdata/msrvtt --out foils --name me/foils --licence cc-by-4.0",

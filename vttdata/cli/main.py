@@ -50,8 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # NumPy starts a thread of OpenBLAS for each core, which waits for work in a busy loop: 2**26 cycles by default.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A name from somebody else's file may have characters that the terminal's encoding lacks.
-        sys.stdout.reconfigure(errors="backslashreplace")
+        # A name from somebody else's file may have characters that the terminal's encoding lacks. On Windows a file or
+        # pipe would get the code page of the country, in which no JSON is written.
+        sys.stdout.reconfigure(encoding="utf-8" if sys.platform == "win32" else None, errors="backslashreplace")
     # What a scheduler or a container sends to stop a program ends it as Ctrl-C does: files half written are removed.
     before = signal.getsignal(signal.SIGTERM)
     is_main_thread = threading.current_thread() is threading.main_thread()

@@ -13,6 +13,7 @@ from vttdata.cli.options import DATASET, POSITIVE, Command, argument, option, qu
 @click.command(
     "merge",
     cls=Command,
+    not_on_windows=True,
     examples=["vttdata merge street"],
     notes=[
         "Shards and merges take turns, since some steps need everything: videos that are the same are left out before "

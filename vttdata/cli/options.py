@@ -46,14 +46,30 @@ class Command(click.Command):
     Args:
         notes: paragraphs after the options.
         examples: commands that run as printed, where the files that they name are there.
+        not_on_windows: True if it starts processes, so that Windows needs WSL for it.
         others: as for `click.Command`; the first paragraph of the help is the short help.
     """
 
-    def __init__(self, *args: Any, notes: Sequence[str] = (), examples: Sequence[str] = (), **others: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        notes: Sequence[str] = (),
+        examples: Sequence[str] = (),
+        not_on_windows: bool = False,
+        **others: Any,
+    ) -> None:
         super().__init__(*args, **others)
-        self.notes, self.examples = notes, examples
+        self.notes, self.examples, self.not_on_windows = notes, examples, not_on_windows
         first = inspect.cleandoc(self.help or "").partition("\n\n")[0]
         self.short_help = self.short_help or " ".join(first.split()).rstrip(".")
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, where the system can."""
+        if self.not_on_windows:
+            from vttdata.subprocesses import check_system
+
+            check_system(f"'{ctx.command_path}'")
+        return super().invoke(ctx)
 
     def synopsis(self, *, required_only: bool = False) -> list[str]:
         """Return arguments and options that belong to no group as a usage line shows them."""

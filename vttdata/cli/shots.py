@@ -14,7 +14,12 @@ from vttdata.cli.options import FILE, POSITIVE, Command, argument, json_option, 
 from vttdata.errors import MediaError, VttdataError
 
 
-@click.command("shots", cls=Command, examples=["vttdata shots talk.mp4", "vttdata shots --json talk.mp4 film.mkv"])
+@click.command(
+    "shots",
+    cls=Command,
+    not_on_windows=True,
+    examples=["vttdata shots talk.mp4", "vttdata shots --json talk.mp4 film.mkv"],
+)
 @argument("videos", "VIDEO...", "Video files.", nargs=-1, required=True, type=FILE)
 @json_option
 @option(

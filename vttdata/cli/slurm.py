@@ -26,6 +26,7 @@ from vttdata.cli.terminal import print_styled
 @click.command(
     "slurm",
     cls=Command,
+    not_on_windows=True,
     examples=[
         "vttdata slurm street.yaml --jobs 64 --out /shared/street --sbatch=--time=12:00:00",
         "vttdata slurm /shared/street --jobs 16 --workers 4",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import time
@@ -74,8 +73,9 @@ def command(dataset: str, settings: tuple[str, ...], reference: str | None, rebu
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="vttdata-") as place:
         from vttdata.compose.rebuild import compare_with, rebuild_dataset
+        from vttdata.subprocesses import usable_cores
 
-        rebuilt = rebuild_dataset(folder, provenance, Path(place, "again"), given, workers=os.cpu_count() or 1)
+        rebuilt = rebuild_dataset(folder, provenance, Path(place, "again"), given, workers=usable_cores())
         try:
             comparison = compare_with(folder, rebuilt, not_fetched)
         except VttdataError as error:

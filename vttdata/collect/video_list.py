@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import unicodedata
 import urllib.parse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -33,7 +34,8 @@ def list_folder(folder: Path) -> Iterator[Candidate]:
     is recorded with the others.
 
     Of each candidate, `locator` is the path below `folder` with forward slashes, `title` the file's name without
-    extension, and `stamp` its size and modification time.
+    extension in Unicode's composed form (NFC), since macOS may decompose names, and `stamp` its size and modification
+    time.
 
     Raises:
         VttdataError: if `folder` or a subfolder cannot be read, a video's path is not valid UTF-8 and therefore cannot
@@ -53,7 +55,8 @@ def list_folder(folder: Path) -> Iterator[Candidate]:
                 f"{folder}: the file name {os.fsencode(relative)!r} is not valid UTF-8; rename it."
             ) from error
         locator = Path(relative)
-        yield Candidate(kind="file", locator=locator.as_posix(), title=locator.stem, stamp=file_stamp(folder / locator))
+        title = unicodedata.normalize("NFC", locator.stem)
+        yield Candidate(kind="file", locator=locator.as_posix(), title=title, stamp=file_stamp(folder / locator))
     if not videos:
         extensions = " ".join(sorted(VIDEO_EXTENSIONS))
         raise VttdataError(f"{folder}: no video among {others} files; video names end in one of {extensions}.")
@@ -127,6 +130,16 @@ def list_manifest(path: Path, columns: Mapping[str, str] | None = None) -> Itera
         yield Candidate(video.kind, locator, **video.attributes, spans=spans, stamp=stamp)
 
 
+def _used_before(name: str, text: str, earlier: str, line: int, use: str = "") -> str:
+    """Return what is wrong with an id that an earlier line has, in the same letters or in another case."""
+    if text == earlier:
+        return f"{name} '{text}' is already used{use} on line {line}"
+    return (
+        f"{name} '{text}' differs from '{earlier}' on line {line} only by case, and macOS and Windows take files of "
+        "such names for one"
+    )
+
+
 class _Reader:
     """Collect the rows of one manifest and reject contradictions between them."""
 
@@ -134,8 +147,9 @@ class _Reader:
         self.path = path
         self.line = 0
         self.videos: dict[str, _Video] = {}
-        self.locator_and_line_by_source: dict[str, tuple[str, int]] = {}
-        self.line_by_clip: dict[str, int] = {}
+        # Keys are ids without regard to case: macOS and Windows do not tell the names of their files apart.
+        self.locator_and_line_by_source: dict[str, tuple[str, str, int]] = {}
+        self.line_by_clip: dict[str, tuple[str, int]] = {}
 
     def add(self, line: int, cells: dict[str, Any]) -> None:
         self.line = line
@@ -158,9 +172,10 @@ class _Reader:
             self._merge(video, attributes)
         source_id = video.attributes["source_id"]
         if source_id is not None:
-            first_locator, first_line = self.locator_and_line_by_source.setdefault(source_id, (locator, line))
+            known = self.locator_and_line_by_source.setdefault(source_id.lower(), (source_id, locator, line))
+            first_id, first_locator, first_line = known
             if first_locator != locator:
-                raise self._error(f"source_id '{source_id}' is already used for another video on line {first_line}")
+                raise self._error(_used_before("source_id", source_id, first_id, first_line, " for another video"))
         if span is not None:
             self._add_span(video, span)
 
@@ -195,9 +210,12 @@ class _Reader:
             raise self._error(f"each row needs either url or path, found {'neither' if path is None else 'both'}")
         if "://" in path:
             raise self._error(f"path {path!r} is a URL; move it to the column url")
-        if "\\" in path and not (self.path.parent / path).exists():
+        if not (self.path.parent / path).exists():
             # Tables from Windows; elsewhere a backslash may be part of a name.
             path = path.replace("\\", "/")
+            # Names from macOS, or a table from there.
+            forms = (unicodedata.normalize(form, path) for form in ("NFC", "NFD"))
+            path = next((form for form in forms if (self.path.parent / form).exists()), path)
         return "file", Path(path).as_posix()
 
     def _check_url(self, url: str) -> None:
@@ -244,7 +262,7 @@ class _Reader:
         if (span.start, span.end) in video.spans:
             raise self._error(f"this video already has a clip from {span.start:g} to {span.end:g} s")
         if span.video_id is not None:
-            line = self.line_by_clip.setdefault(span.video_id, self.line)
+            first_id, line = self.line_by_clip.setdefault(span.video_id.lower(), (span.video_id, self.line))
             if line != self.line:
-                raise self._error(f"video_id '{span.video_id}' is already used on line {line}")
+                raise self._error(_used_before("video_id", span.video_id, first_id, line))
         video.spans[span.start, span.end] = span

@@ -79,10 +79,12 @@ def write_description(
         known_files: Manifest entries of files that need not be read again.
     """
     front_matter = format_front_matter(tables, categories, metadata, classes)
-    (dataset / "README.md").write_text(f"{front_matter}\n{body}", encoding="utf-8")
+    (dataset / "README.md").write_text(f"{front_matter}\n{body}", encoding="utf-8", newline="\n")
     croissant = _describe_dataset(dataset, metadata, tables, limitations)
     croissant |= _describe_tables(metadata.name, tables, {"categories": categories, "classes": classes})
-    (dataset / CROISSANT).write_text(json.dumps(croissant, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (dataset / CROISSANT).write_text(
+        json.dumps(croissant, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n"
+    )
     files = {
         shard.path: {"sha256": shard.sha256, "bytes": shard.bytes, "rows": shard.rows}
         for splits in tables.values()

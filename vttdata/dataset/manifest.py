@@ -17,7 +17,7 @@ def write_manifest(dataset: Path, *, name: str, version: str, files: Mapping[str
     """Write ``manifest.json``: name, version, and for each file ``sha256``, ``bytes`` and, of tables, ``rows``."""
     content = {"name": name, "version": version, "files": {path: files[path] for path in sorted(files)}}
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    (dataset / MANIFEST).write_text(text, encoding="utf-8")
+    (dataset / MANIFEST).write_text(text, encoding="utf-8", newline="\n")
 
 
 def read_dataset_manifest(dataset: Path) -> dict[str, Any]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from vttdata.dataset.manifest import MANIFEST
 from vttdata.errors import DescribeOSErrors, VttdataError
+from vttdata.files.file_lock import LockHeldError, hold_lock
 from vttdata.files.output_file import link_file
 from vttdata.files.reading import file_sha256
 
@@ -35,11 +34,21 @@ def replace_folder(folder: Path, *, marker: str = MANIFEST, what: str = "a datas
     is_replaceable = folder.is_dir() and ((folder / marker).is_file() or not any(folder.iterdir()))
     if folder.exists() and not is_replaceable:
         raise VttdataError(f"{folder}: is not {what} of vttdata and is not replaced; choose another folder.")
-    with _locked_folder(partial, f"{folder}: another command is writing it; wait for it or choose another folder."):
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(hold_lock(folder.with_name(f".{folder.name}.lock"), temporary=True))
+        except LockHeldError as error:
+            raise VttdataError(
+                f"{folder}: another command is writing it; wait for it or choose another folder."
+            ) from error
         if old.exists() and not folder.exists():
             old.rename(folder)
-        shutil.rmtree(old, ignore_errors=True)
+        # What a process that was killed has left.
+        for path in (old, partial):
+            shutil.rmtree(path, ignore_errors=True)
         try:
+            partial.mkdir()
             yield partial
         except BaseException:
             shutil.rmtree(partial, ignore_errors=True)
@@ -48,27 +57,6 @@ def replace_folder(folder: Path, *, marker: str = MANIFEST, what: str = "a datas
             folder.rename(old)
         partial.rename(folder)
         shutil.rmtree(old, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _locked_folder(folder: Path, refusal: str) -> Iterator[None]:
-    """Create a folder, or empty that of a process that was killed, and hold its lock; raise if another one holds it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Its former holder may have put it in place meanwhile.
-            is_here = os.path.samestat(os.stat(folder), os.fstat(descriptor))
-        except (BlockingIOError, FileNotFoundError):
-            is_here = False
-        if not is_here:
-            raise VttdataError(refusal)
-        for path in folder.iterdir():
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def link_or_copy(original: Path, target: Path, sha256: str) -> None:

@@ -60,7 +60,9 @@ def add_video_files(dataset: Path, media: Path, clips: Iterable[Clip]) -> dict[s
             target = dataset / video_path(clip)
             if target.parent not in lists:
                 target.parent.mkdir(parents=True)
-                lists[target.parent] = stack.enter_context((target.parent / VIDEO_LIST).open("w", encoding="utf-8"))
+                lists[target.parent] = stack.enter_context(
+                    (target.parent / VIDEO_LIST).open("w", encoding="utf-8", newline="\n")
+                )
             link_or_copy(media / name, target, clip.media.sha256)
             entries[video_path(clip)] = {"sha256": clip.media.sha256, "bytes": clip.media.bytes}
             line = {"file_name": name, "video_id": clip.video_id, "split": clip.split or "train"}
@@ -91,12 +93,24 @@ def video_rows(media: Path, clips: Iterable[Clip]) -> Iterator[dict[str, Any]]:
 
 
 def _distinct_files(clips: Iterable[Clip]) -> Iterator[tuple[Any, str]]:
-    """Yield the clips that have a file with its name, each file once in a split."""
-    seen: set[str] = set()
+    """Yield the clips that have a file with its name, each file once in a split.
+
+    Raises:
+        VttdataError: If a file has another name than its clip, or one that differs from another only by case.
+    """
+    seen: dict[str, str] = {}
     for clip in clips:
-        if clip.media is None or video_path(clip) in seen:
+        if clip.media is None:
             continue
-        seen.add(video_path(clip))
+        path = video_path(clip)
+        if path.lower() in seen:
+            if (earlier := seen[path.lower()]) != path:
+                raise VttdataError(
+                    f"{path} and {earlier} differ only by case, and macOS and Windows take them for one file; give a "
+                    "clip another id."
+                )
+            continue
+        seen[path.lower()] = path
         folder, _, name = clip.media.video.partition("/")
         if folder != "videos" or not is_safe_id(name) or not name.startswith(f"{clip.video_id}."):
             raise VttdataError(f"Clip {clip.video_id}: its file is called {clip.media.video!r}.")

@@ -185,8 +185,8 @@ class Evaluation:
             replace_folder(folder, marker=_REPORT, what="an evaluation") as partial,
         ):
             content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
-            (partial / _REPORT).write_text(content + "\n", encoding="utf-8")
-            with (partial / _ITEMS).open("w", encoding="utf-8") as stream:
+            (partial / _REPORT).write_text(content + "\n", encoding="utf-8", newline="\n")
+            with (partial / _ITEMS).open("w", encoding="utf-8", newline="\n") as stream:
                 for name, column in self.columns.items():
                     for row, value in zip(self._rows(column), column.scores.items.tolist(), strict=True):
                         stream.write(json.dumps({**row, "metric": name, "value": value}, ensure_ascii=False) + "\n")

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any, TextIO
 
 from vttdata.files.reading import file_sha256
 
@@ -52,7 +52,7 @@ def text_file(path: Path) -> Iterator[TextIO]:
 class JsonList:
     """Items of a JSON list, written one by one; the brackets are the caller's."""
 
-    stream: TextIO
+    stream: IO[str]
     length: int = 0
 
     def append(self, item: Mapping[str, Any]) -> None:
@@ -90,4 +90,4 @@ def write_checksums(folder: Path) -> None:
     """Write the SHA-256 of every file of an export."""
     paths = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     lines = (f"{file_sha256(folder / path)}  {path}\n" for path in paths)
-    (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
+    (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8", newline="\n")

@@ -66,7 +66,7 @@ def export(
         title = f"{reader.name} {reader.version}: {export_formats()[format]}"
         readme = readme_text(title, [written.usage, chosen.rules, f"Licence: {reader.licence}."], notes)
         front_matter = f"{written.front_matter}\n" if written.front_matter else ""
-        (partial / "README.md").write_text(front_matter + readme, encoding="utf-8")
+        (partial / "README.md").write_text(front_matter + readme, encoding="utf-8", newline="\n")
         write_checksums(partial)
         files = sorted(path.relative_to(partial).as_posix() for path in partial.rglob("*") if path.is_file())
     return Exported(out, tuple(files), tuple(notes))

@@ -11,9 +11,10 @@ import hashlib
 import lzma
 import os
 import stat
+import sys
 import zipfile
 import zlib
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from vttdata.errors import DescribeOSErrors, VttdataError
 
@@ -46,7 +47,7 @@ def read_regular(path: Path, limit: int) -> bytes:
             content without a length.
     """
     refuse_special(path)
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as stream:
+    with open(path, "rb", opener=_open_at_once) as stream:
         data: bytes | None = stream.read(limit)
         has_length = os.fstat(stream.fileno()).st_size > 0
     if data and not has_length:
@@ -58,10 +59,20 @@ def read_regular(path: Path, limit: int) -> bytes:
     return data
 
 
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file without waiting, such as for the other end of a pipe; Windows has no such files in folders."""
+    if sys.platform != "win32":
+        flags |= os.O_NONBLOCK
+    return os.open(path, flags)
+
+
 def is_inside(name: str) -> bool:
-    """Return whether a path from an untrusted file stays inside the folder that it starts from, links aside."""
-    path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts
+    """Return whether a path from an untrusted file stays inside the folder that it starts from, links aside.
+
+    Windows also has drives, and backslashes that divide folders.
+    """
+    path = PureWindowsPath(name) if sys.platform == "win32" else PurePosixPath(name)
+    return not path.drive and not path.root and ".." not in path.parts
 
 
 def links_out(dataset: Path, path: Path) -> bool:

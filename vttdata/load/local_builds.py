@@ -6,7 +6,6 @@ and none is shared, so that any number of builds may register at once; what is i
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from vttdata.errors import VttdataError
+from vttdata.files.file_lock import is_held, read_owner
 from vttdata.files.output_file import write_whole
 from vttdata.files.reading import read_description
 from vttdata.ids import is_dataset_name
@@ -187,13 +187,11 @@ def build_in(folder: Path, name: str | None = None) -> LocalBuild | None:
 def is_locked(folder: Path) -> bool:
     """Return True if a build is at work in a folder."""
     try:
-        with (folder / ".lock").open("rb") as stream:
-            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return is_held(folder / ".lock")
     except OSError:
-        return False
-    return False
+        # Who may not write there, or has a disk without locks, is told by the file that names the process.
+        owner = read_owner(folder / ".lock.owner")
+        return owner is not None and not owner.has_ended()
 
 
 def _build_at_home(name: str) -> LocalBuild | None:

@@ -25,7 +25,7 @@ from vttdata.media.ffmpeg_program import ffmpeg_version
 from vttdata.media.filters import SCORES
 from vttdata.pipeline.engine import Engine, Table
 from vttdata.pipeline.executors import Executor
-from vttdata.pipeline.journal import JOURNAL, LOCK, LOCK_OWNER, Journal, locked, write_json
+from vttdata.pipeline.journal import JOURNAL, LOCK, Journal, locked, write_json
 from vttdata.pipeline.stage import Failed, Rejected, Stage
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, given_paths
@@ -324,7 +324,7 @@ def make_build_folder(folder: Path) -> None:
         error_type = HaltError if error.errno in DISK_ERRORS else VttdataError
         raise error_type(f"{folder}: cannot be a build folder ({error.strerror}).") from error
     # A build whose first write failed leaves its lock alone.
-    if not names & {JOURNAL, SHARDS} and names - {LOCK, LOCK_OWNER}:
+    if not names & {JOURNAL, SHARDS} and not all(name.startswith(LOCK) for name in names):
         raise VttdataError(f"{folder}: holds something else than a build; name a new or empty folder with --out.")
 
 

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
-import os
-import socket
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from vttdata.errors import VttdataError
+from vttdata.files.file_lock import LockHeldError, LockOwner, hold_lock, is_held, named_owner, read_owner
 
 # File that a build holds locked; it stays when the build ends.
 LOCK = ".lock"
 JOURNAL = "journal.jsonl"
 
-# File that stands for the lock on a disk without locks.
+# File that names the process of the build, and stands for the lock on a disk without locks.
 LOCK_OWNER = ".lock.owner"
+
+# Beginning of the names of files that shards hold locked.
+SHARD_LOCK = ".lock.shard-"
 
 
 class Journal:
@@ -33,13 +35,13 @@ class Journal:
     def note(self, event: str, **facts: Any) -> None:
         """Add an event with the current time."""
         line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **facts}
-        with self._path.open("a", encoding="utf-8") as stream:
+        with self._path.open("a", encoding="utf-8", newline="\n") as stream:
             stream.write(json.dumps(line) + "\n")
 
 
 @contextmanager
 def locked(folder: Path, *, shared: bool = False) -> Iterator[None]:
-    """Hold the lock of a build folder; the kernel releases it when the process ends, however it ends.
+    """Hold the lock of a build folder; it is released when the process ends, however it ends.
 
     On a disk without locks, a file names the process that is at work. Shards, which ask for a shared lock, do without
     it there: they write nothing that another process writes, and the lock only keeps builds and merges away from them.
@@ -48,65 +50,56 @@ def locked(folder: Path, *, shared: bool = False) -> Iterator[None]:
         VttdataError: when another build holds it.
     """
     with contextlib.ExitStack() as stack:
-        stream = stack.enter_context((folder / LOCK).open("a+"))
         try:
-            fcntl.flock(stream, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-                raise VttdataError(f"{folder}: {_lock_holder(stream)} at work here; wait for it.") from error
-            if not shared:
-                stack.enter_context(_held_by_file(folder / LOCK_OWNER))
-        if not shared:
-            stream.truncate(0)
-            stream.write(str(os.getpid()))
-            stream.flush()
+            (_hold_as_shard if shared else _hold_as_build)(folder, stack)
+        except LockHeldError as error:
+            owner = read_owner(folder / LOCK_OWNER) or LockOwner()
+            raise _at_work(folder, f"another build ({owner})") from error
         yield
 
 
-def _lock_holder(stream: IO[str]) -> str:
-    """Return who holds a lock that could not be taken, as the beginning of a sentence."""
-    with contextlib.suppress(OSError):
-        fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return "a shard of the build is"
-    stream.seek(0)
-    return f"another build (process {stream.read().strip() or 'unknown'}) is"
+def _at_work(folder: Path, holder: str) -> VttdataError:
+    return VttdataError(f"{folder}: {holder} is at work here; wait for it.")
 
 
-@contextmanager
-def _held_by_file(path: Path) -> Iterator[None]:
-    """Create a file that names this process, and remove it at the end.
-
-    Raises:
-        VttdataError: when it is there, unless its process ran on this machine and has ended.
-    """
-    me = [socket.gethostname(), os.getpid()]
-    for _ in range(2):
-        try:
-            with path.open("x", encoding="utf-8") as stream:
-                json.dump(me, stream)
-            break
-        except FileExistsError as error:
-            try:
-                host, process = json.loads(path.read_text(encoding="utf-8"))
-                is_gone = host == me[0] and not Path(f"/proc/{int(process)}").exists() and Path("/proc/self").exists()
-            except (OSError, ValueError, TypeError):
-                host, process, is_gone = "another machine", "unknown", False
-            if not is_gone:
-                raise VttdataError(
-                    f"{path.parent}: another build (process {process} on {host}) is at work here, or was killed: file "
-                    f"locks do not work on this disk; if that build has ended, delete {path}."
-                ) from error
-            path.unlink(missing_ok=True)
-    else:
-        raise VttdataError(f"{path.parent}: another build began at this moment; wait for it.")
+def _hold_as_build(folder: Path, stack: contextlib.ExitStack) -> None:
+    """Hold the lock that keeps all others away, once it is known that no shard is at work."""
+    owner = folder / LOCK_OWNER
     try:
-        yield
-    finally:
-        path.unlink(missing_ok=True)
+        stack.enter_context(hold_lock(folder / LOCK))
+        for path in folder.glob(f"{SHARD_LOCK}*"):
+            if is_held(path):
+                raise _at_work(folder, "a shard of the build")
+            path.unlink(missing_ok=True)
+        # That of a build that was killed.
+        owner.unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno != errno.ENOLCK:
+            raise
+    try:
+        stack.enter_context(named_owner(owner))
+    except FileExistsError as error:
+        present = read_owner(owner) or LockOwner()
+        raise VttdataError(
+            f"{folder}: another build ({present} on {present.host}) is at work here, or was killed: file locks do not "
+            f"work on this disk; if that build has ended, delete {owner}."
+        ) from error
+
+
+def _hold_as_shard(folder: Path, stack: contextlib.ExitStack) -> None:
+    """Hold a lock of this process alone, which builds and merges look for, once it is known that none is at work."""
+    lock = folder / LOCK
+    try:
+        stack.enter_context(hold_lock(folder / f"{SHARD_LOCK}{secrets.token_hex(8)}", temporary=True))
+        if is_held(lock):
+            raise LockHeldError(str(lock))
+    except OSError as error:
+        if error.errno != errno.ENOLCK:
+            raise
 
 
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file in one step, so that a reader sees the old content or the new one."""
     temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
     temporary.replace(path)

@@ -281,7 +281,7 @@ class RemoteBuild:
 
     def _note_copied(self, name: str, stamp: tuple[int, int] | None = None) -> None:
         size, changed = self._copied[name] = stamp or _stamp(self.folder / name)
-        with self._log_lock, (self._room / _COPIED).open("a", encoding="utf-8") as stream:
+        with self._log_lock, (self._room / _COPIED).open("a", encoding="utf-8", newline="\n") as stream:
             stream.write(json.dumps({"name": name, "bytes": size, "time": changed}) + "\n")
 
     def _copy_dataset(self) -> None:

@@ -148,7 +148,7 @@ class PartStore:
     def write(self, key: str, lines: Iterable[str]) -> None:
         """Store the results of a part, encoded; a crash at any moment leaves all of them or none."""
         temporary = self.folder / f"{key}.tmp"
-        with temporary.open("w", encoding="utf-8") as stream:
+        with temporary.open("w", encoding="utf-8", newline="\n") as stream:
             checksum = hashlib.sha256()
             for line in lines:
                 checksum.update(line.encode())

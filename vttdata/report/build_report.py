@@ -7,7 +7,6 @@ bytes.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -31,6 +30,7 @@ from vttdata.report.left_out import read_reasons, show_attrition, show_threshold
 from vttdata.report.page import PageSection, Tile, format_number, render, render_page
 from vttdata.report.page_pictures import PictureFolder
 from vttdata.report.report_input import ReportInput
+from vttdata.subprocesses import usable_cores
 
 REPORT = "report.html"
 # Pictures that the main page holds; later ones are in the folder.
@@ -65,7 +65,7 @@ def write_report(folder: Path, out: Path | None = None, *, workers: int | None =
     check_output_file(out, HTML)
     beside = out.with_suffix("")
     clear_clip_files(beside)
-    pictures = PictureFolder(beside, inlined=_INLINE_STILLS, workers=workers or os.cpu_count() or 1)
+    pictures = PictureFolder(beside, inlined=_INLINE_STILLS, workers=workers or usable_cores())
     with pictures:
         data, figures = write_clips(report, beside, pictures)
         audit = read_audit(report, figures)

@@ -207,7 +207,7 @@ class _ClipPages:
         if self._rows:
             file = (self._number - 1) // CHUNK
             path = self._folder / f"clips-{file:05d}.js"
-            path.write_text(f"vttdataReport.chunk({file}, {_json(self._rows)});\n", encoding="utf-8")
+            path.write_text(f"vttdataReport.chunk({file}, {_json(self._rows)});\n", encoding="utf-8", newline="\n")
             self._rows = []
 
     def finish(self, figures: ClipFigures) -> Markup:
@@ -218,7 +218,9 @@ class _ClipPages:
         else:
             self._flush()
             columns = {name: base64.b64encode(figures.index[name].tobytes()).decode() for name in _INDEX.names or ()}
-            (self._folder / "index.js").write_text(f"vttdataReport.index({json.dumps(columns)});\n", encoding="utf-8")
+            (self._folder / "index.js").write_text(
+                f"vttdataReport.index({json.dumps(columns)});\n", encoding="utf-8", newline="\n"
+            )
         values = {
             "total": self._number,
             "chunk": CHUNK,

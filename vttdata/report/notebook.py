@@ -41,7 +41,7 @@ class Figure:
         target = Path(path)
         if target.suffix.lower() not in {".html", ".htm"}:
             raise VttdataError(f"{target}: a plot is saved as an HTML file; name one that ends in .html.")
-        target.write_text(self.page, encoding="utf-8")
+        target.write_text(self.page, encoding="utf-8", newline="\n")
         return target
 
     def _repr_html_(self) -> str:

@@ -5,6 +5,7 @@ It does not look at the text of captions; that is `vttdata.text.captions`.
 
 from __future__ import annotations
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ class CaptionMatcher:
     `source`, or else `video_id`, is looked up as a source's id, then as its file (relative path), its URL, then the
     bare name of its file, with or without extension; a bare name that two sources share is ambiguous. With times the
     caption belongs to the clip of that source that covers most of it and at least half; without times to the source's
-    only clip.
+    only clip. Names are compared in Unicode's composed form (NFC), since macOS may decompose those of files.
 
     Captions may name sources without clips, and `copies`: sources left out because their files equal that of the source
     with the id beside them. Their ids and names stand for that source.
@@ -72,7 +73,7 @@ class CaptionMatcher:
         video_id = find_video_id(raw.video_id or "", self._video_ids)
         if video_id is not None:
             return video_id
-        name = raw.source or raw.video_id or ""
+        name = unicodedata.normalize("NFC", raw.source or raw.video_id or "")
         spellings = (name, name.replace("\\", "/").removeprefix("./"), without_secrets(name))
         source_id = next((self._sources[spelling] for spelling in spellings if spelling in self._sources), None)
         if source_id is None:
@@ -129,6 +130,7 @@ def _unique_aliases(pairs: Iterable[tuple[str | None, str]]) -> dict[str, str]:
     """Map names to source ids, and names of several sources to `_AMBIGUOUS`."""
     aliases: dict[str, str] = {}
     for name, source_id in pairs:
-        if name and aliases.setdefault(name, source_id) != source_id:
-            aliases[name] = _AMBIGUOUS
+        composed = unicodedata.normalize("NFC", name or "")
+        if composed and aliases.setdefault(composed, source_id) != source_id:
+            aliases[composed] = _AMBIGUOUS
     return aliases

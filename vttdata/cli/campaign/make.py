@@ -16,6 +16,7 @@ from vttdata.cli.options import DATASET, FILE, Command, Names, argument, columns
 @click.command(
     "make",
     cls=Command,
+    not_on_windows=True,
     notes=[
         "TASK is caption, choose, foil-review, rate-scale, rate-slider or relevance, or one of your own.",
         "INPUT is what the task takes: videos for caption and choose, captions of systems for rate-slider and "

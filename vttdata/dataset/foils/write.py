@@ -121,7 +121,7 @@ def write_foils(
         attacks = {config: [attack.as_json() for attack in results] for config, results in foils.attacks.items()}
         _write_json(partial / SHORTCUTS, attacks)
         if foils.questions:
-            with (partial / QUESTIONS).open("w", encoding="utf-8") as stream:
+            with (partial / QUESTIONS).open("w", encoding="utf-8", newline="\n") as stream:
                 for question in foils.questions:
                     choice = question.choice
                     row = {
@@ -233,7 +233,7 @@ def _write_emscore_files(folder: Path, foiled_paragraphs: Sequence[FoiledParagra
 
 
 def _write_json(path: Path, content: Any) -> None:
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
 
 
 def _format_card(foils: FoilSet, metadata: Metadata, tables: Tables, folder: Path) -> str:

@@ -60,8 +60,10 @@ class PairModel:
         folder.mkdir(parents=True, exist_ok=True)
         self.encoder.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
-        (folder / SETTINGS).write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        (folder / "README.md").write_text(card, encoding="utf-8")
+        (folder / SETTINGS).write_text(
+            json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n"
+        )
+        (folder / "README.md").write_text(card, encoding="utf-8", newline="\n")
         save_file({"weights": self.head}, folder / HEAD)
 
     def embed(self, texts: Sequence[str]) -> dict[str, FloatArray]:

@@ -308,7 +308,8 @@ class _Checkpoint:
             {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}, self.folder / file
         )
         partial = self.folder / "state.part"
-        partial.write_text(json.dumps({"digest": self.digest, "epochs": epochs, "file": file}))
+        text = json.dumps({"digest": self.digest, "epochs": epochs, "file": file})
+        partial.write_text(text, encoding="utf-8", newline="\n")
         os.replace(partial, self.folder / "state.json")
         for path in self.folder.glob("epoch-*.safetensors"):
             if path.name != file:

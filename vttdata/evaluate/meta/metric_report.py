@@ -208,11 +208,11 @@ class MetricReport:
             replace_folder(folder, marker=REPORT, what="a comparison of metrics") as partial,
         ):
             content = json.dumps(self.as_json(), indent=2, ensure_ascii=False)
-            (partial / REPORT).write_text(content + "\n", encoding="utf-8")
+            (partial / REPORT).write_text(content + "\n", encoding="utf-8", newline="\n")
             picture = f"![Agreement of metrics with people]({PICTURE})"
             text = f"# Metrics against people\n\n{picture}\n\n{self.as_markdown()}"
-            (partial / MARKDOWN).write_text(text, encoding="utf-8")
-            (partial / PICTURE).write_text(self.as_svg(), encoding="utf-8")
+            (partial / MARKDOWN).write_text(text, encoding="utf-8", newline="\n")
+            (partial / PICTURE).write_text(self.as_svg(), encoding="utf-8", newline="\n")
 
     def sections(self) -> Iterator[Section]:
         """Yield the parts of the report in order."""

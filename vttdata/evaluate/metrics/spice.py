@@ -59,7 +59,7 @@ def _compare_graphs(items: Sequence[Mapping[str, object]]) -> list[list[float]]:
     jar = Path(find_jar(JAR))
     with tempfile.TemporaryDirectory() as folder:
         items_file, results = Path(folder) / "items.json", Path(folder) / "scores.json"
-        items_file.write_text(json.dumps(items), encoding="utf-8")
+        items_file.write_text(json.dumps(items), encoding="utf-8", newline="\n")
         arguments = ["-Xmx8G", "-jar", jar.name, str(items_file), "-out", str(results), "-silent"]
         run_java(arguments, jar.parent)
         scores = {row["image_id"]: row["scores"]["All"]["f"] for row in json.loads(results.read_text(encoding="utf-8"))}

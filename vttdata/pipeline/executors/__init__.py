@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from vttdata.errors import VttdataError
 from vttdata.pipeline.stage import ItemResult, Stage
 from vttdata.plugins import discover, load_module
+from vttdata.subprocesses import check_system
 
 # Numbers of a part and of an item in it; an executor returns it unchanged with the item's result.
 Tag = tuple[int, int]
@@ -74,8 +75,9 @@ def create_executor(name: str, workers: int | None = None, address: str | None =
 
     Raises:
         VttdataError: when there is no executor of this name, it works on no cluster though there is an address, or it
-            cannot work on this machine.
+            cannot work on this machine, such as on Windows.
     """
+    check_system("Building")
     files = discover(Path(__file__).parent, "executors")
     if name not in files:
         raise VttdataError(f"'{name}' is not an executor; choose one of {', '.join(files)}.")

@@ -9,20 +9,26 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import math
-import os
 import signal
 import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from vttdata.errors import HaltError
 from vttdata.pipeline.executors import Executor, Tag
 from vttdata.pipeline.stage import ItemResult, Stage, lost_item, process_item
-from vttdata.subprocesses import die_with_parent, last_line_with, limit_memory, start_module, worker_memory
+from vttdata.subprocesses import (
+    KILLED,
+    die_with_parent,
+    last_line_with,
+    limit_memory,
+    start_module,
+    usable_cores,
+    worker_memory,
+)
 
 Task = tuple[Tag, Any]
 
@@ -39,7 +45,7 @@ class LocalExecutor(Executor):
     description = "worker processes on this machine"
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = workers or len(os.sched_getaffinity(0))
+        self.workers = workers or usable_cores()
         self._pool: list[WorkerProcess] = []
 
     def run(self, stage: Stage, tasks: Iterable[Task]) -> Iterator[tuple[Tag, ItemResult]]:
@@ -91,7 +97,7 @@ class LocalExecutor(Executor):
             if worker.task is not None and queue.put_back(worker.task):
                 self._discard(worker)
             else:
-                reason = "killed" if worker.exit_code() == -signal.SIGKILL else "crashed"
+                reason = "killed" if worker.exit_code() == KILLED else "crashed"
                 yield self._fail(stage, worker, reason, f"the worker process died ({worker.stderr_tail()})")
             return
         if isinstance(message, HaltError):
@@ -117,8 +123,7 @@ class WorkerProcess:
 
     def __init__(self, stage: Stage) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in kill()
-        self.connection, child_connection = Pipe()
-        self._process = start_module(__name__, child_connection, self._stderr)
+        self._process, self.connection = start_module(__name__, self._stderr)
         self.task: Task | None = None
         self.deadline = math.inf
         self._seconds_limit: float | None = None

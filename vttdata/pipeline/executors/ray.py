@@ -21,7 +21,6 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from vttdata.pipeline.executors import Executor, Tag
 from vttdata.pipeline.executors.local import LocalExecutor, Task
 from vttdata.pipeline.stage import ItemResult, Stage, lost_item
 from vttdata.settings import environment_number
-from vttdata.subprocesses import last_line_with, start_module
+from vttdata.subprocesses import last_line_with, start_module, usable_cores
 from vttdata.version import __version__
 
 # Items that take less than this are sent in batches that take about as long.
@@ -141,7 +140,7 @@ class RayExecutor(Executor):
                 except OSError as error:
                     raise _no_cluster(self._address, error.strerror or str(error)) from error
             self._gateway = GatewayProcess(self._address)
-            cpus = self._limit or len(os.sched_getaffinity(0)) if self._address is None else None
+            cpus = self._limit or usable_cores() if self._address is None else None
             self._gateway.send("connect", self._address, cpus)
             message = self._gateway.receive(seconds=_CONNECTING_SECONDS)
             if message is None or message[0] != "resources":
@@ -315,8 +314,7 @@ class GatewayProcess:
     def __init__(self, address: str | None) -> None:
         self._address = address
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
-        self._connection, child_connection = Pipe()
-        self._process = start_module("vttdata.pipeline.ray_gateway", child_connection, self._stderr)
+        self._process, self._connection = start_module("vttdata.pipeline.ray_gateway", self._stderr)
 
     def send(self, *message: Any) -> None:
         """Send a command."""

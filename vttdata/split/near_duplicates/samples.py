@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import mmap
 import os
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -43,6 +44,7 @@ CHUNK_SAMPLES = 2**18
 
 # Larger arrays are files.
 _MAX_BYTES_IN_MEMORY = 2**24
+_ZEROS_AT_ONCE = 2**16
 
 # Differing bits, of 128, between a sample and the next: a talking head has 5-15, a walk 30-50.
 _NOISE_BITS, _FULLY_NEW_BITS = 4, 20
@@ -64,8 +66,8 @@ class Arrays:
             if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(stream.fileno(), 0, size)
             else:
-                for first in range(0, size, _MAX_BYTES_IN_MEMORY):
-                    stream.write(bytes(min(_MAX_BYTES_IN_MEMORY, size - first)))
+                for first in range(0, size, _ZEROS_AT_ONCE):
+                    stream.write(bytes(min(_ZEROS_AT_ONCE, size - first)))
                 stream.flush()
             self._maps.append(mmap.mmap(stream.fileno(), size))
         return np.frombuffer(self._maps[-1], dtype).reshape(shape)
@@ -73,7 +75,7 @@ class Arrays:
     def release_pages(self) -> None:
         """Take pages of files out of the memory of this process; the system keeps them as long as it has room."""
         for pages in self._maps:
-            if hasattr(mmap, "MADV_DONTNEED"):
+            if sys.platform != "win32":
                 pages.madvise(mmap.MADV_DONTNEED)
 
 

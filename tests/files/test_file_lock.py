@@ -1,0 +1,136 @@
+"""Locks between processes: who holds them, who may look, and what is left of a process that was killed."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from vttdata.files.file_lock import LockHeldError, LockOwner, hold_lock, is_held, named_owner, read_owner
+from vttdata.load.local_builds import is_locked
+from vttdata.pipeline.journal import locked
+
+# Holds the lock of the build folder that is its argument, says so, and waits.
+_HOLDER = """
+import sys
+from pathlib import Path
+from vttdata.pipeline.journal import locked
+
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen([sys.executable, "-c", _HOLDER, str(tmp_path)], stdin=-1, stdout=-1, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+@pytest.fixture
+def no_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(stream: object, operation: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+
+
+def test_lock_of_another_process_is_seen_and_refused_until_it_is_killed(
+    tmp_path: Path, holder: subprocess.Popen[str]
+) -> None:
+    assert is_held(tmp_path / ".lock")
+    assert is_locked(tmp_path)
+    with pytest.raises(LockHeldError), hold_lock(tmp_path / ".lock"):
+        pass
+    assert read_owner(tmp_path / ".lock.owner") == LockOwner(socket.gethostname(), holder.pid)
+    holder.kill()
+    holder.wait()
+    assert not is_held(tmp_path / ".lock")
+    assert not is_locked(tmp_path)
+    with locked(tmp_path):
+        assert read_owner(tmp_path / ".lock.owner") == LockOwner(socket.gethostname(), os.getpid())
+    assert {path.name for path in tmp_path.iterdir()} <= {".lock"}
+
+
+def test_looking_at_a_lock_that_is_not_there_makes_no_file(tmp_path: Path) -> None:
+    assert not is_held(tmp_path / "lock")
+    assert not list(tmp_path.iterdir())
+
+
+def test_temporary_lock_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with hold_lock(path, temporary=True):
+        assert is_held(path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_temporary_lock_whose_file_was_removed_meanwhile_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fcntl, "flock", lambda stream, operation: (tmp_path / "lock").unlink(missing_ok=True))
+    with pytest.raises(LockHeldError), hold_lock(tmp_path / "lock", temporary=True):
+        pass
+
+
+def test_disk_without_locks_is_told_from_a_lock_that_is_held(tmp_path: Path, no_locks: None) -> None:
+    with pytest.raises(OSError, match=os.strerror(errno.ENOLCK)), hold_lock(tmp_path / "lock"):
+        pass
+    assert {path.name for path in tmp_path.iterdir()} <= {"lock"}
+
+
+@pytest.mark.parametrize("reader", ["on a disk without locks", "without write permission"])
+@pytest.mark.not_on("win32")
+def test_build_is_noticed_by_a_reader_that_cannot_lock(
+    reader: str, tmp_path: Path, holder: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = errno.ENOLCK if reader == "on a disk without locks" else errno.EACCES
+
+    def refuse(path: Path) -> bool:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("vttdata.load.local_builds.is_held", refuse)
+    assert is_locked(tmp_path)
+    holder.kill()
+    holder.wait()
+    assert not is_locked(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "owner"),
+    [
+        (json.dumps(["node7", 12]), LockOwner("node7", 12)),
+        ("", LockOwner()),
+        ("[1]", LockOwner()),
+        ('{"host": 3}', LockOwner()),
+        ("null", LockOwner()),
+        ('["node7", "x"]', LockOwner()),
+    ],
+)
+def test_file_of_an_owner_may_be_damaged(content: str, owner: LockOwner, tmp_path: Path) -> None:
+    (tmp_path / "owner").write_text(content)
+    assert read_owner(tmp_path / "owner") == owner
+    assert not owner.has_ended()
+
+
+@pytest.mark.parametrize("process", [2**31 - 1, 2**40, 2**70])
+@pytest.mark.not_on("win32")
+def test_file_of_a_process_that_has_ended_is_replaced(process: int, tmp_path: Path) -> None:
+    path = tmp_path / "owner"
+    path.write_text(json.dumps([socket.gethostname(), process]))
+    with named_owner(path):
+        assert read_owner(path) == LockOwner(socket.gethostname(), os.getpid())
+        with pytest.raises(FileExistsError), named_owner(path):
+            pass
+    assert not path.exists()

@@ -1,0 +1,155 @@
+"""Locks between processes: files that one process holds, and that the system releases however that process ends.
+
+Beside the lock of long work lies a file that names the process at work: for messages, for readers that may not write,
+and in place of the lock on disks without locks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import secrets
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+# Whoever looks whether a lock is held holds it for a moment, which must not keep anybody from work.
+_PATIENCE_SECONDS = 0.5
+# People of one group may share a folder.
+_MODE = 0o664
+
+
+class LockHeldError(Exception):
+    """Lock that another process holds."""
+
+
+@contextlib.contextmanager
+def hold_lock(path: Path, *, temporary: bool = False) -> Iterator[None]:
+    """Hold the lock of a file, which is created if need be; a `temporary` one is removed at the end.
+
+    Raises:
+        LockHeldError: when another process holds it.
+        OSError: when the file cannot be written; ENOLCK on a disk without locks.
+    """
+    lock = FileLock(path, timeout=_PATIENCE_SECONDS, mode=_MODE, thread_local=False)
+    try:
+        lock.acquire()
+    except (OSError, NotImplementedError) as error:
+        # Versions of the library differ in what they raise where locks do not work, and some say that it is held.
+        if _lacks_locks(path):
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK), str(path)) from error
+        if isinstance(error, Timeout | FileNotFoundError) and path.parent.is_dir():
+            raise LockHeldError(str(path)) from error
+        raise
+    try:
+        if temporary and not path.exists():
+            # Its former holder has removed it after this process opened it.
+            raise LockHeldError(str(path))
+        yield
+    finally:
+        if temporary:
+            # Windows removes no open file, and `filelock` does so there when it has closed it.
+            with contextlib.suppress(OSError):
+                path.unlink()
+        lock.release()
+
+
+def is_held(path: Path) -> bool:
+    """Return whether a process holds the lock of a file, which need not be there.
+
+    Raises:
+        OSError: when this process may not write the file, or the disk has no locks.
+    """
+    if not path.exists():
+        return False
+    try:
+        with hold_lock(path):
+            return False
+    except LockHeldError:
+        return True
+
+
+def _lacks_locks(beside: Path) -> bool:
+    """Return whether even a new file, of which nobody else knows, cannot be locked beside another."""
+    path = beside.with_name(f"{beside.name}.{secrets.token_hex(8)}")
+    try:
+        with FileLock(path, timeout=0):
+            return False
+    except (Timeout, NotImplementedError):
+        return True
+    except OSError as error:
+        return error.errno in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL)
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+@dataclass(frozen=True, slots=True)
+class LockOwner:
+    """Process that holds a lock or held it when it was killed, and the machine it runs on."""
+
+    host: str = "another machine"
+    process: int | None = None
+
+    def has_ended(self) -> bool:
+        """Return whether the process is known to have ended, which can be said on its own machine only."""
+        return self.process is not None and self.host == socket.gethostname() and not _may_run(self.process)
+
+    def __str__(self) -> str:
+        return f"process {'unknown' if self.process is None else self.process}"
+
+
+@contextlib.contextmanager
+def named_owner(path: Path) -> Iterator[None]:
+    """Create a file that names this process, and remove it at the end.
+
+    Raises:
+        FileExistsError: when it is there, unless its process ran on this machine and has ended.
+    """
+    for _ in range(2):
+        try:
+            with path.open("x", encoding="utf-8", newline="\n") as stream:
+                json.dump([socket.gethostname(), os.getpid()], stream)
+            break
+        except FileExistsError:
+            owner = read_owner(path)
+            if owner is not None and not owner.has_ended():
+                raise
+            path.unlink(missing_ok=True)
+    else:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def read_owner(path: Path) -> LockOwner | None:
+    """Return the process that a file names, of which nothing is known if it is damaged; None without the file."""
+    try:
+        host, process = json.loads(path.read_text(encoding="utf-8"))
+        return LockOwner(str(host), int(process))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError):
+        return LockOwner()
+
+
+def _may_run(process: int) -> bool:
+    """Return whether a process of this machine may be running, by its id."""
+    if sys.platform == "win32":
+        # There the call below ends a process instead of looking for it.
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
