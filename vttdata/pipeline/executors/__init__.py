@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -86,7 +86,8 @@ def create_executor(name: str, workers: int | None = None, address: str | None =
         return executor_class(workers)
     if "address" not in inspect.signature(executor_class).parameters:
         raise VttdataError(f"The executor '{name}' works on no cluster, so it takes no address; choose --engine ray.")
-    return executor_class(workers, address=address)  # type: ignore[call-arg]
+    connect: Callable[..., Executor] = executor_class
+    return connect(workers, address=address)
 
 
 def _executor_class(path: Path) -> type[Executor]:
