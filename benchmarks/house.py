@@ -27,7 +27,7 @@ CODE, TESTS = (PACKAGE, "builders"), ("tests",)
 ORDER: list[tuple[str, ...]] = [
     (
         *("records", "ids", "errors", "settings", "plugins", "version", "missing_modules", "memory"),
-        *("subprocesses", "hub_timeout"),
+        *("subprocesses", "hub_timeout", "validation"),
     ),
     ("files", "recipe"),
     ("text", "media", "split"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import sys
@@ -86,9 +87,8 @@ def command(
             manifest=TABLE, sleep_seconds=sleep, retries=1, backoff_seconds=1, limits=LimitSettings(seconds_per_item=60)
         )
         answers = check_online(asked, settings, today, addresses(known_videos.urls.values()))
-        with click.progressbar(
-            answers, length=len(asked), label="Asking", file=sys.stderr, show_pos=True, hidden=not sys.stderr.isatty()
-        ) as shown:
+        bar = click.progressbar(answers, length=len(asked), label="Asking", file=sys.stderr, show_pos=True)
+        with bar if sys.stderr.isatty() else contextlib.nullcontext(answers) as shown:
             write_answers(out, earlier, shown)
     known = read_table_of(out)
     date = max((answer.date for answer in known.values()), default=today())

@@ -38,7 +38,13 @@ from vttdata.load.lookup import (
     is_remote_dataset,
     version_in,
 )
-from vttdata.load.not_found import UnknownPartError, explain_not_found, explain_recipe_name, explain_unknown_part
+from vttdata.load.not_found import (
+    UnknownPartError,
+    explain_missing_version,
+    explain_not_found,
+    explain_recipe_name,
+    explain_unknown_part,
+)
 from vttdata.load.remote_datasets import fetch_dataset, remote_videos
 from vttdata.recipe import packaged
 
@@ -176,6 +182,9 @@ def _load_from_hub(repo_id: str, revision: object, arguments: Mapping[str, Any])
             return _load(repo_id, cached | {key: value for key, value in arguments.items() if value is not None})
         if failure is not None:
             raise explain_not_found(repo_id, revision, wait.failure or failure) from failure
+        # Some versions of `datasets` read another revision from the cache where the Hub lacks the requested one.
+        if missing := explain_missing_version(repo_id, revision):
+            raise missing
         raise VttdataError(
             f"'{repo_id}': version {requested} was requested, but {version} was loaded from a cache; go online, or "
             f"request {version}."

@@ -47,14 +47,9 @@ def explain_not_found(name: str, revision: object, error: Exception) -> VttdataE
     """Return the error for a dataset that is neither built here nor on the Hub, whose client raised `error`."""
     from vttdata.hub_timeout import hub_timeout_behind
 
+    if revision is not None and (missing := explain_missing_version(name, revision)):
+        return missing
     local = _local_versions()
-    on_hub = _versions_on_hub(name) if revision is not None else []
-    if on_hub:
-        build = f"the local build has {local[name]}, " if local.get(name) else ""
-        return VttdataError(
-            f"There is no dataset '{name}' in version {revision}: {build}the Hub has {', '.join(on_hub)}."
-            f"{suggest(str(revision).removeprefix('v'), on_hub)}"
-        )
     requested = f" in version {revision}" if revision is not None else ""
     by_dataset = datasets_of_recipes()
     recipe = by_dataset.get(name)
@@ -76,6 +71,20 @@ def explain_not_found(name: str, revision: object, error: Exception) -> VttdataE
     return VttdataError(
         f"There is no dataset '{name}'{requested}: {build}, and {hub}.{hint}"
         f"{f' Local builds: {names}.' if names else ''}"
+    )
+
+
+def explain_missing_version(name: str, revision: object) -> VttdataError | None:
+    """Return the error for a version that the Hub does not have; None if it has that one, or cannot be asked."""
+    on_hub = _versions_on_hub(name)
+    requested = str(revision).removeprefix("v")
+    if not on_hub or requested in on_hub:
+        return None
+    local = _local_versions().get(name)
+    build = f"the local build has {local}, " if local else ""
+    return VttdataError(
+        f"There is no dataset '{name}' in version {revision}: {build}the Hub has {', '.join(on_hub)}."
+        f"{suggest(requested, on_hub)}"
     )
 
 

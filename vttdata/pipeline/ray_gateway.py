@@ -80,9 +80,10 @@ class Gateway:
 
     def _add_event(self, event: str, number: int, future: Any) -> None:
         error = future.exception()
+        is_ours = isinstance(error, self._ray.exceptions.RayTaskError) or getattr(error, "actor_init_failed", False)
         if error is None:
             self._events.put((event, number, future.result()))
-        elif not isinstance(error, self._ray.exceptions.RayTaskError) and "creation task" not in str(error):
+        elif not is_ours:
             self._events.put(("lost", number, _reason(error)))
         elif event == "ready":
             self._events.put(("refused", number, str(error).strip().splitlines()[-1].strip(". ")))

@@ -17,7 +17,7 @@ from vttdata.dataset.manifest import MANIFEST, read_dataset_manifest
 from vttdata.errors import HaltError, VttdataError
 from vttdata.files.output_file import link_file
 from vttdata.ids import is_dataset_name
-from vttdata.publish.hub_api import Remote, connect, explain_error, read_remote, retry_request, status_of
+from vttdata.publish.hub_api import Remote, connect, explain_error, read_remote, retry_request, retry_upload, status_of
 from vttdata.publish.plan import Previous, PublishPlan, foreign_repository, make_plan, replaceable_files
 from vttdata.publish.release_checks import check_dataset
 from vttdata.publish.version_rule import build_again, is_version
@@ -194,7 +194,7 @@ def _commit(plan: PublishPlan, api: HfApi, head: str) -> str:
 
     additions = [CommitOperationAdd(path, plan.content(path)) for path in plan.uploads]
     removals = [CommitOperationDelete(path, is_folder=False) for path in plan.removals]
-    api.preupload_lfs_files(plan.repo_id, additions, repo_type="dataset")
+    retry_upload(api.preupload_lfs_files, plan.repo_id, additions, repo_type="dataset")
     try:
         commit = retry_request(
             lambda: api.create_commit(

@@ -1,11 +1,12 @@
 """Call the Hub: retry where that may help, and explain in one sentence what is wrong where it does not.
 
-Nothing about what is uploaded is decided here. The client library retries uploads by itself; its other calls are
+Nothing about what is uploaded is decided here. The client library asks a busy Hub again in uploads; everything else is
 retried here.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -89,14 +90,29 @@ def read_remote(api: HfApi, repo_id: str) -> Remote | None:
 
 def retry_request(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Call a function, and call it again after a while if the Hub is busy or the connection broke."""
+    return _retry(functools.partial(call, *args, **kwargs), is_transient)
+
+
+def retry_upload(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call a function that sends files, and call it again after a while if the connection broke.
+
+    Files that arrived are not sent again. Some versions of the client library retry this by themselves, and all of them
+    do so if the Hub is busy.
+    """
+    return _retry(
+        functools.partial(call, *args, **kwargs), lambda error: status_of(error) is None and is_transient(error)
+    )
+
+
+def _retry(call: Callable[[], T], may_pass: Callable[[BaseException], bool]) -> T:
     for wait in WAITS:
         try:
-            return call(*args, **kwargs)
+            return call()
         except Exception as error:
-            if not is_transient(error):
+            if not may_pass(error):
                 raise
             time.sleep(_requested_wait(error) or wait)
-    return call(*args, **kwargs)
+    return call()
 
 
 def _unwrap(error: BaseException) -> BaseException:

@@ -98,7 +98,11 @@ class Hub:
                 return hub.answer(request)
 
         self._servers = [_Server(("127.0.0.1", 0), _Handler) for _ in range(2)]
-        self.url, self.storage = (f"http://127.0.0.1:{server.server_port}" for server in self._servers)
+        # Some versions of the client follow a redirection to the same host, whatever its port is.
+        hosts = ("127.0.0.1", "localhost")
+        self.url, self.storage = (
+            f"http://{host}:{server.server_port}" for host, server in zip(hosts, self._servers, strict=True)
+        )
         for server in self._servers:
             threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
