@@ -81,13 +81,12 @@ def create_executor(name: str, workers: int | None = None, address: str | None =
     files = discover(Path(__file__).parent, "executors")
     if name not in files:
         raise VttdataError(f"'{name}' is not an executor; choose one of {', '.join(files)}.")
-    executor_class = _executor_class(files[name])
+    executor_class: Callable[..., Executor] = _executor_class(files[name])
     if address is None:
         return executor_class(workers)
     if "address" not in inspect.signature(executor_class).parameters:
         raise VttdataError(f"The executor '{name}' works on no cluster, so it takes no address; choose --engine ray.")
-    connect: Callable[..., Executor] = executor_class
-    return connect(workers, address=address)
+    return executor_class(workers, address=address)
 
 
 def _executor_class(path: Path) -> type[Executor]:
