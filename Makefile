@@ -1,5 +1,5 @@
 # Every target sets itself up: it creates a virtual environment in .venv and installs what it needs from PyPI, in the
-# exact versions of pins/.
+# exact versions of pins-*.txt.
 PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
@@ -47,7 +47,7 @@ pins: .venv/bin/python
 	for version in 3.11 3.12; do \
 	  printf '%s\n' editables setuptools wheel | $(BIN)/uv pip compile --quiet --upgrade --no-header --no-annotate \
 	    --no-emit-index-url --python-version $$version --extra test-extras pyproject.toml - \
-	    --output-file pins/python$$version.txt || exit 1; \
+	    --output-file pins-$$version.txt || exit 1; \
 	done
 
 # With the lowest versions that pyproject.toml allows; LOWEST names the tests.
@@ -103,20 +103,20 @@ INSTALL := echo 'Installing from PyPI; this takes about half a minute.'
 .venv/bin/python:
 	$(call create,$(PYTHON),.venv)
 
-.venv/build-ready: .venv/bin/python pyproject.toml $(wildcard pins/*)
+.venv/build-ready: .venv/bin/python pyproject.toml $(wildcard pins-*.txt)
 	@$(INSTALL)
-	@$(BIN)/python pins/install.py build
+	@$(BIN)/python .ci/install.py build
 	@touch $@
 
-.venv/dev-ready: .venv/bin/python pyproject.toml $(wildcard pins/*)
+.venv/dev-ready: .venv/bin/python pyproject.toml $(wildcard pins-*.txt)
 	@$(INSTALL)
-	@$(BIN)/python pins/install.py dev
+	@$(BIN)/python .ci/install.py dev
 	@touch $@ .venv/build-ready
 
-.venv-extras/ready: pyproject.toml $(wildcard pins/*)
+.venv-extras/ready: pyproject.toml $(wildcard pins-*.txt)
 	$(call create,$(PYTHON),.venv-extras)
 	@$(INSTALL)
-	@.venv-extras/bin/python pins/install.py test-extras
+	@.venv-extras/bin/python .ci/install.py test-extras
 	@touch $@
 
 .venv-extras/old-datasets: .venv-extras/ready
@@ -125,8 +125,8 @@ INSTALL := echo 'Installing from PyPI; this takes about half a minute.'
 	@.venv-extras/bin/uv pip install --quiet --python $@ --resolution lowest-direct .
 
 .venv-newest/ready: pyproject.toml
-	@newest=$$(sh pins/newest_python.sh) || { echo 'This machine has no Python newer than 3.11.'; exit 1; }; \
+	@newest=$$(sh .ci/newest_python.sh) || { echo 'This machine has no Python newer than 3.11.'; exit 1; }; \
 	  rm -rf .venv-newest; $$newest -m venv .venv-newest
 	@$(INSTALL)
-	@.venv-newest/bin/python pins/install.py dev --newest
+	@.venv-newest/bin/python .ci/install.py dev --newest
 	@touch $@

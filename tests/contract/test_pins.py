@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-PINS = ("python3.11.txt", "python3.12.txt")
+PINS = ("pins-3.11.txt", "pins-3.12.txt")
 BACKEND = """
 import os, zipfile
 
@@ -34,7 +34,7 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
 
 
 def read_pins(name: str) -> dict[str, str]:
-    lines = (ROOT / "pins" / name).read_text().splitlines()
+    lines = (ROOT / name).read_text().splitlines()
     assert all(re.fullmatch(r"[a-z0-9-]+(\[[a-z0-9,-]+\])?==[0-9][0-9a-z.+!]*", line) for line in lines)
     return {canonicalize_name(line.partition("==")[0]): line.partition("==")[2] for line in lines}
 
@@ -67,11 +67,11 @@ def write_wheel(folder: Path, name: str, version: str) -> None:
 def install(tmp_path: Path, pin: str, *flags: str, index: str | None = None) -> tuple[int, str, list[str]]:
     """Install a project with its extra from a folder of wheels; return exit code, output and what is installed."""
     project, wheels, target = (tmp_path / name for name in ("project", "wheels", "target"))
-    for folder in (project / "pins", wheels):
+    for folder in (project / ".ci", wheels):
         folder.mkdir(parents=True)
-    shutil.copy(ROOT / "pins" / "install.py", project / "pins")
+    shutil.copy(ROOT / ".ci" / "install.py", project / ".ci")
     for name in PINS:
-        (project / "pins" / name).write_text(f"dep=={pin}\n")
+        (project / name).write_text(f"dep=={pin}\n")
     (project / "pyproject.toml").write_text(
         '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
     )
@@ -83,7 +83,7 @@ def install(tmp_path: Path, pin: str, *flags: str, index: str | None = None) -> 
     )
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
     environment |= source | {"PIP_TARGET": str(target), "PIP_CONFIG_FILE": os.devnull}
-    command = [sys.executable, project / "pins" / "install.py", "x", *flags]
+    command = [sys.executable, project / ".ci" / "install.py", "x", *flags]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     found = sorted(path.name for path in target.glob("dep-*")) if target.is_dir() else []
     return done.returncode, done.stdout + done.stderr, found
@@ -106,5 +106,5 @@ def test_index_that_cannot_be_reached_is_one_sentence(tmp_path: Path) -> None:
 def test_pin_that_cannot_be_had_falls_back_to_the_ranges_and_says_so(tmp_path: Path) -> None:
     code, output, found = install(tmp_path, "1.0")
     assert (code, found) == (0, ["dep-1.2.dist-info"])
-    assert re.match(r"The versions of pins/python3\.1[12]\.txt cannot be installed with Python 3\.", output)
+    assert re.match(r"The versions of pins-3\.1[12]\.txt cannot be installed with Python 3\.", output)
     assert output.count("\n") == 1

@@ -45,7 +45,10 @@ def test_the_source_archive_holds_what_make_and_its_tests_need(archives: Path) -
     with tarfile.open(next(archives.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     needed = ("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "pyproject.toml")
-    assert not {*needed, ".ci/run", "benchmarks/RESULTS.md", "pins/install.py", "tests/conftest.py"} - names
+    assert (
+        not {*needed, ".ci/run", "benchmarks/RESULTS.md", ".ci/install.py", "pins-3.11.txt", "tests/conftest.py"}
+        - names
+    )
     assert not {name for name in names if name.startswith((".venv", "build/", "shared/")) or name.endswith(".pyc")}
 
 

@@ -1,8 +1,8 @@
 """Install vttdata with an extra into the environment of the Python that runs this, with the pinned versions.
 
-    python pins/install.py EXTRA [--newest]
+    python .ci/install.py EXTRA [--newest]
 
-``pins/python3.11.txt`` has the exact versions of all dependencies for Python 3.11, ``pins/python3.12.txt`` those for
+``pins-3.11.txt`` has the exact versions of all dependencies for Python 3.11, ``pins-3.12.txt`` those for
 every newer Python, and ``make pins`` renews both. Where they cannot be installed, as on a Python that one of them has
 no wheels for, the newest versions that ``pyproject.toml`` allows are taken, and a line says so. With ``--newest`` they
 are taken in any case. Only Python's standard library is needed.
@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[1]
 UNREACHABLE = "pip cannot reach the package index: check the network, and a proxy or mirror if you use one."
 
 
@@ -28,18 +28,18 @@ def pip(*arguments: str, constraints: Path | None = None) -> subprocess.Complete
 
 
 def install(extra: str, *, newest: bool) -> str | None:
-    """Install the project in the folder above; return the error in a sentence, or None."""
-    name = "python3.11.txt" if sys.version_info < (3, 12) else "python3.12.txt"
-    project = ("install", "--editable", f"{FOLDER.parent}[{extra}]")
+    """Install the project in the folder above this one; return the error in a sentence, or None."""
+    name = "pins-3.11.txt" if sys.version_info < (3, 12) else "pins-3.12.txt"
+    project = ("install", "--editable", f"{ROOT}[{extra}]")
     if not newest:
-        done = pip(*project, constraints=FOLDER / name)
+        done = pip(*project, constraints=ROOT / name)
         if done.returncode == 0:
             return None
         if pip("install", "--dry-run", "--ignore-installed", "--no-deps", "--retries", "0", "pip").returncode:
             return UNREACHABLE
         version = ".".join(map(str, sys.version_info[:3]))
         print(
-            f"The versions of pins/{name} cannot be installed with Python {version} ({last_line(done.stderr)}); "
+            f"The versions of {name} cannot be installed with Python {version} ({last_line(done.stderr)}); "
             "taking the newest ones that pyproject.toml allows."
         )
     done = pip(*project)
