@@ -302,6 +302,7 @@ class Cut(Stage):
     """Cut of each clip into a file, checked frame by frame."""
 
     name = "cut"
+    version = 2
     output = Clip
     shardable = True
     id_column = "video_id"
