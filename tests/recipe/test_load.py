@@ -48,7 +48,17 @@ def test_recipe_becomes_typed_settings(folder: Path) -> None:
     assert recipe.clips.max_seconds == 30.0
     assert recipe.split.ratios == {"train": 0.6, "test": 0.4}
     assert recipe.captions.columns["caption"] == "text"
-    assert recipe.shots.method == "fast"
+
+
+@pytest.mark.parametrize("method", ["fast", "auto", "1"])
+def test_shots_have_one_method(folder: Path, method: str) -> None:
+    path = write(folder, GOOD)
+    exact, default = (load_recipe(str(path), texts).recipe.public() for texts in (["shots.method=exact"], []))
+    assert exact == default
+    assert "method" not in exact["shots"]
+    refusal = sentence(path, f"shots.method={method}")
+    assert refusal.startswith("--set: shots: found method ")
+    assert "take shots.method out" in refusal
 
 
 def test_paths_are_relative_to_the_recipe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

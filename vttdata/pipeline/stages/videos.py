@@ -17,7 +17,7 @@ from vttdata.media.clip_selection import ClipSettings, choose_clips, why_none
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.filters import REASONS, VERSIONS, FilterSettings, judge, screen
 from vttdata.media.probe import PROBING_SECONDS, decoding_limit, probe
-from vttdata.media.shots.detect import Method, ShotSettings, find_shots
+from vttdata.media.shots.detect import ShotSettings, find_shots
 from vttdata.media.shots.features import load_features, save_features
 from vttdata.media.source_analysis import analyse_source
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
@@ -138,7 +138,6 @@ class MeasureSources(FileStage):
     shardable = True
     part_size = 4
 
-    method: Method
     decoder: str
     folders: SourceFolders = runtime()
     features: Path = runtime()
@@ -146,7 +145,7 @@ class MeasureSources(FileStage):
 
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep the source with its measure and its fingerprint, and write its shots' features."""
-        analysis = analyse_source(self.folders.path(item), self.method)
+        analysis = analyse_source(self.folders.path(item))
         save_features(analysis.features, features_path(self.features, item))
         yield Kept(dataclasses.replace(item, measure=analysis.measure, fingerprint=analysis.fingerprint))
 
@@ -238,13 +237,12 @@ class Shots(FileStage):
 
     settings: ShotSettings
     decoder: str
-    folders: SourceFolders = runtime()
     features: Path = runtime()
 
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep every shot."""
         features = load_features(features_path(self.features, item))
-        detection = find_shots(self.folders.path(item), features, self.settings, source_id=item.source_id)
+        detection = find_shots(features, self.settings, source_id=item.source_id)
         yield from (Kept(shot) for shot in detection.shots)
 
 
