@@ -1,6 +1,7 @@
 """Check a cut clip by decoding it: the frames of its span at their times, those at both ends, the length of its audio.
 
 The pictures between the ends must be decoded without errors; how much they are like the source's is not judged.
+FFmpeg's decoder of H.265 reports hardly any errors inside a picture, so that these are found in H.264 and VP9 alone.
 """
 
 from __future__ import annotations
