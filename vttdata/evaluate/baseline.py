@@ -21,8 +21,8 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.baselines import BASELINES
 from vttdata.evaluate.items import Items
 from vttdata.evaluate.report import Task
-from vttdata.evaluate.resampling import Floats
 from vttdata.export.reader import DatasetReader
+from vttdata.statistics.arrays import Floats
 
 
 class TrainingClip(NamedTuple):

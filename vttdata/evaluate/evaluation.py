@@ -20,7 +20,7 @@ from vttdata.evaluate.estimates import Estimator
 from vttdata.evaluate.grounding import read_spans, score_spans
 from vttdata.evaluate.items import Items, read_clips, read_foil_pairs
 from vttdata.evaluate.java_scores import JavaError
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, MetricInputs, load_metric
+from vttdata.evaluate.metric import CaptioningMetric, MetricInputs, load_metric
 from vttdata.evaluate.predictions import (
     ItemCounts,
     MatchRule,
@@ -36,11 +36,12 @@ from vttdata.evaluate.predictions import (
     read_strict_json,
 )
 from vttdata.evaluate.report import Difference, Evaluation, MetricScores, Task
-from vttdata.evaluate.resampling import DRAWS
 from vttdata.evaluate.retrieval import score_run, score_similarity
 from vttdata.evaluate.training_overlap import find_shared_items
 from vttdata.load.local_builds import builds_folder, folder_of_videos
 from vttdata.load.lookup import find_dataset
+from vttdata.statistics.bootstrap import DRAWS
+from vttdata.statistics.scores import ColumnScores
 from vttdata.text.tokenizers import tokenizer_for
 from vttdata.version import __version__
 

@@ -17,9 +17,8 @@ import numpy as np
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import Items
-from vttdata.evaluate.metric import ColumnScores
-from vttdata.evaluate.predictions import read_number
-from vttdata.files.tables import Columns, parse_seconds, read_table
+from vttdata.files.tables import Columns, parse_seconds, read_number, read_table
+from vttdata.statistics.scores import ColumnScores
 
 # Seconds from the start of the video.
 Span = tuple[float, float]

@@ -19,9 +19,9 @@ import numpy as np
 from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
 from vttdata.errors import VttdataError
 from vttdata.evaluate.metric import VideoSpan
-from vttdata.evaluate.resampling import Integers
 from vttdata.export.reader import CaptionCounts, DatasetReader
 from vttdata.generate.foils.blind.accuracy import select_references
+from vttdata.statistics.arrays import Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,8 +17,8 @@ from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.predictions import ItemCounts
-from vttdata.evaluate.resampling import Resampled
-from vttdata.files.plain_tables import align_columns, printable
+from vttdata.files.table_formats import align_columns, printable
+from vttdata.statistics.bootstrap import Resampled
 
 _REPORT, _ITEMS = "evaluation.json", "items.jsonl"
 

@@ -17,10 +17,10 @@ import numpy.typing as npt
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import Items
-from vttdata.evaluate.metric import ColumnScores
 from vttdata.evaluate.predictions import REFUSE, ItemCounts, MatchRule, Similarity, match_predictions
 from vttdata.evaluate.ranks import BestRanks, RelevantRanks, ndcg, r_precision, rank_columns, rank_rows, rank_run
-from vttdata.evaluate.resampling import Floats, Integers, MedianScores
+from vttdata.statistics.arrays import Floats, Integers
+from vttdata.statistics.scores import ColumnScores, MedianScores
 
 CUTS = (1, 5, 10)
 
