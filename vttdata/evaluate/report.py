@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +21,6 @@ from vttdata.files.table_formats import align_columns, printable
 from vttdata.statistics.bootstrap import Resampled
 
 _REPORT, _ITEMS = "evaluation.json", "items.jsonl"
-
-Task = Literal["captioning", "retrieval", "foils", "grounding"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ class Evaluation:
     version: str
     config: str
     split: str
-    task: Task
+    task: str
     signature: str
     items: ItemCounts
     scores: Mapping[str, MetricScores]
