@@ -52,7 +52,7 @@ pins: .venv/bin/python
 
 # With the lowest versions that pyproject.toml allows; LOWEST names the tests.
 LOWEST := tests/recipe tests/builders tests/files tests/split tests/load tests/dataset tests/pipeline tests/cli/test_verify.py \
-  tests/export tests/evaluate/test_resampling.py tests/evaluate/test_captioning_metrics.py tests/media/test_container_structure.py \
+  tests/export tests/statistics tests/evaluate/test_captioning_metrics.py tests/media/test_container_structure.py \
   tests/media/shots/test_damaged.py tests/collect/test_download.py
 
 test-lowest: .venv/bin/python

@@ -29,7 +29,7 @@ ORDER: list[tuple[str, ...]] = [
         *("records", "ids", "errors", "settings", "plugins", "version", "missing_modules", "memory"),
         *("subprocesses", "hub_timeout", "validation"),
     ),
-    ("files", "recipe"),
+    ("files", "recipe", "statistics"),
     ("text", "media", "split"),
     ("generate", "collect", "annotations"),
     ("dataset", "assess"),

@@ -55,9 +55,9 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
     required=False,
 )
 @option(
-    "--task",
-    "What the predictions are.",
-    type=click.Choice(["captioning", "retrieval", "foils", "grounding"]),
+    "--task NAME",
+    "What the predictions are: captioning, retrieval, foils or grounding.",
+    type=Names("task", "vttdata.evaluate.tasks:TASKS.files"),
     show_default="by the dataset and the file",
 )
 @split_option("The split whose items are scored.", show_default="test, or the only one")

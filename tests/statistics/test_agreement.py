@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from vttdata.assess.agreement import fleiss_kappa, krippendorff_alpha, pair_agreement
-from vttdata.assess.precision import precision
+from tests.helpers.needs import library
+from vttdata.statistics.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha, pair_agreement
 
 nan = math.nan
 # Wikipedia's example of Fleiss' kappa: ten items, 14 raters, five categories.
@@ -83,22 +83,18 @@ def test_three_raters_with_a_stated_noise_agree_like_those_of_vatex_eval() -> No
     assert (agreed.kendall, agreed.spearman) == pytest.approx((0.568, 0.628), abs=0.02)
 
 
-def test_interval_of_the_mean_covers_the_truth_as_often_as_it_says() -> None:
-    plan = precision(200, 3, sd=0.9, spread=0.7, seconds=20, hourly=12, controls=0.1)
-    assert plan.hours == pytest.approx(200 * 3 * 1.1 * 20 / 3600)
-    assert plan.cost == pytest.approx(12 * plan.hours)
-    draw = Random(3)
-    covered = items = 0
-    for _ in range(400):
-        total = 0.0
-        for _ in range(200):
-            truth = draw.gauss(0, 0.7)
-            mean = sum(truth + draw.gauss(0, 0.9) for _ in range(3)) / 3
-            total += mean / 200
-        covered += abs(total) <= plan.mean
-    # An item's interval knows its true spread; with that of three ratings it would vary.
-    for _ in range(2000):
-        items += abs(sum(draw.gauss(0, 0.9) for _ in range(3)) / 3) <= plan.item
-    assert covered / 400 == pytest.approx(0.95, abs=0.03)
-    assert items / 2000 >= 0.95
-    assert math.isnan(precision(5, 1, sd=1, spread=1, seconds=1, hourly=1).item)
+def test_kappa_is_that_of_a_peer() -> None:
+    metrics = library("sklearn.metrics")
+    draw = Random(2)
+    for agreement in (0.1, 0.5, 0.95):
+        first = [draw.random() < 0.3 for _ in range(200)]
+        second = [yes if draw.random() < agreement else draw.random() < 0.6 for yes in first]
+        assert cohen_kappa(first, second) == pytest.approx(metrics.cohen_kappa_score(first, second), abs=1e-12)
+
+
+def test_kappa_of_one_answer_to_all_is_undefined() -> None:
+    for answers in ([], [True, True], [False]):
+        assert math.isnan(cohen_kappa(answers, answers))
+    assert cohen_kappa([True, True], [False, False]) == 0
+    with pytest.raises(ValueError, match="there are 2 values and 1 to compare them with"):
+        cohen_kappa([True, False], [True])

@@ -1,4 +1,4 @@
-"""Score text-to-video and video-to-text retrieval, from a matrix of similarities or from a run.
+"""Text-to-video and video-to-text retrieval, scored from a matrix of similarities or from a run.
 
 A query is relevant to its own video; for other relevance there are judgments. Ties are not broken: see
 `vttdata.evaluate.ranks`.
@@ -6,9 +6,10 @@ A query is relevant to its own video; for other relevance there are judgments. T
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -16,13 +17,81 @@ import numpy.typing as npt
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.items import Items
-from vttdata.evaluate.metric import ColumnScores
-from vttdata.evaluate.predictions import REFUSE, ItemCounts, MatchRule, Similarity, match_predictions
+from vttdata.evaluate.items import Items, ItemTexts, read_clip_texts, read_clips
+from vttdata.evaluate.predictions import (
+    REFUSE,
+    ItemCounts,
+    MatchRule,
+    Similarity,
+    match_predictions,
+    read_run,
+    read_similarity,
+)
 from vttdata.evaluate.ranks import BestRanks, RelevantRanks, ndcg, r_precision, rank_columns, rank_rows, rank_run
-from vttdata.evaluate.resampling import Floats, Integers, MedianScores
+from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
+from vttdata.statistics.arrays import Floats, Integers
+from vttdata.statistics.scores import ColumnScores, MedianScores
 
 CUTS = (1, 5, 10)
+
+_MATRICES = (".npz", ".npy")
+_RUNS = (".run", ".trec", ".txt")
+
+
+class RetrievalPredictions(NamedTuple):
+    """Predictions of retrieval, and the name of their file or baseline for messages.
+
+    `scores` are similarities, or of a run query -> video -> score.
+    """
+
+    place: str
+    scores: Similarity | Mapping[str, Mapping[str, float]]
+
+
+class RetrievalTask:
+    """Rankings of videos for texts, and of texts for videos."""
+
+    default_config = "clips"
+    default_metrics: Sequence[str] = ()
+    options: Collection[str] = ("train_split", "relevance")
+
+    def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
+        """Return whether a file of predictions has the name of a matrix or a run."""
+        return predictions is not None and predictions.suffix.lower() in (*_MATRICES, *_RUNS)
+
+    def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
+        """Read the clips of a split; see `read_clips`."""
+        return read_clips(dataset, config=config, split=split)
+
+    def read_predictions(self, path: Path, scoring: Scoring) -> RetrievalPredictions:  # noqa: ARG002
+        """Read a matrix of similarities, or a run by any other file name; see `read_similarity` and `read_run`."""
+        is_matrix = path.suffix.lower() in _MATRICES
+        return RetrievalPredictions(str(path), read_similarity(path) if is_matrix else read_run(path))
+
+    def score(self, predictions: RetrievalPredictions, scoring: Scoring) -> Scored:
+        """Score both directions from a matrix, text-to-video retrieval from a run.
+
+        Raises:
+            VttdataError: if ids do not match, or a similarity is NaN.
+        """
+        place, scores = predictions
+        options = scoring.items, scoring.rule, scoring.relevance
+        if isinstance(scores, Similarity):
+            return Scored(*score_similarity(place, scores, *options))
+        return Scored(*score_run(place, scores, *options))
+
+    def from_baseline(self, name: str, scoring: Scoring) -> Scored:
+        """Score the similarities of a baseline."""
+        ids = scoring.items.ids
+        return self.score(RetrievalPredictions(name, Similarity(scoring.predict(name), ids, ids)), scoring)
+
+    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:
+        """Return the human captions of clips."""
+        return read_clip_texts(dataset, config, ids)
+
+    def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:  # noqa: ARG002
+        """Return nothing: predictions are rankings."""
+        return ()
 
 
 class Relevant(NamedTuple):
@@ -299,3 +368,6 @@ def _rank(
     above[present], tied[present] = ranks.above, ranks.tied
     every = np.ones(len(query), dtype=np.bool_)
     return RelevantRanks(len(candidates), relevant.queries, above, tied, relevant.gains, every)
+
+
+TASK: EvaluationTask = RetrievalTask()

@@ -1,4 +1,4 @@
-"""Score temporal grounding: where in its video a sentence happens, by the overlap of predicted and annotated spans.
+"""Temporal grounding: where in its video a sentence happens, by the overlap of predicted and annotated spans.
 
 A query is a clip's sentence, and its span is that of the clip. tIoU is the length of the intersection of two spans
 divided by that of their union. R@n at tIoU m is the share of queries of which one of the first n predictions has a tIoU
@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
-from vttdata.evaluate.items import Items
-from vttdata.evaluate.metric import ColumnScores
-from vttdata.evaluate.predictions import read_number
-from vttdata.files.tables import Columns, parse_seconds, read_table
+from vttdata.evaluate.items import Items, ItemTexts, read_clip_texts, read_clips
+from vttdata.evaluate.predictions import Matched, match_predictions
+from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
+from vttdata.files.tables import Columns, parse_seconds, read_number, read_table
+from vttdata.statistics.scores import ColumnScores
 
 # Seconds from the start of the video.
 Span = tuple[float, float]
@@ -30,6 +31,46 @@ THRESHOLDS = (0.3, 0.5, 0.7)
 _COLUMNS = Columns(
     ("video_id", "start", "end", "score"), (("video_id",), ("start",), ("end",)), ("start", "end", "score")
 )
+
+
+class GroundingTask:
+    """Spans of sentences in their videos."""
+
+    default_config = "clips"
+    default_metrics: Sequence[str] = ()
+    options: Collection[str] = ("train_split",)
+
+    def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
+        """Return False: tables of spans have no name or place of their own."""
+        return False
+
+    def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
+        """Read the clips of a split; see `read_clips`."""
+        return read_clips(dataset, config=config, split=split)
+
+    def read_predictions(self, path: Path, scoring: Scoring) -> Matched:
+        """Read spans; see `read_spans`."""
+        items, spans = scoring.items, read_spans(path)
+        return match_predictions(
+            str(path), spans, items.ids, scoring.rule, other_split=items.other_split, noun="predicted span"
+        )
+
+    def score(self, predictions: Matched, scoring: Scoring) -> Scored:
+        """Score spans; see `score_spans`."""
+        columns, findings = score_spans(predictions.values, scoring.items)
+        return Scored(columns, predictions.counts, findings)
+
+    def from_baseline(self, name: str, scoring: Scoring) -> Scored:
+        """Score the spans of a baseline."""
+        return self.score(Matched(scoring.predict(name), scoring.complete), scoring)
+
+    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:
+        """Return the sentences of clips."""
+        return read_clip_texts(dataset, config, ids)
+
+    def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:  # noqa: ARG002
+        """Return nothing: predictions are spans."""
+        return ()
 
 
 def temporal_iou(prediction: Span, truth: Span) -> float:
@@ -129,3 +170,6 @@ def _measure(
     first = np.array([values[0] if values else 0.0 for values in overlaps])
     columns[f"{family}/miou"] = ScoreColumn(ColumnScores.from_means(first), every)
     return columns
+
+
+TASK: EvaluationTask = GroundingTask()

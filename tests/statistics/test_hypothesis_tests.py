@@ -1,4 +1,4 @@
-"""Test the paired tests against SciPy and against enumerations."""
+"""Test the tests against SciPy, published values and enumerations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vttdata.assess.worker_tests import paired_p_values, signed_rank_p
+from vttdata.statistics.hypothesis_tests import (
+    holm,
+    mcnemar_p,
+    paired_p_values,
+    rank_sum_p_values,
+    signed_rank_p,
+    williams,
+)
 
 
 def test_paired_t_test_equals_the_formula_of_student() -> None:
@@ -59,3 +66,29 @@ def test_signed_rank_p_equals_scipy_without_ties() -> None:
     for side in ("less", "greater", "two-sided"):
         exact = scipy.stats.wilcoxon(differences, alternative=side, method="exact").pvalue
         assert signed_rank_p(differences, side) == pytest.approx(exact, abs=1e-12)  # type: ignore[arg-type]
+
+
+def test_williams_test_gives_published_values() -> None:
+    assert williams(0.65, 0.55, 0.3, 50) == pytest.approx((0.8160782, 0.2092862), abs=5e-8)
+    assert williams(0.65, 0.55, 0.3, 50, "n-2").p == pytest.approx(0.209243482964009, abs=1e-13)
+    assert williams(0.55, 0.65, 0.3, 50).p == pytest.approx(1 - 0.2092862, abs=5e-8)
+    with pytest.raises(ValueError, match="at least 4"):
+        williams(0.65, 0.55, 0.3, 3)
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 0), (1, 0), (3, 9), (25, 40), (1_200, 1_090)])
+def test_mcnemar_is_the_binomial_test_of_discordant_items(first: int, second: int) -> None:
+    hits = [[True] * first + [False] * second + [True] * 7, [False] * first + [True] * second + [True] * 7]
+    expected = scipy.stats.binomtest(first, first + second).pvalue if first + second else 1.0
+    assert mcnemar_p(*hits) == pytest.approx(expected, rel=1e-9)
+
+
+def test_holm_steps_down() -> None:
+    # Worked by hand: 3 * .01, then max(.03, 2 * .03), then max(.06, .04).
+    assert holm({"a": 0.04, "b": 0.01, "c": 0.03}) == pytest.approx({"a": 0.06, "b": 0.03, "c": 0.06})
+
+
+def test_rank_sum_test_of_both_sides_equals_scipy_on_tied_samples() -> None:
+    x, y = np.array([3.0, 1, 4, 4, 9]), np.array([1.0, 1, 2, 4, 3, 0])
+    expected = [scipy.stats.mannwhitneyu(x, y, alternative=side, method="asymptotic") for side in ("greater", "less")]
+    assert rank_sum_p_values(x, y) == tuple(test.pvalue for test in expected)

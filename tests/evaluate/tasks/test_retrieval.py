@@ -13,7 +13,7 @@ from vttdata.errors import VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import Items, read_clips
 from vttdata.evaluate.predictions import MatchRule, Similarity, read_relevance
-from vttdata.evaluate.retrieval import score_run, score_similarity
+from vttdata.evaluate.tasks.retrieval import score_run, score_similarity
 
 
 @pytest.fixture

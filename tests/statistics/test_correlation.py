@@ -1,16 +1,19 @@
-"""Coefficients in draws of videos equal those that SciPy computes of the drawn captions."""
+"""Coefficients in draws of sources equal those that SciPy computes of the drawn captions."""
 
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from vttdata.evaluate.meta.correlations import (
+from vttdata.statistics.correlation import (
     COEFFICIENTS,
     average_systems,
+    correlate,
     correlate_captions,
     correlate_groups,
     correlate_systems,
@@ -18,7 +21,7 @@ from vttdata.evaluate.meta.correlations import (
     pair_accuracy,
     pair_rows,
 )
-from vttdata.evaluate.metric import ColumnScores
+from vttdata.statistics.scores import ColumnScores
 
 VIDEOS = 25
 
@@ -116,3 +119,21 @@ def test_calibrated_accuracy_is_the_best_over_all_thresholds(captions: tuple) ->
 
     assert found.values[0] == share(0)
     assert found.calibrated[0] == share(found.epsilon) == max(map(share, [0, *np.abs(differences)]))
+
+
+def test_correlations_of_constants_are_undefined() -> None:
+    assert correlate([1, 2, 3], [2, 4, 6]).pearson == pytest.approx(1)
+    for constant in (correlate([1, 1], [1, 2]), correlate([1], [1]), correlate([], [])):
+        assert constant.pearson != constant.pearson
+    with pytest.raises(ValueError, match="3 scores"):
+        correlate([1, 2, 3], [1, 2])
+
+
+def test_error_without_scipy_names_the_extra() -> None:
+    code = (
+        "import sys; sys.modules['scipy'] = None; from vttdata.statistics.correlation import correlate\n"
+        "from vttdata.errors import VttdataError\n"
+        "try: correlate([1, 2], [2, 1])\nexcept VttdataError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'vttdata[assess]'" in done.stdout

@@ -1,22 +1,17 @@
-"""Compare two runs of an evaluation: read the files of scores, and make tables.
-
-The statistics are those of `vttdata.assess.correlation`.
-"""
+"""Compare two runs of an assessment on their common systems: read the files of scores, correlate, and make tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from vttdata.assess.correlation import Correlation, replication
-from vttdata.assess.manifest import required_text
-from vttdata.assess.scores import system_scores
-from vttdata.assess.tables import Table
+from vttdata.assess.scores import SystemScore, system_scores
 from vttdata.errors import VttdataError
-from vttdata.evaluate.predictions import read_number
 from vttdata.files.csv_safety import unescape_formula
-from vttdata.files.tables import Columns, read_table
+from vttdata.files.table_formats import Table
+from vttdata.files.tables import Columns, read_number, read_table, required_text
 from vttdata.records import CaptionScore
+from vttdata.statistics.correlation import Correlation, correlate
 
 
 def read_caption_scores(file: Path) -> list[CaptionScore]:
@@ -38,6 +33,31 @@ def read_caption_scores(file: Path) -> list[CaptionScore]:
     if not scores:
         raise VttdataError(f"{file}: contains no scores.")
     return list(scores.values())
+
+
+def replication(
+    first: Iterable[SystemScore], second: Iterable[SystemScore], *, leave_out: Collection[str] = ()
+) -> tuple[Correlation, Correlation]:
+    """Return the agreement of two runs on their common systems, by mean raw scores and by mean z-scores.
+
+    Args:
+        first: systems of one run.
+        second: systems of the other run.
+        leave_out: systems that do not count, such as human captions, which any two runs rank first.
+
+    Raises:
+        VttdataError: if the runs have fewer than two common systems.
+    """
+    second_scores = {score.system: score for score in second}
+    pairs = [
+        (score, second_scores[score.system])
+        for score in first
+        if score.system in second_scores and score.system not in leave_out
+    ]
+    if len(pairs) < 2:
+        raise VttdataError(f"The two runs share {len(pairs)} systems; at least 2 are needed to compare them.")
+    raw = correlate([x.raw for x, _ in pairs], [y.raw for _, y in pairs])
+    return raw, correlate([x.z for x, _ in pairs], [y.z for _, y in pairs])
 
 
 def correlation_table(correlations: Mapping[str, Correlation]) -> Table:

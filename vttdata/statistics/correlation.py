@@ -1,21 +1,24 @@
-"""Correlate two scores in draws of videos: Pearson's r, Spearman's rho, Kendall's tau-b and tau-c, accuracy on pairs.
+"""Correlate two scores: Pearson's r, Spearman's rho, Kendall's tau-b and tau-c, and accuracy on pairs.
 
-A draw takes whole videos with replacement, so that a video counts as often as it is drawn. All coefficients are exactly
-those of the drawn captions. The pairs that Kendall's tau counts are added up for every two videos once, so that a draw
-costs a product of matrices.
+`correlate` takes two lists. The other functions take draws of sources, groups of captions, or many pairs of lists at
+once. A draw takes whole sources with replacement, so that a source counts as often as it is drawn. All coefficients are
+exactly those of the drawn captions. The pairs that Kendall's tau counts are added up for every two sources once, so
+that a draw costs a product of matrices.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from vttdata.evaluate.metric import ColumnScores
-from vttdata.evaluate.resampling import Floats, Integers
+from vttdata.statistics.arrays import Floats, Integers, row_blocks
+from vttdata.statistics.hypothesis_tests import scipy_stats
+from vttdata.statistics.scores import ColumnScores
 
 COEFFICIENTS = ("pearson", "spearman", "kendall_b", "kendall_c")
 
@@ -26,10 +29,36 @@ _Ranks = npt.NDArray[np.int16] | npt.NDArray[np.int32]
 
 # Rows of a block whose pairs with all rows are compared at once.
 _BLOCK_ROWS = 256
-# Elements of the largest temporary array, 64 MiB of float64.
-_MAX_ELEMENTS = 2**23
 # Ranks and sums are exact, so that less variance than this is none.
 _NO_VARIANCE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Correlations of `n` pairs of scores, -1..1; NaN if one side is constant or there are fewer than two pairs."""
+
+    n: int
+    pearson: float
+    spearman: float
+    kendall: float
+
+
+def correlate(x: Sequence[float], y: Sequence[float]) -> Correlation:
+    """Return the correlations of two lists of scores whose elements belong together.
+
+    Raises:
+        ValueError: if the lists are of different lengths.
+        VttdataError: if SciPy is not installed.
+    """
+    if len(x) != len(y):
+        raise ValueError(f"{len(x)} scores cannot be correlated with {len(y)}")
+    nan = float("nan")
+    if len(x) < 2 or min(x) == max(x) or min(y) == max(y) or not np.isfinite([*x, *y]).all():
+        return Correlation(len(x), nan, nan, nan)
+    stats = scipy_stats()
+    # SciPy would warn about constant scores, which are excluded above.
+    tests = (stats.pearsonr, stats.spearmanr, stats.kendalltau)
+    return Correlation(len(x), *(float(test(x, y).statistic) for test in tests))
 
 
 class TieRuns(NamedTuple):
@@ -65,8 +94,7 @@ def correlate_captions(first: Floats, second: Floats, sources: Integers, weights
     ties = TieRuns.of(first), TieRuns.of(second)
     spearman = empty.copy()
     tied, levels = np.empty((2, len(weights))), np.empty((2, len(weights)))
-    step = max(1, _MAX_ELEMENTS // len(first))
-    for block in (slice(start, start + step) for start in range(0, len(weights), step)):
+    for block in row_blocks(len(weights), len(first)):
         drawn = weights[block][:, sources]
         middle = (number[block, np.newaxis] + 1) / 2
         deviations, spreads = [], []

@@ -1,6 +1,6 @@
 """Agreement of several people who judge the same items: Krippendorff's alpha, Fleiss' kappa, correlations of pairs.
 
-Ratings are a mapping of items to workers to values; workers need not judge the same items.
+Ratings are a mapping of items to raters to values; raters need not judge the same items.
 """
 
 from __future__ import annotations
@@ -9,23 +9,18 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from fractions import Fraction
 from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from vttdata.assess.correlation import cohen_kappa, correlate
+from vttdata.statistics.correlation import correlate
 
 Level = Literal["nominal", "ordinal", "interval"]
 Value = TypeVar("Value", bound=Hashable)
 
 
-RELEVANT = Fraction(66, 100)
-"""Share of yes from which on a pair is relevant (Hodosh et al., JAIR 2013, section 4.2.2)."""
-
-
 class PairAgreement(NamedTuple):
-    """Mean agreement of pairs of workers, weighted by their common items; NaN where no pair has enough.
+    """Mean agreement of pairs of raters, weighted by their common items; NaN where no pair has enough.
 
     Fields:
         pairs: number of pairs that have at least two common items and values that vary.
@@ -40,11 +35,31 @@ class PairAgreement(NamedTuple):
     cohen: float
 
 
+def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
+    """Return Cohen's kappa of two lists of nominal values, such as yes or no, at most 1; 0 is agreement by chance.
+
+    A metric's scores and people's become yes or no by a threshold each (Hodosh et al., JAIR 2013, section 4.2.2).
+
+    Returns:
+        NaN if there are no items, or both lists say the same of all.
+
+    Raises:
+        ValueError: if the lists are of different lengths.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"there are {len(first)} values and {len(second)} to compare them with")
+    n, both = len(first), sum(x == y for x, y in zip(first, second, strict=True))
+    in_second = Counter(second)
+    # In whole numbers, times n squared.
+    by_chance = sum(number * in_second[value] for value, number in Counter(first).items())
+    return (n * both - by_chance) / (n * n - by_chance) if n * n > by_chance else float("nan")
+
+
 def krippendorff_alpha(ratings: Mapping[str, Mapping[str, Value]], level: Level) -> float:
     """Return Krippendorff's alpha (Content Analysis, 4th edition, chapter 12): 1 - observed / expected disagreement.
 
     Args:
-        ratings: item -> worker -> value. Values of the levels ``ordinal`` and ``interval`` are numbers. Items with a
+        ratings: item -> rater -> value. Values of the levels ``ordinal`` and ``interval`` are numbers. Items with a
             single value do not count.
         level: which differences between values are how large.
 
@@ -101,7 +116,7 @@ def fleiss_kappa(ratings: Mapping[str, Mapping[str, Value]]) -> float:
 
 
 def pair_agreement(ratings: Mapping[str, Mapping[str, Value]]) -> PairAgreement:
-    """Return the mean agreement of all pairs of workers; correlations are of numbers, and NaN of other values."""
+    """Return the mean agreement of all pairs of raters; correlations are of numbers, and NaN of other values."""
     common: dict[tuple[str, str], list[tuple[Value, Value]]] = {}
     for values in ratings.values():
         for first, second in itertools.combinations(sorted(values), 2):
@@ -122,8 +137,3 @@ def pair_agreement(ratings: Mapping[str, Mapping[str, Value]]) -> PairAgreement:
     weights = np.array([n for n, _ in correlations])
     means = np.average([values for _, values in correlations], axis=0, weights=weights)
     return PairAgreement(len(correlations), float(means[0]), float(means[1]), float(means[2]), cohen)
-
-
-def is_relevant(yes: int, judgments: int) -> bool:
-    """Return whether a share of yes makes a pair relevant; two of three do."""
-    return judgments > 0 and Fraction(yes, judgments) >= RELEVANT

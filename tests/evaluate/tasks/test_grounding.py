@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vttdata.cli.main import main
-from vttdata.evaluate.grounding import temporal_iou
+from vttdata.evaluate.tasks.grounding import temporal_iou
 
 LINES = [
     *("AAAAA 0.0 10.0##a man sits", "AAAAA 10.0 20.0##a man stands", "BBBBB 5.0 15.0##a dog runs"),
