@@ -23,7 +23,6 @@ LIBRARIES = {
     "py3langid": ("py3langid", "build"),
     "pydantic": ("pydantic", "build"),
     "ray": ("Ray", "ray"),
-    "sacrebleu": ("sacrebleu", "metrics"),
     "safetensors": ("safetensors", "lm"),
     "scipy": ("SciPy", "assess"),
     "sklearn": ("scikit-learn", "foil"),
