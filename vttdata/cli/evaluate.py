@@ -64,7 +64,6 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
 @config_option(
     "clips, or a protocol; of a set of foils foils or paragraphs.",
     show_default="clips; foils of a set of foils",
-    former=["--protocol"],
 )
 @metric_option(
     "A metric, or one of its columns, such as bleu4 or t2v/r@1; may be repeated.",
