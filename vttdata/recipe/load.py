@@ -67,8 +67,6 @@ class BaseRecipe(pydantic.BaseModel):
     secrets: ClassVar[frozenset[str]] = frozenset()
     # Former dotted key -> present one; the former ones keep working, in the file and in --set.
     renamed: ClassVar[Mapping[str, str]] = {}
-    # Times that shards of a build are at work, each before a merge; more than it takes costs idle jobs.
-    shard_rounds: ClassVar[int] = 0
 
     name: str = pydantic.Field(description="owner/name, such as me/street")
     builder: str
