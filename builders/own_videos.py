@@ -63,8 +63,6 @@ class Recipe(BaseRecipe):
         "captions.file": "file",
         "split.pin": "file",
     }
-    # Sources are fetched, compared, and only then measured and cut.
-    shard_rounds: ClassVar[int] = 2
     one_of: ClassVar[dict[str, frozenset[str]]] = {"collect": frozenset({"folder", "manifest", "search", "scenes"})}
     secrets: ClassVar[frozenset[str]] = frozenset({"collect.cookies", "collect.cookies_from_browser", "collect.proxy"})
 
@@ -110,20 +108,17 @@ def build(recipe: Recipe, run: Build) -> None:
     decoder, encoder = f"av {run.tools['av']}", f"ffmpeg {run.tools['ffmpeg']}"
     videos = list_videos(recipe, run, encoder)
     folders = SourceFolders(videos.folder, run.media("sources"))
-    if run.is_alone:
-        remove_unfinished(folders.fetched)
+    remove_unfinished(folders.fetched)
 
     fetch = Fetch(recipe.collect.max_height, recipe.collect, folders, videos.hosts)
     collected = run.stage(fetch, videos.candidates)
-    if run.is_alone:
-        # Workers that were killed leave unfinished downloads too.
-        remove_unfinished(folders.fetched)
+    # Workers that were killed leave unfinished downloads too.
+    remove_unfinished(folders.fetched)
     probed = run.stage(ProbeSources(folders), collected, len(collected))
     unique = run.stage(Duplicates(), probed)
     screened = run.stage(Screen(recipe.filter), unique, len(unique))
     features = run.media("features", digest([decoder])[:12])
     measured = run.stage(MeasureSources(decoder, folders, features), screened, len(screened))
-    # Generators: in a shard, which removes nothing, nobody reads the results of all sources here.
     run.keep_only(features, (features_path(features, source).name for source in measured))
     run.keep_only(features.parent, {features.name})
     sources = run.stage(Filter(recipe.filter), measured, len(measured))

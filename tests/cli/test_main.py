@@ -40,7 +40,7 @@ def test_every_module_of_the_package_that_defines_a_command_is_one() -> None:
         *("audit", "build", "datasets", "degrade", "diff", "export", "foil", "hits", "publish", "recipes"),
         *("evaluate", "evaluate-metric", "fuse-metrics", "match-frames", "rejects", "train-metric"),
         *("shots", "stats", "verify"),
-        *("annotate", "availability", "campaign", "new-benchmark", "protocol", "merge", "report", "slurm"),
+        *("annotate", "availability", "campaign", "new-benchmark", "protocol", "report"),
     }
 
 
@@ -51,6 +51,15 @@ def test_bad_usage_is_one_sentence_and_exit_code_2(arguments: list[str], capsys:
     assert printed.out == ""
     assert printed.err.count("\n") == 1
     assert printed.err.endswith("--help'.\n")
+
+
+@pytest.mark.parametrize("arguments", [["merge", "street"], ["slurm", "demo", "--jobs", "2"], ["build", "--shard=1/2"]])
+def test_what_was_removed_names_the_present_way(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    assert "--engine ray" in printed.err
 
 
 @pytest.mark.parametrize("group", [[], ["hits"]])

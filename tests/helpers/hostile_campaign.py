@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -40,10 +41,11 @@ from vttdata.annotate.store import Store
 from vttdata.annotations.files import list_files
 from vttdata.cli.main import main
 from vttdata.dataset.protocol_file import Protocol
-from vttdata.errors import VttdataError
+from vttdata.errors import HaltError, VttdataError
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.measure import measure
 from vttdata.media.probe import probe
+from vttdata.pipeline.stored_results import PartStore
 from vttdata.recipe.packaged import load_builder
 
 MAX_MEGABYTES = 1024
@@ -382,8 +384,8 @@ class Campaign:
         return trial
 
     def make_build(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:
-        """Go on with a damaged build of two shards, or look at it; what is built has the bytes of a healthy build."""
-        build = Path(shutil.copytree(self.builds / ("unmerged", "merged")[seed % 2], place / "build"))
+        """Go on with a damaged build, or look at it; what is built has the bytes of a healthy build."""
+        build = Path(shutil.copytree(self.builds / ("stopped", "finished")[seed % 2], place / "build"))
         files = sorted(path for path in build.rglob("*") if path.is_file() and "dataset" not in path.parts)
         path = chance.choice(files)
         change = chance.choice(("mutate", "mutate", "mutate", "gone", "folder", "other", "empty"))
@@ -398,13 +400,15 @@ class Campaign:
             elif change == "empty":
                 path.touch()
         name = path.relative_to(build)
-        command = chance.choice((["merge"], ["build"], ["rejects"], ["report"]))
-        options = ["--quiet", "--workers", "1"] if command[0] in ("merge", "build") else []
+        command = chance.choice((["build"], ["build"], ["rejects"], ["report"]))
+        options = ["--quiet", "--workers", "1"] if command[0] == "build" else []
 
         def trial() -> bool:
             refused = run_command([*command, str(build), *options], incomplete=True)
             if not refused and options and name.name != "build.json":
-                assert self._datasets(build) == self._datasets(self.builds / "merged"), f"{change} {name}: other bytes"
+                assert self._datasets(build) == self._datasets(self.builds / "finished"), (
+                    f"{change} {name}: other bytes"
+                )
             return refused
 
         return trial
@@ -417,7 +421,7 @@ class Campaign:
 
     @functools.cached_property
     def builds(self) -> Path:
-        """Build two films in two shards; return the folder of the builds before (`unmerged`) and after the merge."""
+        """Build two films; return the folder of the build while it is `stopped` and when it is `finished`."""
         builds = self.folder / "builds"
         videos = builds / "videos"
         videos.mkdir(parents=True)
@@ -425,15 +429,20 @@ class Campaign:
             film(videos / f"{picture}.mp4", 3, picture)
         settings = [f"collect.folder={videos}", "name=me/street", "filter.max_frozen=1", *LOOSE]
         options = [part for setting in settings for part in ("--set", setting)]
-        options += ["--quiet", "--workers", "1", "--out", str(builds / "unmerged")]
-        merge = ["merge", str(builds / "unmerged"), "--quiet", "--workers", "1"]
-        for code in (1, 0):
-            for shard in ("1/2", "2/2"):
-                assert main(["build", "own-folder", *options, "--shard", shard]) == 0
-            if code == 0:
-                shutil.copytree(builds / "unmerged", builds / "merged")
-                merge[1] = str(builds / "merged")
-            assert main(merge) == code
+        options += ["--quiet", "--workers", "1", "--out", str(builds / "stopped")]
+        write_part = PartStore.write
+
+        def stop_at_cut(store: PartStore, key: str, lines: Iterable[str]) -> None:
+            if store.folder.parent.name == "cut":
+                raise HaltError("stopped")
+            write_part(store, key, lines)
+
+        # What is cut stays in the log of items.
+        with mock.patch.object(PartStore, "write", stop_at_cut):
+            assert main(["build", "own-folder", *options]) == 1
+        assert list(builds.glob("stopped/stages/cut/items/*.jsonl"))
+        shutil.copytree(builds / "stopped", builds / "finished")
+        assert main(["build", str(builds / "finished"), "--quiet", "--workers", "1"]) == 0
         return builds
 
     def make_recipe(self, place: Path, chance: random.Random, seed: int) -> Callable[[], bool]:

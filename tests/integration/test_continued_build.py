@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import vttdata
-from tests.helpers.builds import COLUMNS, LOOSE, build, film, write_captions
+from tests.helpers.builds import COLUMNS, LOOSE, account, build, film, write_captions
 from tests.helpers.builds import vttdata as run
 from tests.helpers.official_files import write_unpacked
 from vttdata.errors import VttdataError
@@ -46,6 +46,16 @@ def test_build_goes_on_with_its_stored_settings(
     assert again.returncode == 0, again.stderr
     assert stored(street)["licence"] == "cc-by-4.0"
     assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_folder_that_holds_an_account_and_no_journal_goes_on(street: Path) -> None:
+    (street / "journal.jsonl").unlink()
+    (street / "shards").mkdir()
+    for name in ("shards/1-of-2.json", ".claim.json"):
+        (street / name).write_text("{}")
+    done = run("build", str(street), "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert {stage["reused"] == stage["parts"] for stage in account(street).values()} == {True}
 
 
 def test_changed_name_is_refused_and_with_another_folder_a_new_build(street: Path, tmp_path: Path) -> None:

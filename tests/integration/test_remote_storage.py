@@ -1,41 +1,26 @@
-"""Builds and datasets in remote storage are those of a disk, to the byte, whatever fails on the way."""
+"""Datasets and inputs in remote storage are those of a disk, whatever fails on the way; builds lie on a disk."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import random
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import fsspec  # noqa: F401
+import fsspec
 import pytest
 import requests
 
-import vttdata.pipeline.remote_build as remote_build
 from tests.helpers.builds import TINY_DEMO
 from tests.helpers.needs import library
 from tests.helpers.s3_server import FaultyProxy
 from vttdata.cli.main import main
 from vttdata.compose.build import build
-from vttdata.errors import HaltError, VttdataError
-from vttdata.files.remote import RemoteFolder
+from vttdata.errors import VttdataError
+from vttdata.files.remote import RemoteFolder, fetch_copy
 from vttdata.load.load_dataset import load_dataset
 from vttdata.load.lookup import find_dataset
-
-# A build in another process that notices within seconds that the machine before it is gone.
-PROGRAM = """
-import sys
-import vttdata.pipeline.remote_build as remote_build
-remote_build.BEAT_SECONDS, remote_build.WATCH_SECONDS, remote_build.COPY_SECONDS = 0.3, 1.0, 0.2
-from vttdata.cli.main import main
-sys.exit(main(sys.argv[1:]))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -65,12 +50,6 @@ def proxy() -> Iterator[FaultyProxy]:
     moto.stop()
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, seconds in {"BEAT": 0.3, "WATCH": 1.0, "COPY": 0.2}.items():
-        monkeypatch.setattr(remote_build, f"{name}_SECONDS", seconds)
-
-
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("local") / "build"
@@ -79,113 +58,28 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def on_s3(proxy: FaultyProxy) -> str:
-    """Build the dataset in the store."""
+def on_s3(proxy: FaultyProxy, local: Path) -> str:
+    """Copy the build into the store."""
     address = "s3://bucket/street"
-    build("demo", out=address, settings=TINY_DEMO, workers=1, quiet=True)
+    files = {path.relative_to(local).as_posix(): path for path in local.rglob("*") if path.is_file()}
+    store(address, {name: path.read_bytes() for name, path in files.items()})
     return address
 
 
-def hashes(folder: Path) -> dict[str, str]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+def store(address: str, files: dict[str, bytes]) -> None:
+    """Write files below an address."""
+    system, root = fsspec.core.url_to_fs(address, use_listings_cache=False)
+    for name, content in files.items():
+        system.pipe_file(f"{root}/{name}", content)
 
 
-def hashes_in(address: str) -> dict[str, str]:
-    store = RemoteFolder(f"{address}/dataset")
-    return {name: hashlib.sha256(store.read(name) or b"").hexdigest() for name in store.files()}
-
-
-def move_to_another_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("VTTDATA_HOME", str(tmp_path / "another machine"))
-
-
-def reused_parts(folder: Path) -> list[tuple[str, bool]]:
-    account = json.loads((folder / "build.json").read_bytes())
-    return [(stage["name"], stage["parts"] == stage["reused"]) for stage in account["stages"]]
-
-
-def test_same_bytes_on_a_disk_and_in_stores(local: Path, on_s3: str, tmp_path: Path) -> None:
-    on_disk = f"file://{tmp_path}/store/street"
-    build("demo", out=on_disk, settings=TINY_DEMO, workers=1, quiet=True)
-    expected = hashes(local / "dataset")
-    assert any(name.endswith(".mp4") for name in expected)
-    assert hashes_in(on_disk) == hashes_in(on_s3) == expected
-    assert not [path for path in (tmp_path / "store").rglob("*") if path.suffix in (".part", ".tmp")]
-
-
-def test_another_machine_goes_on_without_doing_anything_again(
-    on_s3: str, local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    move_to_another_machine(monkeypatch, tmp_path)
-    run = build(on_s3, workers=1, quiet=True)
-    assert reused_parts(run.folder)
-    assert all(reused for _, reused in reused_parts(run.folder))
-    assert hashes_in(on_s3) == hashes(local / "dataset")
-
-
-@pytest.mark.parametrize("protocol", ["file", "s3"])
-def test_killed_builds_go_on_from_the_store_to_the_same_bytes(
-    protocol: str, local: Path, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    if protocol == "s3":
-        request.getfixturevalue("proxy")
-    address = f"file://{tmp_path}/killed" if protocol == "file" else "s3://bucket/killed"
-    settings = [part for key, value in TINY_DEMO.items() for part in ("--set", f"{key}={value}")]
-    command = [sys.executable, "-c", PROGRAM, "build", "demo", "--quiet", "--workers", "1", "--out", address, *settings]
-    moments, killed, store = random.Random(20), 0, RemoteFolder(address)
-    for machine in (0, 1):
-        environment = os.environ | {"VTTDATA_HOME": str(tmp_path / f"machine {machine}")}
-        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        before = len(store.files())
-        wanted = before + moments.randint(1, 12)
-        while process.poll() is None and len(store.files()) < wanted:
-            time.sleep(0.05)
-        killed += process.poll() is None
-        process.kill()
-        process.wait()
-    assert killed
-    environment = os.environ | {"VTTDATA_HOME": str(tmp_path / "machine 2")}
-    subprocess.run(command, env=environment, check=True, capture_output=True)
-    assert hashes_in(address) == hashes(local / "dataset")
-
-
-def test_results_in_logs_reach_another_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    address, store = f"file://{tmp_path}/store", RemoteFolder(f"file://{tmp_path}/store/stages")
-    move_to_another_machine(monkeypatch, tmp_path / "first")
-    with remote_build.open_remote_build(address) as first:
-        log = first.folder / "stages" / "measure" / "items" / "host-1.jsonl"
-        log.parent.mkdir(parents=True)
-        for number, text in enumerate(['{"id": "a"}\n{"id"', ': "b"}\n{"i'], 1):
-            with log.open("a") as stream:
-                stream.write(text)
-            end = time.monotonic() + 30
-            while len(store.files()) < number:
-                assert time.monotonic() < end, "the results are not copied"
-                time.sleep(0.02)
-    move_to_another_machine(monkeypatch, tmp_path / "second")
-    with remote_build.open_remote_build(address) as second:
-        logs = sorted((second.folder / "stages" / "measure" / "items").iterdir())
-        assert [path.read_text() for path in logs] == ['{"id": "a"}\n', '{"id": "b"}\n']
-        time.sleep(0.5)
-        assert len(store.files()) == 2
-
-
-def test_store_that_fails_meanwhile_loses_nothing(proxy: FaultyProxy, local: Path) -> None:
-    address, notes = "s3://bucket/busy", []
-    puts = iter(range(10**6))
-    proxy.fault = lambda method, path: 503 if method == "PUT" and "busy" in path and next(puts) >= 5 else None
-    try:
-        with pytest.raises(HaltError, match=r"The build is complete in .*, but not its copy: .*SlowDown"):
-            build("demo", out=address, settings=TINY_DEMO, workers=1, quiet=True, note=notes.append)
-    finally:
-        proxy.fault = lambda _method, _path: None
-    assert sum("the build goes on in" in note for note in notes) == 1
-    with pytest.raises(VttdataError, match="has no dataset"):
-        find_dataset(address)
-    run = build("demo", out=address, settings=TINY_DEMO, workers=1, quiet=True)
-    assert all(reused for _, reused in reused_parts(run.folder))
-    assert hashes_in(address) == hashes(local / "dataset")
+@pytest.mark.parametrize("address", ["s3://key:secret@bucket/street", "gs://bucket/street", "file:///street"])
+def test_build_folder_at_an_address_is_refused(address: str) -> None:
+    for arguments in ({"recipe": "demo", "out": address}, {"recipe": address}):
+        with pytest.raises(VttdataError, match=r"--out DIR, and copy DIR with the tool of the store") as raised:
+            build(**arguments, quiet=True)
+        assert "secret" not in str(raised.value)
+    assert main(["build", "demo", "--out", address]) == 2
 
 
 @pytest.mark.parametrize(
@@ -196,39 +90,12 @@ def test_store_that_refuses_is_one_sentence(
 ) -> None:
     proxy.fault = lambda _method, _path: status
     try:
-        assert main(["build", "demo", "--out", "s3://bucket/refused"]) == code
         assert main(["stats", "s3://bucket/refused"]) == code
     finally:
         proxy.fault = lambda _method, _path: None
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 2
-    assert all(line.startswith("vttdata: s3://bucket/refused/") and words in line for line in lines)
-
-
-def test_two_machines_in_one_store(proxy: FaultyProxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    address = "s3://bucket/two"
-    notes: list[str] = []
-    with remote_build.open_remote_build(address, notes.append) as first:
-        move_to_another_machine(monkeypatch, tmp_path)
-        second = remote_build.open_remote_build(address)
-        with pytest.raises(VttdataError, match=r"another build .* is at work here; wait for it"):
-            second.__enter__()
-        # As if both had taken over at the same moment.
-        claim = {"owner": "another", "at_work": True, "beat": "1"}
-        first.store.write(remote_build.CLAIM, json.dumps(claim).encode())
-        with pytest.raises(HaltError, match="another machine has taken over"):
-            first.publish()
-    assert sum("nothing more is copied there" in note for note in notes) == 1
-    # The other machine is gone, since its claim does not change.
-    with remote_build.open_remote_build(address, notes.append):
-        assert "waiting" in notes[-1]
-
-
-def test_store_with_something_else_is_left_alone(proxy: FaultyProxy) -> None:
-    RemoteFolder("s3://bucket/thesis").write("chapter.tex", b"text")
-    with pytest.raises(VttdataError, match=r"holds something else than a build \(chapter.tex\)"):
-        build("demo", out="s3://bucket/thesis", settings=TINY_DEMO, quiet=True)
-    assert list(RemoteFolder("s3://bucket/thesis").files()) == ["chapter.tex"]
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("vttdata: s3://bucket/refused/")
+    assert words in line
 
 
 def test_rows_have_the_addresses_of_their_videos(on_s3: str) -> None:
@@ -248,10 +115,10 @@ def test_commands_take_addresses(on_s3: str, tmp_path: Path, capsys: pytest.Capt
 
 
 def test_damage_in_the_store_is_found(on_s3: str, proxy: FaultyProxy, capsys: pytest.CaptureFixture[str]) -> None:
-    good, bad = RemoteFolder(f"{on_s3}/dataset"), RemoteFolder("s3://bucket/damaged")
-    for name in good.files():
-        content = good.read(name) or b""
-        bad.write(name, content[:-9] if name.startswith("clips/test") else content)
+    good = RemoteFolder(f"{on_s3}/dataset")
+    contents = {name: good.read(name) or b"" for name in good.files()}
+    damaged = {name: content[:-9] for name, content in contents.items() if name.startswith("clips/test")}
+    store("s3://bucket/damaged", contents | damaged)
     with pytest.raises(VttdataError, match=r"clips/test.*: differs from the manifest"):
         load_dataset("s3://bucket/damaged")
     assert main(["verify", "s3://bucket/damaged"]) == 4
@@ -259,24 +126,19 @@ def test_damage_in_the_store_is_found(on_s3: str, proxy: FaultyProxy, capsys: py
 
 
 def test_names_in_a_manifest_cannot_leave_the_cache(on_s3: str, proxy: FaultyProxy, tmp_path: Path) -> None:
-    good, bad = RemoteFolder(f"{on_s3}/dataset"), RemoteFolder("s3://bucket/hostile")
-    manifest: dict[str, Any] = json.loads(good.read("manifest.json") or b"")
+    manifest: dict[str, Any] = json.loads(RemoteFolder(f"{on_s3}/dataset").read("manifest.json") or b"")
     manifest["files"]["../../../escaped"] = {"sha256": "0" * 64, "bytes": 1}
-    bad.write("manifest.json", json.dumps(manifest).encode())
+    store("s3://bucket/hostile", {"manifest.json": json.dumps(manifest).encode()})
     with pytest.raises(VttdataError, match="leads out of the dataset"):
         find_dataset("s3://bucket/hostile")
 
 
 def test_inputs_at_addresses_are_those_of_a_disk(proxy: FaultyProxy, tmp_path: Path) -> None:
-    (tmp_path / "captions").mkdir()
-    (tmp_path / "captions" / "table.csv").write_text("video_id,caption\na,a man walks\n")
-    RemoteFolder("s3://bucket/inputs").upload([(tmp_path / "captions" / "table.csv", "table.csv")])
-    from vttdata.files.remote import fetch_copy
-
+    store("s3://bucket/inputs", {"table.csv": b"video_id,caption\na,a man walks\n"})
     copy = fetch_copy("s3://bucket/inputs/table.csv", tmp_path)
     assert copy.name == "table.csv"
     assert copy.read_text() == "video_id,caption\na,a man walks\n"
-    RemoteFolder("s3://bucket/inputs").write("table.csv", b"other")
+    store("s3://bucket/inputs", {"table.csv": b"other"})
     assert fetch_copy("s3://bucket/inputs/table.csv", tmp_path).read_bytes() == b"other"
     assert [path.name for path in fetch_copy("s3://bucket/inputs", tmp_path).iterdir()] == ["table.csv"]
     with pytest.raises(VttdataError, match="no such file or folder"):
@@ -290,13 +152,12 @@ def test_inputs_at_addresses_are_those_of_a_disk(proxy: FaultyProxy, tmp_path: P
         ("s3://key:secret@bucket/x", "put it into the environment"),
         ("s3://", "is not an address"),
         ("s3://bucket/../x", "is not an address"),
-        ("hf://datasets/me/street", "read only"),
     ],
 )
-def test_bad_addresses(address: str, words: str) -> None:
+def test_bad_addresses(address: str, words: str, tmp_path: Path) -> None:
     library("s3fs")
     with pytest.raises(VttdataError, match=words) as raised:
-        build("demo", out=address, quiet=True)
+        fetch_copy(address, tmp_path)
     assert "secret" not in str(raised.value)
 
 

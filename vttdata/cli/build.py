@@ -13,7 +13,6 @@ import click
 
 from vttdata.cli.exit_codes import DONE, INCOMPLETE
 from vttdata.cli.options import (
-    FOLDER_OR_ADDRESS,
     POSITIVE,
     RECIPE,
     Command,
@@ -45,15 +44,11 @@ if TYPE_CHECKING:
         "Of an earlier build, RECIPE may be the build folder, or its name in $VTTDATA_HOME or 'vttdata datasets': its "
         "stored settings are used, and --set changes some of them. A packaged recipe's name comes first; write ./demo "
         "for a folder of that name.",
-        "With --shard, N processes on any machines that share a disk build together, without talking to each other: "
-        "run each I of N, then 'vttdata merge DIR', which says when shards have more to do. 'vttdata slurm' does all "
-        "that on a Slurm cluster. N may be another one at every run.",
     ],
 )
 @argument("recipe", "RECIPE", "A YAML file, the name of a packaged recipe, or an earlier build.", type=RECIPE)
 @out_option(
-    "Build folder, or its address in remote storage, such as s3://bucket/street.",
-    type=FOLDER_OR_ADDRESS,
+    "Build folder.",
     required=False,
     show_default="that of the earlier build, or $VTTDATA_HOME/<name of the recipe>",
 )
@@ -75,15 +70,10 @@ if TYPE_CHECKING:
     show_default="$RAY_ADDRESS, or else a Ray of its own on this machine",
     group="Execution",
 )
-@option(
-    "--shard I/N",
-    "Process the items of shard I of N only; all write into one DIR, and 'vttdata merge' finishes it.",
-    group="Execution",
-)
 @quiet_option
 def command(
     recipe: str,
-    out: Path | str | None,
+    out: Path | None,
     replace: bool,
     settings: tuple[str, ...],
     columns: dict[str, str],
@@ -91,7 +81,6 @@ def command(
     retry_failed: bool,
     engine: str,
     ray_address: str | None,
-    shard: str | None,
     quiet: bool,
 ) -> int:
     """Turn a recipe into a dataset.
@@ -113,18 +102,11 @@ def command(
         ray_address=ray_address,
         retry_failed=retry_failed,
         replace=replace,
-        shard=shard,
         quiet=quiet,
         on_stage_done=stage_printer(),
         note=print_note,
     )
-    if shard is None:
-        return print_summary(run, started)
-    print_styled(
-        f"\nShard {shard} of {run.loaded.recipe.name} has processed {run.engine.processed:,} items now.", bold=True
-    )
-    print_styled(f"Next, when all shards are through: 'vttdata merge {shlex.quote(str(run.folder))}'")
-    return DONE
+    return print_summary(run, started)
 
 
 def stage_printer() -> Callable[[dict[str, Any]], None]:
@@ -155,9 +137,8 @@ def print_summary(run: Build, started: float) -> int:
     name = run.loaded.recipe.name
     first = next(iter(builds_named(name)), None)
     is_known = first is not None and first.folder.resolve() == run.folder.resolve()
-    reference = run.address or (name if is_known else str(run.folder))
-    where = f"{run.address}/dataset" if run.address else run.dataset
-    done = f"{name} {run.loaded.recipe.version} is in {where}, after {duration_text(time.monotonic() - started)}"
+    reference = name if is_known else str(run.folder)
+    done = f"{name} {run.loaded.recipe.version} is in {run.dataset}, after {duration_text(time.monotonic() - started)}"
     print_styled(f"\n{done}", bold=True, fg="red" if failures else "green")
     if run.audit is not None:
         print_styled(contents_text(run.audit))
@@ -166,8 +147,7 @@ def print_summary(run: Build, started: float) -> int:
     losses = main_losses([table.tally.as_json() for table in run.tables])
     quoted = shlex.quote(reference)
     if losses:
-        folder = shlex.quote(str(run.folder)) if run.address else quoted
-        print_styled(f"Left out: {losses}; 'vttdata rejects {folder}' says which and why")
+        print_styled(f"Left out: {losses}; 'vttdata rejects {quoted}' says which and why")
     if not failures:
         page = run.folder / "report.html"
         print_styled(f"Next: {f'look at {page}; ' if page.is_file() else ''}{next_step(run, quoted)}")

@@ -27,6 +27,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from vttdata.cli.exit_codes import BAD_INPUT
+from vttdata.cli.removed import check_not_removed
 
 if TYPE_CHECKING:
     ParamType = click.ParamType[Any]
@@ -62,6 +63,14 @@ class Command(click.Command):
         self.notes, self.examples, self.not_on_windows = notes, examples, not_on_windows
         first = inspect.cleandoc(self.help or "").partition("\n\n")[0]
         self.short_help = self.short_help or " ".join(first.split()).rstrip(".")
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; an option that was removed is an error that says what to use instead."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            check_not_removed(ctx, error.option_name)
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, where the system can."""
@@ -145,6 +154,7 @@ class CommandFolder(Command, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that was typed; a mistyped one is a usage error with the nearest name."""
         if not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            check_not_removed(ctx, args[0])
             near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
             hint = f" Did you mean '{near[0]}'?" if near else f" Commands are {', '.join(self.list_commands(ctx))}."
             ctx.fail(f"There is no command '{args[0][:80]}'.{hint}")
@@ -378,24 +388,17 @@ class FilePath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Convert a text to a path; an address would become a folder ``s3:`` on this machine."""
         if isinstance(value, str) and "://" in value:
-            self.fail(f"'{value[:200]}' is an address; give a path on this machine.", param, ctx)
+            self.fail(
+                f"'{value[:200]}' is an address; give a path on this machine, and copy files with the tool of the "
+                "store, such as 'aws s3 sync' (docs/remote.md).",
+                param,
+                ctx,
+            )
         return super().convert(os.path.expanduser(value) if isinstance(value, str) else value, param, ctx)
 
 
 FILE = FilePath(path_type=Path, readable=False)
 
-
-class FolderOrAddress(FilePath):
-    """Folder, or the address of one in remote storage, such as ``s3://bucket/street``, which stays a text."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return an address as it is, and anything else as a path."""
-        from vttdata.files.remote import is_remote
-
-        return value if is_remote(value) else super().convert(value, param, ctx)
-
-
-FOLDER_OR_ADDRESS = FolderOrAddress(path_type=Path, readable=False)
 
 SEED = WholeNumber()
 POSITIVE = WholeNumber(1, 2**31 - 1)

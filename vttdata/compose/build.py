@@ -21,9 +21,6 @@ from vttdata.files.strict_yaml import parse_yaml
 from vttdata.load.local_builds import builds_folder, builds_named, find_build, read_account, register_build
 from vttdata.pipeline.build_folder import TRY_AGAIN, Build, given_secrets, load_stored_recipe, open_build
 from vttdata.pipeline.executors import create_executor
-from vttdata.pipeline.remote_build import open_remote_build
-from vttdata.pipeline.shard_folder import ShardBuild, open_shard
-from vttdata.pipeline.shards import UnmergedError, parse_shard
 from vttdata.publish.diff import warn_if_rows_changed
 from vttdata.recipe import packaged
 from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, load_recipe
@@ -41,7 +38,6 @@ def build(
     ray_address: str | None = None,
     retry_failed: bool = False,
     replace: bool = False,
-    shard: str | None = None,
     quiet: bool = False,
     on_stage_done: Callable[[dict[str, Any]], None] = lambda _: None,
     note: Callable[[str], None] = lambda _: None,
@@ -49,10 +45,9 @@ def build(
     """Build a dataset from a recipe, or go on with an earlier build.
 
     Args:
-        recipe: Recipe file, name of a packaged recipe, or an earlier build, by its folder, its address or its name,
-            whose stored settings are used.
-        out: Build folder, or its address in remote storage, such as ``s3://bucket/street``; by default that of the
-            earlier build, or ``$VTTDATA_HOME/<name of the recipe>``.
+        recipe: Recipe file, name of a packaged recipe, or an earlier build, by its folder or its name, whose stored
+            settings are used.
+        out: Build folder; by default that of the earlier build, or ``$VTTDATA_HOME/<name of the recipe>``.
         settings: Further settings by dotted key, such as ``{"clips.max_seconds": 20}``, or texts ``KEY=VALUE``.
         columns: Names of columns in the tables of captions and videos, such as ``{"caption": "text"}``.
         workers: Number of worker processes; by default one per core, and on a cluster as many as it has room for.
@@ -60,16 +55,13 @@ def build(
         ray_address: ``HOST:PORT`` of the Ray cluster for the engine ``ray``, or ``auto`` on one of its nodes; by
             default that in ``RAY_ADDRESS``, without which a private Ray runs on this machine.
         retry_failed: Process items again that failed for a reason that may have gone.
-        replace: Take over a folder that holds the build of another recipe or name; with a shard, of other settings too.
-        shard: Do only what this shard can do until the next merge, such as ``3/64``: its number and that of all shards,
-            which share the folder on a disk.
+        replace: Take over a folder that holds the build of another recipe or name.
         quiet: Show no progress.
-        on_stage_done: Is called with each finished stage's entry of ``build.json``; the counts of a shard are its own.
+        on_stage_done: Is called with each finished stage's entry of ``build.json``.
         note: Is called with sentences that a user should read.
 
     Returns:
-        The finished build; its `dataset` is the folder that `load_dataset` takes. With a shard, the build as far as it
-        is.
+        The finished build; its `dataset` is the folder that `load_dataset` takes.
 
     Raises:
         VttdataError: If the recipe, a setting or an input is refused.
@@ -77,35 +69,34 @@ def build(
         HaltError: If the build cannot go on, or its dataset lacks items whose processing was cut short; the same call
             continues later.
     """
-    share = None if shard is None else parse_shard(shard)
-    if is_remote(recipe) and out not in (None, recipe):
-        raise VttdataError(f"{recipe}: a build in remote storage goes on where it is; leave out --out.")
-    address = "" if share else next((str(reference) for reference in (out, recipe) if is_remote(reference)), "")
-    with contextlib.ExitStack() as stack:
-        remote = stack.enter_context(open_remote_build(address, note)) if address else None
-        if remote is not None:
-            recipe, out = remote.folder if is_remote(recipe) else recipe, remote.folder
-        loaded, folder = load_for_build(recipe, out, settings, columns, note)
-        executor = create_executor(engine, workers, ray_address)
-        flags: dict[str, Any] = {"retry_failed": retry_failed, "quiet": quiet, "replace": replace}
-        if share is not None:
-            with open_shard(folder, loaded, executor, on_stage_done, share, **flags) as shard_run:
-                register(shard_run, note)
-                step = run_until_merge(shard_run)
-                unprocessed = shard_run.unprocessed()
-                shard_run.describe("incomplete" if unprocessed else f"waits for '{step}'")
-            if unprocessed:
-                raise HaltError(f"Shard {share}: the processing of items was cut short in {unprocessed}; {TRY_AGAIN}.")
-            return shard_run
-        with open_build(folder, loaded, executor, on_stage_done, **flags) as run:
-            run.address = address
-            finish_build(run, note)
-        if remote is not None:
-            remote.publish()
+    loaded, folder = _load(recipe, out, settings, columns, note)
+    executor = create_executor(engine, workers, ray_address)
+    with open_build(
+        folder, loaded, executor, on_stage_done, retry_failed=retry_failed, quiet=quiet, replace=replace
+    ) as run:
+        register(run, note)
+        try:
+            with warn_if_rows_changed(run.dataset, note):
+                loaded.builder.build(loaded.recipe, run)
+        except VttdataError:
+            if run.dataset.exists():
+                note(f"{run.dataset} is still that of an earlier build.")
+            raise
+        unprocessed = run.unprocessed()
+        run.describe("incomplete" if unprocessed else "complete")
+        # Builds of which nothing is left write no report.
+        from vttdata.report.build_report import write_report
+
+        write_report(run.folder)
+        if unprocessed:
+            raise HaltError(
+                f"The dataset in {run.dataset} is INCOMPLETE, since the processing of items was cut short in "
+                f"{unprocessed}; {TRY_AGAIN}."
+            )
         return run
 
 
-def load_for_build(
+def _load(
     recipe: str | os.PathLike[str],
     out: str | os.PathLike[str] | None,
     settings: Mapping[str, Any] | Sequence[str],
@@ -117,12 +108,12 @@ def load_for_build(
     Raises:
         VttdataError: If the recipe or a setting is refused.
     """
-    for reference in (out, recipe):
-        if is_remote(reference):
-            raise VttdataError(
-                f"{reference}: shards share a folder on a disk; name one with --out, or build at the address without "
-                "shards."
-            )
+    if is_remote(out) or is_remote(recipe):
+        # The address is not repeated, since it may contain a password.
+        raise VttdataError(
+            "A build folder lies on a disk and not at an address: build with --out DIR, and copy DIR with the tool of "
+            "the store, such as 'aws s3 sync DIR s3://BUCKET/DIR', or mount the store (docs/remote.md)."
+        )
     if isinstance(settings, Mapping):
         settings = [f"{key}={_as_yaml(value)}" for key, value in settings.items()]
     # A file, and the name of a packaged recipe, are recipes, whatever folder has the same name.
@@ -145,44 +136,6 @@ def load_for_build(
     elif not Path(recipe).is_file() and read_account(Path(recipe)) is not None:
         note(f"'{recipe}' is the packaged recipe; './{recipe}' goes on with the build in the folder of that name.")
     return loaded, Path(out) if out is not None else earlier or builds_folder() / loaded.recipe.name
-
-
-def finish_build(run: Build, note: Callable[[str], None]) -> Build:
-    """Run the builder in an open build folder up to the dataset, and return the build.
-
-    Raises:
-        VttdataError: As `build`.
-    """
-    if not run.address:
-        register(run, note)
-    try:
-        with warn_if_rows_changed(run.dataset, note):
-            run.loaded.builder.build(run.loaded.recipe, run)
-    except VttdataError:
-        if run.dataset.exists():
-            note(f"{run.dataset} is still that of an earlier build.")
-        raise
-    unprocessed = run.unprocessed()
-    run.describe("incomplete" if unprocessed else "complete")
-    # Shards, and builds of which nothing is left, write no report.
-    from vttdata.report.build_report import write_report
-
-    write_report(run.folder)
-    if unprocessed:
-        raise HaltError(
-            f"The dataset in {run.dataset} is INCOMPLETE, since the processing of items was cut short in "
-            f"{unprocessed}; {TRY_AGAIN}."
-        )
-    return run
-
-
-def run_until_merge(run: ShardBuild) -> str:
-    """Run the builder until it needs the results of all shards, and return the name of that step."""
-    try:
-        run.loaded.builder.build(run.loaded.recipe, run)
-    except UnmergedError as error:
-        return error.step
-    return "package"
 
 
 def register(run: Build, note: Callable[[str], None]) -> None:

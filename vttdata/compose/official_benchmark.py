@@ -64,7 +64,6 @@ class OfficialRecipe(BaseRecipe):
     }
 
     # Files of videos are hashed.
-    shard_rounds: ClassVar[int] = 1
 
     language: str = "en"
     annotations: str = pydantic.Field(description="a folder with the official files, such as --set annotations=FOLDER")

@@ -1,4 +1,4 @@
-"""Files in remote storage, reached through fsspec: list, read, write and delete what lies below an address.
+"""Files in remote storage, reached through fsspec: list, read and copy what lies below an address; nothing is written.
 
 An address is that of a folder, such as ``s3://bucket/prefix``. Credentials, regions and endpoints come from the
 environment, as the protocol's library reads them, and never from an address. Nothing is cached here.
@@ -132,11 +132,6 @@ class RemoteFolder:
             raise VttdataError(f"{self.address}/{name}: is larger than {limit} bytes, the limit for such a file.")
         return content
 
-    def write(self, name: str, content: bytes) -> None:
-        """Write a file in one step."""
-        with self._explained(name), self._whole(name) as path:
-            self._fs.pipe_file(path, content)
-
     def download(
         self, files: Iterable[tuple[str, Path]], check: Callable[[str, Path], None] = lambda _name, _path: None
     ) -> None:
@@ -159,50 +154,8 @@ class RemoteFolder:
 
         _run_all(copy, files)
 
-    def upload(self, files: Iterable[tuple[Path, str]], done: Callable[[str], None] = lambda _: None) -> None:
-        """Copy files from this machine, each in one step, several at once, and call `done` with the name of each."""
-
-        def copy(file: tuple[Path, str]) -> None:
-            path, name = file
-            with self._explained(name), self._whole(name) as target:
-                self._fs.put_file(str(path), target)
-            done(name)
-
-        _run_all(copy, files)
-
-    def delete(self, names: Iterable[str]) -> None:
-        """Delete files; those that are gone are left out."""
-
-        def remove(name: str) -> None:
-            with self._explained(name):
-                try:
-                    self._fs.rm_file(self._path(name))
-                except FileNotFoundError:
-                    return
-
-        _run_all(remove, names)
-
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}" if name else self._root
-
-    @contextmanager
-    def _whole(self, name: str) -> Iterator[str]:
-        """Yield the path to write to, so that a reader finds the old file or the new one.
-
-        Object stores show an object once it is complete; a disk needs a temporary name.
-        """
-        target = self._path(name)
-        if self.protocol != "file":
-            yield target
-            return
-        folder, _, last = target.rpartition("/")
-        os.makedirs(folder, exist_ok=True)
-        partial = f"{folder}/.{last}.{os.getpid()}.part"
-        try:
-            yield partial
-            os.replace(partial, target)
-        finally:
-            Path(partial).unlink(missing_ok=True)
 
     @contextmanager
     def _explained(self, name: str) -> Iterator[None]:

@@ -19,9 +19,7 @@ _NAMES: dict[Content, str] = {
     "foils": "the set of foils",
     "tables": "the tables",
 }
-_BUILD_FILES = frozenset(
-    {ACCOUNT, "journal.jsonl", "stages", "media", "dataset", "shards", "slurm", "report", "report.html"}
-)
+_BUILD_FILES = frozenset({ACCOUNT, "journal.jsonl", "stages", "media", "dataset", "report", "report.html"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,6 @@ from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, given_paths
 from vttdata.records import Candidate, Clip, Source, arrow_schema, to_row
 from vttdata.version import __version__
 
-# Folder of the accounts and journals of shards.
-SHARDS = "shards"
-
 # Advice after failures that say nothing about the items.
 TRY_AGAIN = "run the same command to try them again, with fewer --workers if memory is short"
 
@@ -105,7 +102,6 @@ class Build:
         audit: result of an audit of the splits as plain values, once there was one.
         languages: of the captions, ISO 639-1, where the recipe states none; empty where none is known.
         files: id of a source or clip -> file name or address of the source, for tables of rejects.
-        address: of the build folder in remote storage that `folder` is copied to; empty for none.
         status: as ``build.json`` has it.
     """
 
@@ -119,7 +115,6 @@ class Build:
     audit: dict[str, Any] | None = None
     languages: Sequence[str] = ()
     files: dict[str, str] = field(default_factory=dict)
-    address: str = ""
     status: str = ""
 
     @property
@@ -131,11 +126,6 @@ class Build:
     def dataset(self) -> Path:
         """Folder that people load."""
         return self.folder / "dataset"
-
-    @property
-    def is_alone(self) -> bool:
-        """True unless other processes may be at work in the folder, so that nothing may be removed."""
-        return True
 
     def media(self, *names: str) -> Path:
         """Return a folder for files that stages write, and make it if need be."""
@@ -207,7 +197,19 @@ class Build:
 
     def account(self, status: str) -> dict[str, Any]:
         """Return the content of ``build.json``."""
-        account = account_of(self.loaded, status) | {"stages": [table.tally.as_json() for table in self.tables]}
+        recipe = self.loaded.recipe
+        account = {
+            "recipe": recipe.name,
+            "recipe_file": self.loaded.recipe_file,
+            "recipe_sha256": self.loaded.sha256,
+            "version": recipe.version,
+            "settings": stored_settings(self.loaded),
+            "secrets": given_secrets(recipe),
+            "vttdata_version": __version__,
+            "tools": self.tools,
+            "status": status,
+            "stages": [table.tally.as_json() for table in self.tables],
+        }
         return account if self.audit is None else account | {"audit": self.audit}
 
     def retryable(self) -> int:
@@ -242,7 +244,6 @@ def open_build(
     retry_failed: bool = False,
     quiet: bool = False,
     replace: bool = False,
-    engine_type: Callable[..., Engine] = Engine,
 ) -> Iterator[Build]:
     """Hold a build folder, and close the executor at the end, whatever happens.
 
@@ -254,7 +255,6 @@ def open_build(
         retry_failed: process items again that failed for a reason that may have gone.
         quiet: show no progress.
         replace: take over a folder that holds the build of another recipe or name.
-        engine_type: the engine, called as `Engine` is.
 
     Raises:
         VttdataError: when the folder holds something else, or another build is at work in it.
@@ -269,7 +269,7 @@ def open_build(
         before = account.read_bytes() if account.is_file() else None
         journal = Journal(folder / JOURNAL)
         journal.note("build", recipe=loaded.recipe.name, sha256=loaded.sha256, vttdata=__version__)
-        engine = engine_type(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet)
+        engine = Engine(folder / "stages", executor, journal, retry_failed=retry_failed, quiet=quiet)
         build = Build(folder, loaded, engine, journal, on_stage_done)
         executor.prepare(folder / JOURNAL)
         try:
@@ -294,22 +294,6 @@ def open_build(
             executor.close()
 
 
-def account_of(loaded: Loaded, status: str) -> dict[str, Any]:
-    """Return what ``build.json`` says of a build whose stages have not begun."""
-    return {
-        "recipe": loaded.recipe.name,
-        "recipe_file": loaded.recipe_file,
-        "recipe_sha256": loaded.sha256,
-        "version": loaded.recipe.version,
-        "settings": stored_settings(loaded),
-        "secrets": given_secrets(loaded.recipe),
-        "vttdata_version": __version__,
-        "tools": tool_versions(),
-        "status": status,
-        "stages": [],
-    }
-
-
 def make_build_folder(folder: Path) -> None:
     """Make a build folder, or check that a folder is one or is empty.
 
@@ -324,7 +308,7 @@ def make_build_folder(folder: Path) -> None:
         error_type = HaltError if error.errno in DISK_ERRORS else VttdataError
         raise error_type(f"{folder}: cannot be a build folder ({error.strerror}).") from error
     # A build whose first write failed leaves its lock alone.
-    if not names & {JOURNAL, SHARDS} and not all(name.startswith(LOCK) for name in names):
+    if JOURNAL not in names and read_account(folder) is None and not all(name.startswith(LOCK) for name in names):
         raise VttdataError(f"{folder}: holds something else than a build; name a new or empty folder with --out.")
 
 

@@ -17,7 +17,7 @@ from vttdata.errors import HaltError
 from vttdata.pipeline.executors import Executor, Tag
 from vttdata.pipeline.journal import Journal
 from vttdata.pipeline.progress import BuildProgress, Progress
-from vttdata.pipeline.stage import Failed, ItemResult, Kept, Outcome, Rejected, Stage
+from vttdata.pipeline.stage import Failed, ItemResult, Kept, Rejected, Stage
 from vttdata.pipeline.stored_results import ItemResults, Part, PartStore, cut_into_parts
 
 # So many crashes in a row come from the machine (its memory, a broken library), hardly from the items.
@@ -120,7 +120,6 @@ class Engine:
     Fields:
         folder: of all stages; each gets a folder in it.
         retry_failed: process items again that failed for a reason that may have gone.
-        processed: number of items that were processed in this run, in all stages.
     """
 
     folder: Path
@@ -129,7 +128,6 @@ class Engine:
     _: KW_ONLY
     retry_failed: bool
     quiet: bool
-    processed: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._build_progress = BuildProgress(quiet=self.quiet, started=time.monotonic())
@@ -154,7 +152,6 @@ class Engine:
             tasks = run.tasks(cut_into_parts(stage, items), progress)
             for tag, result in watch_results(stage, self.process(stage, tasks), run.item, progress):
                 part = run.add(tag, result)
-                self.processed += 1
                 if part is not None:
                     self.journal.note("part", stage=stage.name, key=part.key[:16], items=len(part.items))
             store.remove_all_but(run.keys)
@@ -177,17 +174,10 @@ class Engine:
             outcomes = tuple(stage.process(item))
             yield tag, ItemResult(stage.name, stage.count(item), outcomes, time.monotonic() - started)
 
-    def accept_failures(self, stage: Stage) -> bool:  # noqa: ARG002
-        """Return True if failures that are due are results of a stage all the same, where there are no better ones."""
-        return False
-
-    def is_due(self, stage: Stage, outcome: Outcome) -> bool:  # noqa: ARG002
-        """Return True if a stored outcome is a failure whose item has to be tried again."""
-        return isinstance(outcome, Failed) and (outcome.inconclusive or (outcome.retry and self.retry_failed))
-
-    def has_due(self, stage: Stage, result: ItemResult) -> bool:
+    def has_due(self, result: ItemResult) -> bool:
         """Return True if a stored result holds a failure whose item has to be tried again."""
-        return any(self.is_due(stage, outcome) for outcome in result.outcomes)
+        failures = (outcome for outcome in result.outcomes if isinstance(outcome, Failed))
+        return any(failure.inconclusive or (failure.retry and self.retry_failed) for failure in failures)
 
 
 def watch_results(
@@ -231,9 +221,7 @@ class StageRun:
             self.keys.append(part.key)
             stored = self._results_in_part(part)
             results = [
-                result
-                if result is not None and not self._engine.has_due(self._stage, result)
-                else self._replacement(key, result)
+                result if result is not None and not self._engine.has_due(result) else self._find_elsewhere(key)
                 for key, result in itertools.zip_longest(part.item_keys, stored)
             ]
             missing = [index for index, result in enumerate(results) if result is None]
@@ -284,19 +272,14 @@ class StageRun:
             return [None] * len(part.items)
         return [result if is_intact(self._stage, result) else None for result in results]
 
-    def _replacement(self, key: str | None, result: ItemResult | None) -> ItemResult | None:
-        """Return a result of an item in another part or in a log; None if the item has to be processed.
+    def _find_elsewhere(self, key: str | None) -> ItemResult | None:
+        """Return the result of an item in another part or in a log; None if the item has to be processed.
 
-        The key is None for a stage that takes all items at once. `result` is one in the item's part with a failure
-        that is due, or None.
+        The key is None for a stage that takes all items at once.
         """
-        location = None if key is None else self._stored.find(key)
-        other = None if location is None else self._stored.read(location)
-        if other and not is_intact(self._stage, other):
-            other = None
-        if other and not self._engine.has_due(self._stage, other):
-            return other
-        return (result or other) if self._engine.accept_failures(self._stage) else None
+        result = None if key is None else self._stored.find(key)
+        usable = result is not None and is_intact(self._stage, result) and not self._engine.has_due(result)
+        return result if usable else None
 
 
 def is_intact(stage: Stage, result: ItemResult) -> bool:

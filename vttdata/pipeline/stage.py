@@ -90,8 +90,6 @@ class Stage(ABC):
     # CPUs, and MiB of memory with that of the programs it starts, that one item needs; a cluster reserves them.
     cpus: ClassVar[float] = 1
     memory: ClassVar[int] = 512
-    # Each item is made of earlier records of one source alone, so that shards of a build can process it.
-    shardable: ClassVar[bool] = False
     # Process all items as one item, which `gather` makes of them, in the engine's own process.
     all_at_once: ClassVar[bool] = False
     # Failures for one of these reasons halt the run once `halt_after()` items in a row had one and `must_halt` agrees.
@@ -114,10 +112,6 @@ class Stage(ABC):
     def item_id(self, item: Any) -> str:
         """Return the id under which an item is stored and reported."""
         return str(getattr(item, self.id_column))
-
-    def shard_key(self, item: Any) -> str:
-        """Return the text that decides which shard processes an item: the id of its source where it has one."""
-        return str(getattr(item, "source_id", None) or self.item_id(item))
 
     def label(self, item: Any) -> str:  # noqa: ARG002
         """Return a file name or address that precedes the detail of a failure; empty for none."""

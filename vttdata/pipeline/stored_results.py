@@ -19,7 +19,6 @@ import os
 import secrets
 import shutil
 import socket
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import FileIO
@@ -84,16 +83,6 @@ class PartKey:
         """Return the key, after the last item."""
         self._hasher.update(b"]]")
         return self._hasher.hexdigest()
-
-
-def part_keys(stage: Stage, items: Iterable[Any]) -> Iterator[str]:
-    """Yield the keys of all parts; the items of a stage that takes all at once are not held in memory."""
-    if stage.all_at_once:
-        key = PartKey(stage.fingerprint())
-        deque(map(key.add, items), maxlen=0)
-        yield key.end()
-    else:
-        yield from (part.key for part in cut_into_parts(stage, items))
 
 
 def cut_into_parts(stage: Stage, items: Iterable[Any]) -> Iterator[Part]:
@@ -170,11 +159,6 @@ class PartStore:
                 if line.startswith(_CHECKSUM):
                     return
                 yield self.decode(line)
-
-    def count_kept(self, key: str) -> int:
-        """Return the number of kept records in a finished part, without decoding them."""
-        # Quotes inside of texts are escaped in JSON.
-        return self.path(key).read_bytes().count(b'{"kept": ')
 
     def check(self, key: str) -> list[str]:
         """Compare a finished part with its checksum, and return the keys of its results.
@@ -259,8 +243,6 @@ class ItemResults:
         self._open: tuple[int, IO[bytes]] | None = None
         self._index: dict[bytes, int] | None = None
         self._log: FileIO | None = None
-        self._log_number = -1
-        self._log_size = 0
 
     def __enter__(self) -> ItemResults:
         return self
@@ -269,31 +251,27 @@ class ItemResults:
         for stream in (self._log, self._open[1] if self._open else None):
             if stream is not None:
                 stream.close()
-        # Results can be read later, and the index is needed no more.
-        self._log = self._open = self._index = None
 
-    def add(self, line: str) -> int:
-        """Append the encoded result of an item to the log of this process, and return its location."""
+    def add(self, line: str) -> None:
+        """Append the encoded result of an item to the log of this process."""
         if self._log is None:
             self._folder.mkdir(parents=True, exist_ok=True)
             # Processes on several machines may have the same id.
             name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}.jsonl".replace(os.sep, "_")
-            self._files.append(self._folder / name)
-            self._log_number = len(self._files) - 1
-            self._log = self._files[-1].open("xb", buffering=0)
-        location = self._log_number * _FILE_SIZE_LIMIT + self._log_size
+            self._log = (self._folder / name).open("xb", buffering=0)
         # Without a buffer: the kernel keeps what it was given when the process is killed.
-        self._log_size += self._log.write(line.encode())
-        return location
+        self._log.write(line.encode())
 
-    def find(self, key: str) -> int | None:
-        """Return the location of the result of an item; None if there is none. One without a failure comes first."""
+    def find(self, key: str) -> ItemResult | None:
+        """Return the result of an item from an earlier run; None if there is none or it is damaged.
+
+        One without a failure comes first.
+        """
         if self._index is None:
             self._index = self._build_index()
-        return self._index.get(bytes.fromhex(key))
-
-    def read(self, location: int) -> ItemResult | None:
-        """Return the result at a location; None if it is damaged."""
+        location = self._index.get(bytes.fromhex(key))
+        if location is None:
+            return None
         number, offset = divmod(location, _FILE_SIZE_LIMIT)
         if self._open is None or self._open[0] != number:
             if self._open is not None:
@@ -304,11 +282,6 @@ class ItemResults:
             return self._store.decode(self._open[1].readline())
         except ValueError:
             return None
-
-    def locations(self, path: Path) -> list[int]:
-        """Return the locations of the results in a file, in its order."""
-        self._files.append(path)
-        return [location for location, _ in self._lines(len(self._files) - 1)]
 
     def remove(self) -> None:
         """Remove all logs of the stage, once its parts hold everything."""

@@ -61,8 +61,6 @@ class BaseRecipe(pydantic.BaseModel):
     one_of: ClassVar[dict[str, frozenset[str]]] = {}
     # Keys whose values are never written to a file.
     secrets: ClassVar[frozenset[str]] = frozenset()
-    # Times that shards of a build are at work, each before a merge; more than it takes costs idle jobs.
-    shard_rounds: ClassVar[int] = 0
 
     name: str = pydantic.Field(description="owner/name, such as me/street")
     builder: str

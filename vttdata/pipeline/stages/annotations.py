@@ -64,7 +64,6 @@ class RecordFile(Generic[Record]):
 class RecordFiles(Stage):
     """Checksums of the files of records; a record without a readable file is kept as it is."""
 
-    shardable = True
     part_size = 64
 
     folder: Path = runtime()

@@ -120,7 +120,6 @@ class Fetch(Stage):
 
     name = "collect"
     output = Source
-    shardable = True
     part_size = 1
     halting_reasons = BREAKER_REASONS | {UNREACHABLE}
 

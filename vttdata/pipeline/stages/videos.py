@@ -63,7 +63,6 @@ class ProbeSources(FileStage):
     name = "probe"
     version = 2
     output = Source
-    shardable = True
 
     folders: SourceFolders = runtime()
 
@@ -109,7 +108,6 @@ class Screen(Stage):
 
     name = "screen"
     output = Source
-    shardable = True
     reasons = REASONS
 
     settings: FilterSettings
@@ -135,7 +133,6 @@ class MeasureSources(FileStage):
     name = "measure"
     version = 6
     output = Source
-    shardable = True
     part_size = 4
 
     decoder: str
@@ -232,7 +229,6 @@ class Shots(FileStage):
     name = "shots"
     version = 3
     output = Shot
-    shardable = True
     part_size = 4
 
     settings: ShotSettings
@@ -252,7 +248,6 @@ class Clips(Stage):
 
     name = "clips"
     output = Clip
-    shardable = True
     reasons = frozenset({"too_short", "no_fitting_run", "outside", "same_id"})
 
     settings: ClipSettings
@@ -302,7 +297,6 @@ class Cut(Stage):
     name = "cut"
     version = 2
     output = Clip
-    shardable = True
     id_column = "video_id"
     part_size = 4
     # Encoding 1080p takes 430 MiB beside the worker.
