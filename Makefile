@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 # Benchmarks that need no files; benchmarks/RESULTS.md has the commands of the others.
-BENCHES := crowd cutting degrade differences engine exports hits splits stages
+BENCHES := crowd cutting degrade engine exports hits splits stages
 
 .PHONY: demo pictures test test-extras test-newest test-systems test-lowest pins lint bench clean
 
@@ -52,13 +52,13 @@ pins: .venv/bin/python
 
 # With the lowest versions that pyproject.toml allows; LOWEST names the tests.
 LOWEST := tests/recipe tests/builders tests/files tests/split tests/load tests/dataset tests/pipeline tests/cli/test_verify.py \
-  tests/export tests/evaluate/test_resampling.py tests/evaluate/test_captioning_metrics.py tests/media/test_container_structure.py \
-  tests/media/shots/test_damaged.py tests/media/shots/fast/test_reference_frames.py tests/collect/test_download.py
+  tests/export tests/statistics tests/evaluate/test_captioning_metrics.py tests/media/test_container_structure.py \
+  tests/media/shots/test_damaged.py tests/collect/test_download.py
 
 test-lowest: .venv/bin/python
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
-	@$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct '.[build,foil,assess,metrics,java-metrics]'
+	@$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct '.[build,foil,assess,java-metrics]'
 	@$(BIN)/uv pip freeze --python .venv-lowest --exclude vttdata > .venv-lowest/constraints.txt
 	@$(BIN)/uv pip install --quiet --python .venv-lowest --constraint .venv-lowest/constraints.txt \
 	  pytest pytest-xdist hypothesis filelock snowballstemmer 'mlcroissant[parquet]'
@@ -82,6 +82,7 @@ test-systems: .venv/dev-ready
 lint: .venv/dev-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
 	for system in linux darwin win32; do $(BIN)/mypy --platform $$system --cache-dir .mypy_cache/$$system || exit 1; done
 
 bench: .venv/dev-ready

@@ -26,7 +26,6 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 from benchmarks.stages import write_film
 from vttdata.media.ffmpeg_program import ffmpeg_path
 
-METHODS = ("fast", "exact")
 HERE = Path(__file__).resolve().parents[1]
 # The status of a build that ends because nothing is left.
 NOTHING_LEFT = 2
@@ -51,10 +50,10 @@ def decode(folder: Path) -> float:
     return sum(cpu_seconds([*command, "-i", str(path), *output], dict(os.environ)) for path in files)
 
 
-def build(checkout: Path, folder: Path, method: str, out: Path) -> float:
+def build(checkout: Path, folder: Path, out: Path) -> float:
     """Build from a folder with the package of a checkout; return the CPU seconds."""
     shutil.rmtree(out, ignore_errors=True)
-    settings = (*SETTINGS, f"collect.folder={folder}", f"shots.method={method}")
+    settings = (*SETTINGS, f"collect.folder={folder}")
     command = [sys.executable, "-P", "-m", "vttdata", "build", "own-folder", "--workers", "1", "--quiet"]
     command += ["--out", str(out), *(part for setting in settings for part in ("--set", setting))]
     environment = os.environ | {"PYTHONPATH": str(checkout), "VTTDATA_HOME": str(out.parent / "home")}
@@ -75,20 +74,19 @@ def digest(out: Path) -> str:
 def compare(folder: Path, checkouts: dict[str, Path], rounds: int, work: Path) -> None:
     """Print the costs of builds from a folder, least and median over the rounds."""
     figures: dict[str, list[float]] = defaultdict(list)
-    digests: dict[str, set[str]] = defaultdict(set)
+    digests: set[str] = set()
     for _ in range(rounds):
         figures["bare decode"].append(decode(folder))
-        for method in METHODS:
-            for name, checkout in checkouts.items():
-                figures[f"{method}, {name}"].append(build(checkout, folder, method, work / "out"))
-                digests[method].add(digest(work / "out"))
+        for name, checkout in checkouts.items():
+            figures[name].append(build(checkout, folder, work / "out"))
+            digests.add(digest(work / "out"))
     bare = figures["bare decode"]
     print(f"{folder.name}: CPU seconds and share of a bare decode, least and median of {rounds} rounds")
     for label, seconds in figures.items():
         least, median = min(seconds), statistics.median(seconds)
         ratio = f"{least / min(bare):>7.2f} x{median / statistics.median(bare):>7.2f} x"
         print(f"  {label:<20}{least:>8.2f}{median:>8.2f}{ratio}", flush=True)
-    print(f"  tables and features: {'the same' if all(len(found) == 1 for found in digests.values()) else 'DIFFER'}")
+    print(f"  tables and features: {'the same' if len(digests) == 1 else 'DIFFER'}")
 
 
 def main() -> None:
@@ -110,7 +108,7 @@ def main() -> None:
         tiny.mkdir()
         write_film(tiny / "film.mp4", 12, size="320x240", rate=5)
         for checkout in checkouts.values():
-            build(checkout, tiny, "exact", work / "out")
+            build(checkout, tiny, work / "out")
         for folder in (tiny, *folders):
             compare(folder, checkouts, options.rounds, work)
 

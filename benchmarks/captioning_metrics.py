@@ -24,8 +24,9 @@ from pycocoevalcap.meteor.meteor import Meteor
 from pycocoevalcap.rouge.rouge import Rouge
 from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
 
-from vttdata.evaluate.metric import ColumnScores, load_metric
+from vttdata.evaluate.metric import load_metric
 from vttdata.evaluate.reference_index import forget_indexes
+from vttdata.statistics.scores import ColumnScores
 from vttdata.text import ptb_tokenizer
 
 

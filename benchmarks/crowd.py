@@ -13,7 +13,6 @@ from collections import Counter
 from vttdata.assess import (
     ReliabilitySettings,
     caption_scores,
-    correlate,
     judge_workers,
     reliable_only,
     significance,
@@ -23,6 +22,7 @@ from vttdata.assess import (
 from vttdata.assess.power import GOOD, crowd, placeholder_hits
 from vttdata.assess.simulation import Behaviour, simulate
 from vttdata.records import Judgment
+from vttdata.statistics.correlation import correlate
 
 HUMAN = "human"
 MIXED: tuple[Behaviour, ...] = ("lazy", "random", "lazy", "random", "colluding")

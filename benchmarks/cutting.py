@@ -76,9 +76,10 @@ def cost(path: Path, clip: Path) -> Counter[str]:
         seconds = container.duration / 1_000_000
     draw = random.Random(path.name)
     for number in range(COST_SPANS):
-        start = draw.uniform(0, seconds - 31)
-        end = start + draw.uniform(10, 30)
-        costs["seconds"] += end - start
+        length = min(draw.uniform(10, 30), 0.8 * seconds)
+        start = draw.uniform(0, seconds - length)
+        end = start + length
+        costs["seconds"] += length
         scaled = ("-vf", f"scale={columns}:{lines}", "-c:v", "libx264", "-crf", "23", "-c:a", "aac")
         span = (path, start, end)
         steps: list[tuple[str, Callable[[], object]]] = [

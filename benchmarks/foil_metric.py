@@ -1,6 +1,6 @@
 """Score a reference-based metric on ActivityNet-FOIL by how often it prefers the true text to its foil.
 
-An example of running a metric on a foil set; needs ``pip install 'vttdata[metrics]'``.
+An example of running a metric on a foil set; needs ``pip install sacrebleu``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def metric(name: str) -> Callable[[str, list[str]], float]:
     try:
         from sacrebleu.metrics import BLEU, CHRF
     except ModuleNotFoundError as error:
-        raise SystemExit(f"Metrics need sacrebleu: pip install 'vttdata[metrics]' ({error}).") from error
+        raise SystemExit(f"Metrics need sacrebleu: pip install sacrebleu ({error}).") from error
 
     scorer: Any = CHRF(lowercase=True)
     if name != "chrf":

@@ -23,7 +23,8 @@ from vttdata.load.lookup import find_dataset
 CLEAN, LEAKED = 0.35, 0.55
 METRIC = '''"""Captions that are word for word a reference."""
 import numpy as np
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores
+from vttdata.evaluate.metric import CaptioningMetric
+from vttdata.statistics.scores import ColumnScores
 
 
 class Verbatim(CaptioningMetric):

@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vttdata.assess import cohen_kappa
-from vttdata.assess.agreement import is_relevant, krippendorff_alpha
+from vttdata.assess.relevance import is_relevant
 from vttdata.evaluate.metric import load_metric
 from vttdata.generate.prefilter import Counts, Words, alphanumeric_words, make_stemmer, pool_precision, reaches
+from vttdata.statistics.agreement import cohen_kappa, krippendorff_alpha
 
 GOLD = 2
 """Number of each image's caption that is in the pool of candidates."""

@@ -70,7 +70,7 @@ def main() -> None:
         drawing = ["-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25:duration=10", "-pix_fmt", "yuv420p"]
         subprocess.run([ffmpeg_path(), "-v", "error", *drawing, str(film)], check=True)
         source = Source("v", film.name, "listed", "0" * 64, film.stat().st_size, probe=probe(film))
-        measure = MeasureSources("exact", "PyAV", SourceFolders(film.parent, film.parent), Path(place))
+        measure = MeasureSources("PyAV", SourceFolders(film.parent, film.parent), Path(place))
         try:
             for stage, number in ((measure, 60), (Screen(FilterSettings()), 10_000)):
                 times: dict[str, list[tuple[float, float]]] = {name: [] for name in executors}

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from vttdata.evaluate.ranks import BestRanks, RelevantRanks, ndcg, r_precision, rank_columns, rank_rows
-from vttdata.evaluate.retrieval import measure_ranks
+from vttdata.evaluate.tasks.retrieval import measure_ranks
 
 
 def write_matrix(path: Path, size: int) -> None:

@@ -21,12 +21,8 @@ SNIPPETS = {
     "bare PyAV decode": "from vttdata.media.decode import open_video\n"
     "with open_video(path) as video:\n    for frame in video.frames(): pass",
     "measure": "from vttdata.media.measure import measure\nmeasure(path)",
-    "one reading (fast)": "from vttdata.media.source_analysis import analyse_source\nanalyse_source(path, 'fast')",
-    "one reading (exact)": "from vttdata.media.source_analysis import analyse_source\nanalyse_source(path, 'exact')",
-    "shots (fast)": "from vttdata.media.shots.detect import ShotSettings, detect_shots\n"
-    "detect_shots(path, ShotSettings(method='fast'))",
-    "shots (exact)": "from vttdata.media.shots.detect import ShotSettings, detect_shots\n"
-    "detect_shots(path, ShotSettings(method='exact'))",
+    "one reading": "from vttdata.media.source_analysis import analyse_source\nanalyse_source(path)",
+    "shots": "from vttdata.media.shots.detect import detect_shots\ndetect_shots(path)",
 }
 
 

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from vttdata.annotations.trecvid.id_offsets import OffsetScan
 from vttdata.annotations.trecvid.judgments import human_letter
-from vttdata.assess import bootstrap, replication, significance, system_scores
-from vttdata.assess.tables import as_markdown, significance_table, system_table
-from vttdata.evaluate.meta.two_evaluations import correlation_table
+from vttdata.assess import replication, significance, system_intervals, system_scores
+from vttdata.assess.tables import significance_table, system_table
+from vttdata.assess.two_evaluations import correlation_table
+from vttdata.files.table_formats import as_markdown
 from vttdata.recipe import packaged
 from vttdata.records import CaptionScore
 
@@ -51,7 +52,7 @@ def alignment(scans: Sequence[OffsetScan]) -> str:
 def ranking(name: str, scores: Sequence[CaptionScore]) -> str:
     """Return the systems, best first, and the significant differences between them."""
     tested = significance(scores)
-    table = system_table(system_scores(scores), bootstrap(scores), tested)
+    table = system_table(system_scores(scores), system_intervals(scores), tested)
     return "\n".join([f"## {name}\n", as_markdown(table), as_markdown(significance_table(tested))])
 
 

@@ -7,11 +7,12 @@ paper had people choose clips by eye, a deterministic rule chooses here.
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import pydantic
 
@@ -77,6 +78,17 @@ class Recipe(BaseRecipe):
     split: SplitSettings = SplitSettings()
     publish: PublishSettings = PublishSettings()
 
+    @pydantic.field_validator("shots", mode="before")
+    @classmethod
+    def _check_method(cls, shots: Any) -> Any:
+        """Take out the key `method`, which recipes in published datasets hold, if it asks for the one way there is."""
+        if not isinstance(shots, dict) or "method" not in shots:
+            return shots
+        if (method := shots["method"]) != "exact":
+            advice = "every frame is decoded, so take shots.method out or set it to exact"
+            raise ValueError(f"found method {json.dumps(method)}; {advice}")
+        return {key: value for key, value in shots.items() if key != "method"}
+
     @pydantic.field_validator("publish")
     @classmethod
     def _check_clips_are_cut(cls, publish: PublishSettings, fields: pydantic.ValidationInfo) -> PublishSettings:
@@ -105,15 +117,14 @@ def build(recipe: Recipe, run: Build) -> None:
     probed = run.stage(ProbeSources(folders), collected, len(collected))
     unique = run.stage(Duplicates(), probed)
     screened = run.stage(Screen(recipe.filter), unique, len(unique))
-    method = recipe.shots.method
-    features = run.media("features", digest([method, decoder])[:12])
-    measured = run.stage(MeasureSources(method, decoder, folders, features), screened, len(screened))
+    features = run.media("features", digest([decoder])[:12])
+    measured = run.stage(MeasureSources(decoder, folders, features), screened, len(screened))
     run.keep_only(features, (features_path(features, source).name for source in measured))
     run.keep_only(features.parent, {features.name})
     sources = run.stage(Filter(recipe.filter), measured, len(measured))
 
     duplicates = run.stage(NearDuplicates(), sources, may_be_empty=True)
-    shots = run.stage(Shots(recipe.shots, decoder, folders, features), sources, len(sources))
+    shots = run.stage(Shots(recipe.shots, decoder, features), sources, len(sources))
     clips = run.stage(Clips(recipe.clips), join_shots(sources, shots), len(sources))
     media = None
     if recipe.media.keep == "files":

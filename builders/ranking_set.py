@@ -18,12 +18,12 @@ import numpy as np
 import pydantic
 
 from vttdata.annotations.model import checked_id, sources_of
-from vttdata.assess.agreement import is_relevant
-from vttdata.assess.tables import as_csv
+from vttdata.assess.relevance import is_relevant
 from vttdata.compose.input_captions import read_input
 from vttdata.compose.package import package
 from vttdata.dataset import OfficialLayout
 from vttdata.errors import VttdataError
+from vttdata.files.table_formats import as_csv
 from vttdata.files.tables import Columns, read_table
 from vttdata.generate.prefilter import Words, make_stemmer, pool_precision, reaches
 from vttdata.ids import digest

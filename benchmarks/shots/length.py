@@ -1,6 +1,6 @@
-"""Measure how a detector's time and memory grow with the length of a video: 1080p of 2 minutes, 20 minutes, 2 hours.
+"""Measure how the detector's time and memory grow with the length of a video: 1080p of 2 minutes, 20 minutes, 2 hours.
 
-Run `python benchmarks/shots/length.py [--minutes 2 --minutes 20] [--method exact]`. One minute of footage is encoded
+Run `python benchmarks/shots/length.py [--minutes 2 --minutes 20]`. One minute of footage is encoded
 and repeated by stream copy; the videos are removed afterwards. CPU is that of the whole process, start-up of Python
 taken off; memory is the process's peak.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
+from benchmarks.shots.detectors import OURS
 from benchmarks.shots.generate import default_footage
 from benchmarks.shots.run import measure
 from vttdata.media.ffmpeg_program import ffmpeg_path
@@ -44,7 +45,6 @@ def main() -> None:
     """Make each video, measure, print a line, remove it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=int, action="append", help="length of a video; default: 2, 20 and 120")
-    parser.add_argument("--method", default="exact", help="%(default)s")
     trailer = default_footage() / "shots" / "sintel-trailer-30s.mp4"
     parser.add_argument("--footage", type=Path, default=trailer, help="a video with shots (%(default)s)")
     options = parser.parse_args()
@@ -54,7 +54,7 @@ def main() -> None:
         minute_video = encode_minute(Path(folder) / "minute.mp4", options.footage)
         for minutes in options.minutes or (2, 20, 120):
             video = repeat(Path(folder) / f"{minutes}.mp4", minute_video, minutes)
-            run = measure(f"vttdata {options.method}", video)
+            run = measure(OURS, video)
             if run.error:
                 raise SystemExit(f"{minutes} minutes: {run.error}")
             costs = f"{run.cpu:.1f} | {run.cpu / minutes:.2f} | {run.memory:.0f}"

@@ -1,6 +1,6 @@
 """Measure how the one reading (quality, fingerprint, shots) of a folder of videos speeds up with worker processes.
 
-Run `python benchmarks/shots/workers.py FOLDER [--workers 1 --workers 2] [--method exact]`. The build's own stage and
+Run `python benchmarks/shots/workers.py FOLDER [--workers 1 --workers 2]`. The build's own stage and
 executor do the work, starting of workers included. Speed is that of one worker divided by the wall-clock time; CPU is
 user and system time of all workers, which on a machine shared with others says more.
 """
@@ -61,12 +61,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="of videos")
     parser.add_argument("--workers", type=int, action="append", help="number of workers; default: 1, 2 and 4")
-    parser.add_argument("--method", default="exact", help="%(default)s")
     options = parser.parse_args()
     videos = sources(options.folder)
     features = tempfile.TemporaryDirectory()
     folders = SourceFolders(options.folder, options.folder)
-    stage = MeasureSources(options.method, "", folders, Path(features.name))
+    stage = MeasureSources("", folders, Path(features.name))
     seconds = sum(video.probe.container_seconds for video in videos if video.probe)
     print(f"{len(videos)} videos, {seconds / 60:.0f} minutes, {os.cpu_count()} cores\n")
     print("| workers | wall, s | speed | CPU, s | CPU / wall |\n|--:|--:|--:|--:|--:|")

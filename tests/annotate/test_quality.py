@@ -7,7 +7,7 @@ from random import Random
 from vttdata.annotate.quality import worker_quality
 from vttdata.annotate.task import Answered, Item
 from vttdata.annotate.tasks.foil_review import FoilReviewSettings, FoilTask
-from vttdata.assess.agreement import is_relevant
+from vttdata.assess.relevance import is_relevant
 
 VERDICTS = ("sound", "odd", "implausible", "present", "alike")
 TASK = FoilTask(FoilReviewSettings())

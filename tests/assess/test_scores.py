@@ -11,12 +11,12 @@ import pytest
 
 from tests.helpers.judgments import hit
 from vttdata.assess import (
-    bootstrap,
     caption_scores,
     judge_workers,
     read_moments,
     read_results,
     standardise,
+    system_intervals,
     system_scores,
     worker_moments,
 )
@@ -122,11 +122,11 @@ def test_intervals_depend_only_on_scores_and_seed() -> None:
     random.seed(1)
     scores = [CaptionScore(f"v{n}", "A", 50, random.gauss(0.3, 1), 1) for n in range(200)]
     others = [CaptionScore(f"v{n}", "B", 50, 0.25, 1) for n in range(20)]
-    lower, upper = bootstrap(scores)["A"]
+    lower, upper = system_intervals(scores)["A"]
     mean = sum(score.z for score in scores) / 200
     assert lower < mean < upper
     assert upper - lower == pytest.approx(2 * 1.96 / math.sqrt(200), rel=0.2)
-    assert bootstrap(scores[::-1] + others) == {"A": (lower, upper), "B": (0.25, 0.25)}
-    assert bootstrap(scores, seed=1)["A"] != (lower, upper)
-    narrow = bootstrap(scores, level=0.5)["A"]
+    assert system_intervals(scores[::-1] + others) == {"A": (lower, upper), "B": (0.25, 0.25)}
+    assert system_intervals(scores, seed=1)["A"] != (lower, upper)
+    narrow = system_intervals(scores, level=0.5)["A"]
     assert lower < narrow[0] < narrow[1] < upper

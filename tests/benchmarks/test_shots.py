@@ -23,7 +23,7 @@ from benchmarks.shots.run import Run, counts_table, measure, mistakes, predicted
 from benchmarks.shots.takes import TAKES, Take, read_takes
 from tests.helpers.barcode import picture, read_number
 from tests.media.shots.test_detect import encode
-from vttdata.media.shots.detect import ShotSettings, detect_shots
+from vttdata.media.shots.detect import detect_shots
 from vttdata.media.shots.scoring import Change, Score
 
 TINTS = (60, 100, 150, 195)  # the Cb of each take: neither the tone curve nor a camera move changes it
@@ -232,18 +232,18 @@ def test_real_footage_has_first_files_and_copies_with_the_same_boundaries(tmp_pa
     assert (first.kind(0), first.seconds) == ("cut", 1.0)
 
 
-def test_detectors_of_an_earlier_checkout_are_measured_beside_these(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_detector_of_an_earlier_checkout_is_measured_beside_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VTTDATA_BEFORE", str(Path(__file__).parents[2]))
-    assert {"vttdata exact", "vttdata exact, before", "vttdata fast, before"} <= set(names())
-    run = measure("vttdata exact, before", Path("missing.mp4"))
+    assert {"vttdata", "vttdata, before"} <= set(names())
+    run = measure("vttdata, before", Path("missing.mp4"))
     assert "cannot be read now" in run.error
 
 
 def test_detector_is_measured_in_its_own_process(footage: Path, tmp_path: Path) -> None:
     path = make(Job(dataclasses.replace(ENCODINGS[0], size=SIZE), plan_of(*ALL_ENTRIES[:2]), footage, tmp_path))
-    bare, ours = measure("bare decode", path), measure("vttdata exact", path)
+    bare, ours = measure("bare decode", path), measure("vttdata", path)
     assert (bare.frames, bare.error) == ((), "")
-    found = detect_shots(path, ShotSettings(method="exact")).shots[1:]
+    found = detect_shots(path).shots[1:]
     assert ours.frames == tuple(shot.first_frame for shot in found)
     assert ours.kinds == tuple(shot.transition for shot in found)
     assert found
@@ -254,7 +254,7 @@ def test_detector_is_measured_in_its_own_process(footage: Path, tmp_path: Path) 
 
 def test_failing_detector_is_reported(tmp_path: Path) -> None:
     (tmp_path / "broken.mp4").write_bytes(b"this is no video")
-    for detector in ("vttdata exact", "ffmpeg scdet"):
+    for detector in ("vttdata", "ffmpeg scdet"):
         run = measure(detector, tmp_path / "broken.mp4")
         assert run.frames == ()
         assert run.error

@@ -204,9 +204,7 @@ def test_a_lexicon_of_ones_own_that_contradicts_itself_is_refused_in_one_sentenc
         (["--pair-share", "nan"], "--pair-share"),
         (["--imbalance", "0.6"], "--imbalance"),
         (["--max-unsound-probability", "-0.1"], "--max-unsound-probability"),
-        (["--doubt", "-0.1"], "--max-unsound-probability"),
         (["--unsound-penalty", "-1"], "--unsound-penalty"),
-        (["--caution", "-1"], "--unsound-penalty"),
         (["--judged-only"], "there are no verdicts"),
         (["--verdicts", "none.csv"], "none.csv"),
         (["--candidates", "0"], "--candidates"),
@@ -229,15 +227,6 @@ def test_defaults_of_the_command_are_those_of_the_library() -> None:
     context = command.make_context("foil", ["captions.csv", "--out", "out"])
     options = {key: value for key, value in context.params.items() if key not in ("out", "quiet", "replace")}
     assert foil_recipe(**options)["foils"] == dataclasses.asdict(FoilSettings())
-
-
-def test_former_names_of_options_are_accepted() -> None:
-    given = ["captions.csv", "--out", "out", "--doubt", "0.5", "--caution", "2"]
-    options = command.make_context("foil", given).params
-    foils = foil_recipe(**{key: value for key, value in options.items() if key not in ("out", "quiet", "replace")})[
-        "foils"
-    ]
-    assert (foils["max_unsound_probability"], foils["unsound_penalty"]) == (0.5, 2.0)
 
 
 def test_a_set_that_was_made_with_verdicts_is_made_again_with_these(

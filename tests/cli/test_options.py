@@ -62,17 +62,6 @@ def test_help_states_defaults_and_repetition_in_one_style(name: str, capsys: pyt
         assert other not in shown
 
 
-def test_former_names_of_options_mean_the_present_ones(capsys: pytest.CaptureFixture[str]) -> None:
-    found = dict(commands())
-    for name, arguments in (
-        ("audit", ["x", "--protocol", "jsfusion"]),
-        ("export", ["x", "--format", "coco", "--out", "o", "--protocol", "jsfusion"]),
-    ):
-        assert found[name].make_context(name, arguments).params["config"] == "jsfusion"
-        assert main([name, "--help"]) == 0
-        assert "--protocol" not in capsys.readouterr().out
-
-
 @pytest.fixture
 def dataset(tmp_path: Path) -> Path:
     """Return a dataset with two splits."""

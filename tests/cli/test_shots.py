@@ -17,7 +17,7 @@ def test_each_video_is_a_json_object_and_an_unreadable_one_an_error(
     assert main(["shots", "--json", str(bad), str(good)]) == 1
     first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert set(first) == {"file", "error"}
-    assert set(second) == {"file", "frames", "fps", "seconds", "method", "shots"}
+    assert set(second) == {"file", "frames", "fps", "seconds", "shots"}
     assert (second["frames"], second["fps"], second["seconds"]) == (720, 24.0, 30.0)
     assert set(second["shots"][0]) == {"start", "end", "first_frame", "last_frame", "transition"}
     assert second["shots"][0]["first_frame"] == 0

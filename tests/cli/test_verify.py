@@ -162,8 +162,8 @@ LEGACY_OPTIONS = {
         "pair_share": 0.03,
         "imbalance": 0.02,
         "judged_only": False,
-        "doubt": 0.6,
-        "caution": 0.0,
+        "max_unsound_probability": 0.6,
+        "unsound_penalty": 0.0,
         "candidates": 1000,
         "scorer": "ngram",
     },
@@ -239,7 +239,7 @@ def test_other_versions_of_tools_are_named_and_the_rebuild_is_tried(made: Path, 
     assert "also not the same: provenance.json\nidentical: all" in out
 
 
-HEAD = "name: a/b\nbuilder: official\nformat: msrvtt\n"
+HEAD = "name: a/b\nbuilder: msrvtt\n"
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ HEAD = "name: a/b\nbuilder: official\nformat: msrvtt\n"
         (f"{HEAD}seed: !!python/object/apply:os.system ['true']\n", "not valid YAML"),
         (f"{HEAD}a: &x [1]\nb: *x\n", "aliases"),
         (
-            "name: a/b\nbuilder: msrvtt\ncollect: {scenes: {}, proxy: 'http://evil.example'}\n",
+            "name: a/b\nbuilder: own_videos\ncollect: {scenes: {}, proxy: 'http://evil.example'}\n",
             "collect.proxy: is set to 'http://evil.example', which is not packaged; what is opened, run",
         ),
         ("- 1\n", "a mapping of keys is expected"),

@@ -6,11 +6,11 @@ import csv
 import re
 from pathlib import Path
 
-from vttdata.assess.tables import as_csv
 from vttdata.dataset import Metadata, write_dataset
 from vttdata.errors import VttdataError
 from vttdata.export import export, export_formats
 from vttdata.files.csv_safety import unescape_formula
+from vttdata.files.table_formats import as_csv
 from vttdata.records import Caption, Clip, Source
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,8 +16,9 @@ from pycocoevalcap.rouge.rouge import Rouge
 
 from tests.helpers.needs import library
 from vttdata.errors import VttdataError
-from vttdata.evaluate.metric import ColumnScores, load_metric
+from vttdata.evaluate.metric import load_metric
 from vttdata.evaluate.reference_index import forget_indexes, index_references
+from vttdata.statistics.scores import ColumnScores
 from vttdata.text.tokenizers import load_tokenizer
 
 FAMILIES = ("bleu", "rouge-l", "cider-d")

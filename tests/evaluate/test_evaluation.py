@@ -347,7 +347,7 @@ def test_report_without_usable_scores_gives_no_difference(
 
 def test_training_and_people_are_refused_for_tasks_without_them(tmp_path: Path, dataset: Path) -> None:
     foils = build_foils(tmp_path / "foils")
-    with pytest.raises(VttdataError, match="A set of foils says nothing of sources"):
+    with pytest.raises(VttdataError, match="say nothing of sources"):
         evaluate(foils, tmp_path / "scores.csv", train_split="train")
     with pytest.raises(VttdataError, match="Human captions are scored beside captions only"):
         evaluate(dataset, baseline="random-ranking", human=True)
@@ -359,6 +359,6 @@ def test_metric_that_judges_foils_states_its_signature(tmp_path: Path, monkeypat
     folder = build_foils(tmp_path / "foils")
     pairs = read_foil_pairs(folder)
     pairs = dataclasses.replace(pairs, references=[[["a dog runs"]] for _ in pairs.ids])
-    monkeypatch.setattr("vttdata.evaluate.evaluation.read_foil_pairs", lambda *_, **__: pairs)
+    monkeypatch.setattr("vttdata.evaluate.tasks.foils.read_foil_pairs", lambda *_, **__: pairs)
     report = evaluate(folder, baseline="rouge-l", draws=10)
     assert any("judged by rouge-l|tok:" in finding for finding in report.findings)

@@ -20,8 +20,9 @@ from tests.helpers.needs import library
 from vttdata import evaluate
 from vttdata.errors import VttdataError
 from vttdata.evaluate.java_scores import JavaError, find_jar
-from vttdata.evaluate.metric import ColumnScores, load_metric
+from vttdata.evaluate.metric import load_metric
 from vttdata.evaluate.metrics.meteor import JAR, PARAPHRASES, meteor_scores
+from vttdata.statistics.scores import ColumnScores
 from vttdata.text.tokenizers import load_tokenizer
 
 CANDIDATES = [

@@ -21,7 +21,8 @@ from vttdata.evaluate.meta.judgments import (
     read_judgment_table,
 )
 from vttdata.evaluate.meta.scoring import look_up_scores, read_scores, score_captions, score_table
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, load_metric
+from vttdata.evaluate.metric import CaptioningMetric, load_metric
+from vttdata.statistics.scores import ColumnScores
 
 HEAD = "item system candidate score annotator"
 ROWS = [

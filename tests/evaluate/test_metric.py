@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from vttdata.errors import VttdataError
-from vttdata.evaluate.metric import ColumnScores, check_texts, load_metric, load_metric_class
+from vttdata.evaluate.metric import check_texts, load_metric, load_metric_class
 from vttdata.evaluate.metrics import METRICS
+from vttdata.statistics.scores import ColumnScores
 
 PLUGIN = '''
 """Share of words."""

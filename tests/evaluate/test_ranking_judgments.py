@@ -21,7 +21,7 @@ from benchmarks.ranking_judgments import (
 from tests.helpers.needs import library
 from vttdata.evaluate.items import Items
 from vttdata.evaluate.predictions import Similarity, read_relevance
-from vttdata.evaluate.retrieval import score_similarity
+from vttdata.evaluate.tasks.retrieval import score_similarity
 from vttdata.generate.prefilter import alphanumeric_words
 
 

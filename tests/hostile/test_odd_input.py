@@ -23,8 +23,8 @@ from vttdata.annotations.files import list_files
 from vttdata.cli.main import main
 from vttdata.dataset import Metadata
 from vttdata.errors import VttdataError
-from vttdata.files.plain_tables import visible
 from vttdata.files.reading import read_regular
+from vttdata.files.table_formats import visible
 
 
 def one_sentence(*command: str, **environment: str) -> str:

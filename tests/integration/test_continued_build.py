@@ -36,7 +36,7 @@ def test_build_goes_on_with_its_stored_settings(
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    done = run("build", reference.format(street=street), "--quiet", "--set", "license=cc-by-4.0")
+    done = run("build", reference.format(street=street), "--quiet", "--set", "licence=cc-by-4.0")
     assert done.returncode == 0, done.stderr
     assert f"me/street 1.0.0 is in {street / 'dataset'}" in done.stdout.replace("street//", "street/")
     assert stored(street)["licence"] == "cc-by-4.0"

@@ -44,7 +44,7 @@ def list_commands(seed: int, folder: Path, intact: Path, out: Path, endpoint: st
         ("datasets", dataset, *json),
         ("stats", dataset, *json),
         ("diff", *((str(intact), dataset) if seed % 3 else (dataset, str(intact))), *json),
-        ("audit", dataset, *json, *(() if seed % 3 else ("--protocol", "one-k"))),
+        ("audit", dataset, *json, *(() if seed % 3 else ("--config", "one-k"))),
         ("verify", dataset),
         ("export", dataset, "--format", FORMATS[seed % len(FORMATS)], "--out", str(out)),
         ("publish", dataset, "me/rich", "--dry-run", "--endpoint", endpoint),

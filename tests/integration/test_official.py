@@ -161,7 +161,7 @@ def test_protocols_come_from_files_relative_to_the_recipe(tmp_path: Path) -> Non
     (tmp_path / "jsfusion.csv").write_text("key,video_id\nret0,video13\nret1,video2\n")
     (tmp_path / "train.txt").write_text("video0\nvideo10\n")
     (tmp_path / "mine.yaml").write_text(
-        "name: me/mine\nbuilder: official\nformat: msrvtt\nannotations: zips\n"
+        "name: me/mine\nbuilder: msrvtt\nannotations: zips\n"
         "protocols: {jsfusion-1k: {train: train.txt, test: jsfusion.csv}}\n"
     )
     assert build(str(tmp_path / "mine.yaml"), tmp_path / "out") == 0
@@ -234,8 +234,8 @@ def test_leaking_protocol_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixt
     told = json.loads((tmp_path / "out" / "build.json").read_text())["audit"]
     assert (told["ok"], told["protocols"]["mixed"]["ok"], told["protocols"]["clean"]["ok"]) == (True, False, True)
     assert main(["audit", str(tmp_path / "out")]) == 0
-    assert main(["audit", str(tmp_path / "out"), "--protocol", "mixed"]) == 3
-    assert main(["audit", str(tmp_path / "out"), "--protocol", "captions"]) == 2
+    assert main(["audit", str(tmp_path / "out"), "--config", "mixed"]) == 3
+    assert main(["audit", str(tmp_path / "out"), "--config", "captions"]) == 2
     assert "has no protocol 'captions'; its protocols: mixed, clean" in capsys.readouterr().err
 
 

@@ -54,7 +54,7 @@ def test_folder_that_was_away_is_read_by_the_same_command(
     stages: list[Stage] = [
         Fetch(720, CollectSettings(folder=str(videos)), folders, frozenset()),
         ProbeSources(folders),
-        MeasureSources("exact", "av", folders, tmp_path),
+        MeasureSources("av", folders, tmp_path),
     ]
 
     def bring_up_to_date(stage: Stage, items: list[object]) -> Table:
@@ -207,7 +207,7 @@ videos, out = map(Path, sys.argv[1:])
 (candidate,) = list_folder(videos)
 source = fetch(candidate, originals=videos, store=out, settings=CollectSettings(folder=str(videos)))
 source = dataclasses.replace(source, probe=probe(videos / source.file))
-stage = MeasureSources("exact", "av", SourceFolders(videos, out), out)
+stage = MeasureSources("av", SourceFolders(videos, out), out)
 os.environ["FAIL_FILE"] = "a.mp4"
 for end in ("1000000", "0"):
     os.environ["FAIL_END"] = end

@@ -19,7 +19,7 @@ from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.filters import FilterSettings, judge, screen
 from vttdata.media.measure import measure
 from vttdata.media.probe import probe
-from vttdata.media.shots.detect import ShotSettings, detect_shots
+from vttdata.media.shots.detect import detect_shots
 
 SHOTS = (
     "testsrc2=s=160x120:r=25:d=2[a];mandelbrot=s=160x120:r=25,trim=end_frame=50[b];"
@@ -137,12 +137,11 @@ def test_streams_without_times_are_measured_and_divided_like_a_copy_with_times(s
     shown_for = expected.seconds - expected.first_frame_time
     assert measured.seconds - measured.first_frame_time == pytest.approx(shown_for, abs=0.0011)
     assert not measured.variable_frame_rate
-    for method in ("exact", "fast"):
-        detection = detect_shots(path, ShotSettings(method=method))  # type: ignore[arg-type]
-        boundaries = [shot.first_frame for shot in detection.shots]
-        assert boundaries == [shot.first_frame for shot in detect_shots(reference).shots]
-        assert len(boundaries) == 3
-        assert detection.seconds == pytest.approx(measured.seconds)
+    detection = detect_shots(path)
+    boundaries = [shot.first_frame for shot in detection.shots]
+    assert boundaries == [shot.first_frame for shot in detect_shots(reference).shots]
+    assert len(boundaries) == 3
+    assert detection.seconds == pytest.approx(measured.seconds)
 
 
 @pytest.mark.parametrize("name", REFERENCES)
@@ -221,8 +220,7 @@ def test_last_frame_is_shown_as_long_as_others_where_one_millisecond_is_stored(
     path = copy_with_last_duration(second, tmp_path / name, 1)
     probed, measured = probe(path), measure(path)
     assert measured.seconds == pytest.approx(1.001, abs=0.0011)
-    for method in ("exact", "fast"):
-        assert detect_shots(path, ShotSettings(method=method)).seconds == pytest.approx(measured.seconds)  # type: ignore[arg-type]
+    assert detect_shots(path).seconds == pytest.approx(measured.seconds)
     media = cut(path, probed, 0.5, 99, tmp_path / "clip.mp4", MediaSettings(audio=False))
     assert media.seconds == pytest.approx(15 * 1.001 / 30, abs=0.0021)
     wanted = FilterSettings(min_seconds=1.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,7 +50,17 @@ def test_recipe_becomes_typed_settings(folder: Path) -> None:
     assert recipe.clips.max_seconds == 30.0
     assert recipe.split.ratios == {"train": 0.6, "test": 0.4}
     assert recipe.captions.columns["caption"] == "text"
-    assert recipe.shots.method == "fast"
+
+
+@pytest.mark.parametrize("method", ["fast", "auto", "1"])
+def test_shots_have_one_method(folder: Path, method: str) -> None:
+    path = write(folder, GOOD)
+    exact, default = (load_recipe(str(path), texts).recipe.public() for texts in (["shots.method=exact"], []))
+    assert exact == default
+    assert "method" not in exact["shots"]
+    refusal = sentence(path, f"shots.method={method}")
+    assert refusal.startswith("--set: shots: found method ")
+    assert "take shots.method out" in refusal
 
 
 def test_paths_are_relative_to_the_recipe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,3 +199,20 @@ def test_override_replaces_an_item_of_a_list(tmp_path: Path) -> None:
 def test_settings_without_a_file_are_checked_like_a_file() -> None:
     with pytest.raises(VttdataError, match=r"^degrade: name: is missing"):
         check_recipe({"builder": "own_videos"}, Path("degrade"))
+
+
+def test_names_of_packaged_recipes_need_no_pydantic() -> None:
+    code = (
+        "import sys\nfrom vttdata.recipe import packaged\nassert packaged.recipes() and 'pydantic' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("setting", ["license=cc0-1.0", "foils.caution=2"])
+def test_unknown_key_cannot_be_set(tmp_path: Path, setting: str) -> None:
+    (tmp_path / "captions.csv").write_text("video_id,caption\nv1,a cat\n")
+    (tmp_path / "a.yaml").write_text("name: a/b\nbuilder: foils\ninput: captions.csv\n")
+    load_recipe(str(tmp_path / "a.yaml"))
+    with pytest.raises(VttdataError) as error:
+        load_recipe(str(tmp_path / "a.yaml"), [setting])
+    assert str(error.value).startswith(f"--set: {setting.partition('=')[0]}: there is no such key; allowed are ")

@@ -14,8 +14,8 @@ from statistics import median
 from typing import NamedTuple
 
 from vttdata.annotate.task import Answered, Task, Verdict
-from vttdata.assess.agreement import fleiss_kappa, krippendorff_alpha, pair_agreement
-from vttdata.assess.worker_tests import scipy_stats
+from vttdata.statistics.agreement import fleiss_kappa, krippendorff_alpha, pair_agreement
+from vttdata.statistics.hypothesis_tests import scipy_stats
 
 # A worker with fewer answers is not flagged.
 _MIN_ANSWERS = 10

@@ -9,7 +9,7 @@ from vttdata.annotate.campaign import Campaign
 from vttdata.annotate.quality import WorkerQuality, agreement, worker_quality
 from vttdata.annotate.store import Store, answered
 from vttdata.annotate.task import Answered
-from vttdata.assess.tables import as_csv, as_markdown
+from vttdata.files.table_formats import as_csv, as_markdown
 
 
 def published_answers(campaign: Campaign, store: Store) -> list[Answered]:

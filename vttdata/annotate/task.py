@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from vttdata.annotate.tasks import TASKS
-from vttdata.assess.tables import as_csv
 from vttdata.errors import VttdataError
+from vttdata.files.table_formats import as_csv
 from vttdata.ids import digest
 from vttdata.records import Caption
 

@@ -1,4 +1,4 @@
-"""Video files of a campaign: found by id, checked, and put into a form that browsers play with every frame at its time.
+"""Video files of a campaign: checked, and put into a form that browsers play with every frame at its time.
 
 Browsers play H.264, VP8, VP9 and AV1 with 8 bits in MP4 and WebM. Other files are transcoded. A file that starts later
 than at time 0 is repackaged: Chromium counts its times from 0 and seeks by another clock.
@@ -7,7 +7,6 @@ than at time 0 is repackaged: Chromium counts its times from 0 and seeks by anot
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Any
 
 from vttdata.errors import MediaError, VttdataError
 from vttdata.files.reading import file_sha256
-from vttdata.ids import VIDEO_EXTENSIONS
 from vttdata.media.decode import best_video, open_container
 from vttdata.media.ffmpeg_program import SAFE_INPUT, ffmpeg_path, file_url
 from vttdata.media.probe import decoding_limit, probe
@@ -42,29 +40,6 @@ class PageVideo:
     page: str
     bytes: int
     sha256: str
-
-
-def locate_videos(folder: Path, video_ids: Iterable[str] | None = None) -> dict[str, Path]:
-    """Return the video files in a folder and its subfolders by their names without extension.
-
-    Args:
-        folder: folder of videos; a dataset and a build have theirs in subfolders.
-        video_ids: ids that are wanted; None for every video.
-
-    Raises:
-        VttdataError: when it is not a folder, or two files are called like one wanted id.
-    """
-    if not folder.is_dir():
-        raise VttdataError(f"{folder}: not a folder of videos.")
-    wanted = None if video_ids is None else set(video_ids)
-    files: dict[str, Path] = {}
-    for path in sorted(folder.rglob("*")):
-        if path.suffix.lower() not in VIDEO_EXTENSIONS or (wanted is not None and path.stem not in wanted):
-            continue
-        if path.stem in files and files[path.stem].resolve() != path.resolve():
-            raise VttdataError(f"{folder}: two videos are called {path.stem!a}: {files[path.stem]} and {path}.")
-        files[path.stem] = path
-    return files
 
 
 def prepare_video(video_id: str, file: Path, folder: Path, *, exact: bool) -> PageVideo:

@@ -7,36 +7,24 @@ Files are exchanged with crowd platforms, but nothing is sent to them. Statistic
 from vttdata.assess.answers.intake import Results
 from vttdata.assess.answers.read import read_results
 from vttdata.assess.answers.wmt import read_moments
-from vttdata.assess.correlation import (
-    Correlation,
-    WilliamsTest,
-    cohen_kappa,
-    correlate,
-    replication,
-    williams,
-)
 from vttdata.assess.hits.hit_records import HitPlan, HitSettings
 from vttdata.assess.hits.make import make_hits
 from vttdata.assess.manifest import read_manifest
-from vttdata.assess.scores import bootstrap, caption_scores, standardise, system_scores, worker_moments
+from vttdata.assess.scores import caption_scores, standardise, system_intervals, system_scores, worker_moments
 from vttdata.assess.significance import Significance, significance
 from vttdata.assess.summary import Summary, score_hits, summarise
+from vttdata.assess.two_evaluations import replication
 from vttdata.assess.workers import ReliabilitySettings, WorkerReport, judge_workers, reliable_only
 
 __all__ = [
-    "Correlation",
     "HitPlan",
     "HitSettings",
     "ReliabilitySettings",
     "Results",
     "Significance",
     "Summary",
-    "WilliamsTest",
     "WorkerReport",
-    "bootstrap",
     "caption_scores",
-    "cohen_kappa",
-    "correlate",
     "judge_workers",
     "make_hits",
     "read_manifest",
@@ -48,7 +36,7 @@ __all__ = [
     "significance",
     "standardise",
     "summarise",
+    "system_intervals",
     "system_scores",
-    "williams",
     "worker_moments",
 ]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 from vttdata.errors import VttdataError, list_choices
 from vttdata.files.csv_safety import unescape_formula
-from vttdata.files.tables import Columns, read_table
+from vttdata.files.tables import Columns, read_table, required_text
 from vttdata.records import JudgmentKind
 
 KINDS: dict[str, JudgmentKind] = {
@@ -70,27 +69,3 @@ def parse_kind(name: str, location: str) -> JudgmentKind:
     if name not in KINDS:
         raise VttdataError(f"{location}: unknown kind {name[:40]!a}; choose from {list_choices(name, KINDS)}.")
     return KINDS[name]
-
-
-def required_text(file: Path, line: int, row: Mapping[str, Any], name: str) -> str:
-    """Return the text of a cell.
-
-    Raises:
-        VttdataError: if the column is missing or the cell is empty.
-    """
-    if name not in row:
-        raise VttdataError(f"{file}:{line}: the column '{name}' is missing.")
-    if row[name] is None or str(row[name]).strip() == "":
-        raise VttdataError(f"{file}:{line}: '{name}' is empty.")
-    return str(row[name])
-
-
-def number_or_nan(value: Any) -> float:
-    """Convert a number or its text to a float, and anything else to NaN."""
-    # Python takes booleans for the numbers 0 and 1.
-    if isinstance(value, bool):
-        return math.nan
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan

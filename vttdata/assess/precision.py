@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from vttdata.assess.worker_tests import scipy_stats
+from vttdata.statistics.hypothesis_tests import scipy_stats
 
 
 class Precision(NamedTuple):

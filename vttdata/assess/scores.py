@@ -5,18 +5,16 @@ All judgments are scored; `vttdata.assess.workers` decides which workers are rel
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vttdata.ids import digest
 from vttdata.records import CaptionScore, Judgment
-
-Floats = NDArray[np.float64]
+from vttdata.statistics.bootstrap import resample_ratios
+from vttdata.statistics.intervals import percentile_interval
 
 Convention = Literal["all", "ranked"]
 """Items from which a worker's mean and standard deviation are computed: ``all`` items, controls included (Graham's
@@ -26,9 +24,6 @@ leaves the worker out and ``ranked`` replaces it by 1, as those programs do."""
 
 SCORED_KINDS = frozenset({"system", "repeat", "human"})
 """Kinds of judgments that count for a caption; the others only control the worker."""
-
-# Bounds the memory of the bootstrap: 8 MiB of indices at a time.
-_MAX_DRAWS_AT_ONCE = 2**20
 
 
 class Moments(NamedTuple):
@@ -142,7 +137,7 @@ def system_scores(scores: Iterable[CaptionScore]) -> list[SystemScore]:
     return sorted(systems, key=lambda score: (-score.z, score.system))
 
 
-def bootstrap(
+def system_intervals(
     scores: Iterable[CaptionScore], *, seed: int = 0, samples: int = 1000, level: float = 0.95
 ) -> dict[str, tuple[float, float]]:
     """Return percentile bootstrap intervals of each system's mean z-score, resampling its captions.
@@ -156,18 +151,14 @@ def bootstrap(
     Returns:
         System -> lower and upper end.
     """
-    percentiles = (100 * (1 - level) / 2, 100 * (1 + level) / 2)
     intervals: dict[str, tuple[float, float]] = {}
     for system, captions in sorted(group_by_system(scores).items()):
         captions.sort(key=lambda score: (score.video_id, score.campaign, score.hit or "", score.z))
-        values = np.array([score.z for score in captions])
+        values = np.array([[score.z for score in captions]])
         # Draws depend on the system's name, so that adding a system changes no other interval.
-        random = np.random.default_rng(int(digest([seed, system, "bootstrap"])[:16], 16))
-        step = max(_MAX_DRAWS_AT_ONCE // len(values), 1)
-        sizes = [min(step, samples - start) for start in range(0, samples, step)]
-        means = [values[random.integers(len(values), size=(size, len(values)))].mean(axis=1).tolist() for size in sizes]
-        lower, upper = np.percentile(np.array(list(itertools.chain.from_iterable(means))), percentiles)
-        intervals[system] = (float(lower), float(upper))
+        generator = np.random.default_rng(int(digest([seed, system, "bootstrap"])[:16], 16))
+        (means,) = resample_ratios(values, np.ones(len(captions)), generator, draws=samples)
+        intervals[system] = percentile_interval(means, ((1 - level) / 2, (1 + level) / 2))
     return intervals
 
 

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from vttdata.assess.scores import system_scores
-from vttdata.assess.worker_tests import scipy_stats
 from vttdata.records import CaptionScore
+from vttdata.statistics.hypothesis_tests import rank_sum_p_values
 
 Over = Literal["all", "shared"]
 """Captions on which two systems are compared: ``all`` captions of both (Graham et al., PLOS ONE 2018), or those of the
@@ -59,8 +59,6 @@ class Significance:
 def significance(scores: Iterable[CaptionScore], *, alpha: float = 0.05, over: Over = "all") -> Significance:
     """Test every ordered pair of systems by the one-sided Wilcoxon rank-sum test on the z-scores of their captions.
 
-    The normal approximation of U is corrected for ties and continuity, as R and SciPy do for samples of this size.
-
     Args:
         scores: scores of captions; see `vttdata.assess.scores.caption_scores`.
         alpha: a win is a p-value below this level (0.05 in Graham et al., PLOS ONE 2018).
@@ -83,8 +81,5 @@ def significance(scores: Iterable[CaptionScore], *, alpha: float = 0.05, over: O
                 second = {video: second[video] for video in first}
             if first and second:
                 x, y = np.array(list(first.values())), np.array(list(second.values()))
-                test = scipy_stats().mannwhitneyu
-                # With the correction for continuity, the two p-values do not add up to 1.
-                p[row, column] = test(x, y, alternative="greater", method="asymptotic").pvalue
-                p[column, row] = test(x, y, alternative="less", method="asymptotic").pvalue
+                p[row, column], p[column, row] = rank_sum_p_values(x, y)
     return Significance(systems, tuple(tuple(map(float, line)) for line in p), alpha)

@@ -15,27 +15,17 @@ from vttdata.assess.scores import (
     Convention,
     Moments,
     SystemScore,
-    bootstrap,
     caption_scores,
     standardise,
+    system_intervals,
     system_scores,
 )
 from vttdata.assess.significance import Significance, significance
 from vttdata.assess.significance_svg import significance_svg
-from vttdata.assess.tables import (
-    Table,
-    as_csv,
-    as_markdown,
-    as_plain,
-    as_text,
-    caption_table,
-    findings_table,
-    significance_table,
-    system_table,
-    worker_table,
-)
+from vttdata.assess.tables import caption_table, findings_table, significance_table, system_table, worker_table
 from vttdata.assess.workers import VERDICTS, ReliabilitySettings, WorkerReport, judge_workers, reliable_only
 from vttdata.errors import VttdataError
+from vttdata.files.table_formats import Table, as_csv, as_markdown, as_plain, as_text
 from vttdata.records import CaptionScore
 
 # The report has no columns for the p-values of all comparisons; they are in the CSV table.
@@ -140,7 +130,7 @@ def summarise(
         left_out=standardised.left_out,
         captions=captions,
         systems=system_scores(captions),
-        intervals=bootstrap(captions, seed=seed),
+        intervals=system_intervals(captions, seed=seed),
         tested=significance(captions, alpha=settings.alpha),
         findings=results.findings,
     )

@@ -14,9 +14,9 @@ from typing import Annotated, Literal
 import numpy as np
 from annotated_types import Gt, Lt
 
-from vttdata.assess.worker_tests import Alternative, PairedTest, paired_p_values
 from vttdata.records import Judgment, JudgmentKind
 from vttdata.settings import PositiveCount, Seconds, Strict
+from vttdata.statistics.hypothesis_tests import Alternative, PairedTest, paired_p_values
 
 Verdict = Literal["reliable", "unreliable", "constant", "too_few_pairs", "not_a_number", "undefined"]
 

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 @option("--html FILE", "Write the audit as a page to look at, which needs no network.", name="html", type=FILE)
 @option("--videos DIR", "Of foils: folder of the videos, named by their ids, for the frames of --html.", type=FILE)
 @columns_option("the corpus")
-@config_option("clips, or a protocol.", default="clips", group="Selection", former=["--protocol"])
+@config_option("clips, or a protocol.", default="clips", group="Selection")
 @option(
     "--judge MODEL",
     "Of foils: let this language model try as well (HuggingFace name or folder, or an .npz of ours); may be repeated.",

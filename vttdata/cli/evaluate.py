@@ -55,16 +55,15 @@ from vttdata.files.output_file import HTML, check_output_file, write_whole
     required=False,
 )
 @option(
-    "--task",
-    "What the predictions are.",
-    type=click.Choice(["captioning", "retrieval", "foils", "grounding"]),
+    "--task NAME",
+    "What the predictions are: captioning, retrieval, foils or grounding.",
+    type=Names("task", "vttdata.evaluate.tasks:TASKS.files"),
     show_default="by the dataset and the file",
 )
 @split_option("The split whose items are scored.", show_default="test, or the only one")
 @config_option(
     "clips, or a protocol; of a set of foils foils or paragraphs.",
     show_default="clips; foils of a set of foils",
-    former=["--protocol"],
 )
 @metric_option(
     "A metric, or one of its columns, such as bleu4 or t2v/r@1; may be repeated.",

@@ -53,7 +53,6 @@ class ExportCommand(Command):
     "clips, or a protocol.",
     group="Selection",
     show_default="clips; for retrieval these and all protocols, for jsonl every table",
-    former=["--protocol"],
 )
 @option(
     "--captions TABLE",

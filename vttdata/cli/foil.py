@@ -61,12 +61,10 @@ foil_setting = partial(setting, settings="vttdata.generate.foils.search:FoilSett
 @foil_setting(
     "--max-unsound-probability SHARE",
     "When balanced, highest estimated probability of being unsound with which a foil is taken.",
-    former=["--doubt"],
 )
 @foil_setting(
     "--unsound-penalty NUMBER",
     "When balanced, how many sound foils to give up to avoid an unsound one.",
-    former=["--caution"],
 )
 @option(
     "--verdicts FILE",

@@ -25,7 +25,7 @@ from vttdata.cli.exit_codes import BAD_INPUT, DONE, INCOMPLETE, INTERRUPTED, LEA
 from vttdata.cli.options import CommandFolder
 from vttdata.cli.terminal import VisibleText, print_styled
 from vttdata.errors import HaltError, LeakError, VttdataError, VttdataWarning
-from vttdata.files.plain_tables import visible
+from vttdata.files.table_formats import visible
 from vttdata.version import __version__
 
 COMPLETION_VARIABLE = "_VTTDATA_COMPLETE"

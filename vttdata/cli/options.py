@@ -172,22 +172,14 @@ class Argument(click.Argument):
 class GroupedOption(click.Option):
     """Option that may belong to a group of the help; those of a group are left out of the synopsis.
 
-    Names in `former` keep working and are not in the help. Other arguments are those of `click.Option`; choices are
-    their own metavar.
+    Other arguments are those of `click.Option`; choices are their own metavar.
     """
 
-    def __init__(self, *args: Any, group: str | None = None, former: Sequence[str] = (), **others: Any) -> None:
+    def __init__(self, *args: Any, group: str | None = None, **others: Any) -> None:
         if isinstance(others.get("type"), click.Choice):
             others.setdefault("metavar", "|".join(map(str, others["type"].choices)))
         super().__init__(*args, **others)
-        self.group, self.former = group, former
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Let the parser take former names too."""
-        present = self.opts
-        self.opts = [*present, *self.former]
-        super().add_to_parser(parser, ctx)
-        self.opts = present
+        self.group = group
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the names and the help, with defaults in words written like those in values."""

@@ -39,7 +39,7 @@ def command(name: str | None, dataset: str | None, out: Path | None, lists: tupl
     The number of clips and, where it is known, the digest are checked.
     """
     from vttdata.compose.published_protocols import make_protocol, protocol_specifications, read_specification
-    from vttdata.files.plain_tables import align_columns
+    from vttdata.files.table_formats import align_columns
     from vttdata.load.lookup import find_dataset
 
     if name is None:

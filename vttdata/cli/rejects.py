@@ -29,7 +29,7 @@ def command(build: str, stage: str | None, as_json: bool) -> int:
 
     A line for each source, clip or caption: stage, id, file of the source, reason, and the value with its limit.
     """
-    from vttdata.files.plain_tables import align_columns
+    from vttdata.files.table_formats import align_columns
     from vttdata.load.local_builds import find_build
     from vttdata.pipeline.attrition import read_rejects, stages_of_build
 

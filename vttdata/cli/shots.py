@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from vttdata.cli.exit_codes import DONE, INCOMPLETE
-from vttdata.cli.options import FILE, POSITIVE, Command, argument, json_option, option, setting
+from vttdata.cli.options import FILE, POSITIVE, Command, argument, json_option, option
 from vttdata.errors import MediaError, VttdataError
 
 
@@ -27,12 +27,6 @@ from vttdata.errors import MediaError, VttdataError
     "Draw the first, middle and last frame of each shot with their times into a picture (one video).",
     type=FILE,
 )
-@setting(
-    "--method fast|exact",
-    "exact decodes every frame; fast leaves out those that cannot matter, where a stream shows which.",
-    settings="vttdata.media:ShotSettings",
-    group="Detection",
-)
 @option(
     "--limit SECONDS",
     "Give up on a video after this time.",
@@ -40,7 +34,7 @@ from vttdata.errors import MediaError, VttdataError
     show_default="20 s for each second of the video, and 120 s",
     group="Detection",
 )
-def command(videos: tuple[Path, ...], as_json: bool, sheet: Path | None, method: str, limit: int | None) -> int:
+def command(videos: tuple[Path, ...], as_json: bool, sheet: Path | None, limit: int | None) -> int:
     """Find the shots of videos by colour histogram.
 
     Prints a line for each shot with start and end in seconds, first and last frame, and how it begins; with --json an
@@ -54,7 +48,7 @@ def command(videos: tuple[Path, ...], as_json: bool, sheet: Path | None, method:
     code = DONE
     for video in videos:
         try:
-            detection = subprocesses.call(_detect, video, method, sheet, limit, seconds=limit or PROBING_SECONDS)
+            detection = subprocesses.call(_detect, video, sheet, limit, seconds=limit or PROBING_SECONDS)
         except (MediaError, TimeoutError, ChildProcessError) as error:
             code = INCOMPLETE
             if as_json:
@@ -64,7 +58,7 @@ def command(videos: tuple[Path, ...], as_json: bool, sheet: Path | None, method:
             continue
         if as_json:
             keys = ("start", "end", "first_frame", "last_frame", "transition")
-            found = {key: getattr(detection, key) for key in ("frames", "fps", "seconds", "method")}
+            found = {key: getattr(detection, key) for key in ("frames", "fps", "seconds")}
             shots = [{key: getattr(shot, key) for key in keys} for shot in detection.shots]
             print(json.dumps({"file": str(video), **found, "shots": shots}))
             continue
@@ -78,16 +72,16 @@ def command(videos: tuple[Path, ...], as_json: bool, sheet: Path | None, method:
     return code
 
 
-def _detect(video: Path, method: Any, sheet: Path | None, limit: float | None) -> Any:
+def _detect(video: Path, sheet: Path | None, limit: float | None) -> Any:
     """Find the shots of one video, in a process that ends when its time is over."""
-    from vttdata.media import ShotSettings, detect_shots, draw_sheet, probe
+    from vttdata.media import detect_shots, draw_sheet, probe
     from vttdata.media.probe import decoding_limit
     from vttdata.subprocesses import limit_this_process
 
     probed = probe(video)
     if limit is None:
         limit_this_process(decoding_limit(probed, video.stat().st_size))
-    detection = detect_shots(video, ShotSettings(method=method), threads=0)
+    detection = detect_shots(video, threads=0)
     if sheet:
         draw_sheet(video, detection, sheet, threads=0)
     return detection

@@ -43,7 +43,7 @@ def command(dataset: str, as_json: bool, similarity: bool, svo: str | None) -> i
     values, parts = figures.as_json(), [figures.as_text()]
     if similarity or svo is not None:
         from vttdata.dataset.caption_agreement import agreement_tables, describe_agreement, plain_agreement
-        from vttdata.files.plain_tables import align_columns
+        from vttdata.files.table_formats import align_columns
 
         agreement = describe_agreement(folder, similarity=similarity, pipeline=svo)
         values["agreement"] = plain_agreement(agreement)

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 import click
 
-from vttdata.files.plain_tables import visible
+from vttdata.files.table_formats import visible
 
 
 class VisibleText:

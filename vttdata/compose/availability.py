@@ -27,7 +27,7 @@ from vttdata.dataset.protocol_file import Protocol
 from vttdata.errors import DescribeOSErrors, HaltError, VttdataError
 from vttdata.files.csv_safety import escape_formula, unescape_formula
 from vttdata.files.output_file import make_output_folder, write_whole
-from vttdata.files.plain_tables import align_columns
+from vttdata.files.table_formats import align_columns
 from vttdata.files.tables import Columns, read_table
 from vttdata.ids import VIDEO_EXTENSIONS
 

@@ -71,10 +71,6 @@ class FoilRecipe(BaseRecipe):
     """
 
     paths: ClassVar[Paths] = {"lexicon": "file", "verdicts": "file"}
-    renamed: ClassVar[Mapping[str, str]] = {
-        "foils.doubt": "foils.max_unsound_probability",
-        "foils.caution": "foils.unsound_penalty",
-    }
 
     # The lexicon of things and the rules of swapping are English.
     language: str = "en"

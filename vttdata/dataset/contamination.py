@@ -29,7 +29,7 @@ from vttdata.dataset.leak_audit import read_fingerprints
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows
 from vttdata.dataset.protocol_file import Protocol
 from vttdata.errors import VttdataError
-from vttdata.files.plain_tables import align_columns
+from vttdata.files.table_formats import align_columns
 from vttdata.files.tables import fold_name, parse_seconds
 from vttdata.ids import source_of
 from vttdata.records import HASH_SCHEME, Fingerprint

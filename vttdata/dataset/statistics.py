@@ -18,7 +18,7 @@ from typing import Any
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
-from vttdata.files.plain_tables import align_columns
+from vttdata.files.table_formats import align_columns
 
 _MAIN_CONFIGS = ("clips", "captions", "sources", "videos")
 

@@ -20,9 +20,8 @@ from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.evaluate.baselines import BASELINES
 from vttdata.evaluate.items import Items
-from vttdata.evaluate.report import Task
-from vttdata.evaluate.resampling import Floats
 from vttdata.export.reader import DatasetReader
+from vttdata.statistics.arrays import Floats
 
 
 class TrainingClip(NamedTuple):
@@ -127,7 +126,7 @@ class Baseline:
             of the true text and the foil (n pairs); raises VttdataError where it cannot be computed.
     """
 
-    task: Task
+    task: str
     predict: Callable[[Setting], Any]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vttdata.evaluate.metric import ColumnScores
-from vttdata.evaluate.resampling import Integers, MedianScores
+from vttdata.statistics.arrays import Integers
+from vttdata.statistics.scores import ColumnScores, MedianScores
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,16 +11,11 @@ import numpy as np
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.items import Items
 from vttdata.evaluate.report import Difference, Estimate, MetricScores
-from vttdata.evaluate.resampling import (
-    DRAWS,
-    Flags,
-    Resampled,
-    ScoredRows,
-    holm,
-    mcnemar_p,
-    randomise_systems,
-    resample_scores,
-)
+from vttdata.statistics.arrays import Flags
+from vttdata.statistics.bootstrap import DRAWS, Resampled, resample_scores
+from vttdata.statistics.hypothesis_tests import holm, mcnemar_p
+from vttdata.statistics.randomisation import randomise_systems
+from vttdata.statistics.scores import ScoredRows
 
 K = TypeVar("K", bound=Hashable)
 Columns = Mapping[str, ScoreColumn]

@@ -8,20 +8,22 @@ from __future__ import annotations
 import hashlib
 import math
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from vttdata.dataset.front_matter import read_layout
+from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.dataset.protocol_file import is_protocol_file, read_protocol_file
 from vttdata.errors import VttdataError
 from vttdata.evaluate.metric import VideoSpan
-from vttdata.evaluate.resampling import Integers
 from vttdata.export.reader import CaptionCounts, DatasetReader
 from vttdata.generate.foils.blind.accuracy import select_references
+from vttdata.statistics.arrays import Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,6 +210,34 @@ def read_foil_pairs(folder: Path, *, config: str = "foils", split: str | None = 
         foils=[row["foils"] for row in rows],
         text_spans=[list(zip(row["starts"], row["ends"], strict=True)) for row in rows],
     )
+
+
+class ItemTexts(NamedTuple):
+    """Video of an item, and its texts: human captions, or a true text and its foil."""
+
+    video_id: str
+    texts: Sequence[str]
+
+
+def read_clip_texts(folder: Path, config: str, ids: Collection[str]) -> dict[str, ItemTexts]:
+    """Return the human captions of clips by `video_id`."""
+    rows = _read_item_rows(folder, config, ids, ("video_id", "captions"))
+    return {row["video_id"]: ItemTexts(row["video_id"], row["captions"] or ()) for row in rows}
+
+
+def read_pair_texts(folder: Path, config: str, ids: Collection[str]) -> dict[str, ItemTexts]:
+    """Return the true text and the foil of pairs by `foil_id`."""
+    rows = _read_item_rows(folder, config, ids, ("foil_id", "video_id", "caption", "foil"))
+    return {row["foil_id"]: ItemTexts(row["video_id"], (str(row["caption"]), str(row["foil"]))) for row in rows}
+
+
+def _read_item_rows(
+    folder: Path, config: str, ids: Collection[str], columns: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of items of all splits, known by the first of the columns."""
+    tables: Mapping[str, Mapping[str, Sequence[Path]]] = read_layout(folder, needs=None).files
+    for files in (tables.get(config) or tables.get("clips", {})).values():
+        yield from (row for row in read_parquet_rows(files, columns) if row[columns[0]] in ids)
 
 
 def number_sources(source_ids: Iterable[str | None], ids: Iterable[str]) -> tuple[Integers, list[str]]:

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from vttdata.errors import ProgramKilledError, VttdataError
-from vttdata.evaluate.metric import FloatArray
 from vttdata.evaluate.score_cache import keep_arrays, read_arrays
+from vttdata.statistics.arrays import Floats
 from vttdata.subprocesses import run
 
 LONGEST_SECONDS = 6 * 3600
@@ -89,7 +89,7 @@ def run_java(arguments: Sequence[str], folder: Path, text: str = "") -> list[str
 
 def cached_rows(
     cache: Path | None, name: str, content: object, shape: tuple[int, int], compute: Callable[[], list[list[float]]]
-) -> FloatArray:
+) -> Floats:
     """Return rows of numbers, from the folder `cache` if they were computed from the same content before.
 
     `name` states the metric and everything that its results depend on besides `content`, which JSON can hold; `shape`

@@ -1,4 +1,4 @@
-"""Base class of captioning metrics, their scores, and the import of a metric by its name.
+"""Base class of captioning metrics, and the import of a metric by its name.
 
 A metric family is a module in `vttdata.evaluate.metrics` or in ``metrics/`` of a user's folder of plugins. It defines
 one subclass of `CaptioningMetric`, and its file name is the family's name, with ``-`` for ``_``. A family gives one
@@ -10,66 +10,16 @@ from __future__ import annotations
 import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from vttdata.errors import VttdataError, list_choices
 from vttdata.evaluate.metrics import METRICS
 from vttdata.plugins import load_module
+from vttdata.statistics.scores import ColumnScores
 from vttdata.text.tokenizers import load_tokenizer
-
-FloatArray = NDArray[np.float64]
-Formula = Callable[[FloatArray, FloatArray], FloatArray]
-
-
-def mean_of_sums(sums: FloatArray, count: FloatArray) -> FloatArray:
-    """Return the means of items from their sums, ``(..., 1)``, and their numbers, ``(...,)``; NaN of no items."""
-    with np.errstate(invalid="ignore"):
-        means: FloatArray = sums[..., 0] / count
-    return means
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnScores:
-    """Scores of n items in one column, from which the corpus score of every sample of the items follows.
-
-    Fields:
-        items: score of each item, ``(n,)``.
-        statistics: what is added over items before the corpus score is computed, ``(n, k)``: for a mean the scores
-            themselves, for BLEU counts of n-grams and lengths.
-        formula: corpus scores from summed statistics ``(..., k)`` and numbers of items ``(...,)``.
-    """
-
-    items: FloatArray
-    statistics: FloatArray
-    formula: Formula = mean_of_sums
-
-    @classmethod
-    def from_means(cls, items: FloatArray) -> ColumnScores:
-        """Return the scores of a column whose corpus score is the mean of its items."""
-        return cls(items, items[:, np.newaxis])
-
-    def corpus(self, sums: ArrayLike, count: ArrayLike) -> FloatArray:
-        """Return corpus scores of samples of items.
-
-        For a bootstrap with ``draws`` (samples x n, how often each item is drawn), ``sums`` is ``draws @ statistics``,
-        ``(..., k)``, and ``count`` is ``draws.sum(axis=1)``, ``(...,)``.
-
-        Returns:
-            Scores, ``(...,)``; NaN for samples without items.
-        """
-        count = np.asarray(count, dtype=np.float64)
-        return np.where(count > 0, self.formula(np.asarray(sums, dtype=np.float64), count), np.nan)
-
-    @property
-    def score(self) -> float:
-        """Corpus score of all items."""
-        return float(self.corpus(self.statistics.sum(axis=0), np.asarray(len(self.items))))
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,9 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 import numpy as np
 import numpy.typing as npt
 
-from vttdata.assess.manifest import number_or_nan
 from vttdata.errors import VttdataError
 from vttdata.files.reading import ZIP_ERRORS, refuse_special
-from vttdata.files.tables import MAX_CELL_CHARACTERS, open_text, read_table, refuse_duplicate_keys
+from vttdata.files.tables import MAX_CELL_CHARACTERS, open_text, read_number, read_table, refuse_duplicate_keys
 
 T = TypeVar("T")
 Missing = Literal["refuse", "worst"]
@@ -251,18 +250,6 @@ def read_foil_scores(path: Path) -> Iterator[tuple[str, tuple[float, float]]]:
                 for column in ("true_score", "foil_score")
             ]
             yield name, (scores[0], scores[1])
-
-
-def read_number(path: Path, line: int, column: str, value: Any) -> float:
-    """Return the finite number in a cell.
-
-    Raises:
-        VttdataError: if it is anything else.
-    """
-    number = number_or_nan(value)
-    if not math.isfinite(number):
-        raise VttdataError(f"{path}:{line}: '{column}' is {str(value)[:40]!a}, which is not a finite number.")
-    return number
 
 
 def read_run(path: Path) -> dict[str, dict[str, float]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from vttdata.evaluate.resampling import Flags, Floats, Integers
+from vttdata.statistics.arrays import Flags, Floats, Integers
 
 # Bytes of a block of rows that is read at once.
 _BLOCK_BYTES = 2**26

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +17,10 @@ from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.evaluate.columns import ScoreColumn
 from vttdata.evaluate.predictions import ItemCounts
-from vttdata.evaluate.resampling import Resampled
-from vttdata.files.plain_tables import align_columns, printable
+from vttdata.files.table_formats import align_columns, printable
+from vttdata.statistics.bootstrap import Resampled
 
 _REPORT, _ITEMS = "evaluation.json", "items.jsonl"
-
-Task = Literal["captioning", "retrieval", "foils", "grounding"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ class Evaluation:
     version: str
     config: str
     split: str
-    task: Task
+    task: str
     signature: str
     items: ItemCounts
     scores: Mapping[str, MetricScores]

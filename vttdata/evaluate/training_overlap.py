@@ -20,12 +20,12 @@ from vttdata.dataset.leak_audit import read_fingerprints
 from vttdata.dataset.parquet import open_parquet, read_parquet_rows
 from vttdata.errors import VttdataError
 from vttdata.evaluate.items import Items
-from vttdata.evaluate.resampling import Flags
 from vttdata.files.id_lists import read_ids
 from vttdata.ids import source_of
 from vttdata.load.lookup import find_dataset
 from vttdata.split.audit.clip_table import ClipTable, count_overlaps
 from vttdata.split.near_duplicates.matches import match_sources
+from vttdata.statistics.arrays import Flags
 
 Files = Mapping[str, Mapping[str, Sequence[Path]]]
 _COLUMNS = ["video_id", "source_id", "url", "start", "end"]

@@ -365,6 +365,42 @@ def _fit(cells: list[str], header: Sequence[str], delimiter: str, place: str, *,
         )
 
 
+def required_text(file: Path, line: int, row: Mapping[str, Any], name: str) -> str:
+    """Return the text of a cell.
+
+    Raises:
+        VttdataError: if the column is missing or the cell is empty.
+    """
+    if name not in row:
+        raise VttdataError(f"{file}:{line}: the column '{name}' is missing.")
+    if row[name] is None or str(row[name]).strip() == "":
+        raise VttdataError(f"{file}:{line}: '{name}' is empty.")
+    return str(row[name])
+
+
+def number_or_nan(value: Any) -> float:
+    """Convert a number or its text to a float, and anything else to NaN."""
+    # Python takes booleans for the numbers 0 and 1.
+    if isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def read_number(path: Path, line: int, column: str, value: Any) -> float:
+    """Return the finite number in a cell.
+
+    Raises:
+        VttdataError: if it is anything else.
+    """
+    number = number_or_nan(value)
+    if not math.isfinite(number):
+        raise VttdataError(f"{path}:{line}: '{column}' is {str(value)[:40]!a}, which is not a finite number.")
+    return number
+
+
 def parse_seconds(value: Any) -> float:
     """Return the seconds of a number, or of a text ``12.5``, ``m:ss`` or ``h:mm:ss.fff``; NaN for anything else.
 

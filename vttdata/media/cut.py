@@ -91,9 +91,9 @@ def cut(
     its name only when it has been verified.
 
     One cut decodes the source once from the keyframe before the span to the span's end and the frames at both ends
-    again, codes the span once and decodes the ends of the clip, all on one thread: about 1.1 times the CPU time of a
-    bare re-encode. Where the packets of source or clip tell too little, or the clip differs, every frame is decoded.
-    Memory does not grow with the source.
+    again, codes the span once and decodes the clip, all on one thread: about 1.1 times the CPU time of a bare
+    re-encode. Where the packets of the source tell too little, or the clip differs, every frame of the span is decoded
+    again. Memory does not grow with the source.
 
     Args:
         source: a local video file.

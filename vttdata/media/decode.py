@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +40,6 @@ _DECODER_BYTES_PER_PIXEL = 20 * 3
 # Codecs whose missing presentation times libavformat infers from decoding times. PyAV lets it do so for all codecs, and
 # it is wrong where B-frames are stored in another order or with another delay.
 _ONE_FRAME_DELAY = ("mpeg1video", "mpeg2video")
-# Packets that show whether a stream has keyframes only.
-_INTRA_ONLY_PACKETS = 250
 
 
 @dataclass(slots=True)
@@ -218,16 +215,6 @@ def open_video(path: Path, *, threads: int = 1) -> Iterator[Video]:
         if stream.codec_context.codec.canonical_name not in _ONE_FRAME_DELAY:
             container.flags &= ~av.container.Flags.gen_pts.value
         yield Video(container, stream)
-
-
-def all_keyframes(path: Path) -> bool:
-    """Return whether a video consists of keyframes, as far as its first packets show.
-
-    Raises:
-        MediaError: what `open_video` and `Video.packets` raise.
-    """
-    with open_video(path) as video:
-        return all(packet.is_keyframe for packet in islice(video.packets(), _INTRA_ONLY_PACKETS) if packet.size)
 
 
 @contextlib.contextmanager

@@ -24,7 +24,6 @@ import numpy.typing as npt
 from vttdata.errors import MediaError
 from vttdata.media.decode import RECENT_INTERVALS, Frame, Video, check_memory, open_video
 from vttdata.media.pictures import turn_upright
-from vttdata.media.shots.fast.packets import UnsupportedStreamError
 
 Thumbnail = npt.NDArray[np.float32]
 
@@ -47,6 +46,10 @@ _SKIPPABLE = ("h264", "hevc")
 _CODECS = (*_SKIPPABLE, "vp9", "av1")
 # Transport streams are seeked by decoding time, and often enter after the keyframe that was meant.
 _SEEK_MARGIN_SECONDS = 1.0
+
+
+class _UnclearPacketsError(Exception):
+    """Packets that do not say reliably what the frames of a span are, so that these have to be decoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +195,7 @@ def read_span_from_packets(source: Path, start: float, end: float, deadline: flo
             except av.error.FFmpegError as error:
                 check_memory(error)
                 return None
-            except UnsupportedStreamError:
+            except _UnclearPacketsError:
                 return None
             except MediaError as error:
                 # Packets are read a little further than frames are decoded.
@@ -226,14 +229,14 @@ def _read_packets(video: Video, begin: float | None, start: float, end: float, d
     shown = sorted(pts for pts in times if pts >= times[0] and (after is None or pts < after))
     intervals = [later - earlier for earlier, later in pairwise(shown)]
     if 0 in intervals:
-        raise UnsupportedStreamError
+        raise _UnclearPacketsError
     inside = [pts for pts in shown if video.seconds_of(pts) >= start]
     if not inside:
         return None
     sequence = [*shown[-len(inside) - 1 :], *([] if after is None else [after])]
     first, last = sequence.index(inside[0]), sequence.index(inside[-1])
     head, tail = sequence[max(first - 1, 0) : first + 2], sequence[max(last - 1, 0) : last + 2]
-    pictures = decode_ends(video, keyframes, head, tail)
+    pictures = _decode_ends(video, keyframes, head, tail)
     last_ticks = video.frame_ticks(pictures[inside[-1]].duration, intervals[-RECENT_INTERVALS:])
     return SpanFrames(
         pts=tuple(inside),
@@ -253,7 +256,7 @@ def _packets_from_keyframe(video: Video, latest: float) -> Iterator[Any]:
         if not packet.size:
             continue
         if packet.pts is None or packet.is_discard or packet.is_corrupt:
-            raise UnsupportedStreamError
+            raise _UnclearPacketsError
         if not at_keyframe and video.seconds_of(packet.pts) > latest:
             return
         at_keyframe = at_keyframe or packet.is_keyframe
@@ -261,7 +264,7 @@ def _packets_from_keyframe(video: Video, latest: float) -> Iterator[Any]:
             yield packet
 
 
-def decode_ends(video: Video, keyframes: Sequence[int], head: Sequence[int], tail: Sequence[int]) -> dict[int, Any]:
+def _decode_ends(video: Video, keyframes: Sequence[int], head: Sequence[int], tail: Sequence[int]) -> dict[int, Any]:
     """Decode the pictures at both ends of a part of a video; of others only what they are predicted from.
 
     `head` and `tail` are the presentation times of the pictures at the start and at the end, ascending, and `keyframes`
@@ -271,7 +274,7 @@ def decode_ends(video: Video, keyframes: Sequence[int], head: Sequence[int], tai
         Pictures (`av.VideoFrame`) by presentation time.
 
     Raises:
-        UnsupportedStreamError: unless every picture is given out, in order and without errors.
+        _UnclearPacketsError: unless every picture is given out, in order and without errors.
         av.error.FFmpegError: when a packet cannot be decoded.
     """
     tail_keyframe = max(pts for pts in keyframes if pts <= tail[0])
@@ -293,13 +296,13 @@ def _decode_pictures(video: Video, keyframe: int, wanted: Collection[int]) -> di
         context.skip_frame = "NONREF" if may_skip and packet.pts not in wanted else "DEFAULT"
         for picture in packet.decode():
             if picture.pts is None or picture.pts <= shown or picture.is_corrupt:
-                raise UnsupportedStreamError
+                raise _UnclearPacketsError
             shown = picture.pts
             if shown in wanted:
                 pictures[shown] = picture
         if len(pictures) == len(wanted):
             return pictures
-    raise UnsupportedStreamError
+    raise _UnclearPacketsError
 
 
 def end_of_span(video: Video, pts: Sequence[int], end: float, pts_after: int | None, seconds: float) -> int:

@@ -94,8 +94,7 @@ class Measurement:
 class PictureScores:
     """Scores of one video by all picture filters, computed from its pictures in order; memory stays flat.
 
-    The filters see what is shown at every half second from the first picture on. Where pictures were skipped in
-    decoding, the one before stands for them.
+    The filters see what is shown at every half second from the first picture on.
     """
 
     def __init__(self) -> None:

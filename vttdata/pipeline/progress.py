@@ -20,7 +20,7 @@ from rich.progress import Progress as Bars
 from rich.table import Column
 from rich.text import Text
 
-from vttdata.files.plain_tables import visible
+from vttdata.files.table_formats import visible
 
 _LINE_EVERY_SECONDS = 10.0
 

@@ -1,8 +1,7 @@
 """Turn a recipe (YAML) into typed, checked settings.
 
 The sections of a recipe are settings classes of the packages that use them; a builder puts them together in its
-`Recipe` class. An error is one sentence that names the file, the key, the value found and what is allowed. Former names
-of builders and keys are understood, so that recipes of published datasets and of users keep working.
+`Recipe` class. An error is one sentence that names the file, the key, the value found and what is allowed.
 """
 
 from __future__ import annotations
@@ -29,9 +28,6 @@ from vttdata.settings import Count, Ratio, check_date, check_licence
 from vttdata.validation import MISSING, UNKNOWN_KEY, describe_problem
 
 _MAX_SHOWN = 80
-# Other spelling of a key of every recipe -> the key.
-_SPELLINGS = {"license": "licence"}
-_OWN_VIDEO_SECTIONS = {"collect", "filter", "shots", "clips", "media", "captions", "split"}
 
 # An input is a table of captions, or a dataset by folder or name.
 PathKind = Literal["file", "folder", "input"]
@@ -65,8 +61,6 @@ class BaseRecipe(pydantic.BaseModel):
     one_of: ClassVar[dict[str, frozenset[str]]] = {}
     # Keys whose values are never written to a file.
     secrets: ClassVar[frozenset[str]] = frozenset()
-    # Former dotted key -> present one; the former ones keep working, in the file and in --set.
-    renamed: ClassVar[Mapping[str, str]] = {}
 
     name: str = pydantic.Field(description="owner/name, such as me/street")
     builder: str
@@ -182,19 +176,14 @@ def check_recipe(
         VttdataError: as `load_recipe`.
     """
     sha256 = digest([raw, list(overrides)])
-    rename_builder(raw, [text.partition("=")[0] for text in overrides])
     builder = _load_builder(file, raw)
     model: type[BaseRecipe] = builder.Recipe
-    renamed = {**_SPELLINGS, **model.renamed}
-    overrides = [rename_key(text, renamed) for text in overrides]
-    rename_keys(raw, renamed, str(file))
     if check is not None:
         with_overrides = copy.deepcopy(raw)
         _override(with_overrides, overrides, model)
         check(with_overrides, model)
     resolve_paths(raw, model.paths, file.parent)
     _override(raw, overrides, model)
-    rename_keys(raw, renamed, "--set")
     addresses = fetch_paths(raw, model.paths, fetch) if fetch is not None else {}
     missing = missing_path(raw, model.paths)
     if missing is not None:
@@ -319,53 +308,6 @@ def _keys_of_section(model: type[BaseRecipe], sections: Sequence[str]) -> list[s
 
 def _settings_class(hint: Any) -> Any:
     return next((option for option in (hint, *get_args(hint)) if dataclasses.is_dataclass(option)), None)
-
-
-def rename_builder(recipe: dict[str, Any], overrides: Iterable[str] = ()) -> None:
-    """Give a recipe the present name of its builder, in place.
-
-    Overrides, dotted keys that are given beside the file, can tell two builders apart.
-    """
-    builder = recipe.get("builder")
-    if builder == "trecvid":
-        recipe["builder"] = "trecvid_vtt"
-    elif builder == "official" and isinstance(recipe.get("format"), str):
-        recipe["builder"] = recipe.pop("format").replace("-", "_")
-    elif builder == "msrvtt" and _OWN_VIDEO_SECTIONS & {*recipe, *(key.partition(".")[0] for key in overrides)}:
-        recipe["builder"] = "own_videos"
-
-
-def rename_key(key: str, renamed: Mapping[str, str]) -> str:
-    """Return a dotted key, or ``key=value``, with the present name of the key or of a section above it.
-
-    `renamed` is former dotted key -> present dotted key, such as ``filter.min_seconds``.
-    """
-    for former, present in renamed.items():
-        if key.startswith(former) and key[len(former) : len(former) + 1] in ("", ".", "="):
-            return present + key[len(former) :]
-    return key
-
-
-def rename_keys(recipe: dict[str, Any], renamed: Mapping[str, str], place: str) -> None:
-    """Move values of former dotted keys to the present ones, in place.
-
-    Raises:
-        VttdataError: when a former key and its present name are both given; the message begins with `place`.
-    """
-    for former, present in renamed.items():
-        *sections, name = former.split(".")
-        source: Any = recipe
-        for section in sections:
-            source = source.get(section) if isinstance(source, dict) else None
-        if not isinstance(source, dict) or name not in source:
-            continue
-        *sections, present_name = present.split(".")
-        target: Any = recipe
-        for section in sections:
-            target = target.setdefault(section, {}) if isinstance(target, dict) else None
-        if not isinstance(target, dict) or present_name in target:
-            raise VttdataError(f"{place}: {former}: is called {present}, which is given too; take one of them out.")
-        target[present_name] = source.pop(name)
 
 
 def names_path(key: str, paths: Iterable[str]) -> bool:

@@ -20,7 +20,7 @@ from vttdata.errors import VttdataError
 from vttdata.files.addresses import without_secrets
 from vttdata.files.strict_yaml import format_yaml
 from vttdata.recipe import packaged
-from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, given_paths, names_path, rename_builder, rename_key
+from vttdata.recipe.load import BaseRecipe, Loaded, check_recipe, given_paths, names_path
 
 _MAX_SHOWN = 80
 _ANY = re.compile(r".*", re.DOTALL)
@@ -111,16 +111,14 @@ def load_foreign_recipe(raw: dict[str, Any], file: Path, overrides: Sequence[str
             not give; the message begins with `file`.
     """
     raw = copy.deepcopy(raw)
-    rename_builder(raw)
     builder = raw.get("builder")
     if not isinstance(builder, str) or builder not in packaged.builders():
         raise VttdataError(
             f"{file}: was built by {ascii(builder)[:_MAX_SHOWN]}, which is not packaged and so is not run; "
             "build the recipe beside that builder yourself, and compare with vttdata diff."
         )
-    renamed = packaged.load_builder(builder).Recipe.renamed
-    given = {rename_key(text.partition("=")[0], renamed) for text in overrides}
-    missing = [text for text in wanted_paths(raw) if not _covers(given, rename_key(text.partition("=")[0], renamed))]
+    given = {text.partition("=")[0] for text in overrides}
+    missing = [text for text in wanted_paths(raw) if not _covers(given, text.partition("=")[0])]
     if missing:
         wanted = " ".join(f"--set {text}" for text in missing)
         raise VttdataError(f"{file}: needs what the dataset was made from: {wanted}.")

@@ -9,11 +9,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from vttdata.annotate.videos import locate_videos
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.manifest import read_dataset_manifest
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.generate.foils.blind.shortcuts import Attack, attack_sentences
+from vttdata.media.video_folder import locate_videos
 from vttdata.report import plots
 from vttdata.report.page import PageSection, Tile, render_page, render_table, render_text
 from vttdata.report.page_pictures import read_clip_stills, read_video_stills

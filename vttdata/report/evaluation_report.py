@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
-from vttdata.dataset.front_matter import read_layout
-from vttdata.dataset.parquet import read_parquet_rows
-from vttdata.evaluate.predictions import read_captions
 from vttdata.evaluate.report import Estimate, Evaluation
+from vttdata.evaluate.task import load_evaluation_task
 from vttdata.report import plots
 from vttdata.report.page import PageSection, Tile, format_number, render_page, render_table, render_text
 from vttdata.report.page_pictures import read_clip_stills
@@ -98,10 +94,10 @@ def _format_items(evaluation: Evaluation, folder: Path, predictions: Path | None
     number = min(_ITEMS_SHOWN, len(order) // 2 or len(order))
     best, worst = order[:number], order[-number:][::-1]
     ids = {row: evaluation.item_ids[int(column.items[row])] for row in (*best, *worst)}
-    texts = _read_texts(folder, evaluation, set(ids.values()))
-    captions = {}
-    if predictions is not None and evaluation.task == "captioning":
-        captions = {key: text for key, text in read_captions(predictions) if key in texts}
+    task = load_evaluation_task(evaluation.task)
+    texts = task.read_texts(folder, evaluation.config, set(ids.values()))
+    predicted = task.predicted_texts(predictions) if predictions is not None else ()
+    captions = {key: text for key, text in predicted if key in texts}
     stills = read_clip_stills(folder, (texts[item][0] for item in ids.values() if item in texts))
     sections = []
     for key, title, rows in (("best", "Best items", best), ("worst", "Worst items", worst)):
@@ -111,28 +107,13 @@ def _format_items(evaluation: Evaluation, folder: Path, predictions: Path | None
                 "value": format_number(values[row]),
                 "still": stills.get(texts.get(ids[row], ("", []))[0], ""),
                 "prediction": captions.get(ids[row]),
-                "texts": texts.get(ids[row], ("", []))[1],
+                "texts": texts.get(ids[row], ("", []))[1][:_TEXTS_SHOWN],
             }
             for row in rows
         ]
         if items:
             sections.append(PageSection(key, title, render_text(_ITEMS, items=items), note=f"By {name}."))
     return sections
-
-
-def _read_texts(folder: Path, evaluation: Evaluation, ids: set[str]) -> dict[str, tuple[str, Sequence[str]]]:
-    """Return item id -> its video id and its texts: references, or a true text and its foil."""
-    is_foil = evaluation.task == "foils"
-    key, columns = ("foil_id", ("caption", "foil")) if is_foil else ("video_id", ("captions",))
-    tables: Mapping[str, Mapping[str, Sequence[Path]]] = read_layout(folder, needs=None).files
-    splits = tables.get(evaluation.config) or tables.get("clips", {})
-    found: dict[str, tuple[str, Sequence[str]]] = {}
-    for files in splits.values():
-        for row in read_parquet_rows(files, tuple(dict.fromkeys((key, "video_id", *columns)))):
-            if row[key] in ids:
-                texts: list[Any] = [row["caption"], row["foil"]] if is_foil else (row["captions"] or [])
-                found[row[key]] = (row["video_id"], [str(text) for text in texts[:_TEXTS_SHOWN]])
-    return found
 
 
 def _interval(score: Estimate) -> str:

@@ -6,15 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from vttdata.generate.foils.blind.accuracy import (
-    pairwise_accuracy,
-    paragraph_scores,
-    select_references,
-    wilson_interval,
-)
+from vttdata.generate.foils.blind.accuracy import pairwise_accuracy, paragraph_scores, select_references
 
 
 def test_win_is_strictly_greater_and_ties_are_separate() -> None:
@@ -25,19 +18,6 @@ def test_win_is_strictly_greater_and_ties_are_separate() -> None:
         "a": (2, 1, 1),
         "b": (2, 1, 0),
     }
-
-
-def test_wilson_interval_equals_the_textbook() -> None:
-    # Newcombe (Statistics in Medicine 1998), table I, method 3.
-    for wins, pairs, low, high in ((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)):
-        assert wilson_interval(wins, pairs) == pytest.approx((low, high), abs=5e-5)
-
-
-@given(st.integers(1, 500), st.floats(0, 1))
-def test_interval_contains_its_share(pairs: int, share: float) -> None:
-    low, high = wilson_interval(share * pairs, pairs)
-    assert 0 <= low <= share + 1e-12
-    assert share - 1e-12 <= high <= 1
 
 
 @pytest.mark.parametrize("scores", [([1.0], [1.0, 2.0]), ([float("nan")], [1.0])])

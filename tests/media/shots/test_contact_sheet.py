@@ -24,7 +24,7 @@ def detection(*firsts: int, frames: int) -> Detection:
         Shot("", index, first / 25, end / 25, first, end - 1, "dissolve" if index else "start")
         for index, (first, end) in enumerate(zip(firsts, ends, strict=True))
     )
-    return Detection(frames, 25.0, frames / 25, "exact", shots)
+    return Detection(frames, 25.0, frames / 25, shots)
 
 
 def read_png(path: Path) -> Array:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.exact_shots import detect_shots
 from vttdata.collect.demo_films.corpus import SceneSettings, draw_scenes
+from vttdata.media.shots.detect import detect_shots
 
 
 @pytest.fixture(scope="module")

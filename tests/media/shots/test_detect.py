@@ -12,12 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.helpers.exact_shots import detect_shots
 from vttdata.errors import MediaError
 from vttdata.media.decode import open_video
 from vttdata.media.ffmpeg_program import ffmpeg_path
 from vttdata.media.shots.boundaries import find_boundaries
-from vttdata.media.shots.detect import Detection, ShotSettings
+from vttdata.media.shots.detect import Detection, ShotSettings, detect_shots
 from vttdata.media.shots.histogram import Descriptions, describe
 from vttdata.media.shots.signals import Signals, measure_signals
 
@@ -153,7 +152,7 @@ def test_fade_in_at_the_start_is_no_boundary(shots_of) -> None:
 def test_boundaries_closer_than_the_minimum_length_become_one(tmp_path: Path) -> None:
     path = encode(tmp_path / "short.mp4", np.concatenate((scene(1, 30), scene(2, 10), scene(3, 30))))
     assert cuts(detect_shots(path)) == [30, 40]
-    assert len(cuts(detect_shots(path, ShotSettings(method="exact", min_seconds=0.6)))) == 1
+    assert len(cuts(detect_shots(path, ShotSettings(min_seconds=0.6)))) == 1
 
 
 def test_shots_cover_the_file_without_gaps_in_frames_and_seconds(tmp_path: Path, three_scenes: Frames) -> None:

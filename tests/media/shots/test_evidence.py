@@ -1,4 +1,4 @@
-"""What changes all colours and is no cut is none, and cuts that change hardly any colours are found, in both modes."""
+"""What changes all colours and is no cut is none, and cuts that change hardly any colours are found."""
 
 from __future__ import annotations
 
@@ -11,22 +11,19 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from tests.media.shots.test_detect import HEIGHT, WIDTH, Frames, encode, scene, starts
-from vttdata.media.shots.detect import Detection, ShotSettings, detect_shots
+from vttdata.media.shots.detect import detect_shots
 from vttdata.media.shots.structure import compare_structure, measure_rectangle, measure_unmixed
 
 X, Y = np.meshgrid(np.arange(WIDTH), np.arange(HEIGHT))
 
 
-@pytest.fixture(params=["exact", "fast"])
-def detect(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Frames], list[tuple[int, str]]]:
+@pytest.fixture
+def detect(tmp_path: Path) -> Callable[[Frames], list[tuple[int, str]]]:
     """Return a function that encodes frames and gives each shot's first frame and transition."""
     options = ("-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p")
 
     def found(frames: Frames) -> list[tuple[int, str]]:
-        detection: Detection = detect_shots(
-            encode(tmp_path / "a.mp4", np.clip(frames, 0, 255), *options), ShotSettings(method=request.param)
-        )
-        return starts(detection)
+        return starts(detect_shots(encode(tmp_path / "a.mp4", np.clip(frames, 0, 255), *options)))
 
     return found
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.helpers.exact_shots import detect_shots
 from tests.media.shots.test_detect import HEIGHT, WIDTH, Frames, encode, scene, starts
+from vttdata.media.shots.detect import detect_shots
 
 X, Y = np.meshgrid((np.arange(WIDTH) + 0.5) / WIDTH, (np.arange(HEIGHT) + 0.5) / HEIGHT)
 PLACES = {

@@ -22,12 +22,12 @@ from vttdata.annotate.task import (
     Unit,
     item_id,
 )
-from vttdata.annotate.videos import locate_videos
-from vttdata.assess.tables import as_csv
 from vttdata.errors import VttdataError
 from vttdata.files.csv_safety import escape_formula
+from vttdata.files.table_formats import as_csv
 from vttdata.files.tables import Columns, read_table
 from vttdata.ids import find_video_id
+from vttdata.media.video_folder import locate_videos
 from vttdata.settings import Count, PositiveCount, Ratio, Strict
 from vttdata.text.captions import clean_text
 from vttdata.text.language import is_language

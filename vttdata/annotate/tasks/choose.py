@@ -21,8 +21,8 @@ from vttdata.annotate.task import (
 )
 from vttdata.annotate.tasks.caption import video_ids
 from vttdata.annotate.videos import presentation_times
-from vttdata.assess.tables import as_csv
 from vttdata.errors import VttdataError
+from vttdata.files.table_formats import as_csv
 from vttdata.ids import clip_id
 from vttdata.media import ClipSettings, choose_clips, detect_shots
 from vttdata.settings import Count, PositiveCount, PositiveSeconds, Ratio, Strict

@@ -21,9 +21,9 @@ from vttdata.annotate.task import (
     item_id,
     majority,
 )
-from vttdata.assess.tables import as_csv
 from vttdata.errors import VttdataError
 from vttdata.export.reader import DatasetReader
+from vttdata.files.table_formats import as_csv
 from vttdata.files.tables import Columns, read_table
 from vttdata.load.lookup import find_dataset
 from vttdata.settings import Count, Ratio, Strict

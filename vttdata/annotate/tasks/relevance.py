@@ -19,9 +19,9 @@ from vttdata.annotate.task import (
     Unit,
     item_id,
 )
-from vttdata.assess.agreement import is_relevant
-from vttdata.assess.tables import as_csv
+from vttdata.assess.relevance import is_relevant
 from vttdata.errors import VttdataError
+from vttdata.files.table_formats import as_csv
 from vttdata.files.tables import Columns, read_table
 from vttdata.settings import Count, PositiveCount, Ratio, Strict
 

@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from vttdata.assess.manifest import Manifest, ManifestItem, number_or_nan
+from vttdata.assess.manifest import Manifest, ManifestItem
+from vttdata.files.tables import number_or_nan
 from vttdata.records import Judgment
 
 FINDINGS = {

@@ -9,10 +9,10 @@ from typing import Any
 
 from vttdata.assess.answers.intake import Intake, Results
 from vttdata.assess.answers.wmt import HEADER, split_cells, take_wmt
-from vttdata.assess.manifest import Manifest, ManifestItem, number_or_nan, parse_kind, required_text
+from vttdata.assess.manifest import Manifest, ManifestItem, parse_kind
 from vttdata.assess.scores import Moments
 from vttdata.errors import VttdataError
-from vttdata.files.tables import open_text, read_table
+from vttdata.files.tables import number_or_nan, open_text, read_table, required_text
 
 _ITEM_COLUMN = re.compile(r"Input\.rid_(\d+)")
 _ANSWER = re.compile(r"\d+_[^|]*(?:\|\d+_[^|]*)*")

@@ -16,10 +16,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from vttdata.assess.answers.intake import Intake
-from vttdata.assess.manifest import ManifestItem, number_or_nan, parse_kind
+from vttdata.assess.manifest import ManifestItem, parse_kind
 from vttdata.assess.scores import Moments
 from vttdata.errors import VttdataError
-from vttdata.files.tables import open_text
+from vttdata.files.tables import number_or_nan, open_text
 
 HEADER = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time"
 """First line of a file of judgments."""

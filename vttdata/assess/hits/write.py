@@ -14,9 +14,9 @@ from typing import TextIO
 from urllib.parse import quote
 
 from vttdata.assess.hits.hit_records import DEFAULT_QUESTION, NOTES, Hit, HitPlan
-from vttdata.assess.tables import Table, as_csv
 from vttdata.errors import DescribeOSErrors, VttdataError
 from vttdata.files.csv_safety import html_cell
+from vttdata.files.table_formats import Table, as_csv
 
 PageWriter = Callable[[Path, Hit], None]
 """Function that writes the assessment page of a HIT to a path."""

@@ -64,9 +64,9 @@ def command(
     from vttdata.annotate.campaign import make_campaign
     from vttdata.annotate.store import Store
     from vttdata.annotate.task import Material
-    from vttdata.annotate.videos import locate_videos
     from vttdata.cli.campaign.invite import split_names
     from vttdata.compose.input_captions import read_input
+    from vttdata.media.video_folder import locate_videos
 
     names = split_names(workers or "")
     splits = read_input(captions, columns, any_table=True).splits if captions is not None else []

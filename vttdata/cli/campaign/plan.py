@@ -38,7 +38,7 @@ def command(
 ) -> int:
     """Print which interval a number of judgments gives, how long they take and what they cost."""
     from vttdata.assess.precision import precision
-    from vttdata.assess.tables import as_plain
+    from vttdata.files.table_formats import as_plain
 
     rows = [
         precision(items, n, sd=sd, spread=spread, seconds=seconds, hourly=hourly, controls=controls) for n in judgments

@@ -20,7 +20,7 @@ def command(folder: Path, as_json: bool) -> int:
     from vttdata.annotate.campaign import read_campaign
     from vttdata.annotate.service import make_report
     from vttdata.annotate.store import Store
-    from vttdata.assess.tables import as_plain
+    from vttdata.files.table_formats import as_plain
 
     campaign = read_campaign(folder)
     with contextlib.closing(Store(campaign)) as store:

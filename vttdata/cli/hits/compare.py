@@ -54,9 +54,9 @@ def command(scores: Path, other: Path | None, metrics: tuple[Path, ...], leave_o
     Correlates (Pearson, Spearman, Kendall) the systems of two evaluations, or automatic metrics with what people said
     as 'vttdata evaluate-metric' does.
     """
-    from vttdata.assess.tables import as_plain
+    from vttdata.assess.two_evaluations import read_caption_scores, replication_table
     from vttdata.evaluate.meta import evaluate_metrics
-    from vttdata.evaluate.meta.two_evaluations import read_caption_scores, replication_table
+    from vttdata.files.table_formats import as_plain
 
     if other is None and not metrics:
         raise VttdataError("There is nothing to compare with: give a second table of captions, or --metric.")

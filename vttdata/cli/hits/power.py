@@ -80,7 +80,7 @@ def command(
     """
     from vttdata.assess.manifest import read_manifest
     from vttdata.assess.power import placeholder_hits, power
-    from vttdata.assess.tables import as_cell
+    from vttdata.files.table_formats import as_cell
 
     if manifest is None:
         if systems * videos > MAX_CAPTIONS:

@@ -12,8 +12,8 @@ from typing import Any
 from vttdata.dataset.front_matter import read_layout
 from vttdata.dataset.parquet import read_parquet_rows
 from vttdata.errors import VttdataError
-from vttdata.files.plain_tables import align_columns
 from vttdata.files.reading import read_description
+from vttdata.files.table_formats import align_columns
 
 # File in a dataset with the results of the blind attackers, their ensemble first.
 SHORTCUTS = "shortcuts.json"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vttdata.evaluate.baseline import Baseline, Setting, word_vectors
-from vttdata.evaluate.resampling import Floats
+from vttdata.statistics.arrays import Floats
 
 # Training clips at most, drawn at random: the cost grows with their third power.
 _MAX_CLIPS = 1_500

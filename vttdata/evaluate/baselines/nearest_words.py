@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vttdata.evaluate.baseline import Baseline, Setting, word_vectors
-from vttdata.evaluate.resampling import Floats
+from vttdata.statistics.arrays import Floats
 
 
 def compare_words(setting: Setting) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vttdata.evaluate.baseline import Baseline, Setting
-from vttdata.evaluate.resampling import Floats
+from vttdata.statistics.arrays import Floats
 
 
 def draw_similarities(setting: Setting) -> Floats:

@@ -6,7 +6,7 @@ import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.baseline import Baseline, Setting
-from vttdata.evaluate.resampling import Floats
+from vttdata.statistics.arrays import Floats
 
 
 def compare_lengths(setting: Setting) -> Floats:

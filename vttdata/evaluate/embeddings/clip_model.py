@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.errors import VttdataError
-from vttdata.evaluate.embeddings.matching import Floats, Tokens, unit_vectors
+from vttdata.evaluate.embeddings.matching import Tokens, Vectors, unit_vectors
 from vttdata.media.pictures import Filter, resize
 from vttdata.text.lm.pretrained import load_pretrained
 
@@ -135,11 +135,11 @@ class ClipModel:
         """Return how each token is written."""
         return [self._tokenizer.decode([token]).strip() for token in tokens.tolist()]
 
-    def encode_texts(self, rows: Sequence[Tokens]) -> list[Floats]:
+    def encode_texts(self, rows: Sequence[Tokens]) -> list[Vectors]:
         """Return unit vectors of the tokens of texts, (t, d) each."""
         import torch
 
-        def encode(indices: Sequence[int]) -> list[Floats]:
+        def encode(indices: Sequence[int]) -> list[Vectors]:
             longest = max(len(rows[index]) for index in indices)
             # What padding holds makes no difference: it is masked, and comes after all that is read.
             ids = torch.full((len(indices), longest), self._tokenizer.pad_token_id or 0)
@@ -157,11 +157,11 @@ class ClipModel:
         by_index = dict(zip(order, encoded, strict=True))
         return [by_index[index] for index in range(len(rows))]
 
-    def encode_pictures(self, pictures: Iterable[NDArray[np.uint8]]) -> Floats:
+    def encode_pictures(self, pictures: Iterable[NDArray[np.uint8]]) -> Vectors:
         """Return unit vectors of pictures, RGB (height, width, 3) each, as (n, d)."""
         import torch
 
-        def encode(inputs: Sequence[NDArray[np.float32]]) -> list[Floats]:
+        def encode(inputs: Sequence[NDArray[np.float32]]) -> list[Vectors]:
             pixels = torch.from_numpy(np.stack(inputs)).to(self._model.device)
             pooled = self._model.vision_model(pixel_values=pixels).pooler_output
             return list(unit_vectors(self._model.visual_projection(pooled).cpu().numpy()))
@@ -170,8 +170,8 @@ class ClipModel:
         return np.stack(list(self._run_batches(prepared, _PICTURES_PER_BATCH, encode)))
 
     def _run_batches(
-        self, items: Iterable[Any], size: int, encode: Callable[[Sequence[Any]], list[Floats]]
-    ) -> Iterator[Floats]:
+        self, items: Iterable[Any], size: int, encode: Callable[[Sequence[Any]], list[Vectors]]
+    ) -> Iterator[Vectors]:
         import torch
 
         waiting = iter(items)
@@ -181,7 +181,7 @@ class ClipModel:
                 yield from _halve_until_it_fits(batch, encode)
 
 
-def _halve_until_it_fits(batch: Sequence[Any], encode: Callable[[Sequence[Any]], list[Floats]]) -> list[Floats]:
+def _halve_until_it_fits(batch: Sequence[Any], encode: Callable[[Sequence[Any]], list[Vectors]]) -> list[Vectors]:
     import torch
 
     try:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vttdata.errors import MediaError, VttdataError
-from vttdata.evaluate.embeddings.matching import Floats, Tokens, unit_vectors
+from vttdata.evaluate.embeddings.matching import Tokens, Vectors, unit_vectors
 from vttdata.evaluate.metric import MetricInputs, VideoMetric, VideoSpan
 from vttdata.evaluate.score_cache import keep_arrays, read_arrays
 from vttdata.files.reading import file_sha256, refuse_special
@@ -47,14 +47,14 @@ class FrameVectors(NamedTuple):
     """Unit vectors of a video's frames, (v, d), and their times in seconds, (v,); NaN where they are unknown."""
 
     times: NDArray[np.float64]
-    vectors: Floats
+    vectors: Vectors
 
 
 class TextVectors(NamedTuple):
     """Tokens of a text, (t,), and their unit vectors, (t, d); the last one is the whole text's."""
 
     tokens: Tokens
-    vectors: Floats
+    vectors: Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class FeatureFile:
 
 def _split_rows(
     path: Path, arrays: Mapping[str, NDArray[Any]], names: str, counts: str, vectors: str, beside: NDArray[Any]
-) -> list[tuple[str, NDArray[Any], Floats]]:
+) -> list[tuple[str, NDArray[Any], Vectors]]:
     """Return the name, the rows of `beside` and the unit vectors of each video or text."""
     missing = [name for name in (names, counts) if name not in arrays]
     if missing:

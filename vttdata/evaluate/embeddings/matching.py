@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.floating]
+Vectors = NDArray[np.floating]
 Tokens = NDArray[np.int64]
 Convention = Literal["paper", "code"]
 
@@ -82,7 +82,11 @@ def weigh_tokens(texts: Iterable[Tokens], convention: Convention) -> TokenWeight
 
 
 def match_vectors(
-    tokens: Floats, targets: Floats, coarse: float, weights: Floats | None = None, target_weights: Floats | None = None
+    tokens: Vectors,
+    targets: Vectors,
+    coarse: float,
+    weights: Vectors | None = None,
+    target_weights: Vectors | None = None,
 ) -> Match:
     """Match the tokens of a caption with frames, or with the tokens of a reference (equations 4 to 9).
 
@@ -114,19 +118,19 @@ def combine(video: Match, reference: Match) -> Match:
     return Match(*((one + other) / 2 for one, other in zip(video, reference, strict=True)))
 
 
-def video_vector(frames: Floats) -> Floats:
+def video_vector(frames: Vectors) -> Vectors:
     """Return the unit vector of a video: the direction of the mean of its frames' unit vectors (equation 2)."""
-    mean: Floats = unit_vectors(frames.mean(axis=0, keepdims=True))[0]
+    mean: Vectors = unit_vectors(frames.mean(axis=0, keepdims=True))[0]
     return mean
 
 
-def unit_vectors(vectors: Floats) -> Floats:
+def unit_vectors(vectors: Vectors) -> Vectors:
     """Return vectors, (n, d), divided by their lengths; a vector of zeros stays."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    units: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    units: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     return units
 
 
-def _weighted_mean(values: Floats, weights: Floats | None) -> float:
+def _weighted_mean(values: Vectors, weights: Vectors | None) -> float:
     total = 0.0 if weights is None else float(weights.sum())
     return float(values.mean()) if weights is None or total == 0 else float(weights @ values) / total

@@ -17,7 +17,7 @@ import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.embeddings.matching import unit_vectors
-from vttdata.evaluate.metric import FloatArray
+from vttdata.statistics.arrays import Floats
 from vttdata.text.lm.pretrained import encode_texts, load_pretrained
 
 HEAD = "head.safetensors"
@@ -30,7 +30,7 @@ class PairModel:
 
     encoder: Any
     tokenizer: Any
-    head: FloatArray
+    head: Floats
 
     @classmethod
     def load(cls, folder: Path, device: str = "cpu") -> PairModel:
@@ -66,7 +66,7 @@ class PairModel:
         (folder / "README.md").write_text(card, encoding="utf-8", newline="\n")
         save_file({"weights": self.head}, folder / HEAD)
 
-    def embed(self, texts: Sequence[str]) -> dict[str, FloatArray]:
+    def embed(self, texts: Sequence[str]) -> dict[str, Floats]:
         """Return the unit vector of each different text."""
         different = list(dict.fromkeys(texts))
         vectors = encode_texts(self.encoder, self.tokenizer, different) if different else np.zeros((0, 1))
@@ -76,17 +76,15 @@ class PairModel:
         self,
         candidates: Sequence[str],
         references: Sequence[Sequence[str]],
-        vectors: dict[str, FloatArray] | None = None,
-    ) -> FloatArray:
+        vectors: dict[str, Floats] | None = None,
+    ) -> Floats:
         """Return the score of each caption, in units of people's; `vectors` are those of the texts where known."""
         vectors = vectors or self.embed([*candidates, *(text for group in references for text in group)])
-        scores: FloatArray = pair_features(vectors, candidates, references) @ self.head[:-1] + self.head[-1]
+        scores: Floats = pair_features(vectors, candidates, references) @ self.head[:-1] + self.head[-1]
         return scores
 
 
-def pair_features(
-    vectors: dict[str, FloatArray], candidates: Sequence[str], references: Sequence[Sequence[str]]
-) -> FloatArray:
+def pair_features(vectors: dict[str, Floats], candidates: Sequence[str], references: Sequence[Sequence[str]]) -> Floats:
     """Return what the regression sees of each caption, (n, 2 + d)."""
     rows = []
     for candidate, group in zip(candidates, references, strict=True):
@@ -97,8 +95,8 @@ def pair_features(
 
 
 def best_similarity(
-    vectors: dict[str, FloatArray], candidates: Sequence[str], references: Sequence[Sequence[str]]
-) -> FloatArray:
+    vectors: dict[str, Floats], candidates: Sequence[str], references: Sequence[Sequence[str]]
+) -> Floats:
     """Return the cosine of each caption and its most similar reference, (n,)."""
     return np.array(
         [max(float(vectors[c] @ vectors[r]) for r in group) for c, group in zip(candidates, references, strict=True)]

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from vttdata.assess.correlation import williams
 from vttdata.errors import VttdataError
 from vttdata.evaluate.learned.pair_model import HEAD, PairModel, best_similarity, pair_features
 from vttdata.evaluate.meta.judgments import JudgmentTable
-from vttdata.evaluate.metric import FloatArray
+from vttdata.statistics.arrays import Floats
+from vttdata.statistics.hypothesis_tests import williams
 from vttdata.text.lm.pretrained import embed_batch, load_pretrained, name_of_model, split_revision
 
 # Penalties of the frozen regression's squared weights, beside the mean squared error; chosen by folds of videos.
@@ -75,7 +75,7 @@ class JudgedCaptions:
     name: str
     candidates: Sequence[str]
     references: Sequence[Sequence[str]]
-    human: FloatArray
+    human: Floats
     sources: Sequence[int]
 
     @classmethod
@@ -235,7 +235,7 @@ def _build_encoder(texts: Sequence[str], seed: int, device: str) -> tuple[Any, A
         raise VttdataError(f"Nothing can be trained on {device}: {str(error).splitlines()[0]}") from error
 
 
-def _fit_ridge(vectors: dict[str, FloatArray], train: Sequence[JudgedCaptions]) -> FloatArray:
+def _fit_ridge(vectors: dict[str, Floats], train: Sequence[JudgedCaptions]) -> Floats:
     """Return the regression on frozen embeddings whose penalty predicts other videos best."""
     features, folds = [], []
     for number, judged in enumerate(train):
@@ -254,7 +254,7 @@ def _fit_ridge(vectors: dict[str, FloatArray], train: Sequence[JudgedCaptions]) 
     return _ridge(rows, human, min(_RIDGE, key=squared_error))
 
 
-def _ridge(rows: FloatArray, human: FloatArray, penalty: float) -> FloatArray:
+def _ridge(rows: Floats, human: Floats, penalty: float) -> Floats:
     mean = rows.mean(axis=0)
     centred = rows - mean
     gram = centred.T @ centred / len(rows)
@@ -340,7 +340,7 @@ class _Trainer:
         parameters = [*model.encoder.parameters(), self.head]
         self.optimizer = torch.optim.AdamW(parameters, lr=settings.rate, foreach=False)
 
-    def run(self, test: Sequence[JudgedCaptions]) -> list[FloatArray]:
+    def run(self, test: Sequence[JudgedCaptions]) -> list[Floats]:
         """Train to the end, and return the plain similarities of `test` before people's scores were seen."""
         finished, tensors = self.checkpoint.read()
         if finished:
@@ -357,7 +357,7 @@ class _Trainer:
         self.model.head = self.head.detach().double().cpu().numpy()
         return before or self._similarities(test)
 
-    def _similarities(self, test: Sequence[JudgedCaptions]) -> list[FloatArray]:
+    def _similarities(self, test: Sequence[JudgedCaptions]) -> list[Floats]:
         self.model.encoder.eval()
         return [
             best_similarity(self.model.embed(_texts(judged)), judged.candidates, judged.references) for judged in test
@@ -413,7 +413,7 @@ class _Trainer:
             human = torch.tensor([row[2] for row in rows], dtype=torch.float32, device=u.device)
             yield torch.nn.functional.mse_loss(features @ self.head[:-1] + self.head[-1], human)
 
-    def _tensors(self, before: Sequence[FloatArray]) -> dict[str, Any]:
+    def _tensors(self, before: Sequence[Floats]) -> dict[str, Any]:
         import torch
 
         tensors = {f"encoder.{name}": tensor for name, tensor in self.model.encoder.state_dict().items()}
@@ -438,7 +438,7 @@ class _Trainer:
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": states})
 
 
-def _compare(judged: JudgedCaptions, scores: FloatArray, plain: FloatArray) -> HeldOut:
+def _compare(judged: JudgedCaptions, scores: Floats, plain: Floats) -> HeldOut:
     r = np.clip(np.corrcoef([judged.human, scores, plain]), -1, 1)
     usable = len(scores) > 3 and np.isfinite(r).all()
     tests = [

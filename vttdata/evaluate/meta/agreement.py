@@ -14,7 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from vttdata.evaluate.meta.correlations import (
+from vttdata.evaluate.meta.judgments import JudgmentTable
+from vttdata.evaluate.report import Estimate
+from vttdata.evaluate.score_cache import keep_arrays, read_arrays
+from vttdata.statistics.arrays import Floats, Integers
+from vttdata.statistics.bootstrap import Resampled, draw_sources
+from vttdata.statistics.correlation import (
     COEFFICIENTS,
     average_systems,
     correlate_captions,
@@ -24,11 +29,7 @@ from vttdata.evaluate.meta.correlations import (
     pair_accuracy,
     pair_rows,
 )
-from vttdata.evaluate.meta.judgments import JudgmentTable
-from vttdata.evaluate.metric import ColumnScores, FloatArray
-from vttdata.evaluate.report import Estimate
-from vttdata.evaluate.resampling import Floats, Integers, Resampled, ScoredRows, draw_sources
-from vttdata.evaluate.score_cache import keep_arrays, read_arrays
+from vttdata.statistics.scores import ColumnScores, ScoredRows
 
 LEVELS: Mapping[str, str] = {
     "caption": "over all captions",
@@ -117,7 +118,7 @@ def measure_agreement(
 _Result = tuple[Levels, float, tuple[int, int, int]]
 
 
-def _encode(levels: Levels, epsilon: float, ties: tuple[int, int, int]) -> dict[str, FloatArray]:
+def _encode(levels: Levels, epsilon: float, ties: tuple[int, int, int]) -> dict[str, Floats]:
     arrays = {
         f"{level}/{name}": np.array([estimate.score, estimate.low, estimate.high, estimate.items], dtype=np.float64)
         for level, estimates in levels.items()

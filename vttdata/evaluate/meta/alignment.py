@@ -13,7 +13,7 @@ import numpy as np
 from vttdata.annotations.trecvid.id_offsets import OFFSETS, OffsetScan, can_tell, peak, scan_offsets
 from vttdata.errors import VttdataError
 from vttdata.evaluate.meta.judgments import JudgmentTable
-from vttdata.evaluate.resampling import Floats
+from vttdata.statistics.arrays import Floats
 
 # Share of the captions of all systems and items that must be known for their neighbours to be compared.
 _LEAST_KNOWN = 0.9

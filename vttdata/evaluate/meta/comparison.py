@@ -17,11 +17,8 @@ from typing import get_args
 
 import numpy as np
 
-from vttdata.assess.agreement import Level as RatingLevel
-from vttdata.assess.agreement import krippendorff_alpha
-from vttdata.assess.correlation import williams
 from vttdata.errors import VttdataError
-from vttdata.evaluate.evaluation import DEFAULT_METRICS, load_metrics, name_local_videos
+from vttdata.evaluate.evaluation import load_metrics, name_local_videos
 from vttdata.evaluate.java_scores import JavaError
 from vttdata.evaluate.meta.agreement import DRAWS, Draws, measure_agreement, system_means
 from vttdata.evaluate.meta.alignment import check_alignment, correlate_at_offsets
@@ -30,8 +27,13 @@ from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.meta.metric_report import MetricReport, Rank, SetReport, StressReport
 from vttdata.evaluate.meta.scoring import look_up_scores, read_scores, score_table
 from vttdata.evaluate.meta.stress import StressResult, StressSet, stress
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, MetricInputs
+from vttdata.evaluate.metric import CaptioningMetric, MetricInputs
+from vttdata.evaluate.metrics import DEFAULT_METRICS
 from vttdata.load.local_builds import builds_folder
+from vttdata.statistics.agreement import Level as RatingLevel
+from vttdata.statistics.agreement import krippendorff_alpha
+from vttdata.statistics.hypothesis_tests import williams
+from vttdata.statistics.scores import ColumnScores
 
 Columns = dict[str, ColumnScores]
 """Name of a metric's column -> scores of the rows of a table."""

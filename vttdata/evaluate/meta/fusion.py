@@ -16,16 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from vttdata.assess.correlation import williams
-from vttdata.assess.tables import as_plain
 from vttdata.errors import VttdataError
 from vttdata.evaluate.meta.agreement import Draws, estimate_draws
-from vttdata.evaluate.meta.correlations import pearson_in_draws
 from vttdata.evaluate.meta.judgments import JudgmentTable
 from vttdata.evaluate.meta.scoring import look_up_scores, read_scores, score_table
-from vttdata.evaluate.metric import ColumnScores, FloatArray, MetricInputs, load_metric
+from vttdata.evaluate.metric import MetricInputs, load_metric
 from vttdata.evaluate.report import Estimate
+from vttdata.files.table_formats import as_plain
 from vttdata.load.local_builds import builds_folder
+from vttdata.statistics.arrays import Floats
+from vttdata.statistics.correlation import pearson_in_draws
+from vttdata.statistics.hypothesis_tests import williams
+from vttdata.statistics.scores import ColumnScores
 
 PUBLISHED = {"bertha": 0.0525, "bleu4": -0.1373, "cider-d": 0.0315, "meteor": 0.2810, "rouge-l": -0.0779}
 """Coefficients of the published fusion, BERTHA's own score among them."""
@@ -51,10 +53,10 @@ class ScoredSet:
     """
 
     name: str
-    scores: FloatArray
-    human: FloatArray
+    scores: Floats
+    human: Floats
     sources: np.ndarray[Any, np.dtype[np.int64]]
-    draws: FloatArray
+    draws: Floats
 
     @property
     def year(self) -> str:
@@ -227,7 +229,7 @@ def fuse_metrics(sets: Sequence[ScoredSet], metrics: Sequence[str]) -> Fusion:
     )
 
 
-def fit_draws(sets: Sequence[ScoredSet]) -> FloatArray:
+def fit_draws(sets: Sequence[ScoredSet]) -> Floats:
     """Return the coefficients of least squares with an intercept, for each draw of videos, (1 + draws, metrics)."""
     width = sets[0].scores.shape[1] + 1
     grams, moments = np.zeros(1), np.zeros(1)
@@ -238,11 +240,11 @@ def fit_draws(sets: Sequence[ScoredSet]) -> FloatArray:
         np.add.at(by_source, scored.sources, products)
         sums = (scored.draws @ by_source).reshape(-1, width, width + 1)
         grams, moments = grams + sums[:, :, :-1], moments + sums[:, :, -1:]
-    fitted: FloatArray = (np.linalg.pinv(grams, hermitian=True) @ moments)[:, :-1, 0]
+    fitted: Floats = (np.linalg.pinv(grams, hermitian=True) @ moments)[:, :-1, 0]
     return fitted
 
 
-def _try_fit(name: str, coefficients: FloatArray, tested: ScoredSet, metrics: Sequence[str]) -> Transfer:
+def _try_fit(name: str, coefficients: Floats, tested: ScoredSet, metrics: Sequence[str]) -> Transfer:
     fused = tested.scores @ coefficients
     r = np.corrcoef([tested.human, *tested.scores.T, fused])
     best = int(np.argmax(r[0, 1:-1]))
@@ -263,6 +265,6 @@ def _try_fit(name: str, coefficients: FloatArray, tested: ScoredSet, metrics: Se
     )
 
 
-def correlation_draws(values: FloatArray, scored: ScoredSet) -> FloatArray:
+def correlation_draws(values: Floats, scored: ScoredSet) -> Floats:
     """Return Pearson's r of values with people's scores for each draw of videos, (1 + draws,)."""
     return pearson_in_draws(values, scored.human, scored.sources, scored.draws)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from vttdata.assess.manifest import required_text
 from vttdata.errors import VttdataError
 from vttdata.evaluate.meta.judgments import (
     CROWD,
@@ -21,7 +20,7 @@ from vttdata.evaluate.meta.judgments import (
 from vttdata.evaluate.meta.stress import StressSet, read_stress_set
 from vttdata.export.reader import CaptionCounts, DatasetReader
 from vttdata.files.csv_safety import unescape_formula
-from vttdata.files.tables import READ_SUFFIXES, Columns, read_table
+from vttdata.files.tables import READ_SUFFIXES, Columns, read_table, required_text
 from vttdata.load.lookup import find_dataset
 from vttdata.text.captions import INPUT_COLUMNS, read_caption_table
 

@@ -17,13 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vttdata.assess.manifest import number_or_nan
 from vttdata.errors import VttdataError
 from vttdata.evaluate.items import number_sources
-from vttdata.evaluate.resampling import Flags, Floats, Integers
 from vttdata.export.reader import DatasetReader
 from vttdata.files.csv_safety import unescape_formula
-from vttdata.files.tables import Columns, open_text, read_table
+from vttdata.files.tables import Columns, number_or_nan, open_text, read_table
+from vttdata.statistics.arrays import Flags, Floats, Integers
 
 EXPERT, CROWD, TOKENS = "ExpertAnnotations.txt", "CrowdFlowerAnnotations.txt", "Flickr8k.token.txt"
 """Files of Flickr8k: judgments by experts and by the crowd, and the captions (Hodosh et al., JAIR 2013)."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vttdata.assess.tables import as_markdown
 from vttdata.dataset.replace_folder import replace_folder
 from vttdata.errors import DescribeOSErrors
 from vttdata.evaluate.meta.agreement import LEVELS, PeopleAgreement
@@ -18,7 +17,7 @@ from vttdata.evaluate.meta.judgments import Headline
 from vttdata.evaluate.meta.metric_svg import Panel, metric_svg
 from vttdata.evaluate.meta.stress import StressResult
 from vttdata.evaluate.report import Estimate, check_folder, plain_values
-from vttdata.files.plain_tables import align_columns, printable
+from vttdata.files.table_formats import align_columns, as_markdown, printable
 
 REPORT, MARKDOWN, PICTURE = "metrics.json", "metrics.md", "metrics.svg"
 

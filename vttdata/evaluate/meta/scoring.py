@@ -14,20 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from vttdata.assess.manifest import number_or_nan
 from vttdata.errors import VttdataError
 from vttdata.evaluate.meta.judgments import JudgmentTable
-from vttdata.evaluate.metric import (
-    CaptioningMetric,
-    ColumnScores,
-    FloatArray,
-    VideoMetric,
-    VideoSpan,
-    mean_of_sums,
-)
+from vttdata.evaluate.metric import CaptioningMetric, VideoMetric, VideoSpan
 from vttdata.evaluate.score_cache import keep_arrays, read_arrays
 from vttdata.files.csv_safety import unescape_formula
-from vttdata.files.tables import Columns, read_table
+from vttdata.files.tables import Columns, number_or_nan, read_table
+from vttdata.statistics.arrays import Floats
+from vttdata.statistics.scores import ColumnScores, mean_of_sums
 
 # Raised when captions are put together for a metric in another way.
 _FORMAT = 1
@@ -82,7 +76,7 @@ def score_captions(
 
 
 def _decode(
-    metric: CaptioningMetric, arrays: Mapping[str, FloatArray], example: tuple[Sequence[str], Sequence[Sequence[str]]]
+    metric: CaptioningMetric, arrays: Mapping[str, Floats], example: tuple[Sequence[str], Sequence[Sequence[str]]]
 ) -> dict[str, ColumnScores]:
     """Return the scores that were kept; formulas other than means belong to the metric, which scores an example."""
     is_mean = {column: f"statistics-{column}" not in arrays for column in metric.columns}
@@ -123,8 +117,8 @@ def score_in_passes(
         if depth == len(layers):
             layers.append({})
         layers[depth][index] = row
-    items: dict[str, FloatArray] = {}
-    statistics: dict[str, FloatArray] = {}
+    items: dict[str, Floats] = {}
+    statistics: dict[str, Floats] = {}
     formulas = {}
     for layer in (*passes, *special):
         lists = list(common)

@@ -16,13 +16,15 @@ import numpy as np
 from vttdata.errors import VttdataError
 from vttdata.evaluate.items import Items, number_sources, read_clips, read_foil_pairs
 from vttdata.evaluate.meta.scoring import score_captions
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, VideoSpan
+from vttdata.evaluate.metric import CaptioningMetric, VideoSpan
 from vttdata.evaluate.report import Estimate
-from vttdata.evaluate.resampling import Floats, Integers, ScoredRows, resample_scores
 from vttdata.export.reader import DatasetReader
 from vttdata.generate import Donors, degrade
 from vttdata.generate.degrade.donors import hash64
 from vttdata.records import Caption
+from vttdata.statistics.arrays import Floats, Integers
+from vttdata.statistics.bootstrap import resample_scores
+from vttdata.statistics.scores import ColumnScores, ScoredRows
 
 DOUBLED, CUT, OTHER, DEGRADED = "doubled", "cut in half", "of another video", "degraded"
 

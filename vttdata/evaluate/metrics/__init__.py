@@ -10,3 +10,6 @@ from pathlib import Path
 from vttdata.plugins import PluginKind
 
 METRICS = PluginKind(Path(__file__).parent, "metrics", "metric")
+
+DEFAULT_METRICS = ("bleu", "rouge-l", "cider-d", "chrf")
+"""Metrics that are computed where none is named."""

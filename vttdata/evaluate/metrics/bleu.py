@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, FloatArray, Formula, check_texts
+from vttdata.evaluate.metric import CaptioningMetric, check_texts
 from vttdata.evaluate.reference_index import ORDERS, index_candidates, index_references
+from vttdata.statistics.arrays import Floats
+from vttdata.statistics.scores import ColumnScores, Formula
 
 # Coco-caption's constants against division by zero. They keep a caption without a match just above 0.
 TINY, SMALL = 1e-15, 1e-9
 
 
-def bleu_scores(statistics: FloatArray) -> FloatArray:
+def bleu_scores(statistics: Floats) -> Floats:
     """Return BLEU-1 to BLEU-4, ``(..., 4)``.
 
     Args:
@@ -23,7 +25,7 @@ def bleu_scores(statistics: FloatArray) -> FloatArray:
     precisions = (statistics[..., :4] + TINY) / (statistics[..., 4:8] + SMALL)
     ratio = (statistics[..., 8] + TINY) / (statistics[..., 9] + SMALL)
     penalty = np.exp(np.minimum(0.0, 1 - 1 / ratio))
-    scores: FloatArray = np.cumprod(precisions, axis=-1) ** (1 / np.array(ORDERS)) * penalty[..., np.newaxis]
+    scores: Floats = np.cumprod(precisions, axis=-1) ** (1 / np.array(ORDERS)) * penalty[..., np.newaxis]
     return scores
 
 

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, FloatArray, check_texts
+from vttdata.evaluate.metric import CaptioningMetric, check_texts
+from vttdata.statistics.arrays import Floats
+from vttdata.statistics.scores import ColumnScores
 
 CHARACTER_ORDER, BETA = 6, 2.0
 
@@ -38,7 +40,7 @@ class ChrF(CaptioningMetric):
         return {"chrf": ColumnScores(f_scores(statistics), statistics, lambda sums, _: f_scores(sums))}
 
 
-def f_scores(counts: FloatArray) -> FloatArray:
+def f_scores(counts: Floats) -> Floats:
     """Return F scores from ``(..., 18)`` counts: for each order n-grams of caption, of reference, and matches."""
     hypothesis, reference, matches = (counts[..., start::3] for start in range(3))
     effective = (hypothesis > 0) & (reference > 0)
@@ -46,11 +48,11 @@ def f_scores(counts: FloatArray) -> FloatArray:
     precision = np.divide(matches, hypothesis, out=np.zeros_like(matches), where=effective).sum(axis=-1) / orders
     recall = np.divide(matches, reference, out=np.zeros_like(matches), where=effective).sum(axis=-1) / orders
     product, total = (1 + BETA**2) * precision * recall, BETA**2 * precision + recall
-    scores: FloatArray = np.divide(product, total, out=np.zeros_like(product), where=total > 0)
+    scores: Floats = np.divide(product, total, out=np.zeros_like(product), where=total > 0)
     return scores
 
 
-def best_counts(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> FloatArray:
+def best_counts(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> Floats:
     """Return the counts of each candidate with the reference that gives it the highest F score, ``(n, 18)``.
 
     Raises:
@@ -88,5 +90,5 @@ def best_counts(candidates: Sequence[str], references: Sequence[Sequence[str]]) 
         counts[:, 3 * order - 1] = np.bincount(text - number, matched, minlength=len(item_of))
     scores = f_scores(counts)
     best = np.lexsort((np.arange(len(item_of)), -scores, item_of))
-    chosen: FloatArray = counts[best[np.searchsorted(item_of, np.arange(number))]]
+    chosen: Floats = counts[best[np.searchsorted(item_of, np.arange(number))]]
     return chosen

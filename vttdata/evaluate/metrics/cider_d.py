@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, check_texts
+from vttdata.evaluate.metric import CaptioningMetric, check_texts
 from vttdata.evaluate.reference_index import ORDERS, gram_weights, index_candidates, index_references
+from vttdata.statistics.scores import ColumnScores
 
 SIGMA = 6.0
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from vttdata.evaluate.embeddings.features import ClipMetric
-from vttdata.evaluate.metric import ColumnScores, VideoSpan, check_texts
+from vttdata.evaluate.metric import VideoSpan, check_texts
+from vttdata.statistics.scores import ColumnScores
 
 # Hessel et al., EMNLP 2021, section 3.
 WEIGHT = 2.5

@@ -12,8 +12,8 @@ import numpy as np
 from vttdata.evaluate.embeddings.features import ClipMetric, Features, TextVectors
 from vttdata.evaluate.embeddings.matching import (
     Convention,
-    Floats,
     TokenWeights,
+    Vectors,
     best_reference,
     combine,
     match_vectors,
@@ -21,7 +21,9 @@ from vttdata.evaluate.embeddings.matching import (
     weigh_tokens,
 )
 from vttdata.evaluate.java_scores import cached_rows
-from vttdata.evaluate.metric import ColumnScores, FloatArray, VideoSpan, check_texts
+from vttdata.evaluate.metric import VideoSpan, check_texts
+from vttdata.statistics.arrays import Floats
+from vttdata.statistics.scores import ColumnScores
 
 PARTS = ("", "-coarse", "-f", "-p", "-r", "-no-idf")
 """Endings of column names: EMScore, coarse score, F, precision and recall, and EMScore without weights of tokens."""
@@ -36,7 +38,7 @@ def em_scores(
     references: Sequence[Sequence[str]],
     convention: Convention,
     cache: Path | None,
-) -> FloatArray:
+) -> Floats:
     """Return EMScore and EMScore_ref of captions and their parts, (n, 12): `PARTS` of both.
 
     Weights of tokens are those of all references, each as often as an item has it.
@@ -56,7 +58,7 @@ def em_scores(
             [weights.of(tokens[text]).tolist() for text in used],
         ]
 
-        def compute(items: slice = items, frames: Sequence[Floats] = frames) -> list[list[float]]:
+        def compute(items: slice = items, frames: Sequence[Vectors] = frames) -> list[list[float]]:
             encoded = features.encode_texts(
                 [*candidates[items], *(text for group in references[items] for text in group)]
             )
@@ -68,7 +70,7 @@ def em_scores(
 
 def _score_chunk(
     encoded: dict[str, TextVectors],
-    frames: Sequence[Floats],
+    frames: Sequence[Vectors],
     candidates: Sequence[str],
     references: Sequence[Sequence[str]],
     weights: TokenWeights,

@@ -7,7 +7,8 @@ from functools import cached_property
 from pathlib import Path
 
 from vttdata.evaluate.learned.pair_model import PairModel
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, check_texts
+from vttdata.evaluate.metric import CaptioningMetric, check_texts
+from vttdata.statistics.scores import ColumnScores
 from vttdata.text.lm.pretrained import explain_missing, identify_model
 
 

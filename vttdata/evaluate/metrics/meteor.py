@@ -9,7 +9,9 @@ import numpy as np
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.java_scores import INSTALL, JavaError, cached_rows, find_jar, run_java
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, FloatArray, check_texts
+from vttdata.evaluate.metric import CaptioningMetric, check_texts
+from vttdata.statistics.arrays import Floats
+from vttdata.statistics.scores import ColumnScores
 from vttdata.text.tokenizers import load_tokenizer
 
 JAR = "meteor/meteor-1.5.jar"
@@ -57,7 +59,7 @@ class Meteor(CaptioningMetric):
         return {"meteor": ColumnScores(meteor_scores(statistics), statistics, lambda sums, _: meteor_scores(sums))}
 
 
-def meteor_scores(statistics: FloatArray) -> FloatArray:
+def meteor_scores(statistics: Floats) -> Floats:
     """Return scores from the program's statistics.
 
     Args:
@@ -74,7 +76,7 @@ def meteor_scores(statistics: FloatArray) -> FloatArray:
     mean = np.divide(precision * recall, weighted, out=np.zeros_like(weighted), where=weighted > 0)
     matched = statistics[..., 21:].mean(axis=-1)
     fragmentation = np.divide(statistics[..., 20], matched, out=np.zeros_like(matched), where=matched > 0)
-    scores: FloatArray = mean * (1 - GAMMA * fragmentation**BETA)
+    scores: Floats = mean * (1 - GAMMA * fragmentation**BETA)
     return scores
 
 

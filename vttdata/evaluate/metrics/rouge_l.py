@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, check_texts
+from vttdata.evaluate.metric import CaptioningMetric, check_texts
 from vttdata.evaluate.reference_index import IntArray, Texts, index_candidates, index_references
+from vttdata.statistics.scores import ColumnScores
 
 BETA = 1.2
 

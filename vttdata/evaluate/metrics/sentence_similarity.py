@@ -7,7 +7,9 @@ from functools import cached_property
 
 from vttdata.evaluate.embeddings.matching import unit_vectors
 from vttdata.evaluate.learned.pair_model import best_similarity
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, FloatArray, check_texts
+from vttdata.evaluate.metric import CaptioningMetric, check_texts
+from vttdata.statistics.arrays import Floats
+from vttdata.statistics.scores import ColumnScores
 from vttdata.text.lm.pretrained import explain_missing, identify_model, load_encoder, split_revision
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
@@ -25,12 +27,12 @@ class SentenceSimilarity(CaptioningMetric):
         return self.inputs.model_of(self.name) or DEFAULT_MODEL
 
     @cached_property
-    def _encode(self) -> Callable[[Sequence[str]], FloatArray]:
+    def _encode(self) -> Callable[[Sequence[str]], Floats]:
         name, revision = split_revision(self._model)
         return load_encoder(name, revision=revision, device=self.inputs.device)
 
     @cached_property
-    def _vectors(self) -> dict[str, FloatArray]:
+    def _vectors(self) -> dict[str, Floats]:
         """Unit vectors of the texts seen so far: systems are scored one after another against the same references."""
         return {}
 

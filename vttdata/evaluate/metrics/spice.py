@@ -9,7 +9,8 @@ from pathlib import Path
 
 from vttdata.errors import VttdataError
 from vttdata.evaluate.java_scores import INSTALL, cached_rows, find_jar, java_version, run_java
-from vttdata.evaluate.metric import CaptioningMetric, ColumnScores, check_texts
+from vttdata.evaluate.metric import CaptioningMetric, check_texts
+from vttdata.statistics.scores import ColumnScores
 from vttdata.text.tokenizers import load_tokenizer
 
 # The program writes its results with a JavaScript engine, which Java has no longer.

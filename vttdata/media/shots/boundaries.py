@@ -24,11 +24,9 @@ _NOISE = 0.005
 _NEIGHBOUR_RATIO = 1.25
 # Factor on the cut ratio where adjacent frames share the change, as of a cut with a blended frame.
 _BLENDED_FACTOR = 1.7
-# Factor on the cut ratio where the packets give no sign of a cut.
-_UNEXPECTED_FACTOR = 1.75
 # Least breadth of a change that need not be checked for being undone: new scenes began at 0.81, texts over half of the
-# frame ended at 0.71. Across skipped frames motion adds up: texts 0.79, scenes 0.91.
-_BREADTH, _BREADTH_ACROSS_GAPS = 0.75, 0.85
+# frame ended at 0.71.
+_BREADTH = 0.75
 # What remains of two changes when the second undoes the first: of texts at most 0.26, of jump cuts 0.29.
 _UNDONE = 0.27
 # In units of the radius: ten seconds.
@@ -76,14 +74,7 @@ class Boundary:
 
 
 def find_boundaries(
-    signals: Signals,
-    *,
-    cut_ratio: float,
-    radius: int,
-    min_length: int,
-    max_blank: int,
-    is_decoded: Flags | None = None,
-    cut_expected: Flags | None = None,
+    signals: Signals, *, cut_ratio: float, radius: int, min_length: int, max_blank: int
 ) -> list[Boundary]:
     """Find the boundaries inside a video, at least `min_length` frames from each other and from both ends.
 
@@ -98,28 +89,19 @@ def find_boundaries(
         radius: frames to either side that are compared in `Signals.distance_across`.
         min_length: least length of a shot, in frames.
         max_blank: most blank frames inside one transition.
-        is_decoded: (n,) frames that were not interpolated, the first and the last among them; all, unless given.
-        cut_expected: (n,) frames at which a hard cut is plausible, if more is known than the signals show; elsewhere a
-            cut must be much clearer.
 
     Returns:
         Boundaries in order.
     """
-    cuts = find_cuts(signals, cut_ratio, radius, is_decoded)
-    if cut_expected is not None:
-        clear_cuts = find_cuts(signals, _UNEXPECTED_FACTOR * cut_ratio, radius, is_decoded)
-        cuts = sorted({*clear_cuts, *(cut for cut in cuts if cut_expected[cut])})
-    boundaries = extend_to_fades(cuts, signals, radius, max_blank // 2)
-    # In longer gaps frames are mixtures of the decoded ones, which look like a dissolve.
-    is_reliable = np.ones(len(signals), bool) if is_decoded is None else _in_short_gaps(is_decoded, radius)
-    boundaries += find_gradual_transitions(signals, boundaries, radius, is_reliable)
+    boundaries = extend_to_fades(find_cuts(signals, cut_ratio, radius), signals, radius, max_blank // 2)
+    boundaries += find_gradual_transitions(signals, boundaries, radius)
     boundaries += find_wipes(signals, boundaries, radius)
     boundaries += find_quick_fades(signals, boundaries, radius)
     boundaries.sort(key=lambda boundary: boundary.first)
     return drop_short_shots(merge_across_blanks(boundaries, signals.blank, max_blank), signals, min_length)
 
 
-def find_cuts(signals: Signals, cut_ratio: float, radius: int, is_decoded: Flags | None = None) -> list[int]:
+def find_cuts(signals: Signals, cut_ratio: float, radius: int) -> list[int]:
     """Find the frames at which a new shot begins at once, or within a few blended frames.
 
     A change of part of the picture counts too (a jump cut), unless it is undone within ten seconds (a caption).
@@ -135,12 +117,10 @@ def find_cuts(signals: Signals, cut_ratio: float, radius: int, is_decoded: Flags
     blended &= (change > before) & (change >= after)
     lasting = signals.lasting_change > _LASTING * change
     candidates = np.flatnonzero((isolated | blended) & lasting & ~signals.is_explained).tolist()
-    decoded = np.ones(len(change), bool) if is_decoded is None else is_decoded
-    is_broad = signals.breadth > np.where(np.r_[True, decoded[:-1]], _BREADTH, _BREADTH_ACROSS_GAPS)
-    decoded_frames = np.flatnonzero(decoded)
-    cuts = {frame for frame in candidates if is_broad[frame] or not is_undone(signals, frame, radius, decoded_frames)}
+    is_broad = signals.breadth > _BREADTH
+    cuts = {frame for frame in candidates if is_broad[frame] or not is_undone(signals, frame, radius)}
     cuts -= {frame for frame in cuts if signals.kept[frame] > _KEPT_IF_BACK and comes_back(signals, frame, radius)}
-    return sorted(cuts | set(find_page_turns(signals, decoded_frames)))
+    return sorted(cuts | set(find_page_turns(signals)))
 
 
 def extend_to_fades(cuts: Sequence[int], signals: Signals, radius: int, max_blank: int) -> list[Boundary]:
@@ -214,28 +194,21 @@ def comes_back(signals: Signals, frame: int, radius: int) -> bool:
     return is_among(at - 1, slice(at + 1, None)) or is_among(at, slice(at - 1))
 
 
-def find_page_turns(signals: Signals, decoded_frames: NDArray[np.int64]) -> list[int]:
-    """Find the decoded frames at which still text gives way to other still text, which changes hardly any colours."""
-    change = signals.point_change[decoded_frames]
+def find_page_turns(signals: Signals) -> list[int]:
+    """Find the frames at which still text gives way to other still text, which changes hardly any colours."""
+    change = signals.point_change
     around = sum((_shift(change, lag) for lag in range(-_WINDOW, _WINDOW + 1) if lag), np.zeros_like(change))
     stands_out = change > _PAGE_RATIO * (around / (2 * _WINDOW) + _POINT_NOISE)
-    # Interpolation spreads the change of colours over the frames that were skipped.
-    colour_change = np.diff(signals.change.cumsum()[decoded_frames], prepend=0.0)
-    is_new_page = (signals.replaced[decoded_frames] > _PAGE_REPLACED) & (colour_change < _PAGE_COLOURS)
-    return [int(frame) for frame in decoded_frames[stands_out & is_new_page]]
+    is_new_page = (signals.replaced > _PAGE_REPLACED) & (signals.change < _PAGE_COLOURS)
+    return [int(frame) for frame in np.flatnonzero(stands_out & is_new_page)]
 
 
-def is_undone(signals: Signals, frame: int, radius: int, decoded_frames: NDArray[np.int64]) -> bool:
+def is_undone(signals: Signals, frame: int, radius: int) -> bool:
     """Return whether another change nearby takes back the change at a frame, as when a caption comes and goes."""
-    # Changes are taken from one decoded frame to the next; interpolated frames would spread them.
     distance = _UNDONE_RADII * radius
-    position, first, end = (
-        int(index) for index in np.searchsorted(decoded_frames, (frame, frame - distance, frame + distance + 1))
-    )
-    first = max(first - 1, 0)
-    window = decoded_frames[first : max(end, position + 1)]
-    changes = np.diff(signals.colours[window].astype(np.int32), axis=0)
-    change = changes[position - first - 1]
+    first = max(frame - distance - 1, 0)
+    changes = np.diff(signals.colours[first : frame + distance + 1].astype(np.int32), axis=0)
+    change = changes[frame - first - 1]
     size = np.abs(change).sum()
     remaining = np.abs(changes + change).sum((1, 2)) / (np.abs(changes).sum((1, 2)) + size + 1)
     return bool(size >= _MIN_POINTS_CHANGED and remaining.min() < _UNDONE)
@@ -248,14 +221,12 @@ def _shift(values: Floats, lag: int) -> Floats:
     return np.asarray(values[np.clip(last - np.abs(last - sources), 0, last)])
 
 
-def find_gradual_transitions(
-    signals: Signals, cuts: Sequence[Boundary], radius: int, is_reliable: Flags
-) -> list[Boundary]:
-    """Find the dissolves and fades, each at its middle; none near cuts, at both ends and where not `is_reliable`."""
+def find_gradual_transitions(signals: Signals, cuts: Sequence[Boundary], radius: int) -> list[Boundary]:
+    """Find the dissolves and fades, each at its middle; none near cuts and at both ends."""
     mixing = signals.distance_across * signals.mixture
     is_clear = signals.mixture > _CLEAR_MIXTURE
     passing = (mixing > _MIXING) & (signals.relative_distance > np.where(is_clear, _NEW_SCENE_IF_CLEAR, _NEW_SCENE))
-    passing &= is_reliable & ~_near(cuts, radius, len(signals))
+    passing &= ~_near(cuts, radius, len(signals))
     passing[:radius] = passing[-radius:] = False
     relit = np.flatnonzero((signals.relit > 0) & (signals.change > _RELIT_CHANGE))
     boundaries = []
@@ -300,15 +271,6 @@ def find_quick_fades(signals: Signals, boundaries: Sequence[Boundary], radius: i
         if last - first < radius and is_new_scene and lasting and not is_taken[first : last + 1].any():
             fades.append(Boundary(middle, "fade", first, last))
     return fades
-
-
-def _in_short_gaps(is_decoded: Flags, max_distance: int) -> Flags:
-    """Return the frames that are decoded or lie between decoded ones at most `max_distance` apart."""
-    decoded_frames = np.flatnonzero(is_decoded)
-    following = np.searchsorted(decoded_frames, np.arange(len(is_decoded)))
-    last = len(decoded_frames) - 1
-    distance = decoded_frames[np.minimum(following, last)] - decoded_frames[np.clip(following - 1, 0, last)]
-    return np.asarray(is_decoded | ((distance > 0) & (distance <= max_distance)))
 
 
 def _near(boundaries: Sequence[Boundary], radius: int, count: int) -> Flags:

@@ -1,4 +1,4 @@
-"""Detect the shots of a video by colour, from all its frames or from a part of them.
+"""Detect the shots of a video by colour, from all its frames.
 
 A colour-histogram detector as MSR-VTT used one (section 3.2), with a window that adapts to how much the material
 moves, with gradual transitions, and with the structure of pictures as further evidence. Knows nothing of clips.
@@ -6,30 +6,18 @@ moves, with gradual transitions, and with the structure of pictures as further e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Gt, Le
-from av.video.frame import PictureType
 
 from vttdata.errors import MediaError
-from vttdata.media.decode import Video, all_keyframes, open_video
+from vttdata.media.decode import Video, open_video
 from vttdata.media.shots.boundaries import Boundary, find_boundaries
-from vttdata.media.shots.fast.gop_decode import describe_planned_gops
-from vttdata.media.shots.fast.gop_plan import plan_decoding
-from vttdata.media.shots.fast.packets import (
-    DEBLOCK_REFERENCES_ONLY,
-    NO_DEBLOCKING,
-    UnsupportedStreamError,
-    Watch,
-    read_packets,
-)
-from vttdata.media.shots.fast.reference_frames import describe_reference_frames, read_frame_order
-from vttdata.media.shots.fast.refine import Gap, locate_cuts
-from vttdata.media.shots.features import ShotFeatures, SkippedFrames
+from vttdata.media.shots.features import ShotFeatures
 from vttdata.media.shots.histogram import describe
 from vttdata.media.shots.signals import Floats, Signals, measure_signals, radius_in_frames
 from vttdata.records import Shot, Transition
@@ -37,8 +25,9 @@ from vttdata.settings import Seconds, Strict
 
 # Longest blank between a fade-out and its fade-in.
 _MAX_BLANK_SECONDS = 1.0
-
-Method = Literal["fast", "exact"]
+# The deblocking filter takes a quarter of the decoding time, and colour histograms hardly change without it. Frames
+# that others are predicted from keep it, so that errors do not add up.
+_DEBLOCK_REFERENCES_ONLY = {"skip_loop_filter": "noref"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +35,6 @@ class ShotSettings(Strict):
     """Settings of shot detection (recipe section `shots`).
 
     Attributes:
-        method: ``exact`` decodes and compares every frame; ``fast`` decodes the frames that can show a boundary, at
-            less than half the cost (in a build, which takes quality and fingerprint from the same reading, those that
-            others refer to as well), and every frame of streams that say too little (all codecs but H.264, HEVC, MPEG-1
-            and MPEG-2).
         min_seconds: shots are at least this long; of boundaries closer together the clearest stays. In AutoShot's
             annotations 2.6 % of the shots have fewer than 8 frames.
         cut_ratio: a hard cut changes the colours at least this many times as much as the frames around it do; lower
@@ -57,7 +42,6 @@ class ShotSettings(Strict):
             videos and single takes real cuts began at 2.35 (a jump cut) and fast motion ended at 2.14.
     """
 
-    method: Method = "fast"
     min_seconds: Seconds = 0.3
     cut_ratio: Annotated[float, Gt(1), Le(100)] = 2.25
 
@@ -69,7 +53,6 @@ class Detection:
     frames: int
     fps: float
     seconds: float
-    method: str
     shots: tuple[Shot, ...]
 
 
@@ -91,23 +74,12 @@ def detect_shots(
     Raises:
         MediaError: when the file cannot be read, holds no frame or no usable times, or a packet cannot be decoded.
     """
-    features = read_features(Path(path), settings.method, threads=threads)
-    return find_shots(Path(path), features, settings, source_id=source_id, threads=threads)
+    return find_shots(read_features(Path(path), threads=threads), settings, source_id=source_id)
 
 
-def find_shots(
-    path: Path, features: ShotFeatures, settings: ShotSettings, *, source_id: str = "", threads: int = 1
-) -> Detection:
-    """Find the shots of a video file whose features were read; decodes nothing but a little around skipped frames.
-
-    Args:
-        path: a local file.
-        features: of the file.
-        settings: see `ShotSettings`; `method` is that of the features.
-        source_id: the shots' source.
-        threads: decoder threads.
-    """
-    signals, times, skipped = features.signals, features.times, features.skipped
+def find_shots(features: ShotFeatures, settings: ShotSettings, *, source_id: str = "") -> Detection:
+    """Find the shots of a video whose features were read; see `detect_shots`."""
+    signals, times = features.signals, features.times
     fps = float((len(times) - 1) / (times[-1] - times[0]))
     boundaries = find_boundaries(
         signals,
@@ -115,45 +87,29 @@ def find_shots(
         radius=radius_in_frames(features.stated_rate),
         min_length=max(round(settings.min_seconds * fps), 1),
         max_blank=round(_MAX_BLANK_SECONDS * fps),
-        is_decoded=skipped.is_decoded if skipped else None,
-        cut_expected=skipped.cut_expected if skipped else None,
     )
-    boundaries = refine_cuts(path, threads, boundaries, features)
     shots = tuple(shots_between(boundaries, signals, times, source_id))
-    return Detection(len(signals), fps, float(times[-1]), "fast" if skipped else "exact", shots)
+    return Detection(len(signals), fps, float(times[-1]), shots)
 
 
-def read_features(path: Path, method: Method, *, threads: int = 1) -> ShotFeatures:
-    """Decode a video for its shots alone; see `detect_shots`."""
-    intra_only = all_keyframes(path)
-    features = read_features_fast(path, threads=threads) if method == "fast" and not intra_only else None
-    return features or _read_all_frames(path, threads, intra_only)
-
-
-def _read_all_frames(path: Path, threads: int, intra_only: bool) -> ShotFeatures:
-    """Decode every frame; a stream whose first packets are all keyframes is decoded without deblocking."""
+def read_features(path: Path, *, threads: int = 1) -> ShotFeatures:
+    """Decode every frame of a video for its shots alone; see `detect_shots`."""
     times: list[float] = []
-    try:
-        with open_video(path, threads=threads) as video:
-            video.stream.codec_context.options = NO_DEBLOCKING if intra_only else DEBLOCK_REFERENCES_ONLY
-            stated_rate = video.frame_rate
-            signals = measure_signals(describe(_decode_pictures(video, times, intra_only)), stated_rate)
-    except UnsupportedStreamError:
-        return _read_all_frames(path, threads, False)
+    with open_video(path, threads=threads) as video:
+        video.stream.codec_context.options = _DEBLOCK_REFERENCES_ONLY
+        stated_rate = video.frame_rate
+        signals = measure_signals(describe(_decode_pictures(video, times)), stated_rate)
     return ShotFeatures(signals, np.array(times), stated_rate)
 
 
-def _decode_pictures(video: Video, times: list[float], intra_only: bool) -> Iterator[Any]:
+def _decode_pictures(video: Video, times: list[float]) -> Iterator[Any]:
     """Yield all pictures; note when each starts and, last, when the last one ends.
 
     Raises:
-        UnsupportedStreamError: when a picture of a stream that is taken for `intra_only` is predicted from others.
         MediaError: when a packet cannot be decoded, or none gives a frame.
     """
     end: float | None = None
     for frame in video.frames():
-        if intra_only and frame.picture.pict_type not in (PictureType.NONE, PictureType.I):
-            raise UnsupportedStreamError
         times.append(frame.time)
         end = frame.time + frame.seconds
         yield frame.picture
@@ -164,83 +120,6 @@ def _decode_pictures(video: Video, times: list[float], intra_only: bool) -> Iter
     if end is None:
         raise MediaError("no_video", f"no frame comes out of the {tally.packets} packets of the video stream.")
     times.append(end)
-
-
-def read_features_fast(
-    path: Path, *, threads: int = 1, new_watch: Callable[[], Watch] | None = None
-) -> ShotFeatures | None:
-    """Decode the frames that can show a boundary, as far as a stream's packets tell.
-
-    Args:
-        path: a local file.
-        threads: decoder threads.
-        new_watch: called when decoding begins, anew if it begins again; what it returns is called with each decoded
-            frame's time in seconds and picture (`av.VideoFrame`), in order.
-
-    Returns:
-        None where the packets tell too little, so that every frame has to be decoded.
-
-    Raises:
-        MediaError: what `open_video` and `Video.packets` raise.
-    """
-    for read in (_read_planned_gops, _read_reference_frames):
-        try:
-            return read(path, threads, new_watch() if new_watch else None)
-        except UnsupportedStreamError:
-            continue
-    return None
-
-
-def _read_planned_gops(path: Path, threads: int, watch: Watch | None) -> ShotFeatures:
-    """Decode the parts of an H.264 stream that its packets' sizes call for."""
-    with open_video(path, threads=threads) as video:
-        stated_rate = video.frame_rate
-        packets = read_packets(video)
-    plan = plan_decoding(packets)
-    is_decoded = np.zeros(len(packets), bool)
-    with open_video(path, threads=threads) as video:
-        signals = measure_signals(describe_planned_gops(video, packets, plan, is_decoded, watch), stated_rate)
-    # GOPs are closed, so that keyframes have one position in decoding and in presentation order.
-    skipped = SkippedFrames(np.sort(packets.pts), packets.keyframes, is_decoded, plan.cut_expected)
-    return ShotFeatures(signals, packets.times, stated_rate, skipped)
-
-
-def _read_reference_frames(path: Path, threads: int, watch: Watch | None) -> ShotFeatures:
-    """Decode the frames that others are predicted from."""
-    with open_video(path, threads=threads) as video:
-        stated_rate = video.frame_rate
-        order = read_frame_order(video)
-    with open_video(path, threads=threads) as video:
-        signals = measure_signals(describe_reference_frames(video, order, watch), stated_rate)
-    return ShotFeatures(
-        signals, order.times, stated_rate, SkippedFrames(order.pts, order.keyframes, order.is_referenced)
-    )
-
-
-def refine_cuts(path: Path, threads: int, boundaries: list[Boundary], features: ShotFeatures) -> list[Boundary]:
-    """Return the boundaries, cuts across skipped frames moved to their exact frame, or dropped where they are none."""
-    skipped = features.skipped
-    if skipped is None:
-        return boundaries
-    decoded = np.flatnonzero(skipped.is_decoded)
-    decoded_before = decoded[np.searchsorted(decoded, [boundary.frame for boundary in boundaries]) - 1].tolist()
-    gaps = {
-        boundary: Gap(before + 1, boundary.frame)
-        for boundary, before in zip(boundaries, decoded_before, strict=True)
-        if boundary.transition == "cut" and before < boundary.frame - 1
-    }
-    if not gaps:
-        return boundaries
-    with open_video(path, threads=threads) as video:
-        located = dict(zip(gaps, locate_cuts(video, skipped, features.times, list(gaps.values())), strict=True))
-    refined = []
-    for boundary in boundaries:
-        cut = located.get(boundary)
-        if cut is None:
-            refined.append(boundary)
-        elif not cut.is_explained:
-            refined.append(Boundary(cut.frame, "cut", cut.frame, cut.frame))
-    return refined
 
 
 def shots_between(boundaries: list[Boundary], signals: Signals, times: Floats, source_id: str) -> Iterator[Shot]:

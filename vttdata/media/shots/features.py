@@ -1,4 +1,4 @@
-"""Keep what decides shot boundaries, signals of every frame and the order of packets, in a compact file.
+"""Keep what decides shot boundaries, signals and times of every frame, in a compact file.
 
 Reading the frames costs nearly all of shot detection; from these features, other settings take milliseconds.
 """
@@ -15,25 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from vttdata.errors import UnavailableError
-from vttdata.media.shots.fast.packets import Indices
-from vttdata.media.shots.signals import Flags, Floats, Signals
-
-
-@dataclass(frozen=True, slots=True)
-class SkippedFrames:
-    """How the fast method reads a video of n frames and k keyframes of which it skips a part.
-
-    Attributes:
-        pts: (n,) presentation times in the stream's time base, ascending.
-        keyframes: (k,) 0-based indices of the keyframes in presentation order.
-        is_decoded: (n,) frames that were decoded; the signals of the others are interpolated.
-        cut_expected: (n,) frames at which a hard cut is plausible; None for all.
-    """
-
-    pts: Indices
-    keyframes: Indices
-    is_decoded: Flags
-    cut_expected: Flags | None = None
+from vttdata.media.shots.signals import Floats, Signals
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +26,11 @@ class ShotFeatures:
         signals: of all frames.
         times: (n + 1,) seconds: when each frame starts, and when the last one ends.
         stated_rate: frames a second by the container.
-        skipped: None where every frame was decoded.
     """
 
     signals: Signals
     times: Floats
     stated_rate: float
-    skipped: SkippedFrames | None = None
 
 
 def save_features(features: ShotFeatures, path: Path) -> None:
@@ -75,12 +55,10 @@ def load_features(path: Path) -> ShotFeatures:
     """
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            skipped = {name.removeprefix("skipped_"): arrays[name] for name in arrays if name.startswith("skipped_")}
             return ShotFeatures(
                 Signals(*(_unpack(arrays[field.name]) for field in fields(Signals))),
                 arrays["times"],
                 float(arrays["stated_rate"]),
-                SkippedFrames(**skipped) if skipped else None,
             )
     except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
         facts = f"the features in {path.name} cannot be read; delete {path} and build again."
@@ -93,11 +71,6 @@ def _pack_fields(features: ShotFeatures) -> Iterator[tuple[str, np.ndarray]]:
     yield "stated_rate", np.array(features.stated_rate)
     for field in fields(Signals):
         yield field.name, _pack(getattr(features.signals, field.name))
-    if features.skipped is not None:
-        for field in fields(SkippedFrames):
-            values = getattr(features.skipped, field.name)
-            if values is not None:
-                yield f"skipped_{field.name}", values
 
 
 def _pack(values: np.ndarray) -> np.ndarray:

@@ -309,17 +309,6 @@ def measure_wipe_progress(before: NDArray[np.int32], current: NDArray[np.int32],
     return np.where(is_wipe, (difference * changed).sum(1) / total, 0)
 
 
-def consecutive_distances(run: Descriptions) -> Floats:
-    """Return the colour distance (0..1) from each frame of a run to the next."""
-    cumulated = _cumulate(run.histograms)
-    return mean_distance(_bins_moved(cumulated[:, :-1], cumulated[:, 1:]))
-
-
-def colour_distance(frame: Descriptions, other_frame: Descriptions) -> float:
-    """Return the colour distance (0..1) between two single frames."""
-    return float(mean_distance(_bins_moved(_cumulate(frame.histograms), _cumulate(other_frame.histograms)))[0])
-
-
 def _root_mean_square(cells: NDArray[np.int32]) -> Floats:
     values = cells.astype(np.float64)
     return np.asarray(np.sqrt((values * values).sum((1, 2)) / (CHANNELS * CELLS)))

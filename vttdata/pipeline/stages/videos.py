@@ -17,7 +17,7 @@ from vttdata.media.clip_selection import ClipSettings, choose_clips, why_none
 from vttdata.media.cut import MediaSettings, cut
 from vttdata.media.filters import REASONS, VERSIONS, FilterSettings, judge, screen
 from vttdata.media.probe import PROBING_SECONDS, decoding_limit, probe
-from vttdata.media.shots.detect import Method, ShotSettings, find_shots
+from vttdata.media.shots.detect import ShotSettings, find_shots
 from vttdata.media.shots.features import load_features, save_features
 from vttdata.media.source_analysis import analyse_source
 from vttdata.pipeline.stage import Kept, Outcome, Rejected, Stage, runtime
@@ -135,7 +135,6 @@ class MeasureSources(FileStage):
     output = Source
     part_size = 4
 
-    method: Method
     decoder: str
     folders: SourceFolders = runtime()
     features: Path = runtime()
@@ -143,7 +142,7 @@ class MeasureSources(FileStage):
 
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep the source with its measure and its fingerprint, and write its shots' features."""
-        analysis = analyse_source(self.folders.path(item), self.method)
+        analysis = analyse_source(self.folders.path(item))
         save_features(analysis.features, features_path(self.features, item))
         yield Kept(dataclasses.replace(item, measure=analysis.measure, fingerprint=analysis.fingerprint))
 
@@ -234,13 +233,12 @@ class Shots(FileStage):
 
     settings: ShotSettings
     decoder: str
-    folders: SourceFolders = runtime()
     features: Path = runtime()
 
     def process(self, item: Source) -> Iterator[Outcome]:
         """Keep every shot."""
         features = load_features(features_path(self.features, item))
-        detection = find_shots(self.folders.path(item), features, self.settings, source_id=item.source_id)
+        detection = find_shots(features, self.settings, source_id=item.source_id)
         yield from (Kept(shot) for shot in detection.shots)
 
 
@@ -297,6 +295,7 @@ class Cut(Stage):
     """Cut of each clip into a file, checked frame by frame."""
 
     name = "cut"
+    version = 2
     output = Clip
     id_column = "video_id"
     part_size = 4

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from vttdata.files.plain_tables import align_columns, printable
+from vttdata.files.table_formats import align_columns, printable
 from vttdata.records import Caption, Clip
 from vttdata.split.audit.clip_table import ClipTable, Flags, count_overlaps, has_span, longest_overlaps
 from vttdata.split.audit.repeated_captions import CaptionBatches, batch_captions, find_repeated_captions

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-# 97.5 % point of the normal distribution.
-_Z = 1.959963984540054
-_SAMPLES = 1_000
+from vttdata.statistics.intervals import wilson_interval
+
 # ActivityNet-FOIL's published scoring: a comment in the script says 50 %, its code 40 %.
 _MIN_OVERLAP = 0.4
 
@@ -78,39 +77,6 @@ def pairwise_accuracy(
         int((true == foil).sum()),
         {str(name): pairwise_accuracy(true[names == name], foil[names == name]) for name in sorted(set(names))},
     )
-
-
-def wilson_interval(wins: float, pairs: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share (JASA 1927); NaN without pairs. Half wins are allowed."""
-    if not pairs:
-        return math.nan, math.nan
-    share, z2 = wins / pairs, _Z * _Z
-    middle = (share + z2 / (2 * pairs)) / (1 + z2 / pairs)
-    reach = _Z / (1 + z2 / pairs) * math.sqrt(share * (1 - share) / pairs + z2 / (4 * pairs * pairs))
-    return max(0.0, middle - reach), min(1.0, middle + reach)
-
-
-def resample_videos(right: npt.ArrayLike, videos: npt.ArrayLike) -> list[tuple[float, float]]:
-    """Return 95 % intervals of shares of pairs, from 1,000 samples of videos drawn with replacement.
-
-    Where nothing differs from pair to pair, every sample has the same mean: the interval is then Wilson's, and counts
-    videos instead of pairs. `right` says whether an attacker is right on a pair, 0 to 1: attackers x pairs; `videos`
-    are the numbers of the pairs' videos, from 0.
-    """
-    right, videos = np.atleast_2d(np.asarray(right, dtype=float)), np.asarray(videos)
-    number = int(videos.max()) + 1
-    sums = np.array([np.bincount(videos, row, minlength=number) for row in right])
-    pairs = np.bincount(videos, minlength=number).astype(float)
-    generator = np.random.default_rng(0)
-    means = np.empty((len(right), _SAMPLES))
-    for sample in range(_SAMPLES):
-        drawn = generator.integers(number, size=number)
-        means[:, sample] = sums[:, drawn].sum(axis=1) / pairs[drawn].sum()
-    bounds = np.quantile(means, (0.025, 0.975), axis=1).T
-    return [
-        wilson_interval(float(row[0]) * number, number) if (row == row[0]).all() else (float(low), float(high))
-        for row, (low, high) in zip(right, bounds, strict=True)
-    ]
 
 
 def paragraph_scores(caption_scores: Sequence[Sequence[float]]) -> list[float]:

@@ -19,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vttdata.errors import VttdataError
-from vttdata.files.plain_tables import align_columns
-from vttdata.generate.foils.blind.accuracy import resample_videos
+from vttdata.files.table_formats import align_columns
 from vttdata.generate.foils.blind.attacker import (
     AttackedPairs,
     AttackerUnavailableError,
@@ -32,6 +31,7 @@ from vttdata.generate.foils.blind.attackers import ATTACKERS
 from vttdata.generate.foils.blind.learning import Floats, Integers, count_differences, cross_fit, logistic_regression
 from vttdata.generate.foils.blind.shortcuts import ENSEMBLE, stack_margins
 from vttdata.generate.foils.blind.words import lower_words
+from vttdata.statistics.bootstrap import share_intervals
 
 # Words of an option, of those that not all options have, that are compared with those of the others.
 _MAX_COMPARED_WORDS = 4
@@ -111,7 +111,7 @@ def audit_questions(questions: Sequence[MultipleChoice]) -> list[QuestionAttack]
     guessing = float(np.mean([1 / len(question.options) for question in questions]))
     ensemble, *attacks = [
         QuestionAttack(name, meanings[name], float(values.mean()), interval, guessing)
-        for name, values, interval in zip(guesses, right, resample_videos(right, videos), strict=True)
+        for name, values, interval in zip(guesses, right, share_intervals(right, videos), strict=True)
     ]
     return [ensemble, *sorted(attacks, key=lambda attack: (-attack.accuracy, attack.name))]
 

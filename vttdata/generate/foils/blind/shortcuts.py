@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from vttdata.errors import VttdataError
-from vttdata.files.plain_tables import align_columns
-from vttdata.generate.foils.blind.accuracy import PairAccuracy, pairwise_accuracy, resample_videos
+from vttdata.files.table_formats import align_columns
+from vttdata.generate.foils.blind.accuracy import PairAccuracy, pairwise_accuracy
 from vttdata.generate.foils.blind.attacker import (
     AttackedPairs,
     AttackerUnavailableError,
@@ -33,6 +33,7 @@ from vttdata.generate.foils.blind.learning import (
     nonnegative_logistic_regression,
     perplexity_margins,
 )
+from vttdata.statistics.bootstrap import share_intervals
 from vttdata.text.lm import Scorer
 
 ENSEMBLE = "ensemble"
@@ -147,7 +148,7 @@ def audit_shortcuts(
     ensemble, *attacks = [
         Attack(name, meaning, pairwise_accuracy(margins, np.zeros(len(pairs))), interval, learned_from)
         for (name, meaning, learned_from, margins), interval in zip(
-            guesses, resample_videos(right, attacked.videos), strict=True
+            guesses, share_intervals(right, attacked.videos), strict=True
         )
     ]
     return [ensemble, *sorted(attacks, key=lambda attack: (-attack.accuracy, attack.name)), *unavailable]

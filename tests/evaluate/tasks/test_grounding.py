@@ -1,0 +1,124 @@
+"""Temporal grounding through the command line; the overlaps are worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vttdata.cli.main import main
+from vttdata.evaluate.tasks.grounding import temporal_iou
+
+LINES = [
+    *("AAAAA 0.0 10.0##a man sits", "AAAAA 10.0 20.0##a man stands", "BBBBB 5.0 15.0##a dog runs"),
+    *("BBBBB 30.0 40.0##a dog runs", "CCCCC 7.0 7.0##a cup falls"),
+]
+# tIoU 1, .5 (10-20 and 10-40 would be 1/3), 0 (but 1 with the other segment of the same sentence), .6, 0.
+FIRST = {"AAAAA_0": (0, 10), "AAAAA_1": (10, 15), "BBBBB_0": (30, 40), "BBBBB_1": (34, 40), "CCCCC_0": (7, 8)}
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("charades")
+    (folder / "charades_sta_train.txt").write_text("DDDDD 0.0 1.0##a man sits\n")
+    (folder / "charades_sta_test.txt").write_text("\n".join(LINES))
+    out = folder / "out"
+    command = ["build", "charades-sta", "--quiet", "--set", f"annotations={folder}", "--out", str(out)]
+    assert main([*command, "--workers", "1"]) == 0
+    return out
+
+
+def evaluate(dataset: Path, predictions: Path, capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
+    capsys.readouterr()
+    command = ["evaluate", str(dataset), str(predictions), "--task", "grounding", "--json", *options]
+    assert main(command) == 0
+    report: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return report
+
+
+def write(path: Path, rows: list[tuple[Any, ...]], head: str = "video_id,start,end") -> Path:
+    path.write_text("\n".join([head, *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return path
+
+
+@pytest.mark.not_on("win32")
+def test_recall_and_mean_overlap_are_those_worked_out_by_hand(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = evaluate(dataset, write(tmp_path / "spans.csv", [(name, *span) for name, span in FIRST.items()]), capsys)
+    scores = {name: values["all"]["score"] for name, values in report["scores"].items()}
+    assert scores == pytest.approx(
+        {
+            "grounding/r1@0.3": 3 / 5,
+            "grounding/r1@0.5": 3 / 5,
+            "grounding/r1@0.7": 1 / 5,
+            "grounding/miou": (1 + 0.5 + 0.6) / 5,
+            "grounding-verbatim/r1@0.3": 4 / 5,
+            "grounding-verbatim/r1@0.5": 4 / 5,
+            "grounding-verbatim/r1@0.7": 2 / 5,
+            "grounding-verbatim/miou": (1 + 0.5 + 1 + 0.6) / 5,
+        }
+    )
+    estimate = report["scores"]["grounding/miou"]["all"]
+    assert estimate["low"] < estimate["score"] < estimate["high"]
+    assert any(finding.endswith("which nothing can overlap: 1.") for finding in report["findings"])
+    assert any("occurs in another segment of the same video too: 2;" in finding for finding in report["findings"])
+    assert "task:grounding" in report["signature"]
+
+
+@pytest.mark.not_on("win32")
+def test_several_spans_are_ranked_by_score_and_five_count(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [(name, *span, 0.5) for name, span in FIRST.items()]
+    rows += [("BBBBB_0", 5, 15, 0.4), ("AAAAA_0", 20, 30, 0.9)]
+    report = evaluate(dataset, write(tmp_path / "spans.csv", rows, "video_id,start,end,score"), capsys)
+    assert report["scores"]["grounding/r1@0.5"]["all"]["score"] == pytest.approx(2 / 5)
+    assert report["scores"]["grounding/r5@0.5"]["all"]["score"] == pytest.approx(4 / 5)
+
+
+@pytest.mark.not_on("win32")
+def test_missing_spans_are_refused_or_score_worst(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path / "spans.csv", [("AAAAA_0", 0, 10)])
+    assert main(["evaluate", str(dataset), str(path), "--task", "grounding"]) == 2
+    assert "4 of 5 items have no predicted span" in capsys.readouterr().err
+    report = evaluate(dataset, path, capsys, "--missing", "worst", "--metric", "grounding/miou")
+    assert report["scores"]["grounding/miou"]["all"]["score"] == pytest.approx(1 / 5)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([("AAAAA_0", 3, 2)], "spans.csv:2: the span ends at 2 s, before its start at 3 s"),
+        ([("AAAAA_0", -1, 2)], "spans.csv:2: the span starts at -1 s, before its video; set it to 0"),
+        ([("AAAAA_0", "x", 2)], "spans.csv:2: 'start' and 'end' should be seconds"),
+        ([("AAAAA_0", 0, "inf")], "spans.csv:2: 'start' and 'end' should be seconds"),
+        ([("", 0, 2)], "spans.csv:2: the column 'video_id' is empty"),
+        ([], "contains no predicted spans"),
+    ],
+)
+@pytest.mark.not_on("win32")
+def test_bad_span_is_one_sentence(
+    dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: list[tuple[Any, ...]], words: str
+) -> None:
+    assert main(["evaluate", str(dataset), str(write(tmp_path / "spans.csv", rows)), "--task", "grounding"]) == 2
+    assert words in capsys.readouterr().err
+
+
+TIMES = st.integers(0, 50).map(lambda tenths: tenths / 10)
+SPANS = st.tuples(TIMES, TIMES).map(lambda times: (min(times), max(times)))
+
+
+@given(SPANS, SPANS)
+def test_overlap_is_that_of_tenths_of_a_second(first: tuple[float, float], second: tuple[float, float]) -> None:
+    tenths = [set(range(round(10 * start), round(10 * end))) for start, end in (first, second)]
+    union = tenths[0] | tenths[1]
+    # The union of spans apart is no span; their overlap is 0 in any case.
+    expected = len(tenths[0] & tenths[1]) / len(union) if tenths[0] & tenths[1] else 0.0
+    assert temporal_iou(first, second) == pytest.approx(expected)

@@ -1,0 +1,75 @@
+"""Evaluation tasks are found by being in their folder, and keep their contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.evaluate.conftest import Write
+from vttdata.errors import VttdataError
+from vttdata.evaluate.evaluation import evaluate
+from vttdata.evaluate.task import DEFAULT_TASK, OPTIONS, guess_task, load_evaluation_task
+from vttdata.evaluate.tasks import TASKS
+from vttdata.plugins import PLUGINS_VARIABLE
+
+LENGTH_TASK = '''
+"""Number of words."""
+import numpy as np
+from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.task import Scored
+from vttdata.evaluate.tasks.captioning import CaptioningTask
+from vttdata.statistics.scores import ColumnScores
+
+class Length(CaptioningTask):
+    default_metrics = ()
+
+    def fits(self, dataset, predictions):
+        return predictions is not None and predictions.suffix == ".len"
+
+    def score(self, predictions, scoring):
+        words = np.array([len((text or "").split()) for text in predictions.values], dtype=float)
+        column = ScoreColumn(ColumnScores.from_means(words), np.arange(len(words)))
+        return Scored({"words": column}, predictions.counts, [])
+
+TASK = Length()
+'''
+
+
+@pytest.fixture
+def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Provide the user's folder of tasks."""
+    folder = tmp_path / "plugins" / "evaluation_tasks"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv(PLUGINS_VARIABLE, str(folder.parent))
+    return folder
+
+
+@pytest.mark.parametrize("name", TASKS.files())
+def test_every_task_keeps_the_contract(name: str) -> None:
+    assert set(load_evaluation_task(name).options) <= OPTIONS.keys()
+
+
+@pytest.mark.parametrize(
+    ("file", "task"),
+    [("a.npz", "retrieval"), ("a.TREC", "retrieval"), ("a.csv", DEFAULT_TASK), ("a", DEFAULT_TASK)],
+)
+def test_name_of_a_file_tells_its_task(dataset: Path, file: str, task: str) -> None:
+    assert guess_task(dataset, Path(file), None) == task
+    (dataset / "foils").mkdir()
+    assert guess_task(dataset, Path(file), None) == "foils"
+
+
+def test_task_of_a_user_is_found_by_its_file(dataset: Path, predictions: Write, plugins: Path) -> None:
+    (plugins / "length.py").write_text(LENGTH_TASK)
+    file = predictions()
+    report = evaluate(dataset, file, task="length")
+    assert (report.task, list(report.scores)) == ("length", ["words"])
+    assert "task:length" in report.signature
+    assert guess_task(dataset, Path("a.len"), None) == "length"
+
+
+def test_module_that_defines_no_task_is_named(dataset: Path, predictions: Write, plugins: Path) -> None:
+    (plugins / "empty.py").write_text("TASK = 3")
+    with pytest.raises(VttdataError, match=r"empty.py:1: .*EvaluationTask"):
+        evaluate(dataset, predictions(), task="empty")

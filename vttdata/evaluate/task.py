@@ -1,0 +1,175 @@
+"""Contract of evaluation tasks, what they score predictions with, and the import of a task by its name.
+
+A task is a module of `vttdata.evaluate.tasks`, or of ``evaluation_tasks/`` in a user's folder of plugins, that defines
+`TASK`, an `EvaluationTask`. Its file name is its name, with ``-`` for ``_``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from vttdata.errors import VttdataError
+from vttdata.evaluate.baseline import Setting, load_baseline
+from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.items import Items, ItemTexts
+from vttdata.evaluate.metric import CaptioningMetric, MetricInputs
+from vttdata.evaluate.predictions import ItemCounts, MatchRule
+from vttdata.evaluate.tasks import TASKS
+
+DEFAULT_TASK = "captioning"
+"""Task of predictions that look like those of no other one."""
+
+OPTIONS: Mapping[str, str] = {
+    "train_split": "The items of this task say nothing of sources and times, so scores cannot be given apart for what "
+    "was trained on.",
+    "human": "Human captions are scored beside captions only; leave the human ceiling out of other tasks.",
+    "relevance": "Judgments of relevance are about retrieval; leave them out of other tasks.",
+}
+"""Option that not every task has -> what is said where a task does not have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Scores of one system.
+
+    Fields:
+        columns: name -> values of a score.
+        counts: of the predictions.
+        findings: sentences on what a reader of the scores should know.
+        captions: text for each item, n; empty where predictions are no captions.
+        failed: metric -> why it could not be computed.
+    """
+
+    columns: Mapping[str, ScoreColumn]
+    counts: ItemCounts
+    findings: Sequence[str]
+    captions: Sequence[str] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """What predictions are matched and scored with.
+
+    Fields:
+        task: name of the task.
+        items: that are to be predicted.
+        metrics: captioning metrics; empty for tasks without `EvaluationTask.default_metrics`.
+        rule: what happens to missing and unknown predictions.
+        tokenizer: of captioning metrics.
+        cache: folder in which metrics keep costly results.
+        relevance: query -> video -> relevance by judges; None without judgments.
+        inputs: models, videos and features of metrics.
+        setting: what baselines work from.
+    """
+
+    task: str
+    items: Items
+    metrics: Sequence[CaptioningMetric]
+    rule: MatchRule
+    tokenizer: str
+    cache: Path
+    relevance: Mapping[str, Mapping[str, float]] | None
+    inputs: MetricInputs
+    setting: Setting
+
+    @property
+    def complete(self) -> ItemCounts:
+        """Counts of predictions for exactly the items."""
+        return ItemCounts(len(self.items.ids), len(self.items.ids))
+
+    def predict(self, baseline: str) -> Any:
+        """Return the predictions of a baseline, see `Baseline.predict`.
+
+        Raises:
+            VttdataError: if there is none of this name, it is for another task, or it cannot be computed.
+        """
+        loaded = load_baseline(baseline)
+        if loaded.task != self.task:
+            raise VttdataError(f"The baseline '{baseline}' is for {loaded.task}, not for {self.task}.")
+        return loaded.predict(self.setting)
+
+
+@runtime_checkable
+class EvaluationTask(Protocol):
+    """What is predicted, and how it is scored.
+
+    Attributes:
+        default_config: configuration of a dataset that the items are read from unless another one is named.
+        default_metrics: captioning metrics that are computed unless others are named; empty for a task whose columns
+            come from itself.
+        options: those of `OPTIONS` that the task has.
+    """
+
+    default_config: str
+    default_metrics: Sequence[str]
+    options: Collection[str]
+
+    def fits(self, dataset: Path, predictions: Path | None) -> bool:
+        """Return whether a dataset, or the name of a file of predictions, tells that this is the task."""
+        ...
+
+    def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
+        """Read the items of a split, ``test`` or the only one by default.
+
+        Raises:
+            VttdataError: if the dataset has no such items.
+        """
+        ...
+
+    def read_predictions(self, path: Path, scoring: Scoring) -> Any:
+        """Read predictions, in the form that `score` takes.
+
+        Raises:
+            VttdataError: if they cannot be read, or do not match the items.
+        """
+        ...
+
+    def score(self, predictions: Any, scoring: Scoring) -> Scored:
+        """Score predictions that `read_predictions` returned.
+
+        Raises:
+            VttdataError: if nothing can be scored.
+        """
+        ...
+
+    def from_baseline(self, name: str, scoring: Scoring) -> Scored:
+        """Compute and score the predictions of a baseline.
+
+        Raises:
+            VttdataError: if there is no such baseline of this task, or it cannot be computed.
+        """
+        ...
+
+    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:
+        """Return the texts of items for a page: id -> its video and what its predictions are compared with."""
+        ...
+
+    def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:
+        """Return the id and the text of each prediction; nothing where predictions are no texts."""
+        ...
+
+
+def load_evaluation_task(name: str) -> EvaluationTask:
+    """Import a task.
+
+    Raises:
+        VttdataError: if there is none of this name, or its module does not define `TASK`.
+    """
+    found = TASKS.load_definition(name, "TASK", object)
+    if not isinstance(found, EvaluationTask):
+        raise VttdataError(
+            f"{TASKS.files()[name]}:1: a task must define TASK as a {__name__}.{EvaluationTask.__qualname__}."
+        )
+    return found
+
+
+def guess_task(dataset: Path, predictions: Path | None, baseline: str | None) -> str:
+    """Return the task that a dataset or the name of a file tells, else that of the baseline, else `DEFAULT_TASK`."""
+    for name in TASKS.files():
+        if load_evaluation_task(name).fits(dataset, predictions):
+            return name
+    return DEFAULT_TASK if baseline is None else load_baseline(baseline).task

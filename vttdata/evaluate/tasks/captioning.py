@@ -1,0 +1,91 @@
+"""Captioning: a text for each clip, scored against the human captions of the clip by captioning metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from vttdata.errors import VttdataError
+from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.items import Items, ItemTexts, read_clip_texts, read_clips
+from vttdata.evaluate.java_scores import JavaError
+from vttdata.evaluate.metrics import DEFAULT_METRICS
+from vttdata.evaluate.predictions import Matched, match_predictions, read_captions
+from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
+
+
+class CaptioningTask:
+    """Captions of clips."""
+
+    default_config = "clips"
+    default_metrics: Sequence[str] = DEFAULT_METRICS
+    options: Collection[str] = ("train_split", "human")
+
+    def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
+        """Return False: tables of captions have no name or place of their own."""
+        return False
+
+    def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
+        """Read the clips of a split; see `read_clips`."""
+        return read_clips(dataset, config=config, split=split)
+
+    def read_predictions(self, path: Path, scoring: Scoring) -> Matched:
+        """Read captions; see `read_captions`."""
+        items = scoring.items
+        return match_predictions(str(path), read_captions(path), items.ids, scoring.rule, other_split=items.other_split)
+
+    def score(self, predictions: Matched, scoring: Scoring) -> Scored:
+        """Score captions by the metrics; a missing one is scored as an empty text.
+
+        Raises:
+            VttdataError: if no metric can be computed.
+        """
+        items = scoring.items
+        texts = [caption or "" for caption in predictions.values]
+        every = np.arange(len(texts))
+        columns: dict[str, ScoreColumn] = {}
+        failed: dict[str, str] = {}
+        for metric in scoring.metrics:
+            try:
+                scores = metric.score_videos(texts, items.references, items.videos)
+            except JavaError as error:
+                failed[metric.name] = str(error)
+            else:
+                columns |= {name: ScoreColumn(values, every) for name, values in scores.items()}
+        if not columns:
+            raise VttdataError(" ".join(failed.values()))
+        return Scored(columns, predictions.counts, describe_captions(predictions.values, items), texts, failed)
+
+    def from_baseline(self, name: str, scoring: Scoring) -> Scored:
+        """Score the captions of a baseline."""
+        return self.score(Matched(scoring.predict(name), scoring.complete), scoring)
+
+    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:
+        """Return the human captions of clips."""
+        return read_clip_texts(dataset, config, ids)
+
+    def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:
+        """Return the id and the caption of each prediction."""
+        return read_captions(path)
+
+
+def describe_captions(captions: Sequence[str | None], items: Items) -> list[str]:
+    """Return what is odd about captions: empty, all the same, or copied from the references."""
+    present = [caption for caption in captions if caption is not None]
+    empty = sum(not caption.strip() for caption in present)
+    copied = sum(
+        caption is not None and caption in references
+        for caption, references in zip(captions, items.references, strict=True)
+    )
+    findings = [f"Captions that are empty: {empty:,}."] if empty else []
+    if len(present) > 1 and len(set(present)) == 1:
+        findings.append(f"All {len(present):,} captions are the same: {present[0][:80]!a}.")
+    if copied:
+        share = copied / len(captions)
+        findings.append(f"Captions that are word for word a reference of their clip: {copied:,} ({share:.1%}).")
+    return findings
+
+
+TASK: EvaluationTask = CaptioningTask()

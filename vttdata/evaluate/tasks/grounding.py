@@ -1,0 +1,175 @@
+"""Temporal grounding: where in its video a sentence happens, by the overlap of predicted and annotated spans.
+
+A query is a clip's sentence, and its span is that of the clip. tIoU is the length of the intersection of two spans
+divided by that of their union. R@n at tIoU m is the share of queries of which one of the first n predictions has a tIoU
+of m or more (Gao et al., ICCV 2017), and mIoU the mean tIoU of the first prediction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from vttdata.errors import VttdataError
+from vttdata.evaluate.columns import ScoreColumn
+from vttdata.evaluate.items import Items, ItemTexts, read_clip_texts, read_clips
+from vttdata.evaluate.predictions import Matched, match_predictions
+from vttdata.evaluate.task import EvaluationTask, Scored, Scoring
+from vttdata.files.tables import Columns, parse_seconds, read_number, read_table
+from vttdata.statistics.scores import ColumnScores
+
+# Seconds from the start of the video.
+Span = tuple[float, float]
+
+CUTS = (1, 5)
+THRESHOLDS = (0.3, 0.5, 0.7)
+
+_COLUMNS = Columns(
+    ("video_id", "start", "end", "score"), (("video_id",), ("start",), ("end",)), ("start", "end", "score")
+)
+
+
+class GroundingTask:
+    """Spans of sentences in their videos."""
+
+    default_config = "clips"
+    default_metrics: Sequence[str] = ()
+    options: Collection[str] = ("train_split",)
+
+    def fits(self, dataset: Path, predictions: Path | None) -> bool:  # noqa: ARG002
+        """Return False: tables of spans have no name or place of their own."""
+        return False
+
+    def read_items(self, dataset: Path, *, config: str, split: str | None) -> Items:
+        """Read the clips of a split; see `read_clips`."""
+        return read_clips(dataset, config=config, split=split)
+
+    def read_predictions(self, path: Path, scoring: Scoring) -> Matched:
+        """Read spans; see `read_spans`."""
+        items, spans = scoring.items, read_spans(path)
+        return match_predictions(
+            str(path), spans, items.ids, scoring.rule, other_split=items.other_split, noun="predicted span"
+        )
+
+    def score(self, predictions: Matched, scoring: Scoring) -> Scored:
+        """Score spans; see `score_spans`."""
+        columns, findings = score_spans(predictions.values, scoring.items)
+        return Scored(columns, predictions.counts, findings)
+
+    def from_baseline(self, name: str, scoring: Scoring) -> Scored:
+        """Score the spans of a baseline."""
+        return self.score(Matched(scoring.predict(name), scoring.complete), scoring)
+
+    def read_texts(self, dataset: Path, config: str, ids: Collection[str]) -> Mapping[str, ItemTexts]:
+        """Return the sentences of clips."""
+        return read_clip_texts(dataset, config, ids)
+
+    def predicted_texts(self, path: Path) -> Iterable[tuple[str, str]]:  # noqa: ARG002
+        """Return nothing: predictions are spans."""
+        return ()
+
+
+def temporal_iou(prediction: Span, truth: Span) -> float:
+    """Return the intersection over union of two spans; 0 where one of them has no length."""
+    intersection = min(prediction[1], truth[1]) - max(prediction[0], truth[0])
+    if not intersection > 0:
+        return 0.0
+    return intersection / (max(prediction[1], truth[1]) - min(prediction[0], truth[0]))
+
+
+def read_spans(path: Path) -> Iterator[tuple[str, list[Span]]]:
+    """Yield the id of each query and its predicted spans, the best first.
+
+    Args:
+        path: CSV, TSV or JSON lines table with `video_id`, `start` and `end` in seconds (or ``m:ss``), a row for each
+            span; spans of one query are ranked by the column `score`, highest first, or else by their rows.
+
+    Raises:
+        VttdataError: if it cannot be read, a span is not two numbers, starts below 0, or ends before it starts.
+    """
+    ranked: dict[str, list[tuple[float, int, Span]]] = {}
+    for line, row in read_table(path, _COLUMNS):
+        start, end = parse_seconds(row["start"]), parse_seconds(row["end"])
+        if not (math.isfinite(start) and math.isfinite(end)):
+            raise VttdataError(f"{path}:{line}: 'start' and 'end' should be seconds, such as 12.5.")
+        if start < 0:
+            raise VttdataError(f"{path}:{line}: the span starts at {start:g} s, before its video; set it to 0.")
+        if end < start:
+            raise VttdataError(f"{path}:{line}: the span ends at {end:g} s, before its start at {start:g} s.")
+        if row["video_id"] in (None, ""):
+            raise VttdataError(f"{path}:{line}: the column 'video_id' is empty.")
+        score = read_number(path, line, "score", row["score"]) if row.get("score") is not None else 0.0
+        spans = ranked.setdefault(str(row["video_id"]), [])
+        spans.append((-score, len(spans), (start, end)))
+    for name, spans in ranked.items():
+        yield name, [span for *_, span in sorted(spans)]
+
+
+def score_spans(predictions: Sequence[Sequence[Span] | None], items: Items) -> tuple[dict[str, ScoreColumn], list[str]]:
+    """Score the predicted spans of each item.
+
+    Args:
+        predictions: ranked spans of each item, n; None for a missing prediction, which overlaps with nothing.
+        items: clips with their spans and captions.
+
+    Returns:
+        Columns ``grounding/r1@0.5`` and so on, ``r5`` only where a query has several predictions, and
+        ``grounding/miou``. Where a sentence occurs in other segments of its video, also ``grounding-verbatim/...``, for
+        which any of these segments counts. Then findings.
+    """
+    alike = find_repeated_queries(items)
+    truths = [[span] for span in items.spans]
+    columns = _measure("grounding", predictions, truths)
+    findings = []
+    empty = sum(end <= start for start, end in items.spans)
+    if empty:
+        findings.append(f"Annotated spans that end where they start or before, which nothing can overlap: {empty:,}.")
+    if alike:
+        findings.append(
+            f"Queries whose sentence occurs in another segment of the same video too: {len(alike):,}; "
+            "grounding-verbatim accepts each of these segments."
+        )
+        accepted = [[items.spans[other] for other in (index, *alike.get(index, ()))] for index in range(len(truths))]
+        columns |= _measure("grounding-verbatim", predictions, accepted)
+    return columns, findings
+
+
+def find_repeated_queries(items: Items) -> Mapping[int, Sequence[int]]:
+    """Return the numbers of items with a caption of another item of their source and another span -> those items."""
+    by_text: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for index, (source, texts) in enumerate(zip(items.sources.tolist(), items.references, strict=True)):
+        for text in dict.fromkeys(texts):
+            by_text[source, text].append(index)
+    alike: dict[int, dict[int, None]] = defaultdict(dict)
+    for indices in by_text.values():
+        for index in indices if len(indices) > 1 else ():
+            others = (other for other in indices if items.spans[other] != items.spans[index])
+            alike[index] |= dict.fromkeys(others)
+    return {index: list(others) for index, others in sorted(alike.items()) if others}
+
+
+def _measure(
+    family: str, predictions: Sequence[Sequence[Span] | None], truths: Sequence[Sequence[Span]]
+) -> dict[str, ScoreColumn]:
+    overlaps = [
+        [max(temporal_iou(span, truth) for truth in accepted) for span in spans or ()]
+        for spans, accepted in zip(predictions, truths, strict=True)
+    ]
+    every = np.arange(len(overlaps))
+    several = any(len(values) > 1 for values in overlaps)
+    columns = {}
+    for cut in CUTS if several else CUTS[:1]:
+        best = np.array([max(values[:cut], default=0.0) for values in overlaps])
+        for threshold in THRESHOLDS:
+            hits = ColumnScores.from_means((best >= threshold).astype(float))
+            columns[f"{family}/r{cut}@{threshold}"] = ScoreColumn(hits, every, binary=True)
+    first = np.array([values[0] if values else 0.0 for values in overlaps])
+    columns[f"{family}/miou"] = ScoreColumn(ColumnScores.from_means(first), every)
+    return columns
+
+
+TASK: EvaluationTask = GroundingTask()

@@ -1,0 +1,1 @@
+"""Statistics of arrays: intervals, correlations, agreement and tests."""
