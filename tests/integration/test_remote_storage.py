@@ -125,6 +125,13 @@ def test_damage_in_the_store_is_found(on_s3: str, proxy: FaultyProxy, capsys: py
     assert "clips/test" in capsys.readouterr().out
 
 
+def test_dataset_without_a_manifest_is_none(on_s3: str, proxy: FaultyProxy) -> None:
+    card = RemoteFolder(f"{on_s3}/dataset").read("README.md") or b""
+    store("s3://bucket/half", {"dataset/README.md": card})
+    with pytest.raises(VttdataError, match="has no dataset"):
+        find_dataset("s3://bucket/half")
+
+
 def test_names_in_a_manifest_cannot_leave_the_cache(on_s3: str, proxy: FaultyProxy, tmp_path: Path) -> None:
     manifest: dict[str, Any] = json.loads(RemoteFolder(f"{on_s3}/dataset").read("manifest.json") or b"")
     manifest["files"]["../../../escaped"] = {"sha256": "0" * 64, "bytes": 1}

@@ -29,7 +29,7 @@ def open_dataset(address: str) -> tuple[RemoteFolder, bytes]:
             return folder, manifest
     raise VttdataError(
         f"{address}: has no dataset with a {MANIFEST}; if one is being copied there, wait, and if that was cut short, "
-        "run the same 'vttdata build' again."
+        "copy it again."
     )
 
 
