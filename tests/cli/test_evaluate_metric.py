@@ -240,7 +240,7 @@ def test_foils_are_counted_by_supercategory_as_evaluate_does(
     # Every other pair has a reference that favours its true text.
     references = [[[truth[0] if row % 2 else "a dog"]] for row, truth in enumerate(pairs.truths)]
     pairs = dataclasses.replace(pairs, references=references)
-    for module in ("evaluation", "meta.stress"):
+    for module in ("tasks.foils", "meta.stress"):
         monkeypatch.setattr(f"vttdata.evaluate.{module}.read_foil_pairs", lambda *_, **__: pairs)
     assert main(["evaluate", str(foils), "--baseline", "bleu", "--json"]) == 0
     expected = json.loads(capsys.readouterr().out)

@@ -1,8 +1,8 @@
 """Correlate two scores: Pearson's r, Spearman's rho, Kendall's tau-b and tau-c, and accuracy on pairs.
 
-`correlate` takes two lists. The other functions take draws of sources, groups of captions, or many pairs of lists at
+`correlate` takes two lists. The other functions take draws of sources, groups of rows, or many pairs of lists at
 once. A draw takes whole sources with replacement, so that a source counts as often as it is drawn. All coefficients are
-exactly those of the drawn captions. The pairs that Kendall's tau counts are added up for every two sources once, so
+exactly those of the drawn rows. The pairs that Kendall's tau counts are added up for every two sources once, so
 that a draw costs a product of matrices.
 """
 
@@ -79,11 +79,11 @@ class TieRuns(NamedTuple):
         return cls(order, np.flatnonzero(first), run)
 
 
-def correlate_captions(first: Floats, second: Floats, sources: Integers, weights: Floats) -> Values:
-    """Return the coefficients of two scores of n captions in every draw.
+def correlate_draws(first: Floats, second: Floats, sources: Integers, weights: Floats) -> Values:
+    """Return the coefficients of two scores of n rows in every draw.
 
-    Scores are finite; `sources` is the video of each caption, ``(n,)``, and `weights` how often each video is drawn,
-    draws x videos.
+    Scores are finite; `sources` is the source of each row, ``(n,)``, and `weights` how often each source is drawn,
+    draws x sources.
     """
     empty = np.full(len(weights), math.nan)
     if len(first) < 2:
@@ -116,7 +116,7 @@ def correlate_captions(first: Floats, second: Floats, sources: Integers, weights
 
 
 def pearson_in_draws(first: Floats, second: Floats, sources: Integers, weights: Floats) -> Floats:
-    """Return Pearson's r of two scores in every draw; see `correlate_captions`."""
+    """Return Pearson's r of two scores in every draw; see `correlate_draws`."""
     x, y = first - first.mean(), second - second.mean()
     moments = (np.ones(len(x)), x, y, x * x, y * y, x * y)
     sums = np.stack([np.bincount(sources, moment, weights.shape[1]) for moment in moments], axis=1)
@@ -146,14 +146,14 @@ def kendall_taus(concordance: Floats, number: Floats, tied: Sequence[Floats] | F
 
 
 def sum_pairs(first: Integers, second: Integers, sources: Integers) -> Floats:
-    """Return for every two videos how many more pairs of their captions are concordant than discordant.
+    """Return for every two sources how many more pairs of their rows are concordant than discordant.
 
-    `first` and `second` are the ranks of captions by two scores, ``(n,)``, in which equal ranks are ties, and `sources`
-    the video of each caption, ascending.
+    `first` and `second` are the ranks of rows by two scores, ``(n,)``, in which equal ranks are ties, and `sources`
+    the source of each row, ascending.
 
     Returns:
-        A row and a column for each video that has captions, ascending. The matrix is symmetric; its diagonal counts
-        each pair of a video twice.
+        A row and a column for each source that has rows, ascending. The matrix is symmetric; its diagonal counts
+        each pair of a source twice.
     """
     # Small types are compared several times as fast.
     fits = max(first.max(initial=0), second.max(initial=0)) < 2**15
@@ -163,7 +163,7 @@ def sum_pairs(first: Integers, second: Integers, sources: Integers) -> Floats:
     pairs = np.zeros((len(starts), len(starts)))
     for begin, end in _blocks_of_sources(starts, ends):
         rows = slice(starts[begin], ends[end - 1])
-        # Pairs with earlier videos were compared there.
+        # Pairs with earlier sources were compared there.
         rest = slice(starts[begin], None)
         signs = _signs(x[rows], x[rest])
         signs *= _signs(y[rows], y[rest])
@@ -181,7 +181,7 @@ def _signs(rows: _Ranks, columns: _Ranks) -> npt.NDArray[np.int8]:
 
 
 def _blocks_of_sources(starts: Integers, ends: Integers) -> Iterator[tuple[int, int]]:
-    """Yield ranges of whole videos with about `_BLOCK_ROWS` captions."""
+    """Yield ranges of whole sources with about `_BLOCK_ROWS` rows."""
     begin = 0
     while begin < len(starts):
         end = max(begin + 1, int(np.searchsorted(ends, starts[begin] + _BLOCK_ROWS, side="right")))
@@ -190,7 +190,7 @@ def _blocks_of_sources(starts: Integers, ends: Integers) -> Iterator[tuple[int, 
 
 
 class Pairs(NamedTuple):
-    """All pairs of captions of the same group: the two rows of each, and the group of the first."""
+    """All pairs of rows of the same group: the two rows of each, and the group of the first."""
 
     first: Integers
     second: Integers
@@ -210,9 +210,9 @@ def pair_rows(groups: Integers) -> Pairs:
 
 
 def correlate_groups(first: Floats, second: Floats, groups: Integers, number: int, pairs: Pairs) -> Values:
-    """Return the coefficients of two scores within each group of captions.
+    """Return the coefficients of two scores within each group of rows.
 
-    Scores are finite, ``(n,)``; `groups` is the group of each caption, from 0, and `pairs` are those of `groups`, see
+    Scores are finite, ``(n,)``; `groups` is the group of each row, from 0, and `pairs` are those of `groups`, see
     `pair_rows`.
 
     Returns:
@@ -263,8 +263,8 @@ def pearson_in_groups(first: Floats, second: Floats, groups: Integers, sizes: Fl
 def mean_of_groups(values: Floats, sources: Integers, weights: Floats) -> Floats:
     """Return the mean of groups in every draw; groups without a value, NaN, are left out.
 
-    `values` is ``(groups,)``, `sources` the video of each group, and `weights` how often each video is drawn, draws x
-    videos.
+    `values` is ``(groups,)``, `sources` the source of each group, and `weights` how often each source is drawn, draws x
+    sources.
     """
     known = ~np.isnan(values)
     sums = np.bincount(sources[known], values[known], weights.shape[1])
@@ -307,7 +307,7 @@ def pearson_of_rows(first: Floats, second: Floats) -> Floats:
 def average_systems(scores: ColumnScores, cells: Integers, systems: int, sources: Integers, weights: Floats) -> Floats:
     """Return the corpus score of each system in every draw, draws x systems.
 
-    `cells` has the system of each caption, from 0; `sources` and `weights` are as for `correlate_captions`.
+    `cells` has the system of each row, from 0; `sources` and `weights` are as for `correlate_draws`.
     """
     columns = []
     for system in range(systems):
@@ -320,14 +320,14 @@ def average_systems(scores: ColumnScores, cells: Integers, systems: int, sources
 
 
 class PairOrder(NamedTuple):
-    """Agreement on pairs of captions of the same video, by the treatment of ties of Deutsch et al. (EMNLP 2023).
+    """Agreement on pairs of rows of the same group, by the treatment of ties of Deutsch et al. (EMNLP 2023).
 
     A pair is right if both sides order it in the same way, or both call it a tie.
 
     Fields:
         values: share of right pairs in every draw, where scores tie if they are equal.
         calibrated: the same where scores tie if they differ by at most `epsilon`.
-        epsilon: difference with the most right pairs among all captions.
+        epsilon: difference with the most right pairs among all rows.
         pairs: number of pairs.
         human_ties: number of pairs that people tie.
         metric_ties: number of pairs with equal scores by the metric.
@@ -342,10 +342,10 @@ class PairOrder(NamedTuple):
 
 
 def pair_accuracy(metric: Floats, people: Floats, pairs: Pairs, sources: Integers, weights: Floats) -> PairOrder:
-    """Return how many pairs of captions of the same video a metric orders as people do.
+    """Return how many pairs of rows of the same group a metric orders as people do.
 
-    Scores are finite, ``(n,)``; `sources` is the video of each caption, and `weights` how often each video is drawn,
-    draws x videos.
+    Scores are finite, ``(n,)``; `sources` is the source of each row, and `weights` how often each source is drawn,
+    draws x sources.
     """
     difference, wanted = (scores[pairs.first] - scores[pairs.second] for scores in (metric, people))
     ordered_alike = np.sign(difference) == np.sign(wanted)

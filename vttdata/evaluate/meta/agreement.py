@@ -22,7 +22,7 @@ from vttdata.statistics.bootstrap import Resampled, draw_sources
 from vttdata.statistics.correlation import (
     COEFFICIENTS,
     average_systems,
-    correlate_captions,
+    correlate_draws,
     correlate_groups,
     correlate_systems,
     mean_of_groups,
@@ -161,14 +161,14 @@ class _Comparison:
         table, weights = self.table, self.draws.weights
         x, y, sources = self.scores.items[self.rows], self.people[self.rows], table.sources[self.rows]
         levels: dict[str, dict[str, Estimate]] = {
-            "caption": estimate_all(correlate_captions(x, y, sources, weights), len(x))
+            "caption": estimate_all(correlate_draws(x, y, sources, weights), len(x))
         }
         if self.has_ratings and table.ratings is not None:
             ratings = table.ratings[self.rows]
             rated = ~np.isnan(ratings)
             row = np.nonzero(rated)[0]
             levels["rating"] = estimate_all(
-                correlate_captions(x[row], ratings[rated], sources[row], weights), int(rated.sum())
+                correlate_draws(x[row], ratings[rated], sources[row], weights), int(rated.sum())
             )
         videos = number_names([video_id for video_id, kept in zip(table.video_ids, self.rows, strict=True) if kept])
         number = int(videos.max(initial=-1)) + 1
@@ -197,7 +197,7 @@ class _Comparison:
             return {}
         weights = self.draws.weights
         each = [
-            correlate_captions(x[systems == system], y[systems == system], sources[systems == system], weights)
+            correlate_draws(x[systems == system], y[systems == system], sources[systems == system], weights)
             for system in range(number)
         ]
         within = {}
