@@ -156,7 +156,7 @@ def test_importing_the_package_pulls_nothing_heavy(module: str) -> None:
 
 def test_too_long_name_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stats", "x" * 300]) == 2
-    assert capsys.readouterr().err.startswith(f"vttdata: {os.strerror(errno.ENAMETOOLONG)} (xxx")
+    assert re.fullmatch(r"vttdata: .*\bx{300}\b.*\n", capsys.readouterr().err)
 
 
 def test_a_closed_pipe_ends_quietly_and_a_full_disk_with_a_sentence() -> None:

@@ -58,7 +58,8 @@ def run_with_failing_reads(script: str, *arguments: str, folder: Path) -> str:
         pytest.skip("needs Linux and a C compiler")
     library = folder / "failing_reads.so"
     command = [compiler, "-x", "c", "-shared", "-fPIC", "-o", str(library), "-"]
-    subprocess.run(command, input=_SOURCE, text=True, check=True)
+    if subprocess.run(command, input=_SOURCE, text=True, capture_output=True, check=False).returncode:
+        pytest.skip("the C compiler lacks the headers of the C library")
     environment = os.environ | {"LD_PRELOAD": str(library), "FAIL_FIRST": "0", "FAIL_END": "0", "FAIL_ERRNO": "5"}
     done = subprocess.run(
         [sys.executable, "-c", script, *arguments], capture_output=True, text=True, env=environment, check=False
