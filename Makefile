@@ -26,18 +26,18 @@ pictures: .venv/build-ready
 	$(BIN)/python docs/pictures.py
 
 test: .venv/dev-ready
-	$(BIN)/python -m pytest --outcomes .venv/outcomes.json
+	$(BIN)/python -m pytest --outcomes=.venv/outcomes.json
 
 # The tests that `make test` skipped for want of a library, in an environment that has them all.
 test-extras: .venv-extras/ready .venv-extras/old-datasets
 	@test -f .venv/outcomes.json || { echo 'make test says which tests lack a library: run it first.'; exit 1; }
 	VTTDATA_OLD_DATASETS=$(CURDIR)/.venv-extras/old-datasets/bin/python \
-	  .venv-extras/bin/python -m pytest --only-skipped .venv/outcomes.json --outcomes .venv-extras/outcomes.json
+	  .venv-extras/bin/python -m pytest --only-skipped=.venv/outcomes.json --outcomes=.venv-extras/outcomes.json
 
 # Without pins, on the newest Python of this machine: tells what the next releases break. MINUTES limits it.
 NEWEST_FIRST := tests/media tests/pipeline tests/integration
 test-newest: .venv-newest/ready
-	.venv-newest/bin/python -m pytest --dist load --outcomes .venv-newest/outcomes.json $(MINUTES:%=--minutes %) \
+	.venv-newest/bin/python -m pytest --dist load --outcomes=.venv-newest/outcomes.json $(MINUTES:%=--minutes=%) \
 	  $(NEWEST_FIRST) $(filter-out $(NEWEST_FIRST) tests/helpers tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/))) \
 	  $(wildcard tests/test_*.py)
 
