@@ -57,7 +57,7 @@ def test_ends_are_the_frames_that_are_shown(assessor: Assessor, tmp_path: Path) 
     films.mkdir()
     movies = {movie.path.stem: movie for movie in write_movies(films, SECONDS).values()}
     campaign = make(
-        *(tmp_path / "campaign", "choose", films, "--set", "min_seconds=1", "--set", "max_seconds=8"),
+        *(tmp_path / "campaign", "choose", films, "--set", "min_seconds=1", "--set", "max_seconds=9"),
         *("--set", "controls=0", "--set", "per_source=1", "--set", f"judgments={SPANS}"),
         workers=",".join(f"w{n}" for n in range(SPANS)),
     )

@@ -163,7 +163,6 @@ def test_dataset_is_loaded_on_windows(built_on_macos: Path, tmp_path: Path) -> N
     "arguments",
     [
         ["build", "demo", "--out", "OUT"],
-        ["merge", "OUT"],
         ["foil", "captions.csv", "--out", "OUT"],
         ["degrade", "captions.csv", "--out", "OUT"],
         ["shots", "film.mp4"],
