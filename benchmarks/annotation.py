@@ -1,6 +1,6 @@
 """Load and kill an annotation server, and count answers that are lost or doubled.
 
-Run ``python benchmarks/annotation.py [--answers 10000] [--kills 50] [--database URL]``. Workers are threads of one
+Run ``python benchmarks/annotation.py [--answers 10000] [--kills 50]``. Workers are threads of one
 process, and the server is another one, as a user starts it. Rounds: 50 workers at 5 answers a minute for as long as
 `--steady` seconds; 200 workers as fast as they can until all answers are there; the same while the server is killed at
 random moments and every tenth worker goes offline now and then, keeping the answer until it is acknowledged.
@@ -32,14 +32,13 @@ from vttdata.annotate.campaign import Campaign
 from vttdata.annotate.store import Store
 
 
-def campaign_of(folder: Path, answers: int, judgments: int, workers: int, database: str | None) -> Campaign:
+def campaign_of(folder: Path, answers: int, judgments: int, workers: int) -> Campaign:
     """Make a campaign of foils that takes a number of answers."""
     folder.mkdir()
     write_film(folder / "film.mp4", 1, 1)
     foils = [(f"f{n}", "film", "a man walks a dog", f"a man walks a cat{n}") for n in range(-(-answers // judgments))]
     table = write_rows(folder / "foils.csv", ("foil_id", "video_id", "caption", "foil"), *foils)
     options = ["--set", "controls=0", "--set", f"judgments={judgments}", "--videos", folder]
-    options += [] if database is None else ["--database", database]
     names = ",".join(f"worker{n}" for n in range(workers))
     with contextlib.redirect_stdout(io.StringIO()):
         return make(folder / "campaign", "foil-review", table, *options, workers=names)
@@ -74,11 +73,10 @@ def run(
     pause: float,
     seconds: float,
     kills: int,
-    database: str | None,
     name: str,
 ) -> None:
     """Run a round and print its row."""
-    campaign = campaign_of(folder, answers, 20, workers, database)
+    campaign = campaign_of(folder, answers, 20, workers)
     server = Process(campaign.folder)
     until = time.monotonic() + seconds
     clients = [Client(f"{server.root}/w/{campaign.worker_token(f'worker{n}')}", seconds + 300) for n in range(workers)]
@@ -121,20 +119,17 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=10_000)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--steady", type=float, default=120)
-    parser.add_argument("--database", help="SQLAlchemy URL of an empty database; only the last round is run with it")
     options = parser.parse_args()
     print("| round | saved | lost | doubled | unacknowledged | kills | p50 ms | p99 ms | seconds | CPU s |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
-    common = {"database": options.database}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        if options.database is None:
-            steady = {"workers": 50, "pause": 12.0, "seconds": options.steady, "kills": 0}
-            run(folder / "steady", 10_000, **steady, **common, name="50 workers, 5 answers a minute")
-            fast = {"workers": 200, "pause": 0.0, "seconds": 900, "kills": 0}
-            run(folder / "fast", options.answers, **fast, **common, name="200 workers, as fast as they can")
+        steady = {"workers": 50, "pause": 12.0, "seconds": options.steady, "kills": 0}
+        run(folder / "steady", 10_000, **steady, name="50 workers, 5 answers a minute")
+        fast = {"workers": 200, "pause": 0.0, "seconds": 900, "kills": 0}
+        run(folder / "fast", options.answers, **fast, name="200 workers, as fast as they can")
         killed = {"workers": 200, "pause": 0.0, "seconds": 1800, "kills": options.kills}
-        run(folder / "killed", options.answers, **killed, **common, name="the same, killed and offline")
+        run(folder / "killed", options.answers, **killed, name="the same, killed and offline")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,6 @@ LIBRARIES = {
     "safetensors": ("safetensors", "lm"),
     "scipy": ("SciPy", "assess"),
     "sklearn": ("scikit-learn", "foil"),
-    "sqlalchemy": ("SQLAlchemy", "annotate"),
     "starlette": ("Starlette", "annotate"),
     "uvicorn": ("uvicorn", "annotate"),
     "snowballstemmer": ("snowballstemmer", "annotate"),

@@ -14,7 +14,6 @@ from PIL import Image
 from tests.helpers.needs import library
 
 library("starlette")
-library("sqlalchemy")
 library("httpx")
 
 from selenium.webdriver import Keys

@@ -13,7 +13,6 @@ import pytest
 from tests.helpers.needs import library
 
 library("starlette")
-library("sqlalchemy")
 library("httpx")
 
 from selenium.webdriver import Keys

@@ -12,7 +12,6 @@ import pytest
 from tests.helpers.needs import library
 
 library("starlette")
-library("sqlalchemy")
 library("sklearn")
 stats = library("scipy.stats")
 

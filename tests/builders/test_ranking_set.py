@@ -13,7 +13,6 @@ import pytest
 from tests.helpers.needs import library
 
 library("starlette")
-library("sqlalchemy")
 library("snowballstemmer")
 
 from tests.helpers.films import write_film

@@ -11,7 +11,6 @@ from tests.helpers.needs import library
 
 library("selenium")
 library("starlette")
-library("sqlalchemy")
 
 from selenium.webdriver.remote.webdriver import WebDriver
 

@@ -1,6 +1,6 @@
 """Make a campaign and read it: a folder with its settings, units, videos and secret, checked whenever it is opened.
 
-Answers are in a database (`vttdata.annotate.store`): ``answers.sqlite`` in the folder unless another one is named.
+Answers are in the database ``answers.sqlite`` of the folder (`vttdata.annotate.store`).
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class CampaignSettings(Strict):
 class Campaign:
     """Campaign as its folder has it.
 
-    `units` are in the order in which equally covered ones are handed out, `videos` by their ids; `database` is an
-    SQLAlchemy URL. Links and hashes are derived from `secret`; answers belong to `digest`, that of units and settings.
+    `units` are in the order in which equally covered ones are handed out, `videos` by their ids. Links and hashes are
+    derived from `secret`; answers belong to `digest`, that of units and settings.
     """
 
     folder: Path
@@ -76,7 +76,6 @@ class Campaign:
     settings: CampaignSettings
     units: Mapping[str, Unit]
     videos: Mapping[str, PageVideo]
-    database: str
     secret: bytes = field(repr=False)
     digest: str
 
@@ -131,7 +130,6 @@ def write_campaign(
     settings: CampaignSettings,
     units: Iterable[Unit],
     videos: Iterable[PageVideo],
-    database: str | None = None,
 ) -> Campaign:
     """Write the folder of a campaign, and read it back.
 
@@ -149,7 +147,6 @@ def write_campaign(
         "settings": dataclasses.asdict(settings),
         "task_settings": dataclasses.asdict(task.settings),
         "units_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "database": database,
         "videos": [dataclasses.asdict(video) for video in videos],
     }
     with DescribeOSErrors(f"{folder}: the campaign cannot be written"):
@@ -188,6 +185,10 @@ def read_campaign(folder: Path) -> Campaign:
     try:
         if content["format"] != FORMAT:
             raise VttdataError(f"{folder}: made by another version of vttdata; finish it with that one.")
+        if content.get("database") is not None:
+            raise VttdataError(
+                f"{folder}: its answers are in another database than {DATABASE}; copy them as docs/annotate.md shows."
+            )
         if hashlib.sha256(text.encode()).hexdigest() != content["units_sha256"]:
             raise VttdataError(f"{folder / UNITS}: changed since the campaign was made; answers would not fit.")
         task_class = load_task(content["task"])
@@ -207,7 +208,6 @@ def read_campaign(folder: Path) -> Campaign:
         settings,
         {unit.unit: unit for unit in units},
         videos,
-        content["database"] or f"sqlite:///{(folder / DATABASE).resolve()}",
         secret,
         digest([content["task"], content["task_settings"], content["units_sha256"]]),
     )
@@ -232,7 +232,6 @@ def make_campaign(
     task_name: str,
     material: Material,
     overrides: Sequence[str] = (),
-    database: str | None = None,
 ) -> Campaign:
     """Make a campaign.
 
@@ -241,7 +240,6 @@ def make_campaign(
         task_name: name of the task.
         material: what it is made from; gets notes about what was left out.
         overrides: settings ``key=value`` of the task or of the campaign; values are YAML.
-        database: SQLAlchemy URL; None for SQLite in the folder.
 
     Raises:
         VttdataError: when the folder holds a campaign, a setting or an input cannot be used, or a video not be shown.
@@ -259,7 +257,7 @@ def make_campaign(
         videos = {name: prepare_video(name, files[name], media, exact=task.keeps_times) for name in names}
         if task.keeps_times:
             units = [_with_times(unit, videos) for unit in units]
-        return write_campaign(folder, task_name, task, settings, units, videos.values(), database)
+        return write_campaign(folder, task_name, task, settings, units, videos.values())
     except BaseException:
         if is_new:
             shutil.rmtree(media, ignore_errors=True)

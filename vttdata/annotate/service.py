@@ -322,8 +322,9 @@ class Service:
             return self._state(worker) | {"passed": passed, "reasons": reasons}
 
     def _change(self, worker: str, **values: Any) -> None:
-        self.store.update_worker(worker, **values)
-        self._workers[worker] = self._workers[worker]._replace(**values)
+        changed = self._workers[worker]._replace(**values)
+        self.store.update_worker(changed)
+        self._workers[worker] = changed
 
     def check(self, worker: str, unit: str, item: str, answer: Any) -> str | None:
         """Return what is wrong with an answer that is being written, None when it would be taken."""

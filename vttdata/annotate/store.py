@@ -1,56 +1,61 @@
-"""Database of a campaign: workers, reservations and answers, in SQLite or any database that SQLAlchemy knows.
+"""Keep the workers, reservations and answers of a campaign in the SQLite database ``answers.sqlite`` of its folder.
 
-Every write is committed before it is acknowledged. One server at a time works on a database; other processes may read
-it meanwhile, and add or delete workers.
+Every write is on the disk before it is acknowledged. One server at a time works on a campaign; other processes may read
+the database meanwhile, and add workers.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
-import sqlalchemy as sql
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
-
-from vttdata.annotate.campaign import Campaign
+from vttdata.annotate.campaign import DATABASE, Campaign
 from vttdata.annotate.task import Answered
 from vttdata.errors import VttdataError
 
-_METADATA = sql.MetaData()
-_CAMPAIGN = sql.Table("campaign", _METADATA, sql.Column("digest", sql.String(64), primary_key=True))
-_WORKERS = sql.Table(
-    "workers",
-    _METADATA,
-    sql.Column("worker", sql.String(200), primary_key=True),
-    sql.Column("agreed", sql.Float),
-    sql.Column("qualified", sql.Boolean, nullable=False, default=False),
-    sql.Column("attempts", sql.Integer, nullable=False, default=0),
-    sql.Column("platform", sql.Text, nullable=False, default="{}"),
-)
-_RESERVATIONS = sql.Table(
-    "reservations",
-    _METADATA,
-    sql.Column("unit", sql.String(64), primary_key=True),
-    sql.Column("worker", sql.String(200), primary_key=True),
-    sql.Column("expires", sql.Float, nullable=False),
-)
-_ANSWERS = sql.Table(
-    "answers",
-    _METADATA,
-    sql.Column("number", sql.Integer, primary_key=True, autoincrement=True),
-    sql.Column("answer_id", sql.String(64), nullable=False, unique=True),
-    sql.Column("worker", sql.String(200), nullable=False, index=True),
-    sql.Column("unit", sql.String(64), nullable=False),
-    sql.Column("item", sql.String(64), nullable=False),
-    sql.Column("answer", sql.Text),
-    sql.Column("problem", sql.Text),
-    sql.Column("seconds", sql.Float, nullable=False),
-    sql.Column("saved", sql.Float, nullable=False),
-    sql.UniqueConstraint("worker", "unit", "item"),
-    sql.Index("answers_of_item", "unit", "item"),
-)
+# How long an operation waits for another process that writes.
+_PATIENCE_SECONDS = 10.0
+
+# With synchronous=FULL, an acknowledged answer survives a power failure too.
+_SETUP = """
+PRAGMA journal_mode=WAL;
+PRAGMA synchronous=FULL;
+PRAGMA secure_delete=ON;
+CREATE TABLE IF NOT EXISTS campaign (digest VARCHAR(64) NOT NULL PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS workers (
+    worker VARCHAR(200) NOT NULL PRIMARY KEY,
+    agreed FLOAT,
+    qualified BOOLEAN NOT NULL,
+    attempts INTEGER NOT NULL,
+    platform TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS reservations (
+    unit VARCHAR(64) NOT NULL,
+    worker VARCHAR(200) NOT NULL,
+    expires FLOAT NOT NULL,
+    PRIMARY KEY (unit, worker)
+);
+CREATE TABLE IF NOT EXISTS answers (
+    number INTEGER NOT NULL PRIMARY KEY,
+    answer_id VARCHAR(64) NOT NULL UNIQUE,
+    worker VARCHAR(200) NOT NULL,
+    unit VARCHAR(64) NOT NULL,
+    item VARCHAR(64) NOT NULL,
+    answer TEXT,
+    problem TEXT,
+    seconds FLOAT NOT NULL,
+    saved FLOAT NOT NULL,
+    UNIQUE (worker, unit, item)
+);
+CREATE INDEX IF NOT EXISTS ix_answers_worker ON answers (worker);
+CREATE INDEX IF NOT EXISTS answers_of_item ON answers (unit, item);
+"""
+
+_Record = TypeVar("_Record")
 
 
 class WorkerState(NamedTuple):
@@ -93,87 +98,117 @@ class SaveError(VttdataError):
 
 
 class Store:
-    """Database of a campaign, which is made if need be.
+    """Database of a campaign, which is made if need be. Threads may share it.
 
     Raises:
         VttdataError: when it cannot be opened, or holds the answers of another campaign.
     """
 
     def __init__(self, campaign: Campaign) -> None:
+        path = campaign.folder / DATABASE
+        self._lock = threading.Lock()
         try:
-            self.engine = sql.create_engine(campaign.database, pool_pre_ping=True)
-            if self.engine.dialect.name == "sqlite":
-                sql.event.listen(self.engine, "connect", _set_up_sqlite)
-            _METADATA.create_all(self.engine)
-            with self.engine.begin() as connection:
-                digests = list(connection.scalars(sql.select(_CAMPAIGN.c.digest)))
-                if not digests:
-                    connection.execute(_CAMPAIGN.insert(), {"digest": campaign.digest})
-        except (SQLAlchemyError, ModuleNotFoundError) as error:
-            raise VttdataError(f"The database of {campaign.folder} cannot be opened ({_reason(error)}).") from error
+            # SQLite gives its journals the permissions of the database. A file that exists must not be opened here:
+            # closing it would release the locks that other connections of this process have on it.
+            with contextlib.suppress(FileExistsError):
+                path.touch(mode=0o600, exist_ok=False)
+            self.connection = sqlite3.connect(
+                path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+            )
+        except (OSError, sqlite3.Error) as error:
+            raise _opening_error(campaign, error) from error
+        try:
+            self.connection.executescript(_SETUP)
+            digests = [digest for (digest,) in self.connection.execute("SELECT digest FROM campaign")]
+            if not digests:
+                self.connection.execute("INSERT OR IGNORE INTO campaign VALUES (?)", (campaign.digest,))
+        except sqlite3.Error as error:
+            self.connection.close()
+            raise _opening_error(campaign, error) from error
         if digests not in ([], [campaign.digest]):
+            self.connection.close()
             raise VttdataError(f"The database of {campaign.folder} holds the answers of another campaign.")
 
     def close(self) -> None:
-        """Close all connections."""
-        self.engine.dispose()
+        """Close the database."""
+        with self._lock:
+            self.connection.close()
 
     @contextlib.contextmanager
-    def _write(self) -> Iterator[sql.Connection]:
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        """Open a transaction, which is committed at the end and undone by an error."""
         try:
-            with self.engine.begin() as connection:
+            with self._lock, self.connection as connection:
+                connection.execute("BEGIN IMMEDIATE")
                 yield connection
-        except IntegrityError as error:
+        except sqlite3.IntegrityError as error:
             raise DuplicateError from error
-        except SQLAlchemyError as error:
+        except sqlite3.Error as error:
             raise SaveError(f"The database cannot be written ({_reason(error)}).") from error
 
-    @contextlib.contextmanager
-    def _read(self) -> Iterator[sql.Connection]:
+    def _select(
+        self, query: str, make_record: Callable[..., _Record], values: Mapping[str, str | None] | None = None
+    ) -> list[_Record]:
+        """Return a record for each row of a query, whose columns are the arguments of `make_record`."""
         try:
-            with self.engine.connect() as connection:
-                yield connection
-        except (SQLAlchemyError, ValueError, TypeError) as error:
+            with self._lock:
+                rows = self.connection.execute(query, values or {}).fetchall()
+            return [make_record(*row) for row in rows]
+        except (sqlite3.Error, ValueError, TypeError) as error:
             raise VttdataError(f"The database cannot be read ({_reason(error)}); restore it from a copy.") from error
 
     def workers(self) -> list[WorkerState]:
         """Return all workers, sorted by name."""
-        with self._read() as connection:
-            rows = connection.execute(sql.select(_WORKERS).order_by(_WORKERS.c.worker))
-            return [WorkerState(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in rows]
+        return self._select(
+            "SELECT worker, agreed, qualified, attempts, platform FROM workers ORDER BY worker",
+            lambda worker, agreed, qualified, attempts, platform: WorkerState(
+                worker, agreed, bool(qualified), attempts, json.loads(platform)
+            ),
+        )
 
     def add_worker(self, worker: str, platform: dict[str, str] | None = None) -> None:
         """Add a worker who is not there yet; the platform's parameters of one who is are replaced."""
-        with contextlib.suppress(DuplicateError), self._write() as connection:
-            connection.execute(_WORKERS.insert(), {"worker": worker, "platform": json.dumps(platform or {})})
-            return
-        if platform:
-            with self._write() as connection:
-                change = _WORKERS.update().where(_WORKERS.c.worker == worker)
-                connection.execute(change, {"platform": json.dumps(platform)})
-
-    def update_worker(self, worker: str, **values: Any) -> None:
-        """Change a worker's consent, qualification or attempts."""
         with self._write() as connection:
-            connection.execute(_WORKERS.update().where(_WORKERS.c.worker == worker), values)
+            connection.execute(
+                "INSERT INTO workers (worker, qualified, attempts, platform) VALUES (?, 0, 0, ?) "
+                "ON CONFLICT (worker) DO UPDATE SET platform = excluded.platform WHERE excluded.platform <> '{}'",
+                (worker, json.dumps(platform or {})),
+            )
+
+    def update_worker(self, state: WorkerState) -> None:
+        """Write the consent, qualification and attempts of a worker who is there."""
+        with self._write() as connection:
+            connection.execute(
+                "UPDATE workers SET agreed = ?, qualified = ?, attempts = ? WHERE worker = ?",
+                (state.agreed, state.qualified, state.attempts, state.worker),
+            )
 
     def delete_worker(self, worker: str) -> tuple[int, bool]:
-        """Delete a worker with all answers; return the number of answers, and whether there was such a worker."""
+        """Delete a worker with all answers; return the number of answers, and whether there was such a worker.
+
+        Raises:
+            SaveError: when nothing could be deleted.
+            VttdataError: when the rows are deleted, but could not be removed from the file's free pages and journal.
+        """
         with self._write() as connection:
-            answers = connection.execute(_ANSWERS.delete().where(_ANSWERS.c.worker == worker)).rowcount
-            connection.execute(_RESERVATIONS.delete().where(_RESERVATIONS.c.worker == worker))
-            workers = connection.execute(_WORKERS.delete().where(_WORKERS.c.worker == worker)).rowcount
-        if self.engine.dialect.name == "sqlite":
-            # Deleted rows would stay in free pages of the file and in its journal.
-            with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                connection.exec_driver_sql("VACUUM")
-                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            answers = connection.execute("DELETE FROM answers WHERE worker = ?", (worker,)).rowcount
+            connection.execute("DELETE FROM reservations WHERE worker = ?", (worker,))
+            workers = connection.execute("DELETE FROM workers WHERE worker = ?", (worker,)).rowcount
+        try:
+            with self._lock:
+                # Deleted rows would stay in free pages of the file and in its journal.
+                self.connection.execute("VACUUM")
+                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error as error:
+            raise VttdataError(
+                f"{answers:,} answers were deleted, but the file may hold traces of them ({_reason(error)}); "
+                "run the same command again."
+            ) from error
         return answers, workers > 0
 
     def reservations(self) -> list[Reservation]:
         """Return all reservations."""
-        with self._read() as connection:
-            return [Reservation(*row) for row in connection.execute(sql.select(_RESERVATIONS))]
+        return self._select("SELECT unit, worker, expires FROM reservations", Reservation)
 
     def reserve(self, reservation: Reservation) -> None:
         """Write a reservation in the place of the worker's earlier ones."""
@@ -189,28 +224,30 @@ class Store:
         """
         values = answer._asdict() | {"answer": None if answer.answer is None else json.dumps(answer.answer)}
         with self._write() as connection:
-            connection.execute(_ANSWERS.insert(), values)
+            connection.execute(
+                "INSERT INTO answers (answer_id, worker, unit, item, answer, problem, seconds, saved) "
+                "VALUES (:answer_id, :worker, :unit, :item, :answer, :problem, :seconds, :saved)",
+                values,
+            )
             _replace_reservation(connection, answer.worker, reservation)
 
     def answers(self, *, worker: str | None = None, unit: str | None = None, item: str = "") -> list[StoredAnswer]:
         """Return answers in the order in which they were saved: all, those of a worker, or those to an item."""
-        query = sql.select(*(_ANSWERS.c[name] for name in StoredAnswer._fields)).order_by(_ANSWERS.c.number)
+        query = "SELECT answer_id, worker, unit, item, answer, problem, seconds, saved FROM answers WHERE TRUE"
         if worker is not None:
-            query = query.where(_ANSWERS.c.worker == worker)
+            query += " AND worker = :worker"
         if unit is not None:
-            query = query.where(_ANSWERS.c.unit == unit, _ANSWERS.c.item == item)
-        with self._read() as connection:
-            return [
-                StoredAnswer(**{**row._mapping, "answer": None if row.answer is None else json.loads(row.answer)})
-                for row in connection.execute(query)
-            ]
+            query += " AND unit = :unit AND item = :item"
+        return self._select(
+            query + " ORDER BY number", _as_stored_answer, {"worker": worker, "unit": unit, "item": item}
+        )
 
     def answer_keys(self) -> list[tuple[str, str, str, str, bool]]:
         """Return id, worker, unit and item of every answer, and whether it is a problem instead."""
-        columns = (_ANSWERS.c.answer_id, _ANSWERS.c.worker, _ANSWERS.c.unit, _ANSWERS.c.item, _ANSWERS.c.problem)
-        with self._read() as connection:
-            query = sql.select(*columns).order_by(_ANSWERS.c.number)
-            return [(*row[:4], row[4] is not None) for row in connection.execute(query)]
+        return self._select(
+            "SELECT answer_id, worker, unit, item, problem IS NOT NULL FROM answers ORDER BY number",
+            lambda answer_id, worker, unit, item, is_problem: (answer_id, worker, unit, item, bool(is_problem)),
+        )
 
 
 def answered(campaign: Campaign, answers: list[StoredAnswer]) -> list[Answered]:
@@ -222,22 +259,19 @@ def answered(campaign: Campaign, answers: list[StoredAnswer]) -> list[Answered]:
     ]
 
 
-def _replace_reservation(connection: sql.Connection, worker: str, reservation: Reservation | None) -> None:
-    connection.execute(_RESERVATIONS.delete().where(_RESERVATIONS.c.worker == worker))
+def _as_stored_answer(*row: Any) -> StoredAnswer:
+    return StoredAnswer._make((*row[:4], None if row[4] is None else json.loads(row[4]), *row[5:]))
+
+
+def _replace_reservation(connection: sqlite3.Connection, worker: str, reservation: Reservation | None) -> None:
+    connection.execute("DELETE FROM reservations WHERE worker = ?", (worker,))
     if reservation is not None:
-        connection.execute(_RESERVATIONS.insert(), reservation._asdict())
+        connection.execute("INSERT INTO reservations (unit, worker, expires) VALUES (?, ?, ?)", reservation)
 
 
-def _set_up_sqlite(connection: Any, _: Any) -> None:
-    cursor = connection.cursor()
-    cursor.execute("PRAGMA journal_mode=WAL")
-    # An acknowledged answer survives a power failure too.
-    cursor.execute("PRAGMA synchronous=FULL")
-    cursor.execute("PRAGMA busy_timeout=10000")
-    cursor.execute("PRAGMA secure_delete=ON")
-    cursor.close()
+def _opening_error(campaign: Campaign, error: Exception) -> VttdataError:
+    return VttdataError(f"The database of {campaign.folder} cannot be opened ({_reason(error)}).")
 
 
 def _reason(error: Exception) -> str:
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    return " ".join(str(cause).split())[:200]
+    return " ".join(str(error).split())[:200]

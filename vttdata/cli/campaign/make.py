@@ -42,7 +42,6 @@ from vttdata.cli.options import DATASET, FILE, Command, Names, argument, columns
 @columns_option("the tables that have it")
 @option("--set KEY=VALUE", "Setting of the task or the campaign; may be repeated.", name="settings", multiple=True)
 @option("--invite NAME,...", "Names of workers, who get links; more with 'vttdata campaign invite'.", name="workers")
-@option("--database URL", "SQLAlchemy URL.", show_default="SQLite in the folder")
 @seed_option("Seed of all draws.")
 def command(
     task: str,
@@ -53,7 +52,6 @@ def command(
     columns: dict[str, str],
     settings: tuple[str, ...],
     workers: str | None,
-    database: str | None,
     seed: int,
 ) -> int:
     """Make a campaign, in which people answer questions about videos.
@@ -81,7 +79,7 @@ def command(
         columns,
         seed,
     )
-    campaign = make_campaign(out, task, material, settings, database)
+    campaign = make_campaign(out, task, material, settings)
     for note in material.notes:
         print(f"vttdata: {note}", file=sys.stderr)
     with contextlib.closing(Store(campaign)) as store:
