@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.hidden_libraries import run_without
+from tests.helpers.needs import LIBRARY
 from vttdata.missing_modules import LIBRARIES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -89,5 +90,5 @@ def test_extras_bring_the_libraries_that_they_are_named_for(module: str) -> None
     names = {re.split(r"[\[<>=!;\s]", text)[0].lower() for text in extras[LIBRARIES[module][1]]}
     distributions = importlib.metadata.packages_distributions().get(module)
     if distributions is None:
-        pytest.skip("is not installed here")
+        pytest.skip(LIBRARY.format(module))
     assert names & {distribution.lower() for distribution in distributions}
